@@ -2,7 +2,8 @@
  *
  * Checks which functions of the board's firmware a domain may call (DEN0028, "Function identifiers"): those
  * of the chip, of the board, of secure services and of trusted software. Never PSCI, which is about cores of
- * the whole board, nor what EL2 itself answers. Part of manifest_check(), by manifest_domains.c.
+ * the whole board; SDEI (DEN0054), by which firmware enters the caller's exception level, EL2, at an address
+ * that the guest would choose; nor what EL2 itself answers. Part of manifest_check(), by manifest_domains.c.
  */
 #include "core/manifest_calls.h"
 
@@ -13,8 +14,8 @@
 #define OWNER_SIP     2u
 #define OWNER_OEM     3u
 #define OWNER_SECURE  4u
-#define OWNER_TRUSTED 48u /* applications, then the system */
-#define LAST_OF_PSCI  0x1Fu
+#define OWNER_TRUSTED 48u   /* applications, then the system */
+#define LAST_OF_EL2   0x3Fu /* of secure services: PSCI to 0x1F, then SDEI */
 
 static bool is_callable(const struct manifest_call *call)
 {
@@ -23,7 +24,7 @@ static bool is_callable(const struct manifest_call *call)
 
     return known && call->first <= call->last && call->first >> NUMBER_BITS == call->last >> NUMBER_BITS &&
            (call->first >> NUMBER_BITS & 0xFFu) == 0 &&
-           (owner != OWNER_SECURE || (call->first & 0xFFFFu) > LAST_OF_PSCI);
+           (owner != OWNER_SECURE || (call->first & 0xFFFFu) > LAST_OF_EL2);
 }
 
 /* Whether another domain has a VCPU on a core of this one: it would wait as long as firmware takes. */

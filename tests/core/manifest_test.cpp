@@ -448,11 +448,12 @@ TEST(Manifest, D7_OnlyFunctionsThatAreNobodyElsesCanBeCalled)
         bool good;
     } cases[] = {
         {0x82000000, 0x8200FFFF, true},  {0xC3000001, 0xC3000001, true},  {0xB2000000, 0xB2000004, true},
-        {0x32000000, 0x32000004, true},  {0xFF00FFFF, 0xFF00FFFF, true},  {0x84000020, 0x84000020, true},
-        {0xC4000020, 0xC400FFFF, true},  {0x84000000, 0x84000000, false}, {0xC400001F, 0xC4000020, false},
-        {0x80000000, 0x80000000, false}, {0x81000000, 0x81000000, false}, {0x86000000, 0x86000001, false},
-        {0xC5000020, 0xC5000020, false}, {0x82000001, 0x82000000, false}, {0x82000000, 0x83000000, false},
-        {0x82010000, 0x82010000, false}, {0x00000000, 0xFFFFFFFF, false}, {0xAF000000, 0xAF000000, false},
+        {0x32000000, 0x32000004, true},  {0xFF00FFFF, 0xFF00FFFF, true},  {0x84000040, 0x84000040, true},
+        {0xC4000040, 0xC400FFFF, true},  {0x84000000, 0x84000000, false}, {0xC4000021, 0xC4000021, false},
+        {0x8400003F, 0x84000040, false}, {0xC400001F, 0xC4000020, false}, {0x80000000, 0x80000000, false},
+        {0x81000000, 0x81000000, false}, {0x86000000, 0x86000001, false}, {0xC5000020, 0xC5000020, false},
+        {0x82000001, 0x82000000, false}, {0x82000000, 0x83000000, false}, {0x82010000, 0x82010000, false},
+        {0x00000000, 0xFFFFFFFF, false}, {0xAF000000, 0xAF000000, false},
     };
     for (const auto &[first, last, good] : cases) {
         auto sample = make_sample_manifest();

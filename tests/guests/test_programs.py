@@ -57,7 +57,7 @@ def test_periodic_deadlines_do_not_drift(run: Run) -> None:
     """A wake-up programmed relative to the last one would be late by the sum of all jitters."""
     report = run("periodic", {"period_us": 1000, "working_set_kib": 4, "iterations": 500}).reports[-1]
     jitter, late_ns = report["jitter_ns"], report["elapsed_ns"] - 499 * 1_000_000
-    assert jitter["min"] <= late_ns <= jitter["max"] < 100 * jitter["min"], "not the sum of 499"
+    assert jitter["min"] <= late_ns <= jitter["max"] < 1000, "not the sum of 499"
 
 
 def test_periodic_work_grows_with_the_working_set(run: Run) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Calls, System
 
-_OWNERS = "0x82…, 0x83…, 0xB0… to 0xBF… and their 64-bit twins, 0x84000020 to 0x8400FFFF, 0x30… to 0x3F…"
+_OWNERS = "0x82…, 0x83…, 0xB0… to 0xBF… and their 64-bit twins, 0x84000040 to 0x8400FFFF, 0x30… to 0x3F…"
 _SIP, _OEM, _SECURE, _TRUSTED = 2, 3, 4, 48
-_LAST_OF_PSCI = 0x1F
+_LAST_OF_EL2 = 0x3F  # PSCI to 0x1F, then SDEI
 
 
 def wrong_calls(system: System) -> Iterator[Finding]:
@@ -42,8 +42,8 @@ def _wrong(calls: Calls) -> str | None:
     what = f"{calls.first:#x}" if calls.first == calls.last else f"{calls.first:#x} to {calls.last:#x}"
     if calls.last < calls.first or calls.first >> 16 != calls.last >> 16:
         return f"{what} is no range of functions of one owner"
-    if owner == _SECURE and number <= _LAST_OF_PSCI:
-        return f"{what}: PSCI is the hypervisor's, for a guest's own cores"
+    if owner == _SECURE and number <= _LAST_OF_EL2:
+        return f"{what}: PSCI and SDEI are the hypervisor's; firmware would act on EL2 itself"
     if calls.first >> 16 & 0xFF or not (owner in (_SIP, _OEM, _SECURE) or owner >= _TRUSTED):
         return f"{what} is no function of the chip, the board, secure services or trusted software"
     return None
