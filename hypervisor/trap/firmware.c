@@ -6,20 +6,23 @@
  * takes time of the domain's own core, on which nobody else is.
  */
 #include "trap/firmware.h"
+#include "base/syndrome.h"
 #include "core/manifest_calls.h"
+#include "vm/domain.h"
 #include "vm/system.h"
 #include <arch/smc.h>
+#include <arch/sysreg.h>
 
 #define ARGUMENTS 8u
 #define RESULTS   4u
 
-/* Not inlined: every trap would pay for its registers. */
-__attribute__((noinline)) bool firmware_call(const struct vcpu *vcpu, uint64_t x[31])
+bool firmware_call(const struct vcpu *vcpu, uint64_t x[31])
 {
     const struct manifest_domain *config = vcpu->domain->config;
     uint64_t registers[ARGUMENTS];
 
-    if (!manifest_may_call(system_manifest(), config, (uint32_t)x[0])) {
+    if (esr_class(sysreg_read(ESR_EL2)) != EC_SMC64 ||
+        !manifest_may_call(system_manifest(), config, (uint32_t)x[0])) {
         return false;
     }
     for (uint32_t i = 0; i < ARGUMENTS; i++) {

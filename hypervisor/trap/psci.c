@@ -5,6 +5,7 @@
 #include "trap/psci.h"
 #include "run/domain_life.h"
 #include "run/shared_core.h"
+#include "trap/firmware.h"
 #include "vgic/vgic.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
@@ -183,6 +184,9 @@ void psci_call(struct vcpu *vcpu, uint64_t x[31])
         }
         break;
     default:
+        if (firmware_call(vcpu, x)) {
+            return;
+        }
         break;
     }
     x[0] = (uint64_t)result;

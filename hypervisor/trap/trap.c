@@ -8,7 +8,6 @@
 #include "run/crash.h"
 #include "run/shared_core.h"
 #include "run/vcpu_run.h"
-#include "trap/firmware.h"
 #include "trap/hypercall.h"
 #include "trap/psci.h"
 #include "vgic/vgic.h"
@@ -179,9 +178,7 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
         /* Unlike HVC, a trapped SMC has not been executed: the return address is its own. */
         cpu_count_exit(cpu, BH_EXIT_REASON_SMC);
         trap_skip_instruction(esr);
-        if (!firmware_may_be_called(cpu->vcpu) || !firmware_call(cpu->vcpu, regs->x)) {
-            trap_call(regs);
-        }
+        trap_call(regs);
         break;
     case EC_WFX:
         cpu_count_exit(cpu, BH_EXIT_REASON_WFX);
