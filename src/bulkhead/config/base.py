@@ -95,5 +95,38 @@ class WordModel(Model):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        mapping = handler.resolve_ref_schema(handler(schema))
-        return {"anyOf": [{"enum": list(cls.words)}, dict(mapping)]} if cls.words else mapping
+        short = {"enum": list(cls.words)} if cls.words else None
+        return _with_short(short, schema, handler)
+
+
+class ShortModel(Model):
+    """A mapping for which a single value may stand. A subclass says which, and what it stands for."""
+
+    short: ClassVar[dict[str, Any]]  # JSON schema of the value
+    forms: ClassVar[str]  # of both, for an error
+
+    @classmethod
+    def from_short(cls, value: object) -> dict[str, object] | None:
+        """The mapping that a value stands for; None: it stands for none."""
+        raise NotImplementedError
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, value: object) -> object:
+        mapping = cls.from_short(value)
+        if mapping is None and not isinstance(value, (dict, cls)):
+            raise problem("wrong-type", f"is {described(value)}", cls.forms)
+        return value if mapping is None else mapping
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return _with_short(cls.short, schema, handler)
+
+
+def _with_short(
+    short: dict[str, Any] | None, schema: CoreSchema, handler: GetJsonSchemaHandler
+) -> JsonSchemaValue:
+    mapping = handler.resolve_ref_schema(handler(schema))
+    return mapping if short is None else {"anyOf": [short, dict(mapping)]}

@@ -11,11 +11,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bulkhead.config.base import FormatVersion, Model, Name, Text, WordModel
+from bulkhead.config.base import FormatVersion, Model, Name, ShortModel, Text, WordModel
 from bulkhead.config.components import Spec
 from bulkhead.config.quantity import (
     RATE_UNITS,
@@ -122,27 +120,17 @@ class Console(Model):
     default: Name | None = None
 
 
-class DomainConsole(Model):
+class DomainConsole(ShortModel):
     """What a domain has of the one UART. A truth value stands for `{ present: ... }`."""
 
+    short: ClassVar[dict[str, Any]] = {"type": "boolean"}
+    forms: ClassVar[str] = "true, false, or { raw: true }"
     present: bool = True
     raw: bool = False  # the terminal for itself: bytes as they are, no tags; nobody else has a console
 
-    @model_validator(mode="before")
     @classmethod
-    def _expand(cls, value: object) -> object:
-        if isinstance(value, bool):
-            return {"present": value}
-        if not isinstance(value, (dict, cls)):
-            raise problem("wrong-type", f"is {described(value)}", "true, false, or { raw: true }")
-        return value
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        mapping = handler.resolve_ref_schema(handler(schema))
-        return {"anyOf": [{"type": "boolean"}, dict(mapping)]}
+    def from_short(cls, value: object) -> dict[str, object] | None:
+        return {"present": value} if isinstance(value, bool) else None
 
 
 WITH_CONSOLE = DomainConsole.model_validate(True)
@@ -249,27 +237,18 @@ class Region(Model):
         return self.at + self.size
 
 
-class Calls(Model):
+class Calls(ShortModel):
     """Functions of the board's firmware, `first` to `last`. A number stands for one."""
 
+    short: ClassVar[dict[str, Any]] = {"type": "integer"}
+    forms: ClassVar[str] = "a number, or { first, last }"
     first: FunctionId
     last: FunctionId
 
-    @model_validator(mode="before")
     @classmethod
-    def _one(cls, value: object) -> object:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return {"first": value, "last": value}
-        if not isinstance(value, (dict, cls)):
-            raise problem("wrong-type", f"is {described(value)}", "a number, or { first, last }")
-        return value
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        mapping = handler.resolve_ref_schema(handler(schema))
-        return {"anyOf": [{"type": "integer"}, dict(mapping)]}
+    def from_short(cls, value: object) -> dict[str, object] | None:
+        number = isinstance(value, int) and not isinstance(value, bool)
+        return {"first": value, "last": value} if number else None
 
 
 class CpuTime(WordModel):
