@@ -296,7 +296,7 @@ bool manifest_check_domains(struct manifest_check *check)
         if (!manifest_check_table_memory(check, &domains[i]) || !check_vcpus(check, &domains[i], i) ||
             !manifest_check_budget(check, &domains[i]) || !check_images(check, &domains[i]) ||
             !check_irqs(check, &domains[i]) || !check_devices(check, &domains[i]) ||
-            !manifest_check_calls(check, &domains[i])) {
+            !manifest_check_calls(check, &domains[i]) || !manifest_check_flash(check, &domains[i])) {
             return false;
         }
     }

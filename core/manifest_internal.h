@@ -80,6 +80,9 @@ bool manifest_has_no_regulation(const struct manifest_header *manifest);
  * manifest_space_only.c: that there are none. */
 bool manifest_check_calls(struct manifest_check *check, const struct manifest_domain *domain);
 
+/* manifest_flash.c: flash of a domain that takes commands; segments and devices of all have been checked. */
+bool manifest_check_flash(struct manifest_check *check, const struct manifest_domain *domain);
+
 /* manifest_domains.c: domains, VCPUs, images, interrupts, devices. */
 bool manifest_check_domains(struct manifest_check *check);
 /* Whether EL2 can have a shared interrupt for itself: no domain, no core's monitors and no UART has it. */

@@ -6,7 +6,7 @@
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"
 
-#define KNOWN_SEGMENT_FLAGS (BH_SEGMENT_FLAG_TABLES_PLACED | BH_SEGMENT_FLAG_READ_ONLY)
+#define KNOWN_SEGMENT_FLAGS (BH_SEGMENT_FLAG_TABLES_PLACED | BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE)
 
 /* Enough for the image, the manifest, stacks and a first set of tables; less can only be a mistake. */
 #define SMALLEST_POOL_BYTES 0x80000u

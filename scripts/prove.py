@@ -34,6 +34,7 @@ MANIFEST = [
     "manifest_board",
     "manifest_budgets",
     "manifest_calls",
+    "manifest_flash",
     "manifest_domains",
     "manifest_flows",
 ]

@@ -8,7 +8,10 @@
 #include "core/address.h"
 #include <stdint.h>
 
-/* Written by boot_prepare() into the copy of the image in the pool; read by main. */
+#define BOOT_HANDOVER_ALIGNMENT 64
+
+/* Written by boot_prepare() into the copy of the image in the pool, by physical addresses; read by main. The
+ * next page of a colored pool is elsewhere: the structure must not reach over the end of one. */
 struct boot_handover {
     uint64_t ttbr0;
     uint64_t pool_used;      /* frames taken by image, manifest and EL2's tables */
@@ -18,6 +21,8 @@ struct boot_handover {
     paddr_t trampoline;      /* where cores start with the MMU off */
 };
 
-extern struct boot_handover boot_handover;
+_Static_assert(sizeof(struct boot_handover) <= BOOT_HANDOVER_ALIGNMENT, "within a page");
+
+extern struct boot_handover boot_handover __attribute__((aligned(BOOT_HANDOVER_ALIGNMENT)));
 
 #endif

@@ -7,7 +7,6 @@
 #include <arch/barrier.h>
 #include <arch/sysreg.h>
 
-#define DESCRIPTOR_VALID    1ull
 #define DESCRIPTOR_TABLE    3ull /* at levels 1 and 2 */
 #define DESCRIPTOR_BLOCK    1ull
 #define DESCRIPTOR_ADDRESS  0x0000FFFFFFFFF000ull
@@ -117,10 +116,14 @@ bool ptable_prepare(struct pool *pool, paddr_t root, uint64_t input, uint64_t by
     return true;
 }
 
+ptable_entry_t *ptable_block_entry(const struct pool *pool, paddr_t root, uint64_t input)
+{
+    return entry_of(pool, next_table(*entry_of(pool, root, 1, input)), 2, input);
+}
+
 ptable_entry_t *ptable_page_entry(const struct pool *pool, paddr_t root, uint64_t input)
 {
-    paddr_t level2 = next_table(*entry_of(pool, root, 1, input));
-    paddr_t level3 = next_table(*entry_of(pool, level2, 2, input));
+    paddr_t level3 = next_table(*ptable_block_entry(pool, root, input));
 
     return entry_of(pool, level3, 3, input);
 }

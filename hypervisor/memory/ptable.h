@@ -42,11 +42,15 @@ bool ptable_find(const struct pool *pool, paddr_t root, uint64_t input, paddr_t 
 /* An entry of a table. Walkers of every core read it: one 64-bit store each, never torn. 0: invalid. */
 typedef volatile uint64_t ptable_entry_t;
 
-#define PTABLE_PAGE 3ull /* kind of an entry at level 3 that maps a page */
+#define PTABLE_VALID 1ull
+#define PTABLE_PAGE  3ull /* kind of an entry at level 3 that maps a page */
 
 /* The entry of the page at `input`, whose level-3 table exists; those of the next pages of that table follow.
  * It stays where it is: who maps the same pages again and again need not walk. */
 ptable_entry_t *ptable_page_entry(const struct pool *pool, paddr_t root, uint64_t input);
+
+/* The entry at level 2 for `input`, whose level-2 table exists; those of the next 2 MiB of that table follow. */
+ptable_entry_t *ptable_block_entry(const struct pool *pool, paddr_t root, uint64_t input);
 
 #ifdef __cplusplus
 }

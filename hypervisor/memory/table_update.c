@@ -59,3 +59,21 @@ void table_replace_stage2(ptable_entry_t *entry, ipaddr_t ipa, enum table_users 
     }
     table_make_stage2(entry, &page, 1, attributes);
 }
+
+/* Of an invalid entry a walk looks at nothing but the bit that says so. */
+void table_hide_stage2(ptable_entry_t *entries, uint32_t count, enum table_users users)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] &= ~PTABLE_VALID;
+    }
+    arch_dsb_ishst();
+    arch_tlbi_guest_all(users == TABLE_ALL_CORES);
+}
+
+void table_show_stage2(ptable_entry_t *entries, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] |= PTABLE_VALID;
+    }
+    arch_dsb_ishst();
+}

@@ -124,21 +124,54 @@ static uint64_t clean_next(const struct domain *domain, const struct manifest_se
     return offset;
 }
 
-/* Copies within one page on each side. The guest starts with its caches off: what it reads must be in memory.
- */
-static void copy_piece(paddr_t to, paddr_t from, uint64_t bytes)
+/* The guest may read with its caches off: what was written must be in memory. */
+static void clean_written(const char *destination, uint64_t bytes)
 {
-    char *destination = open_at(WINDOW_DESTINATION, to);
-    const char *source = open_at(WINDOW_SOURCE, from);
-
-    memcpy(destination, source, bytes);
     for (uint64_t line = 0; line < bytes + CACHE_LINE_BYTES; line += CACHE_LINE_BYTES) {
         uintptr_t last = (uintptr_t)destination + bytes - 1;
         uintptr_t address = (uintptr_t)destination + line;
 
         arch_dcache_clean_invalidate_line(address < last ? address : last);
     }
+}
+
+/* Copies within one page on each side. */
+static void copy_piece(paddr_t to, paddr_t from, uint64_t bytes)
+{
+    char *destination = open_at(WINDOW_DESTINATION, to);
+    const char *source = open_at(WINDOW_SOURCE, from);
+
+    memcpy(destination, source, bytes);
+    clean_written(destination, bytes);
     close_one(WINDOW_SOURCE);
+}
+
+void loader_erase(paddr_t at, uint64_t bytes)
+{
+    char *content;
+
+    if (!begin_page()) {
+        return;
+    }
+    content = open_at(WINDOW_DESTINATION, at);
+    memset(content, 0xFF, bytes);
+    clean_written(content, bytes);
+    end_page();
+}
+
+void loader_clear_bits(paddr_t at, uint64_t bytes, uint64_t value)
+{
+    char *content;
+
+    if (!begin_page()) {
+        return;
+    }
+    content = open_at(WINDOW_DESTINATION, at);
+    for (uint64_t i = 0; i < bytes; i++) {
+        content[i] &= (char)(value >> 8 * i);
+    }
+    clean_written(content, bytes);
+    end_page();
 }
 
 static uint64_t to_page_end(uint64_t address)

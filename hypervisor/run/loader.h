@@ -27,6 +27,11 @@ bool loader_step(const struct domain *domain, struct reload *reload, uint64_t *l
  * to the point of unification, and waits. Any core. */
 void loader_maintain_line(paddr_t line, bool instructions);
 
+/* Sets the bytes at `at`, within 1 KiB, to 0xFF; clears the bits of as many bytes, at most 8, that are 0 in
+ * `value`. As the content of memory that no guest writes, for guests with their caches off, too. Any core. */
+void loader_erase(paddr_t at, uint64_t bytes);
+void loader_clear_bits(paddr_t at, uint64_t bytes, uint64_t value);
+
 /* Whether some core has memory of a domain mapped just now. When the machine is ending, that is over soon. */
 bool loader_is_at_work(void);
 

@@ -6,9 +6,8 @@
  * none of it but nXS forms: the guest's own barrier does. By set and way nothing is done.
  */
 #include "base/syndrome.h"
+#include "run/charge.h"
 #include "run/loader.h"
-#include "run/shared_core.h"
-#include "time/bandwidth.h"
 #include "trap/trap.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
@@ -47,16 +46,6 @@
 
 /* ID_AA64ISAR0_EL1.TLB: 1 outer shareable forms, 2 ranges too; ID_AA64ISAR1_EL1.XS: nXS forms */
 #define FEATURE(id) ((id) >> 56 & 0xF)
-
-/* What goes to all cores is of the domain's budget, if it has one. */
-static void charge(struct cpu *cpu, uint32_t events)
-{
-    if (cpu->shared != NULL) {
-        shared_core_charge(cpu, events);
-    } else {
-        bandwidth_charge(cpu, events);
-    }
-}
 
 /* Whether what the guest has asked for leaves this core. Counts it. */
 static bool leaves_core(struct cpu *cpu, bool broadcast, enum bh_exit_reason here,
@@ -112,7 +101,7 @@ static bool invalidate_translations(struct cpu *cpu, uint64_t esr, uint64_t oper
         arch_dsb_sy();
     }
     if (leaves_core(cpu, broadcast, BH_EXIT_REASON_TLB_MAINTENANCE, BH_EXIT_REASON_TLB_BROADCAST)) {
-        charge(cpu, system_manifest()->platform.broadcast_events);
+        charge_events(cpu, system_manifest()->platform.broadcast_events);
     }
     return true;
 }
@@ -124,7 +113,7 @@ static void invalidate_instructions(struct cpu *cpu, bool broadcast)
 
     arch_icache_invalidate(everywhere);
     if (everywhere) {
-        charge(cpu, system_manifest()->platform.broadcast_icache_events);
+        charge_events(cpu, system_manifest()->platform.broadcast_icache_events);
     }
 }
 
@@ -177,7 +166,7 @@ static bool invalidate_instruction_line(struct cpu *cpu, uint64_t address)
     if (!maintain_line(address, true)) {
         return false;
     }
-    charge(cpu, system_manifest()->platform.broadcast_events);
+    charge_events(cpu, system_manifest()->platform.broadcast_events);
     return true;
 }
 

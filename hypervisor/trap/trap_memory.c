@@ -9,6 +9,7 @@
 #include "console/vuart.h"
 #include "flow/flows.h"
 #include "run/crash.h"
+#include "run/flash.h"
 #include "run/shared_core.h"
 #include "trap/trap.h"
 #include "vgic/vgic_model.h"
@@ -36,12 +37,14 @@ enum device {
     DEVICE_GIC,
     DEVICE_UART,
     DEVICE_SOCKET,
+    DEVICE_FLASH,
 };
 
 enum outcome {
     OUTCOME_REFUSED, /* the device has done nothing */
     OUTCOME_DONE,
-    OUTCOME_AGAIN, /* the guest is to execute the instruction again */
+    OUTCOME_AGAIN, /* the guest is to execute the instruction again, */
+    OUTCOME_LATER, /* and if others share its core, when no transfer touches its memory */
 };
 
 static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame frame,
@@ -59,7 +62,11 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
             return OUTCOME_REFUSED;
         }
         cpu_count_exit(cpu, BH_EXIT_REASON_SOCKET_ACCESS);
-        return access->again ? OUTCOME_AGAIN : OUTCOME_DONE;
+        return access->again ? OUTCOME_LATER : OUTCOME_DONE;
+    }
+    if (device == DEVICE_FLASH) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_FLASH_ACCESS);
+        return flash_access(cpu, access) ? OUTCOME_DONE : OUTCOME_AGAIN;
     }
     if (!vgic_frame_access(cpu->vcpu, frame, access)) {
         return OUTCOME_REFUSED;
@@ -70,7 +77,7 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
 }
 
 /* Returns whether the guest may do so at once. Where VCPUs share the core others have it meanwhile. */
-static __attribute__((noinline)) bool execute_again(struct cpu *cpu)
+static __attribute__((noinline)) bool execute_later(struct cpu *cpu)
 {
     if (cpu->shared == NULL) {
         return true;
@@ -104,7 +111,7 @@ static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr
     }
     outcome = perform(cpu, device, frame, &access);
     if (outcome != OUTCOME_DONE) {
-        return outcome == OUTCOME_AGAIN && execute_again(cpu);
+        return outcome == OUTCOME_AGAIN || (outcome == OUTCOME_LATER && execute_later(cpu));
     }
     if (!access.write) {
         set_guest_register(regs, esr_transfer_register(esr), extended(access.value, esr));
@@ -129,15 +136,38 @@ static __attribute__((noinline)) bool map_lazily(struct cpu *cpu, uint64_t page)
     return true;
 }
 
-/* Flash takes no write, as a board's without a command. Nothing else is memory that a guest cannot write: the
- * address, which the core need not tell of such a fault, is not needed. */
-static bool ignore_write(struct cpu *cpu, uint64_t esr)
+/* Nothing but flash is memory that a guest cannot write. A write is a command, or there is none that it takes,
+ * as on a board. */
+static __attribute__((noinline)) bool write_to_flash(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
+    uint64_t offset = 0;
+
     if (!esr_is_permission_fault(esr) || !esr_is_write(esr) || esr_is_table_walk(esr) ||
         !(esr_is_decodable(esr) || esr_is_maintenance(esr))) {
         return false;
     }
+    if (!esr_is_maintenance(esr)) {
+        enum flash_write write = flash_write_at(cpu->vcpu->domain, sysreg_read(FAR_EL2), &offset);
+
+        if (write == FLASH_WRITE_COMMAND) {
+            return device_access(cpu, regs, esr, DEVICE_FLASH, VGIC_FRAME_NONE, offset);
+        }
+        if (write == FLASH_WRITE_AGAIN) {
+            return true;
+        }
+    }
     cpu_count_exit(cpu, BH_EXIT_REASON_STAGE2_FAULT);
+    trap_skip_instruction(esr);
+    return true;
+}
+
+/* Caches have nothing of what the guest does not see. */
+static bool flash_fault(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, uint64_t offset)
+{
+    if (!esr_is_maintenance(esr)) {
+        return device_access(cpu, regs, esr, DEVICE_FLASH, VGIC_FRAME_NONE, offset);
+    }
+    cpu_count_exit(cpu, BH_EXIT_REASON_FLASH_ACCESS);
     trap_skip_instruction(esr);
     return true;
 }
@@ -153,7 +183,7 @@ bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t 
     uint64_t value;
 
     if (!esr_is_translation_fault(esr)) {
-        return ignore_write(cpu, esr);
+        return write_to_flash(cpu, regs, esr);
     }
     frame = vgic_frame_at(domain, page, &offset);
     if (frame == VGIC_FRAME_DISTRIBUTOR && esr_is_plain_read(esr) && in_page % 4 == 0 &&
@@ -179,12 +209,19 @@ bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t 
     if (flows_device_at(domain, page, &offset)) {
         return device_access(cpu, regs, esr, DEVICE_SOCKET, frame, offset + in_page);
     }
+    if (flash_answers(domain, page, &offset)) {
+        return flash_fault(cpu, regs, esr, offset + in_page);
+    }
     return map_lazily(cpu, page);
 }
 
 __attribute__((noinline)) bool trap_instruction_abort_resolve(struct cpu *cpu, uint64_t esr)
 {
-    return esr_is_translation_fault(esr) && map_lazily(cpu, hpfar_page(sysreg_read(HPFAR_EL2)));
+    uint64_t page = hpfar_page(sysreg_read(HPFAR_EL2));
+    uint64_t offset;
+
+    return esr_is_translation_fault(esr) && !flash_answers(cpu->vcpu->domain, page, &offset) &&
+           map_lazily(cpu, page);
 }
 
 static bool is_device(const struct domain *domain, uint64_t page)

@@ -10,6 +10,7 @@
 #include "core/event_pool.h"
 #include "memory/stage2.h"
 #include "mpam/mpam_state.h"
+#include "run/flash.h"
 #include "time/time_state.h"
 #include "vgic/vgic_state.h"
 #include "vm/vcpu.h"
@@ -46,6 +47,7 @@ struct domain {
     struct log_allowance dumps;
     struct log_allowance lines;
     struct stage2 stage2;
+    struct flash flash;
     struct vgic_domain vgic;
     struct vuart vuart;
     struct event_pool share; /* of a budget that its VCPUs have together */

@@ -67,6 +67,7 @@ const void *symbol(std::string_view name)
         CALL(arch_tlbi_el2_page),
         CALL(arch_tlbi_stage2_page),
         CALL(arch_tlbi_stage1_all),
+        CALL(arch_tlbi_guest_all),
         CALL(arch_icache_invalidate_local),
         CALL(arch_dcache_clean_invalidate_line),
         CALL(arch_tlbi),

@@ -151,13 +151,18 @@ void arch_sev(void)
 }
 
 /* A guest's mappings are those of its tables, looked up again. */
-void arch_tlbi_local_all(void)
+static void forget_guest()
 {
-    barrier();
     if (hosted::guest_space *space =
             current().space_of(current().running().state()[SYSREG_ID_VTTBR_EL2] >> 48)) {
         space->pages().unmap(space->own_first(), space->pages().layout().bytes);
     }
+}
+
+void arch_tlbi_local_all(void)
+{
+    barrier();
+    forget_guest();
     current().running().invalidate_all();
 }
 
@@ -185,6 +190,14 @@ void arch_tlbi_stage1_all(bool everywhere)
     const std::uint16_t vmid = current().running().vmid();
     maintenance(everywhere);
     for_users(everywhere, [&](cpu &one) { one.invalidate_stage1(vmid); });
+}
+
+/* TLBs forget more than they have to: of every guest, and of EL2. */
+void arch_tlbi_guest_all(bool everywhere)
+{
+    maintenance(everywhere);
+    forget_guest();
+    for_users(everywhere, [&](cpu &one) { one.invalidate_all(); });
 }
 
 /* No model makes one. */

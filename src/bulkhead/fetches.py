@@ -12,12 +12,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from bulkhead.env.board_firmware import board_firmware
 from bulkhead.env.c_sources import duktape_source, sqlite_source
 from bulkhead.env.linux import busybox, linux_kernel
 from bulkhead.env.linux_headers import linux_headers
 from bulkhead.env.qemu import qemu_binary
 from bulkhead.env.qemu_user import arm64_root, qemu_user
-from bulkhead.env.uboot import u_boot
 from bulkhead.recording.known import known_names, load_recording
 
 # By their entry in the lock file; each gives a file or a directory, and raises MissingTool.
@@ -26,7 +26,8 @@ ALWAYS: dict[str, Callable[[], Path]] = {
     "linux": linux_kernel,
     "linux-headers": lambda: linux_headers()[1],  # of the kernel, which is fetched before
     "busybox": busybox,
-    "u-boot": u_boot,
+    "u-boot": partial(board_firmware, "u-boot"),
+    "edk2": partial(board_firmware, "edk2"),
     "qemu-user": qemu_user,
     "source-sqlite": sqlite_source,
     "source-duktape": duktape_source,

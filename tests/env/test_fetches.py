@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.env import c_sources, linux, linux_headers, qemu, qemu_user, store, uboot
+from bulkhead.env import board_firmware, c_sources, linux, linux_headers, qemu, qemu_user, store
 from bulkhead.env.lock import read_lock
 from bulkhead.env.paths import repository
 from bulkhead.fetches import fetches
@@ -96,7 +96,8 @@ def test_the_table_fetches_what_its_names_say(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(qemu.shutil, "which", lambda _: None)
     monkeypatch.setattr(linux_headers, "kernel_release", lambda: "6.1.0-50-arm64")
     for cached in (
-        *(qemu.qemu_binary, qemu.own_qemu, linux._kernel_directory, linux._busybox_directory, uboot.u_boot),
+        *(qemu.qemu_binary, qemu.own_qemu, linux._kernel_directory, linux._busybox_directory),
+        board_firmware.board_firmware,
         *(linux_headers.linux_headers, qemu_user.qemu_user, qemu_user.arm64_root),
         *(c_sources.sqlite_source, c_sources.duktape_source),
     ):

@@ -356,6 +356,11 @@ void arch_tlbi_stage1_all(bool everywhere)
     count(FAKE_TLBI_STAGE1_ALL, everywhere, 0);
 }
 
+void arch_tlbi_guest_all(bool everywhere)
+{
+    count(FAKE_TLBI_GUEST_ALL, everywhere, 0);
+}
+
 void arch_icache_invalidate_local(void)
 {
     fake.barriers[FAKE_ICACHE_INVALIDATE_LOCAL]++;

@@ -18,6 +18,7 @@ from bulkhead.config.crosscheck_mpam import check_mpam
 from bulkhead.config.crosscheck_regulation import check_regulation
 from bulkhead.config.crosscheck_shares import check_shares
 from bulkhead.config.firmware import wrong_calls
+from bulkhead.config.flash import wrong_flash
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
@@ -61,6 +62,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
         *_counts(system, platform),
         *_scheduler(system),
         *wrong_calls(system),
+        *wrong_flash(system, platform),
         *check_regulation(system, platform),
         *_flows(system, platform),
     ]

@@ -230,7 +230,14 @@ class Region(Model):
     at: Address
     size: Bytes
     spec: Spec = ()  # of translations to it: where its stage-2 tables are [the domain's `table_placement`]
-    flash: Text | None = None  # a file: what the guest reads there, cannot write, and is not told of
+    flash: Text | None = None  # a file: what the guest reads there, and cannot write
+    programmable: bool = False  # but for commands of NOR flash; only of such flash the guest is told
+
+    @model_validator(mode="after")
+    def _of_flash(self) -> Region:
+        if self.programmable and self.flash is None:
+            raise problem("missing-key", "programmable does not say what is in the flash", "flash: erased")
+        return self
 
     @property
     def end(self) -> int:
@@ -309,6 +316,11 @@ class Domain(Model):
     def ram(self) -> tuple[Region, ...]:
         """What its guest is told of, and may write."""
         return tuple(region for region in self.memory if region.flash is None)
+
+    @property
+    def programmable(self) -> Region | None:
+        """Its flash that takes commands."""
+        return next((region for region in self.memory if region.programmable), None)
 
 
 class Broker(Model):

@@ -10,23 +10,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from bulkhead.config import system as config
-from bulkhead.config.system import Domain
+from bulkhead.env.board_firmware import NAMES, board_firmware, firmware_is_here
 from bulkhead.package.errors import NotHere, PackageError, located, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.memory import Loaded, Piece, Region, check_pieces
 
-U_BOOT_DEBIAN = "u-boot:debian"
+OF_DEBIAN = {f"{name}:debian": name for name in NAMES}
 ERASED = "erased"
 _ERASED_BYTE = b"\xff"
 
 
-def flash_of(domain: Domain) -> tuple[Region, ...]:
+def flash_of(domain: config.Domain) -> tuple[Region, ...]:
     """Where the domain has flash."""
     return tuple(Region(region.at, region.size) for region in domain.memory if region.flash is not None)
 
 
 def with_contents(
-    loaded: Loaded, domain: Domain, memory: Sequence[Region], base: Path, *, fetch: bool = True
+    loaded: Loaded, domain: config.Domain, memory: Sequence[Region], base: Path, *, fetch: bool = True
 ) -> Loaded:
     """The image, the domain's files, which touch neither it nor each other, and its flash.
 
@@ -47,13 +47,12 @@ def with_contents(
 
 
 def _find_flash(name: str, base: Path, fetch: bool) -> Path:
-    if name != U_BOOT_DEBIAN:
+    if name not in OF_DEBIAN:
         return base / name
-    from bulkhead.env.uboot import u_boot, u_boot_is_here
-
-    if not fetch and not u_boot_is_here():
-        raise NotHere(f"the boot loader '{name}' is not fetched yet")
-    return u_boot()
+    firmware = OF_DEBIAN[name]
+    if not fetch and not firmware_is_here(firmware):
+        raise NotHere(f"the firmware '{name}' is not fetched yet")
+    return board_firmware(firmware)
 
 
 def _flash(name: str, region: config.Region, number: int, base: Path, fetch: bool) -> Piece:

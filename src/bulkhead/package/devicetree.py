@@ -27,6 +27,7 @@ _SECURE_TIMER_PPI, _HYPERVISOR_TIMER_PPI = 13, 10
 _UART_BYTES = 0x1000
 _SOCKET_BYTES = 0x200
 _RNG_SEED_BYTES = 64
+_FLASH_WORD_BYTES = 4  # two chips side by side
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class GuestBoard:
     socket: Socket | None = None
     windows: tuple[Region, ...] = ()  # of the broker: where it sees the memory of others
     devices: tuple[PassedDevice, ...] = ()
+    flash: Region | None = None  # that takes commands
     pmu: bool = False
     bus_clock_hz: int = 24_000_000  # of the clock that PrimeCell devices want named; nobody changes it
     cmdline: str | None = None
@@ -102,6 +104,8 @@ def device_tree(board: GuestBoard) -> bytes:
         root.append(_socket(board.socket))
     for device in board.devices:
         root.append(_device(device))
+    if board.flash is not None:
+        root.append(_flash(board.flash))
     root.append(_bulkhead(board.params))
     tree = fdt.FDT()
     tree.root = root
@@ -282,6 +286,14 @@ def _device(device: PassedDevice) -> fdt.Node:
     if _is_primecell(device):
         _words(node, "clocks", _PHANDLE_CLOCK)
         _strings(node, "clock-names", "apb_pclk")
+    return node
+
+
+def _flash(region: Region) -> fdt.Node:
+    node = fdt.Node(f"flash@{region.start:x}")
+    _strings(node, "compatible", "cfi-flash")
+    _quads(node, "reg", region.start, region.bytes)
+    _words(node, "bank-width", _FLASH_WORD_BYTES)
     return node
 
 

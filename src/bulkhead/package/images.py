@@ -155,6 +155,7 @@ def _board(
     socket = None
     if domain.name in around.cids and platform.socket is not None:
         socket = Socket(platform.socket.at, platform.socket.interrupt)
+    flash = domain.programmable
     return GuestBoard(
         memory=memory,
         cpus=len(domain.cpus),
@@ -167,6 +168,7 @@ def _board(
         socket=socket,
         windows=around.windows if domain.name == around.broker else (),
         devices=_described_devices(domain, platform),
+        flash=None if flash is None else Region(flash.at, flash.size),
         pmu=domain.pmu,
         bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,
         cmdline=domain.image.cmdline,

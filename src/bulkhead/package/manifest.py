@@ -426,7 +426,11 @@ def _flags(plan: Plan, domain: DomainPlan, budget: Budget | None, layout: Layout
 
 
 def _segment_flags(segment: Segment, layout: Layout) -> int:
-    chosen = {"tables_placed": segment.tables_placed, "read_only": segment.read_only}
+    chosen = {
+        "tables_placed": segment.tables_placed,
+        "read_only": segment.read_only,
+        "programmable": segment.programmable,
+    }
     return sum(layout.enum_value("segment_flag", name) for name, on in chosen.items() if on)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of a board's two hypervisors a system boots with: the smaller one has no budgets, regulation, shared
-cores, samples, performance monitors of guests, flows, MPAM, memory for stage-2 tables and calls to firmware,
-and refuses a manifest that asks for one.
+cores, samples, performance monitors of guests, flows, MPAM, memory for stage-2 tables, calls to firmware and flash
+that takes commands, and refuses a manifest that asks for one.
 
 Called by `build`. What is in which is decided by hypervisor/CMakeLists.txt."""
 
@@ -24,7 +24,8 @@ FILES: dict[Program, str] = {FULL: "bulkhead.elf", SPACE: "bulkhead-space.elf"}
 def smallest_program(plan: Plan, event: CountedEvent | None) -> Program:
     """The smallest that has all that the manifest of `plan` asks for; `event`: what budgets count."""
     calls = any(domain.firmware for domain in plan.system.domains)
-    rest = plan.system.flows or plan.mpam is not None or plan.tables is not None or calls
+    flash = any(domain.programmable is not None for domain in plan.system.domains)
+    rest = plan.system.flows or plan.mpam is not None or plan.tables is not None or calls or flash
     return FULL if rest or _asks_for_time(plan, event) else SPACE
 
 

@@ -34,7 +34,8 @@ class Segment:
     pa: int
     colors: frozenset[int] | None  # None: contiguous
     tables_placed: bool = False  # its stage-2 tables are in the domain's memory for tables
-    read_only: bool = False  # its guest cannot write it, and is not told of it: flash
+    read_only: bool = False  # its guest cannot write it: flash
+    programmable: bool = False  # but for commands, and it is told
 
     def pages(self, space: ColorSpace) -> Frames:
         """Physical address of each 4 KiB page, in the order of their guest-physical addresses."""

@@ -282,7 +282,9 @@ class _Planner:
             for piece in taken.pieces:
                 marked = self.tables.is_marked(domain.name, region.at)
                 flash = region.flash is not None
-                segments.append(Segment(ipa, piece.bytes, piece.pa, colors, marked, flash))
+                segments.append(
+                    Segment(ipa, piece.bytes, piece.pa, colors, marked, flash, region.programmable)
+                )
                 ipa += piece.bytes
             maps += taken.maps
             fragmented += taken.fragmented_bytes

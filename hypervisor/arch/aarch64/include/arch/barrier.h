@@ -81,6 +81,16 @@ static inline void arch_tlbi_stage1_all(bool everywhere)
     }
 }
 
+/* What both stages make of every address, for the VMID of VTTBR_EL2. */
+static inline void arch_tlbi_guest_all(bool everywhere)
+{
+    if (everywhere) {
+        __asm__ volatile("tlbi vmalls12e1is\n\tdsb ish\n\tisb" ::: "memory");
+    } else {
+        __asm__ volatile("tlbi vmalls12e1\n\tdsb nsh\n\tisb" ::: "memory");
+    }
+}
+
 /* Invalidates this core's instruction cache, and waits. */
 static inline void arch_icache_invalidate_local(void)
 {

@@ -23,6 +23,7 @@ void arch_tlbi_local_all(void);
 void arch_tlbi_el2_page(bool everywhere, uintptr_t address);
 void arch_tlbi_stage2_page(bool everywhere, uint64_t ipa);
 void arch_tlbi_stage1_all(bool everywhere);
+void arch_tlbi_guest_all(bool everywhere);
 bool arch_take_serror(void);
 void arch_icache_invalidate_local(void);
 void arch_dcache_clean_invalidate_line(uintptr_t address);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Checks flash that takes commands: EL2 hides it by entries of stage 2 at level 2, which nothing else of the
+ * domain may need. Part of manifest_check(), by manifest_domains.c.
+ */
+#include "core/manifest_internal.h"
+#include "core/nor_flash.h"
+
+#define ENTRY_BYTES 0x200000ull /* of guest-physical addresses, at level 2 */
+
+/* What the entries that it is hidden by are for, from its start on. */
+static uint64_t hidden_bytes(const struct manifest_segment *flash)
+{
+    return flash->bytes < ENTRY_BYTES ? ENTRY_BYTES : flash->bytes;
+}
+
+static bool is_well_placed(const struct manifest_segment *flash)
+{
+    return (flash->flags & BH_SEGMENT_FLAG_READ_ONLY) != 0 && flash->bytes >= NOR_FLASH_BLOCK_BYTES &&
+           flash->bytes <= NOR_FLASH_MOST_BYTES && (flash->bytes & (flash->bytes - 1)) == 0 &&
+           (flash->ipa & (hidden_bytes(flash) - 1)) == 0;
+}
+
+static bool is_alone(const struct manifest_header *manifest, const struct manifest_domain *domain,
+                     const struct manifest_segment *flash)
+{
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+    const struct manifest_device *devices = manifest_devices(manifest) + domain->first_device;
+
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        const struct manifest_segment *other = &segments[i];
+
+        if (other != flash && ((other->flags & BH_SEGMENT_FLAG_PROGRAMMABLE) != 0 ||
+                               ranges_overlap(flash->ipa, hidden_bytes(flash), other->ipa, other->bytes))) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < domain->device_count; i++) {
+        if (ranges_overlap(flash->ipa, hidden_bytes(flash), devices[i].ipa, devices[i].bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool manifest_check_flash(struct manifest_check *check, const struct manifest_domain *domain)
+{
+    const struct manifest_header *manifest = check->manifest;
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        if ((segments[i].flags & BH_SEGMENT_FLAG_PROGRAMMABLE) != 0 &&
+            (!is_well_placed(&segments[i]) || !is_alone(manifest, domain, &segments[i]))) {
+            return manifest_refuse(check, BH_MANIFEST_ERROR_SEGMENT, &segments[i].flags);
+        }
+    }
+    return true;
+}

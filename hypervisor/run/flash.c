@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Flash that takes commands: where it is, hidden or not, and what becomes of its content.
+ */
+#include "run/flash.h"
+#include "core/color.h"
+#include "memory/placement.h"
+#include "memory/ptable.h"
+#include "memory/table_update.h"
+#include "run/charge.h"
+#include "run/loader.h"
+#include "vm/cpu.h"
+#include "vm/domain.h"
+#include "vm/system.h"
+#include <arch/maintenance.h>
+#include <arch/sysreg.h>
+
+/* PAR_EL1 (DDI 0487, D24.2) */
+#define PAR_FAILED  (1ull << 0)
+#define PAR_ADDRESS 0x000FFFFFFFFFF000ull
+#define PAGE_OFFSET 0xFFFull
+
+#define SPSR_MODE_LEVEL 0xCu
+
+static const struct manifest_segment *segment_of(const struct manifest_domain *domain)
+{
+    const struct manifest_segment *segments = manifest_segments(system_manifest()) + domain->first_segment;
+
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        if ((segments[i].flags & BH_SEGMENT_FLAG_PROGRAMMABLE) != 0) {
+            return &segments[i];
+        }
+    }
+    return NULL;
+}
+
+/* Its entries at level 2 follow one another: it is aligned to its size. */
+static void set_hidden(struct domain *domain, bool hidden)
+{
+    struct flash *flash = &domain->flash;
+    ptable_entry_t *entries =
+        ptable_block_entry(domain->stage2.pool, domain->stage2.root, flash->segment->ipa);
+    uint32_t count = (uint32_t)((flash->segment->bytes - 1) >> PTABLE_LEVEL2_SHIFT) + 1;
+
+    atomic_store(&flash->hidden, hidden);
+    if (hidden) {
+        table_hide_stage2(entries, count, domain->spread ? TABLE_ALL_CORES : TABLE_OWN_CORE);
+    } else {
+        table_show_stage2(entries, count);
+    }
+}
+
+void flash_reset(struct domain *domain, bool first)
+{
+    struct flash *flash = &domain->flash;
+
+    if (first) {
+        *flash = (struct flash){.segment = segment_of(domain->config)};
+    }
+    if (flash->segment == NULL) {
+        return;
+    }
+    flash->chip = (struct nor_flash){.bytes = (uint32_t)flash->segment->bytes};
+    if (atomic_load(&flash->hidden)) {
+        set_hidden(domain, false);
+    }
+}
+
+/* Without a fault of its own: nothing of it is mapped at the first access only. */
+static bool is_mapped_from_the_start(const struct domain *domain)
+{
+    return manifest_color_space(system_manifest()).bits == 0 || domain_has_flag(domain, BH_DOMAIN_FLAG_PREMAP);
+}
+
+bool flash_answers(const struct domain *domain, uint64_t page, uint64_t *offset)
+{
+    const struct flash *flash = &domain->flash;
+
+    if (flash->segment == NULL) {
+        return false;
+    }
+    *offset = page - flash->segment->ipa;
+    /* What was hidden at the fault may be there again. */
+    return *offset < flash->segment->bytes &&
+           (atomic_load(&flash->hidden) || is_mapped_from_the_start(domain));
+}
+
+/* The core need not say which page it is: HPFAR_EL2 is of other faults (DDI 0487, D24.2). */
+enum flash_write flash_write_at(const struct domain *domain, uint64_t address, uint64_t *offset)
+{
+    const struct manifest_segment *segment = domain->flash.segment;
+    struct color_range range;
+    uint64_t par;
+    paddr_t pa;
+
+    if (segment == NULL) {
+        return FLASH_WRITE_IGNORED;
+    }
+    par = arch_translate_guest(address, (sysreg_read(SPSR_EL2) & SPSR_MODE_LEVEL) == 0);
+    if ((par & PAR_FAILED) != 0) {
+        return FLASH_WRITE_AGAIN;
+    }
+    pa = paddr((par & PAR_ADDRESS) | (address & PAGE_OFFSET));
+    range = manifest_segment_range(system_manifest(), segment);
+    if (pa.value < range.first.value ||
+        (range.space.bits != 0 && !color_set_has(range.set, color_of(range.space, pa)))) {
+        return FLASH_WRITE_IGNORED;
+    }
+    *offset = color_offset(&range, pa);
+    return *offset < segment->bytes ? FLASH_WRITE_COMMAND : FLASH_WRITE_IGNORED;
+}
+
+/* The guest cannot write it, so nothing of it is dirty in a cache. */
+static void change(const struct domain *domain, const struct nor_flash_work *work)
+{
+    uint64_t ipa = domain->flash.segment->ipa + work->offset;
+    struct placement place;
+
+    if (work->change == NOR_FLASH_NOTHING) {
+        return;
+    }
+    place = placement_of(system_manifest(), domain->config, ipa, work->bytes);
+    if (work->change == NOR_FLASH_ERASE) {
+        loader_erase(place.pa, work->bytes);
+    } else {
+        loader_clear_bits(place.pa, work->bytes, work->value);
+    }
+}
+
+/* Invalidating translations on other cores is maintenance (T5). */
+static void charge_broadcast(struct cpu *cpu)
+{
+    if (cpu->vcpu->domain->spread) {
+        charge_events(cpu, system_manifest()->platform.broadcast_events);
+    }
+}
+
+bool flash_access(struct cpu *cpu, struct mmio_access *access)
+{
+    struct domain *domain = cpu->vcpu->domain;
+    struct flash *flash = &domain->flash;
+    uint32_t offset = (uint32_t)access->offset;
+    struct nor_flash_work work;
+    bool hides;
+    bool done;
+
+    spin_lock(&flash->lock);
+    work = nor_flash_go_on(&flash->chip);
+    change(domain, &work);
+    done = access->write || flash->chip.mode != NOR_FLASH_ARRAY;
+    if (access->write) {
+        work = nor_flash_write(&flash->chip, offset, access->bytes, access->value);
+        change(domain, &work);
+    } else if (done) {
+        access->value = nor_flash_read(&flash->chip, offset, access->bytes);
+    }
+    hides = flash->chip.mode != NOR_FLASH_ARRAY && !atomic_load(&flash->hidden);
+    if (hides || (flash->chip.mode == NOR_FLASH_ARRAY && atomic_load(&flash->hidden))) {
+        set_hidden(domain, hides);
+    }
+    spin_unlock(&flash->lock);
+    if (hides) {
+        charge_broadcast(cpu);
+    }
+    return done;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * In place of flash.c in a program of space only, which has no flash that takes commands:
+ * core/manifest_space_only.c refuses it.
+ */
+#include "run/flash.h"
+
+void flash_reset(struct domain *domain, bool first)
+{
+    (void)domain;
+    (void)first;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
+bool flash_answers(const struct domain *domain, uint64_t page, uint64_t *offset)
+{
+    (void)domain;
+    (void)page;
+    (void)offset;
+    return false;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
+enum flash_write flash_write_at(const struct domain *domain, uint64_t address, uint64_t *offset)
+{
+    (void)domain;
+    (void)address;
+    (void)offset;
+    return FLASH_WRITE_IGNORED;
+}
+
+bool flash_access(struct cpu *cpu, struct mmio_access *access)
+{
+    (void)cpu;
+    (void)access;
+    __builtin_trap();
+}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flash that takes commands: where it can be.
+
+As core/manifest_flash.c, which judges the manifest; this names the key of the file and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.system import Domain, Region, System
+
+_BLOCK_BYTES, _MOST_BYTES = 256 << 10, 64 << 20
+_ENTRY_BYTES = 2 << 20  # of guest-physical addresses, which it is hidden by
+
+
+def wrong_flash(system: System, platform: Platform) -> Iterator[Finding]:
+    """Sizes and addresses that no flash with commands can have, and what is too near to it."""
+    for index, domain in enumerate(system.domains):
+        given = platform.passable()
+        devices = [(f"'{name}'", given[name].at, given[name].size) for name in domain.devices if name in given]
+        for number, region in enumerate(domain.memory):
+            if region.programmable:
+                yield from _of(("domains", index, "memory", number), region, domain, devices)
+
+
+def _of(
+    at: KeyPath, flash: Region, domain: Domain, devices: list[tuple[str, int, int]]
+) -> Iterator[Finding]:
+    if not _BLOCK_BYTES <= flash.size <= _MOST_BYTES or flash.size & (flash.size - 1):
+        cause = f"programmable flash of {flash.size:#x} bytes"
+        yield Finding((*at, "size"), "out-of-range", cause, "256 KiB to 64 MiB, a power of two")
+        return
+    alone = max(flash.size, _ENTRY_BYTES)
+    if flash.at % alone:
+        cause = f"programmable flash of {flash.size:#x} bytes is at {flash.at:#x}"
+        yield Finding((*at, "at"), "misaligned", cause, f"a multiple of {alone:#x}")
+        return
+    if domain.programmable is not flash:
+        yield Finding(at, "conflict", f"'{domain.name}' has programmable flash already", "one region of it")
+    others = [(f"memory at {r.at:#x}", r.at, r.size) for r in domain.memory if r is not flash]
+    for name, start, size in (*others, *devices):
+        if start < flash.at + alone and flash.at < start + size:
+            cause = f"{name} is in the same {alone:#x} bytes as the programmable flash at {flash.at:#x}"
+            yield Finding(at, "conflict", cause, "2 MiB at least for the flash alone")
