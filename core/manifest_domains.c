@@ -47,6 +47,10 @@ static bool check_domain(struct manifest_check *check, const struct manifest_dom
     for (uint32_t i = 0; i < domain->segment_count; i++) {
         const struct manifest_segment *segment = &manifest_segments(manifest)[domain->first_segment + i];
 
+        if ((segment->flags & BH_SEGMENT_FLAG_PROGRAMMABLE) != 0 &&
+            !manifest_check_flash(check, domain, segment)) {
+            return false;
+        }
         for (uint32_t j = 0; j < i; j++) {
             const struct manifest_segment *other = &manifest_segments(manifest)[domain->first_segment + j];
 
@@ -296,7 +300,7 @@ bool manifest_check_domains(struct manifest_check *check)
         if (!manifest_check_table_memory(check, &domains[i]) || !check_vcpus(check, &domains[i], i) ||
             !manifest_check_budget(check, &domains[i]) || !check_images(check, &domains[i]) ||
             !check_irqs(check, &domains[i]) || !check_devices(check, &domains[i]) ||
-            !manifest_check_calls(check, &domains[i]) || !manifest_check_flash(check, &domains[i])) {
+            !manifest_check_calls(check, &domains[i])) {
             return false;
         }
     }

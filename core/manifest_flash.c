@@ -6,6 +6,9 @@
 #include "core/manifest_internal.h"
 #include "core/nor_flash.h"
 
+const uint32_t manifest_segment_flags =
+    BH_SEGMENT_FLAG_TABLES_PLACED | BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE;
+
 #define ENTRY_BYTES 0x200000ull /* of guest-physical addresses, at level 2 */
 
 /* What the entries that it is hidden by are for, from its start on. */
@@ -43,16 +46,9 @@ static bool is_alone(const struct manifest_header *manifest, const struct manife
     return true;
 }
 
-bool manifest_check_flash(struct manifest_check *check, const struct manifest_domain *domain)
+bool manifest_check_flash(struct manifest_check *check, const struct manifest_domain *domain,
+                          const struct manifest_segment *flash)
 {
-    const struct manifest_header *manifest = check->manifest;
-    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
-
-    for (uint32_t i = 0; i < domain->segment_count; i++) {
-        if ((segments[i].flags & BH_SEGMENT_FLAG_PROGRAMMABLE) != 0 &&
-            (!is_well_placed(&segments[i]) || !is_alone(manifest, domain, &segments[i]))) {
-            return manifest_refuse(check, BH_MANIFEST_ERROR_SEGMENT, &segments[i].flags);
-        }
-    }
-    return true;
+    return (is_well_placed(flash) && is_alone(check->manifest, domain, flash)) ||
+           manifest_refuse(check, BH_MANIFEST_ERROR_SEGMENT, &flash->flags);
 }

@@ -80,8 +80,13 @@ bool manifest_has_no_regulation(const struct manifest_header *manifest);
  * manifest_space_only.c: that there are none. */
 bool manifest_check_calls(struct manifest_check *check, const struct manifest_domain *domain);
 
-/* manifest_flash.c: flash of a domain that takes commands; segments and devices of all have been checked. */
-bool manifest_check_flash(struct manifest_check *check, const struct manifest_domain *domain);
+/* manifest_flash.c: what a segment can be in this program. */
+extern const uint32_t manifest_segment_flags;
+
+/* manifest_flash.c: a segment of the domain that takes commands of flash; it is sound as memory, and the
+ * domain has the rows that it says. */
+bool manifest_check_flash(struct manifest_check *check, const struct manifest_domain *domain,
+                          const struct manifest_segment *flash);
 
 /* manifest_domains.c: domains, VCPUs, images, interrupts, devices. */
 bool manifest_check_domains(struct manifest_check *check);

@@ -6,8 +6,6 @@
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"
 
-#define KNOWN_SEGMENT_FLAGS (BH_SEGMENT_FLAG_TABLES_PLACED | BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE)
-
 /* Enough for the image, the manifest, stacks and a first set of tables; less can only be a mistake. */
 #define SMALLEST_POOL_BYTES 0x80000u
 /* What EL2's address space holds of it, and below which the page is that is mapped at its physical address.
@@ -118,7 +116,7 @@ static bool check_segment(struct manifest_check *check, const struct manifest_se
     struct color_range range;
 
     if (segment->color_set >= manifest->color_sets.count || segment->bytes == 0 ||
-        (segment->flags & ~(uint32_t)KNOWN_SEGMENT_FLAGS) != 0 || !is_page_aligned(segment->bytes) ||
+        (segment->flags & ~manifest_segment_flags) != 0 || !is_page_aligned(segment->bytes) ||
         !is_page_aligned(segment->ipa) ||
         !range_within(segment->ipa, segment->bytes, 0, MANIFEST_IPA_LIMIT) ||
         manifest_is_guest_region(manifest, segment->ipa, segment->bytes)) {

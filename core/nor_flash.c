@@ -57,22 +57,22 @@ static const uint8_t query_table[] = {
     [0x15] = 0x31, /* where its own table is */
     [0x1B] = 0x27, /* volts: 2.7 to 3.6 */
     [0x1C] = 0x36,
-    [0x1F] = 7,    /* 2^n us: of a word, */
-    [0x20] = 7,    /* of a buffer; */
-    [0x21] = 10,   /* 2^n ms: of a block */
-    [0x23] = 4,    /* at most 2^n times as long */
+    [0x1F] = 7,  /* 2^n us: of a word, */
+    [0x20] = 7,  /* of a buffer; */
+    [0x21] = 10, /* 2^n ms: of a block */
+    [0x23] = 4,  /* at most 2^n times as long */
     [0x24] = 4,
     [0x25] = 4,
-    [0x28] = 2,    /* 8 or 16 bits wide */
-    [0x2A] = 6,    /* 2^n bytes of a buffer */
-    [0x2C] = 1,    /* all blocks are equal */
+    [0x28] = 2, /* 8 or 16 bits wide */
+    [0x2A] = 6, /* 2^n bytes of a buffer */
+    [0x2C] = 1, /* all blocks are equal */
     [0x30] = NOR_FLASH_BLOCK_BYTES / CHIPS >> 16,
     [0x31] = 'P',
     [0x32] = 'R',
     [0x33] = 'I',
     [0x34] = '1',
     [0x35] = '0',
-    [0x3F] = 1,    /* protection registers: drivers count from 1 */
+    [0x3F] = 1, /* protection registers: drivers count from 1 */
 };
 
 static struct nor_flash_work nothing(void)

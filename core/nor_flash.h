@@ -2,10 +2,10 @@
  *
  * Commands of NOR flash, as firmware for the emulator's `virt` board gives them: two chips of 16 bits side by
  * side, so a word has 32 bits, and a command is written to both halves. Intel's command set (the vendor's
- * number 1 in JEDEC JEP137), with the table by which a driver finds that out (Common Flash Interface, JESD68).
- * Blocks cannot be locked: commands for that are taken and change nothing. An erased bit is 1, programming
- * makes it 0. Hardware-free: what is to be done to the content is told to the caller, in pieces of bounded
- * size.
+ * number 1 in JEDEC JEP137), with the table by which a driver finds that out (Common Flash Interface,
+ * JESD68). Blocks cannot be locked: commands for that are taken and change nothing. An erased bit is 1,
+ * programming makes it 0. Hardware-free: what is to be done to the content is told to the caller, in pieces
+ * of bounded size.
  */
 #ifndef BULKHEAD_CORE_NOR_FLASH_H
 #define BULKHEAD_CORE_NOR_FLASH_H
@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-#define NOR_FLASH_BLOCK_BYTES 0x40000u  /* erased at once */
+#define NOR_FLASH_BLOCK_BYTES 0x40000u /* erased at once */
 #define NOR_FLASH_MOST_BYTES  0x4000000u
-#define NOR_FLASH_PIECE_BYTES 0x400u    /* erased in one step */
+#define NOR_FLASH_PIECE_BYTES 0x400u /* erased in one step */
 
 enum nor_flash_mode {
     NOR_FLASH_ARRAY, /* reads find the content */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boots guests that others have written, each unchanged as a domain on the emulator, and prints a table of
-what works: what Debian has (kernels of several releases, U-Boot), and what a directory has.
+what works: what Debian has (kernels of several releases, U-Boot, EDK2), and what a directory has.
 
     make guests                                              what Debian has
     make guests GUESTS="--kvm-unit-tests DIRECTORY"          and kvm-unit-tests, built there for arm64
@@ -24,7 +24,7 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from checks.common import BUILD  # noqa: E402
-from guests import debian, kvm_unit_tests, u_boot  # noqa: E402
+from guests import debian, firmware, kvm_unit_tests  # noqa: E402
 from guests.case import Case, Verdict  # noqa: E402
 
 WORKS = {True: "works", False: "fails", None: "skipped"}
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _cases(options: argparse.Namespace) -> Iterator[Case]:
     if not options.no_debian:
-        yield from u_boot.cases()
+        yield from firmware.cases()
         yield from debian.cases()
     if options.kvm_unit_tests is not None:
         yield from kvm_unit_tests.cases(options.kvm_unit_tests.resolve())

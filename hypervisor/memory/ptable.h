@@ -49,7 +49,8 @@ typedef volatile uint64_t ptable_entry_t;
  * It stays where it is: who maps the same pages again and again need not walk. */
 ptable_entry_t *ptable_page_entry(const struct pool *pool, paddr_t root, uint64_t input);
 
-/* The entry at level 2 for `input`, whose level-2 table exists; those of the next 2 MiB of that table follow. */
+/* The entry at level 2 for `input`, whose level-2 table exists; those of the next 2 MiB of that table follow.
+ */
 ptable_entry_t *ptable_block_entry(const struct pool *pool, paddr_t root, uint64_t input);
 
 #ifdef __cplusplus

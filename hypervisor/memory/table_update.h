@@ -45,9 +45,9 @@ void table_break_stage2(ptable_entry_t *entry, ipaddr_t ipa, enum table_users us
 void table_replace_stage2(ptable_entry_t *entry, ipaddr_t ipa, enum table_users users, paddr_t page,
                           uint64_t attributes);
 
-/* What `count` entries at level 2, which follow one another and are not 0, lead to is not there for the guest,
- * nor in the TLB of any of its users, until they are shown again; they keep all but that. The guest as above,
- * but to show them no TLB matters. */
+/* What `count` entries at level 2, which follow one another and are not 0, lead to is not there for the
+ * guest, nor in the TLB of any of its users, until they are shown again; they keep all but that. The guest as
+ * above, but to show them no TLB matters. */
 void table_hide_stage2(ptable_entry_t *entries, uint32_t count, enum table_users users);
 void table_show_stage2(ptable_entry_t *entries, uint32_t count);
 

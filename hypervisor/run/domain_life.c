@@ -6,6 +6,7 @@
 #include "console/console.h"
 #include "console/vuart.h"
 #include "flow/flows.h"
+#include "run/flash.h"
 #include "run/loader.h"
 #include "run/shared_core.h"
 #include "time/vcpu_budget.h"

@@ -69,7 +69,8 @@ void flash_reset(struct domain *domain, bool first)
 /* Without a fault of its own: nothing of it is mapped at the first access only. */
 static bool is_mapped_from_the_start(const struct domain *domain)
 {
-    return manifest_color_space(system_manifest()).bits == 0 || domain_has_flag(domain, BH_DOMAIN_FLAG_PREMAP);
+    return manifest_color_space(system_manifest()).bits == 0 ||
+           domain_has_flag(domain, BH_DOMAIN_FLAG_PREMAP);
 }
 
 bool flash_answers(const struct domain *domain, uint64_t page, uint64_t *offset)
@@ -83,6 +84,13 @@ bool flash_answers(const struct domain *domain, uint64_t page, uint64_t *offset)
     /* What was hidden at the fault may be there again. */
     return *offset < flash->segment->bytes &&
            (atomic_load(&flash->hidden) || is_mapped_from_the_start(domain));
+}
+
+bool flash_keeps(const struct domain *domain, uint64_t ipa)
+{
+    const struct manifest_segment *segment = domain->flash.segment;
+
+    return segment != NULL && ipa - segment->ipa < segment->bytes;
 }
 
 /* The core need not say which page it is: HPFAR_EL2 is of other faults (DDI 0487, D24.2). */
@@ -144,6 +152,7 @@ bool flash_access(struct cpu *cpu, struct mmio_access *access)
     bool hides;
     bool done;
 
+    cpu_count_exit(cpu, BH_EXIT_REASON_FLASH_ACCESS);
     spin_lock(&flash->lock);
     work = nor_flash_go_on(&flash->chip);
     change(domain, &work);

@@ -3,16 +3,15 @@
  * Flash of a domain that its guest can erase and program by commands (core/nor_flash.h). While reads find its
  * content it is memory, mapped read-only, and each write comes to EL2 as a command. While they find something
  * else it is hidden: invalid at level 2 of stage 2, whose entries it has for itself, so that hiding it takes
- * as many stores as it has 2 MiB, whatever is mapped below. Its content lasts until its domain restarts.
+ * as many stores as it has 2 MiB, whatever is mapped below. Its content survives a restart of its domain, not
+ * the end of the machine.
  */
 #ifndef BULKHEAD_FLASH_H
 #define BULKHEAD_FLASH_H
 
 #include "base/mmio_access.h"
-#include "core/manifest.h"
-#include "core/nor_flash.h"
-#include "core/spinlock.h"
-#include <stdatomic.h>
+#include "vm/cpu.h"
+#include "vm/domain.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,22 +19,15 @@
 extern "C" {
 #endif
 
-struct cpu;
-struct domain;
-
-struct flash {
-    const struct manifest_segment *segment; /* NULL: the domain has none */
-    struct spinlock lock;                   /* of `chip`, the content, and changes of `hidden` */
-    struct nor_flash chip;
-    _Atomic bool hidden;
-};
-
 /* As after power-on. None of the domain's VCPUs runs; its tables exist. `first`: it is for the first time. */
 void flash_reset(struct domain *domain, bool first);
 
 /* Whether an access to the guest-physical page `page`, which stage 2 did not translate, is to be answered by
  * the flash, and where that page is in it. */
 bool flash_answers(const struct domain *domain, uint64_t page, uint64_t *offset);
+
+/* Whether what is at the guest-physical address `ipa` stays as it is when the domain restarts. */
+bool flash_keeps(const struct domain *domain, uint64_t ipa);
 
 enum flash_write {
     FLASH_WRITE_IGNORED, /* to memory that takes no command */
@@ -47,8 +39,9 @@ enum flash_write {
  * in the flash. On the core of the VCPU. */
 enum flash_write flash_write_at(const struct domain *domain, uint64_t address, uint64_t *offset);
 
-/* One access, by the VCPU that this core has. False: the guest is to execute it again, because reads find the
- * content now. At most 1 KiB is erased; what goes to other cores is charged to the domain's budget. */
+/* One access, which is counted as such an exit, by the VCPU that this core has. False: the guest is to
+ * execute it again, because reads find the content now. At most 1 KiB is erased; what goes to other cores is
+ * charged to the domain's budget. */
 bool flash_access(struct cpu *cpu, struct mmio_access *access);
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
 #include "memory/placement.h"
 #include "memory/ptable.h"
 #include "memory/window.h"
+#include "run/flash.h"
 #include "vm/cpu.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
@@ -161,16 +162,16 @@ void loader_erase(paddr_t at, uint64_t bytes)
 
 void loader_clear_bits(paddr_t at, uint64_t bytes, uint64_t value)
 {
-    char *content;
+    uint8_t *content;
 
     if (!begin_page()) {
         return;
     }
-    content = open_at(WINDOW_DESTINATION, at);
+    content = (uint8_t *)open_at(WINDOW_DESTINATION, at);
     for (uint64_t i = 0; i < bytes; i++) {
-        content[i] &= (char)(value >> 8 * i);
+        content[i] &= (uint8_t)(value >> 8 * i);
     }
-    clean_written(content, bytes);
+    clean_written((const char *)content, bytes);
     end_page();
 }
 
@@ -216,14 +217,17 @@ bool loader_step(const struct domain *domain, struct reload *reload, uint64_t *l
         const struct manifest_segment *segment =
             manifest_segments(system_manifest()) + config->first_segment + reload->part;
 
-        advance(reload, clean_next(domain, segment, reload->offset), segment->bytes);
+        bool stays = flash_keeps(domain, segment->ipa);
+
+        advance(reload, stays ? segment->bytes : clean_next(domain, segment, reload->offset), segment->bytes);
     } else if (image_number < config->image_count) {
         const struct manifest_image *image =
             manifest_images(system_manifest()) + config->first_image + image_number;
-        uint64_t bytes = load_next(domain, image, reload->offset);
+        bool stays = flash_keeps(domain, image->ipa);
+        uint64_t bytes = stays ? 0 : load_next(domain, image, reload->offset);
 
         *lines = bytes / CACHE_LINE_BYTES;
-        advance(reload, reload->offset + bytes, image->bytes);
+        advance(reload, stays ? image->bytes : reload->offset + bytes, image->bytes);
     }
     /* Each VCPU's core invalidates its own instruction cache when it starts. */
     return reload->part == config->segment_count + config->image_count;

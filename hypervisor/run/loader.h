@@ -17,7 +17,8 @@ extern "C" {
 bool loader_can_reload(const struct manifest_domain *domain);
 
 /* One step of making the memory of a domain that restarts what a start needs: nothing of it in the caches,
- * the images as they were. What is outside of the images stays. `*reload` begins with zeros and says how far
+ * the images as they were. What is outside of the images stays,
+ * and flash that takes commands. `*reload` begins with zeros and says how far
  * it is. None of the domain's VCPUs runs. A step cleans 1 KiB, looks up 16 pages or copies at most
  * 256 bytes; `*lines`: cache lines that it read past the caches. True: there is nothing left to do. Any core;
  * the domain's own, because nobody else is to wait for it. */

@@ -20,6 +20,13 @@ bool flash_answers(const struct domain *domain, uint64_t page, uint64_t *offset)
     return false;
 }
 
+bool flash_keeps(const struct domain *domain, uint64_t ipa)
+{
+    (void)domain;
+    (void)ipa;
+    return false;
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
 enum flash_write flash_write_at(const struct domain *domain, uint64_t address, uint64_t *offset)
 {

@@ -65,7 +65,6 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
         return access->again ? OUTCOME_LATER : OUTCOME_DONE;
     }
     if (device == DEVICE_FLASH) {
-        cpu_count_exit(cpu, BH_EXIT_REASON_FLASH_ACCESS);
         return flash_access(cpu, access) ? OUTCOME_DONE : OUTCOME_AGAIN;
     }
     if (!vgic_frame_access(cpu->vcpu, frame, access)) {
@@ -136,9 +135,9 @@ static __attribute__((noinline)) bool map_lazily(struct cpu *cpu, uint64_t page)
     return true;
 }
 
-/* Nothing but flash is memory that a guest cannot write. A write is a command, or there is none that it takes,
- * as on a board. */
-static __attribute__((noinline)) bool write_to_flash(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+/* Nothing but flash is memory that a guest cannot write. A write is a command, or there is none that it
+ * takes, as on a board. */
+static bool write_to_flash(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
     uint64_t offset = 0;
 
@@ -167,7 +166,7 @@ static bool flash_fault(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, 
     if (!esr_is_maintenance(esr)) {
         return device_access(cpu, regs, esr, DEVICE_FLASH, VGIC_FRAME_NONE, offset);
     }
-    cpu_count_exit(cpu, BH_EXIT_REASON_FLASH_ACCESS);
+    cpu_count_exit(cpu, BH_EXIT_REASON_STAGE2_FAULT);
     trap_skip_instruction(esr);
     return true;
 }

@@ -45,6 +45,7 @@ RUN_BY = {
     "hostile-uncached": "tests/hosted/test_examples.py",
     "linux-smp": "tests/system/test_linux.py",
     "u-boot": "tests/system/test_images.py",
+    "edk2": "tests/system/test_images.py",
     "managed": "tests/hosted/test_examples.py",
     "mixed-criticality": "tests/hosted/test_run.py",
     "mpam": "tests/hosted/test_examples.py",

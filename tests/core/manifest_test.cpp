@@ -502,6 +502,39 @@ TEST(Manifest, D7_RowsOfCallsHaveOneOwner)
     }
 }
 
+TEST(Manifest, D7_FlashThatTakesCommandsIsAloneInItsEntriesOfLevel2)
+{
+    constexpr uint32_t both = BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE;
+    const std::vector<std::pair<bool, std::function<void(SampleManifest &)>>> cases = {
+        {true, [](SampleManifest &) {}},
+        {true, [](SampleManifest &m) { m.segments[2].bytes = 0x40000; }},
+        {true, [](SampleManifest &m) { m.segments[2].ipa = 0xC0000000; }},
+        {false, [](SampleManifest &m) { m.segments[2].flags = BH_SEGMENT_FLAG_PROGRAMMABLE; }},
+        {false, [](SampleManifest &m) { m.segments[2].bytes = 0x20000; }},
+        {false, [](SampleManifest &m) { m.segments[2].bytes = 0xC0000; }},
+        {false, [](SampleManifest &m) { m.segments[2].ipa = 0x40900000; }},
+        {false, [](SampleManifest &m) { m.segments[1].ipa = 0x40900000; }},
+        {false,
+         [](SampleManifest &m) {
+             m.segments[2].ipa = 0x0A000000 - 0x100000 * 2, m.devices[0].ipa -= 0x1000;
+         }},
+        {false, [](SampleManifest &m) { m.segments[1].flags = both, m.segments[2].flags = both; }},
+    };
+    for (size_t i = 0; i < cases.size(); i++) {
+        const auto &[good, change] = cases[i];
+        auto sample = make_sample_manifest();
+        sample->images[1].ipa = 0x40700000; // in the first segment alone
+        sample->segments[2].flags = both;
+        change(*sample);
+        if (sample->segments[1].ipa != 0x40000000) {
+            sample->images[1].ipa = sample->segments[1].ipa;
+            sample->domains[1].entry_ipa = sample->segments[1].ipa;
+        }
+        sample->seal();
+        EXPECT_EQ(sample->check().error, good ? BH_MANIFEST_ERROR_NONE : BH_MANIFEST_ERROR_SEGMENT) << i;
+    }
+}
+
 TEST(Manifest, X5_MemoryForTablesIsAccepted)
 {
     auto sample = make_sample_manifest();

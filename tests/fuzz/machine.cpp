@@ -30,6 +30,16 @@ using bulkhead_test::HostedMachine;
 
 namespace {
 
+constexpr uint64_t flash_pa = 0x58000000;
+
+// A guest's own tables lead to somewhere in its flash: a store there may be a command.
+uint64_t translate(uint64_t address, bool)
+{
+    const uint64_t normal = 0xFFull << 56;
+
+    return normal | (flash_pa + (address & (domains * flash_bytes - 1) & ~0xFFFull));
+}
+
 // The machine's description: one VCPU of each domain on every pair of cores.
 struct Manifest {
     manifest_header header;
@@ -38,7 +48,7 @@ struct Manifest {
     struct color_set_record color_sets[3];
     struct manifest_domain domains[bulkhead_fuzz::domains];
     struct manifest_vcpu vcpus[cores];
-    struct manifest_segment segments[2];
+    struct manifest_segment segments[2 * bulkhead_fuzz::domains];
     struct manifest_image images[2];
     struct manifest_irq irqs[4];
     struct manifest_mpam_component mpam_components[1];
@@ -135,8 +145,8 @@ Manifest make_manifest(const Options &options)
         m.domains[i].flags = BH_DOMAIN_FLAG_CONSOLE | options.flags[i];
         m.domains[i].first_vcpu = 2 * i;
         m.domains[i].vcpu_count = 2;
-        m.domains[i].first_segment = i;
-        m.domains[i].segment_count = 1;
+        m.domains[i].first_segment = 2 * i;
+        m.domains[i].segment_count = 2;
         m.domains[i].first_image = i;
         m.domains[i].image_count = 1;
         m.domains[i].first_irq = 2 * i;
@@ -153,8 +163,11 @@ Manifest make_manifest(const Options &options)
         }
         m.vcpus[2 * i] = {i, i};
         m.vcpus[2 * i + 1] = {i, i + 2};
-        m.segments[i] = {memory_ipa, memory_bytes, 0x50000000 + i * memory_bytes,
-                         sample->segments[i].color_set, 0};
+        m.segments[2 * i] = {memory_ipa, memory_bytes, 0x50000000 + i * memory_bytes,
+                             sample->segments[i].color_set, 0};
+        m.segments[2 * i + 1] = {flash_ipa, flash_bytes, flash_pa + i * flash_bytes,
+                                 sample->segments[i].color_set,
+                                 BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE};
         m.images[i] = {0x1000, 0x20, memory_ipa, 0, 0};
     }
     if (options.regulated) {
@@ -337,6 +350,7 @@ void Machine::boot(const Options &options)
             give_mpam_hardware();
         }
     });
+    fake_hook_translation(translate);
     partitioned_ = options.partitioned;
     require(hosted_->booted(), "the machine does not boot");
     pass_time(1); // zero would be "never"

@@ -20,7 +20,9 @@ namespace bulkhead_fuzz {
 constexpr uint32_t cores = 4; // core c runs VCPU c / 2 of domain c % 2
 constexpr uint32_t domains = 2;
 constexpr uint64_t memory_ipa = 0x40000000;
-constexpr uint64_t memory_bytes = 0x4000; // cleared at every restart
+constexpr uint64_t memory_bytes = 0x4000;  // cleared at every restart
+constexpr uint64_t flash_ipa = 0x20000000; // takes commands
+constexpr uint64_t flash_bytes = 0x40000;
 constexpr uint64_t gicd_ipa = 0x08000000;
 constexpr uint64_t uart_ipa = 0x09000000;
 constexpr uint32_t virtual_timer = 27;

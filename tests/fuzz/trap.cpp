@@ -16,18 +16,11 @@ constexpr uint64_t gicr_ipa = 0x080A0000;
 constexpr uint32_t classes[] = {0x24, 0x18, 0x24, 0x18, 0x16, 0x17, 0x20, 0x01, 0x07, 0x19, 0x00, 0x03,
                                 0x05, 0x06, 0x08, 0x09, 0x0C, 0x0E, 0x11, 0x12, 0x13, 0x15, 0x1A, 0x1C,
                                 0x22, 0x26, 0x28, 0x2C, 0x2F, 0x30, 0x32, 0x34, 0x38, 0x3C};
-constexpr uint64_t places[] = {gicd_ipa,
-                               gicr_ipa,
-                               gicr_ipa + 0x10000,
-                               gicr_ipa + 0x30000,
-                               uart_ipa,
-                               memory_ipa,
-                               memory_ipa + memory_bytes - 0x1000,
-                               0,
-                               memory_ipa - 0x10,
-                               mpam_ipa,
-                               0x7FFFFFF000,
-                               ~0xFFFull};
+constexpr uint64_t places[] = {
+    gicd_ipa, gicr_ipa,          gicr_ipa + 0x10000, gicr_ipa + 0x30000,
+    uart_ipa, flash_ipa,         memory_ipa,         memory_ipa + memory_bytes - 0x1000,
+    0,        memory_ipa - 0x10, mpam_ipa,           0x7FFFFFF000,
+    ~0xFFFull};
 constexpr uint64_t modes[] = {0x0, 0x4, 0x5, 0x10};
 
 uint64_t address(Input &input)
@@ -46,8 +39,10 @@ uint64_t syndrome(Input &input)
     }
     const uint64_t esr = uint64_t{classes[how % std::size(classes)]} << 26;
     return (how & 0x80) != 0 ? esr | 1u << 25 | (input.u32() & 0x1FFFFFF)
-                             // A translation fault with a valid syndrome: the way to the emulated devices.
-                             : esr | 1u << 25 | 1u << 24 | 7 | (input.u16() & 0x7FF8u) << 9 | (how & 0x40u);
+                             // A valid syndrome, of a translation fault: the way to the emulated devices; or
+                             // of a permission fault: to flash.
+                             : esr | 1u << 25 | 1u << 24 | ((how & 0x20) != 0 ? 0xF : 7) |
+                                   (input.u16() & 0x7FF8u) << 9 | (how & 0x40u);
 }
 
 void step(Machine &machine, Input &input)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x9D1C3808u
+#define BH_LAYOUT_HASH 0x9E0C6A1Au
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -159,8 +159,9 @@ enum bh_table_memory {
 enum bh_segment_flag {
     BH_SEGMENT_FLAG_TABLES_PLACED = 1,
     BH_SEGMENT_FLAG_READ_ONLY = 2,
+    BH_SEGMENT_FLAG_PROGRAMMABLE = 4,
 };
-#define BH_SEGMENT_FLAG_COUNT 3u /* highest + 1 */
+#define BH_SEGMENT_FLAG_COUNT 5u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */
@@ -396,8 +397,9 @@ enum bh_exit_reason {
     BH_EXIT_REASON_TLB_BROADCAST = 28, /* and on all cores */
     BH_EXIT_REASON_CACHE_MAINTENANCE = 29, /* the same of instruction caches, and of lines to the point of unification */
     BH_EXIT_REASON_CACHE_BROADCAST = 30,
+    BH_EXIT_REASON_FLASH_ACCESS = 31, /* commands of flash, and what it answers */
 };
-#define BH_EXIT_REASON_COUNT 31u /* highest + 1 */
+#define BH_EXIT_REASON_COUNT 32u /* highest + 1 */
 
 enum bh_path_part {
     BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to the bell */

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from bulkhead.config.load import load_system
-from guests import kvm_unit_tests, u_boot
+from guests import firmware, kvm_unit_tests
 from guests.case import Seen
 
 LIST = """
@@ -88,7 +88,7 @@ def test_a_program_is_judged_by_its_own_words(lines: str, works: bool | None, sa
 
 
 def test_a_case_is_judged_by_its_run_where_the_guest_says_nothing_itself() -> None:
-    (case,) = u_boot.cases()
+    case = next(firmware.cases())
     assert case.judge(Seen({"verdict": "ok"}, "", "")).works
     failed = case.judge(Seen({"verdict": "failed", "reasons": ["no prompt"]}, "", ""))
     assert (failed.works, failed.says) == (False, "no prompt")

@@ -46,6 +46,37 @@ def test_d7_u_boot_comes_to_its_prompt_in_flash_of_its_own(tmp_path: Path) -> No
     assert run.result["witnesses"]["tables"]["verdict"] == "held"
 
 
+def test_d7_edk2_comes_to_its_shell_with_variables_in_flash(tmp_path: Path) -> None:
+    run = command(EXAMPLES / "edk2.yaml", tmp_path / "run", "--for", "11500ms")
+    assert run.exit_code == 0, run.result["reasons"]
+    assert run.result["witnesses"]["tables"]["verdict"] == "held"
+    assert run.domain("firmware")["exit_reasons"]["flash_access"] > 500
+
+
+@pytest.mark.parametrize("colored", [True, False])
+@pytest.mark.parametrize("cpus", [[1], [1, 2, 3]])
+def test_d7_flash_is_erased_and_programmed_by_commands(
+    cpus: list[int], colored: bool, tmp_path: Path
+) -> None:
+    """While its other VCPUs read it: each finds content, or an answer to a command."""
+    guest = {
+        "name": "guest",
+        "cpus": cpus,
+        "image": {"elf": "guests/flash.elf"},
+        "memory": [
+            {"at": RAM, "size": "4 MiB"},
+            {"at": FLASH, "size": "1 MiB", "flash": "erased", "programmable": True},
+        ],
+    }
+    isolation = {} if colored else {"llc": "none"}
+    run = boot(
+        write_system(tmp_path, guest, isolation=isolation), tmp_path / "run", icount=True, for_ns=5000 * MS
+    )
+    report = run.domain("guest")["report"]
+    assert (report["bytes"], report["wrong"], report["strange"]) == (1 << 20, 0, 0)
+    assert report["reads"] >= 1000 * (len(cpus) - 1)
+
+
 @pytest.mark.parametrize("faults", ["end", "abort"])
 def test_d7_without_its_second_flash_u_boot_reads_what_is_not_there(faults: str, tmp_path: Path) -> None:
     """The domain's end, or an exception that U-Boot has a handler for: without a prompt the run fails."""

@@ -119,3 +119,18 @@ TEST_F(TableUpdate, WhatIsBrokenStaysInvalid)
                                         {FAKE_TLBI_STAGE2_PAGE, 0, true, ipa.value},
                                         {FAKE_TLBI_STAGE1_ALL, 0, true}}));
 }
+
+TEST_F(TableUpdate, WhatIsHiddenKeepsAllButThatItIsThere)
+{
+    for (const bool everywhere : {false, true}) {
+        entry = before;
+        steps.clear();
+        table_hide_stage2(&entry, 1, everywhere ? TABLE_ALL_CORES : TABLE_OWN_CORE);
+        EXPECT_EQ(entry, before & ~uint64_t{1});
+        table_show_stage2(&entry, 1);
+        EXPECT_EQ(entry, before);
+        EXPECT_EQ(steps, (std::vector<Step>{{FAKE_DSB_ISHST, before & ~uint64_t{1}},
+                                            {FAKE_TLBI_GUEST_ALL, before & ~uint64_t{1}, everywhere},
+                                            {FAKE_DSB_ISHST, before}}));
+    }
+}

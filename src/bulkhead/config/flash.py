@@ -19,15 +19,13 @@ def wrong_flash(system: System, platform: Platform) -> Iterator[Finding]:
     """Sizes and addresses that no flash with commands can have, and what is too near to it."""
     for index, domain in enumerate(system.domains):
         given = platform.passable()
-        devices = [(f"'{name}'", given[name].at, given[name].size) for name in domain.devices if name in given]
+        devices = [(f"'{name}'", given[name].at, given[name].end) for name in domain.devices if name in given]
         for number, region in enumerate(domain.memory):
             if region.programmable:
                 yield from _of(("domains", index, "memory", number), region, domain, devices)
 
 
-def _of(
-    at: KeyPath, flash: Region, domain: Domain, devices: list[tuple[str, int, int]]
-) -> Iterator[Finding]:
+def _of(at: KeyPath, flash: Region, domain: Domain, devices: list[tuple[str, int, int]]) -> Iterator[Finding]:
     if not _BLOCK_BYTES <= flash.size <= _MOST_BYTES or flash.size & (flash.size - 1):
         cause = f"programmable flash of {flash.size:#x} bytes"
         yield Finding((*at, "size"), "out-of-range", cause, "256 KiB to 64 MiB, a power of two")
@@ -39,8 +37,8 @@ def _of(
         return
     if domain.programmable is not flash:
         yield Finding(at, "conflict", f"'{domain.name}' has programmable flash already", "one region of it")
-    others = [(f"memory at {r.at:#x}", r.at, r.size) for r in domain.memory if r is not flash]
-    for name, start, size in (*others, *devices):
-        if start < flash.at + alone and flash.at < start + size:
+    others = [(f"memory at {r.at:#x}", r.at, r.end) for r in domain.memory if r is not flash]
+    for name, start, end in (*others, *devices):
+        if start < flash.at + alone and flash.at < end:
             cause = f"{name} is in the same {alone:#x} bytes as the programmable flash at {flash.at:#x}"
             yield Finding(at, "conflict", cause, "2 MiB at least for the flash alone")

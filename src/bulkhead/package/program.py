@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of a board's two hypervisors a system boots with: the smaller one has no budgets, regulation, shared
-cores, samples, performance monitors of guests, flows, MPAM, memory for stage-2 tables, calls to firmware and flash
-that takes commands, and refuses a manifest that asks for one.
+cores, samples, performance monitors of guests, flows, MPAM, memory for stage-2 tables, calls to firmware and
+flash that takes commands, and refuses a manifest that asks for one.
 
 Called by `build`. What is in which is decided by hypervisor/CMakeLists.txt."""
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bulkhead.env.paths import build_dir
 from bulkhead.env.board_firmware import board_firmware
+from bulkhead.env.paths import build_dir
 
 ELF, IMAGE, U_BOOT, FIRMWARE = "elf", "image", "u-boot", "firmware"
 WAYS = {
@@ -74,7 +74,14 @@ def _by_u_boot(machine: str, image: Path, load_pa: int) -> Boot:
     disk = f"if=none,id=package,format=raw,readonly=on,file={_quoted(image)}"
     return Boot(
         machine,
-        ("-bios", str(board_firmware("u-boot")), "-drive", disk, "-device", "virtio-blk-device,drive=package"),
+        (
+            "-bios",
+            str(board_firmware("u-boot")),
+            "-drive",
+            disk,
+            "-device",
+            "virtio-blk-device,drive=package",
+        ),
         (Answer(b"autoboot", b" "), Answer(b"=> ", command.encode())),
     )
 
