@@ -34,8 +34,8 @@ MANIFEST = [
     "manifest_board",
     "manifest_budgets",
     "manifest_calls",
-    "manifest_flash",
     "manifest_domains",
+    "manifest_flash",
     "manifest_flows",
 ]
 MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform", "manifest_regions"]

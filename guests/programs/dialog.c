@@ -12,9 +12,10 @@
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
-#include "guests/runtime/socket.h"
+#include "guests/runtime/socket_device.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
+#include "guests/socket/socket.h"
 
 enum { pauses_per_s = 1000, reports_per_s = 100 };
 

@@ -14,9 +14,11 @@
 #include "guests/runtime/program.h"
 #include "guests/runtime/psci.h"
 #include "guests/runtime/smp.h"
-#include "guests/runtime/socket.h"
+#include "guests/runtime/socket_device.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
+#include "guests/socket/flood.h"
+#include "guests/socket/socket.h"
 
 enum attack {
     attack_restarts = 1,     // resets itself: memory is cleaned and loaded each time

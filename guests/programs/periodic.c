@@ -18,11 +18,12 @@
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
 #ifdef PERIODIC_SOCKET
-#include "guests/runtime/socket.h"
+#include "guests/runtime/socket_device.h"
 #endif
 #include "guests/runtime/stats.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
+#include "guests/socket/socket.h"
 
 enum {
     ready_after_periods = 10,

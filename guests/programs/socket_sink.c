@@ -7,9 +7,10 @@
 #include "guests/runtime/console.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
-#include "guests/runtime/socket.h"
+#include "guests/runtime/socket_device.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
+#include "guests/socket/socket.h"
 
 enum { piece_bytes = 4096 };
 

@@ -15,8 +15,9 @@
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
-#include "guests/runtime/socket.h"
+#include "guests/runtime/socket_device.h"
 #include "guests/runtime/timer.h"
+#include "guests/socket/socket.h"
 
 #include <arch/sysreg.h>
 

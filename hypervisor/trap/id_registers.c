@@ -12,9 +12,9 @@
 
 #define FIELD(shift) (0xFull << (shift))
 
-/* ID_AA64PFR0_EL1: EL2 (11:8), EL3 (15:12), RAS, SVE, SEL2, MPAM, AMU, RME */
-#define PFR0_HIDDEN                                                                                          \
-    (FIELD(8) | FIELD(12) | FIELD(28) | FIELD(32) | FIELD(36) | FIELD(40) | FIELD(44) | FIELD(52))
+/* ID_AA64PFR0_EL1: EL3 (15:12), RAS, SVE, SEL2, MPAM, AMU, RME. EL2 stays: where it is not there EL1 is the
+ * highest level, which software writes CNTFRQ_EL0 at, and no register traps that. */
+#define PFR0_HIDDEN     (FIELD(12) | FIELD(28) | FIELD(32) | FIELD(36) | FIELD(40) | FIELD(44) | FIELD(52))
 /* and CSV2 says at most 1: what 2 promises, SCXTNUM_ELx, traps */
 #define PFR0_CSV2_SHIFT 56
 /* ID_AA64PFR1_EL1: BT and SSBS stay; MTE, SME, NMI, GCS and whatever comes need EL2's help */

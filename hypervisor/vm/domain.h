@@ -8,9 +8,9 @@
 
 #include "console/vuart_state.h"
 #include "core/event_pool.h"
-#include "memory/flash_state.h"
 #include "memory/stage2.h"
 #include "mpam/mpam_state.h"
+#include "run/flash_state.h"
 #include "time/time_state.h"
 #include "vgic/vgic_state.h"
 #include "vm/vcpu.h"

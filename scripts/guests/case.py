@@ -44,7 +44,8 @@ class Verdict:
     says: str
 
 
-def _as_expected(seen: Seen) -> Verdict:
+def as_expected(seen: Seen) -> Verdict:
+    """As the run itself judges."""
     works = seen.result.get("verdict") == "ok"
     return Verdict(works, "" if works else seen.reasons)
 
@@ -60,7 +61,7 @@ class Case:
     platform: str = "qemu-virt"
     icount: bool = False  # counted instructions are the time: the emulator's cores count them then
     expect: Mapping[str, Any] = field(default_factory=dict)
-    judge: Callable[[Seen], Verdict] = _as_expected
+    judge: Callable[[Seen], Verdict] = as_expected
 
     def system(self) -> dict[str, Any]:
         domain = {"memory": [{"at": RAM, "size": "256 MiB"}], "cpus": [1], **self.domain, "name": GUEST}
@@ -79,12 +80,14 @@ class Case:
         directory.mkdir(parents=True)
         path = directory / "system.yaml"
         path.write_text(yaml.safe_dump(self.system(), sort_keys=False), encoding="utf-8")
-        return self.judge(_run(path, directory / "run"))
+        return self.judge(run_file(path, directory / "run"))
 
 
-def _run(path: Path, output: Path) -> Seen:
+def run_file(path: Path, output: Path, *settings: str) -> Seen:
+    """Runs a system file with `--set` for each of the settings; its files are left in `output`."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "dumb"}
     command = [sys.executable, "-m", "bulkhead.cli", "run", str(path), "--directory", str(output)]
+    command += [argument for setting in settings for argument in ("--set", setting)]
     done = subprocess.run(
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from bulkhead.config.load import load_system
-from guests import firmware, kvm_unit_tests
+from guests import described, firmware, kvm_unit_tests, real_time_kernels
 from guests.case import Seen
 
 LIST = """
@@ -93,3 +93,28 @@ def test_a_case_is_judged_by_its_run_where_the_guest_says_nothing_itself() -> No
     failed = case.judge(Seen({"verdict": "failed", "reasons": ["no prompt"]}, "", ""))
     assert (failed.works, failed.says) == (False, "no prompt")
     assert case.judge(Seen({}, "an error\n", "")).says == "an error"
+
+
+def test_a_description_is_a_domain_with_files_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "nuttx").write_bytes(b"code")
+    (tmp_path / "nuttx.guest.yaml").write_text(
+        "image: { elf: nuttx }\nexpect: { line: 'nsh>' }\nseconds: 5\nfaults: abort\n"
+    )
+    (case,) = described.cases(tmp_path)
+    assert (case.suite, case.name, case.seconds) == (tmp_path.name, "nuttx", 5)
+    path = tmp_path / "system.yaml"
+    path.write_text(yaml.safe_dump(case.system()))
+    loaded = load_system(path)
+    assert loaded.system is not None, loaded.problems
+    (domain,) = loaded.system.domains
+    assert (domain.image.elf, domain.faults) == (str(tmp_path / "nuttx"), "abort")
+    assert loaded.system.expect["guest"].line == "nsh>"
+
+
+def test_a_kernel_that_is_not_there_is_not_built(tmp_path: Path) -> None:
+    (case,) = real_time_kernels.freertos(tmp_path / "none")
+    verdict = case.run(tmp_path / "work")
+    assert verdict.works is False
+    assert "is no checkout of" in Path(verdict.says.removeprefix("is not built: ")).read_text()
+    for system in sorted(real_time_kernels.SOURCES.glob("*/system.yaml")):
+        assert load_system(system).ok

@@ -235,7 +235,8 @@ TEST_F(Traps, IdRegistersHideWhatNobodyWouldHandle)
     machine.trap(esr_sysreg(3, 0, 0, 4, 0, 5, true));
     EXPECT_EQ(regs.x[5] >> 40 & 0xF, 0u) << "MPAM";
     EXPECT_EQ(regs.x[5] >> 32 & 0xF, 0u) << "SVE";
-    EXPECT_EQ(regs.x[5] >> 8 & 0xF, 0u) << "EL2";
+    EXPECT_EQ(regs.x[5] >> 12 & 0xF, 0u) << "EL3";
+    EXPECT_EQ(regs.x[5] >> 8 & 0xF, 0xFu) << "EL2: else CNTFRQ_EL0 would be the guest's to write";
     EXPECT_EQ(regs.x[5] & 0xFF, 0xFFu) << "EL0 and EL1 are the guest's";
     fake_set_sysreg(SYSREG_ID_ID_AA64DFR0_EL1, ~0ull);
     machine.trap(esr_sysreg(3, 0, 0, 5, 0, 6, true));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stream sockets between domains: a driver of the virtio socket device (virtio 1.2, 5.10) behind the MMIO
-// transport. A few connections at a time. Most calls wait until they are done, with interrupts taken
-// meanwhile; those below are for programs with several connections, and do not. Programs pass interrupts on
-// to socket_interrupt().
+// transport. A few connections at a time. Most calls wait until they are done; those below are for programs
+// with several connections, and do not. A library of two files, socket.c and core/vsock.c, for any system: a
+// header socket_port.h of that system says how it waits, and where its memory is (guests/runtime/port has
+// one, guests/rtos others). One task calls at a time; socket_acknowledge() may interrupt any call.
 #ifndef BULKHEAD_GUESTS_SOCKET_H
 #define BULKHEAD_GUESTS_SOCKET_H
 
@@ -13,16 +14,16 @@
 
 struct socket;
 
-// Finds the device and starts it, also one that was started before: what it had is lost. False: the domain
-// has none, or no interrupt controller.
-bool socket_init(void);
+// Starts the device whose registers are there, also one that was started before: what it had is lost. The
+// device's interrupt is to be enabled by the caller, level-triggered, before or after. False: there is no
+// socket device.
+bool socket_start(uint64_t registers);
 
-// The driver's part of an interrupt; nothing, if it is another one's.
-void socket_interrupt(uint32_t intid);
+// In the handler of the device's interrupt, which also ends a socket_port_wait().
+void socket_acknowledge(void);
 
 // A connection to a port of another domain. NULL: refused, or not answered within two seconds: a driver that
-// is just starting may lose a packet. The timer's interrupt is enabled, and program_interrupt() calls
-// timer_stop() for it.
+// is just starting may lose a packet.
 struct socket *socket_connect(uint64_t cid, uint32_t port);
 
 // The next connection of another domain to an own port.
@@ -64,11 +65,5 @@ size_t socket_take(struct socket *socket, void *data, size_t bytes);
 
 // Forgets one that has ended.
 void socket_forget(struct socket *socket);
-
-// For programs that attack: packets that name another sender, as many as the device has places for, sent
-// again as soon as it gives them back. The device is told of them where `tell`. No other call sends after the
-// first.
-void socket_prepare_flood(void);
-void socket_flood(bool tell);
 
 #endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The socket driver (guests/socket) under FreeRTOS: it waits for a semaphore, which the handler of the
+// device's interrupt gives. Memory is mapped one to one.
+#ifndef BULKHEAD_FREERTOS_SOCKET_PORT_H
+#define BULKHEAD_FREERTOS_SOCKET_PORT_H
+
+#include <FreeRTOS.h>
+#include <semphr.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SOCKET_PORT_NEVER UINT64_MAX // a deadline that does not come; others are ticks of the kernel
+
+extern SemaphoreHandle_t socket_port_semaphore; // binary; made before socket_start()
+
+static inline uint32_t socket_port_read(uint64_t at)
+{
+    return *(volatile uint32_t *)(uintptr_t)at;
+}
+
+static inline void socket_port_write(uint64_t at, uint32_t value)
+{
+    *(volatile uint32_t *)(uintptr_t)at = value;
+}
+
+static inline uint64_t socket_port_physical(const void *at)
+{
+    return (uint64_t)(uintptr_t)at;
+}
+
+static inline void socket_port_barrier(void)
+{
+    __asm__ volatile("dsb sy" ::: "memory");
+}
+
+static inline uint64_t socket_port_after(uint32_t seconds)
+{
+    return xTaskGetTickCount() + (uint64_t)seconds * configTICK_RATE_HZ;
+}
+
+static inline bool socket_port_is_past(uint64_t deadline)
+{
+    return xTaskGetTickCount() >= deadline;
+}
+
+static inline void socket_port_wait(uint64_t deadline)
+{
+    TickType_t now = xTaskGetTickCount();
+    TickType_t most = deadline == SOCKET_PORT_NEVER ? portMAX_DELAY : deadline > now ? deadline - now : 0;
+
+    (void)xSemaphoreTake(socket_port_semaphore, most);
+}
+
+#endif

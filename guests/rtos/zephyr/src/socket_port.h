@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The socket driver (guests/socket) under Zephyr: it waits for a semaphore, which the handler of the device's
+ * interrupt gives. The kernel maps its own memory one to one.
+ */
+#ifndef BULKHEAD_ZEPHYR_SOCKET_PORT_H
+#define BULKHEAD_ZEPHYR_SOCKET_PORT_H
+
+#if __has_include(<zephyr/kernel.h>)
+#include <zephyr/kernel.h>
+#else /* before Zephyr 3.1 */
+#include <zephyr.h>
+#endif
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SOCKET_PORT_NEVER UINT64_MAX /* a deadline that does not come; others are milliseconds of uptime */
+
+extern struct k_sem socket_port_semaphore;
+
+static inline uint32_t socket_port_read(uint64_t at)
+{
+    return *(volatile uint32_t *)(uintptr_t)at;
+}
+
+static inline void socket_port_write(uint64_t at, uint32_t value)
+{
+    *(volatile uint32_t *)(uintptr_t)at = value;
+}
+
+static inline uint64_t socket_port_physical(const void *at)
+{
+    return (uint64_t)(uintptr_t)at;
+}
+
+static inline void socket_port_barrier(void)
+{
+    __asm__ volatile("dsb sy" ::: "memory");
+}
+
+static inline uint64_t socket_port_after(uint32_t seconds)
+{
+    return (uint64_t)k_uptime_get() + (uint64_t)seconds * 1000;
+}
+
+static inline bool socket_port_is_past(uint64_t deadline)
+{
+    return (uint64_t)k_uptime_get() >= deadline;
+}
+
+static inline void socket_port_wait(uint64_t deadline)
+{
+    uint64_t now = (uint64_t)k_uptime_get();
+
+    (void)k_sem_take(&socket_port_semaphore,
+                     deadline == SOCKET_PORT_NEVER ? K_FOREVER : K_MSEC(deadline > now ? deadline - now : 0));
+}
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The domain's socket device, for the driver in guests/socket.
+#ifndef BULKHEAD_GUESTS_SOCKET_DEVICE_H
+#define BULKHEAD_GUESTS_SOCKET_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Finds the device by the device tree and starts it, with its interrupt. False: the domain has none, or no
+// interrupt controller.
+bool socket_init(void);
+
+// The driver's part of an interrupt; nothing, if it is another one's.
+void socket_interrupt(uint32_t intid);
+
+#endif
