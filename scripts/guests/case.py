@@ -62,6 +62,7 @@ class Case:
     icount: bool = False  # counted instructions are the time: the emulator's cores count them then
     expect: Mapping[str, Any] = field(default_factory=dict)
     judge: Callable[[Seen], Verdict] = as_expected
+    beside: Mapping[str, Any] = field(default_factory=dict)  # more keys of the system, and domains of it
 
     def system(self) -> dict[str, Any]:
         domain = {"memory": [{"at": RAM, "size": "256 MiB"}], "cpus": [1], **self.domain, "name": GUEST}
@@ -69,7 +70,8 @@ class Case:
             "bulkhead": 1,
             "name": "known-guest",
             "platform": self.platform,
-            "domains": [domain],
+            **self.beside,
+            "domains": [domain, *self.beside.get("domains", ())],
             "run": {"for": f"{self.seconds} s", "icount": self.icount},
             "expect": {GUEST: dict(self.expect)} if self.expect else {},
         }

@@ -31,6 +31,11 @@ smp = $((($MAX_SMP < 8)?$MAX_SMP:8))
 qemu_params = -machine gic-version=2
 groups = gic
 
+[micro-bench]
+file = micro-bench.flat
+smp = 2
+groups = nodefault micro-bench
+
 [pci-test]
 file = pci-test.flat
 groups = pci
@@ -45,7 +50,7 @@ groups = its
 def domains(tmp_path: Path) -> dict[str, dict[str, Any]]:
     (tmp_path / "arm").mkdir()
     (tmp_path / "arm" / "unittests.cfg").write_text(LIST)
-    for name in ("selftest", "pmu", "gic", "pl031"):
+    for name in ("selftest", "pmu", "gic", "pl031", "micro-bench"):
         (tmp_path / "arm" / f"{name}.flat").write_bytes(b"code" * 4)
     found = {}
     for case in kvm_unit_tests.cases(tmp_path):
@@ -60,7 +65,8 @@ def domains(tmp_path: Path) -> dict[str, dict[str, Any]]:
 def test_a_list_of_kvm_unit_tests_becomes_systems_without_what_a_domain_has_not(
     domains: dict[str, dict[str, Any]],
 ) -> None:
-    assert set(domains) == {"selftest-setup", "pmu-cycle-counter", "gicv2-ipi", "pl031"}
+    assert set(domains) == {"selftest-setup", "pmu-cycle-counter", "gicv2-ipi", "pl031", "micro-bench"}
+    assert [d["name"] for d in domains["micro-bench"]["domains"]] == ["guest", "sink"]
     (setup,) = domains["selftest-setup"]["domains"]
     assert setup["cpus"] == [0, 1]
     assert setup["image"]["cmdline"] == "setup smp=2 mem=256"
@@ -77,6 +83,7 @@ def test_a_list_of_kvm_unit_tests_becomes_systems_without_what_a_domain_has_not(
         ("PASS: a\nPASS: b\n\nEXIT: STATUS=1", True, "2 passed"),
         ("PASS: a\nSKIP: b\n\nEXIT: STATUS=1", True, "1 passed, 1 skipped"),
         ("SKIP: b\n\nEXIT: STATUS=77", None, "skipped: b"),
+        ("hyp_call 1 2\n\nEXIT: STATUS=1", True, ""),
         ("PASS: a\nFAIL: b\n\nEXIT: STATUS=3", False, "1 passed, 1 failed (status 1): b"),
         ("Unhandled exception\n\nEXIT: STATUS=127", False, "0 passed, 0 failed (status 63): "),
         ("PASS: a\n", False, "1 passed, then: domain guest crashed"),
