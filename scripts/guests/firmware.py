@@ -11,7 +11,7 @@ from guests.case import RAM, Case
 
 def cases() -> Iterator[Case]:
     """Each to its prompt."""
-    u_boot = _keys("u-boot:debian", "128 MiB", "256 KiB")
+    u_boot = _keys("u-boot:debian", "128 MiB", "1 MiB")
     yield Case(
         "Debian", "U-Boot (qemu_arm64)", u_boot, 10, expect={"line": "=> ", "no_line": "Synchronous Abort"}
     )

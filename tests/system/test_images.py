@@ -11,7 +11,7 @@ import pytest
 
 from bulkhead.package.elf import read_elf
 
-from .harness import EXAMPLES, MS, ROOT, Run, boot, command, control, domain, write_system
+from .harness import EXAMPLES, MS, ROOT, Run, attached, boot, command, control, domain, write_system
 
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
@@ -44,6 +44,25 @@ def test_d7_u_boot_comes_to_its_prompt_in_flash_of_its_own(tmp_path: Path) -> No
     run = command(EXAMPLES / "u-boot.yaml", tmp_path / "run")
     assert run.exit_code == 0, run.result["reasons"]
     assert run.result["witnesses"]["tables"]["verdict"] == "held"
+
+
+def test_d7_what_u_boot_saves_is_there_after_its_reset(tmp_path: Path) -> None:
+    with attached(EXAMPLES / "u-boot.yaml", tmp_path / "run", "--for", "120s") as terminal:
+        terminal.wait_for("Hit any key", "loader")
+        terminal.type("")
+        terminal.wait_for("=> ", "loader")
+        terminal.type("setenv greeting good morning; saveenv")
+        saved = terminal.wait_for(r"^(OK|Failed.*)$", "loader")
+        assert "OK" in saved
+        terminal.type("reset")
+        started = terminal.wait_for("Hit any key", "loader")
+        assert "Loading Environment from Flash... OK" in started
+        terminal.type("")
+        terminal.wait_for("=> ", "loader")
+        terminal.type("printenv greeting")
+        terminal.wait_for("greeting=good morning", "loader")
+        run = terminal.leave()
+    assert run.domain("loader")["restarts"] == 1
 
 
 def test_d7_edk2_comes_to_its_shell_with_variables_in_flash(tmp_path: Path) -> None:
