@@ -66,7 +66,7 @@ void flash_reset(struct domain *domain, bool first)
     }
 }
 
-/* Without a fault of its own: nothing of it is mapped at the first access only. */
+/* All of it was mapped when the domain was made, so that no first access of the guest faults. */
 static bool is_mapped_from_the_start(const struct domain *domain)
 {
     return manifest_color_space(system_manifest()).bits == 0 ||
