@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bulkhead.flows.model import FlowModel
     from bulkhead.flows.sweep import Sweep, Swept
 
-PlatformName = Annotated[str, typer.Option("--platform", metavar="PLATFORM", help="Whose costs.")]
+PlatformName = Annotated[str, typer.Option("--platform", metavar="PLATFORM", help="The platform whose costs are used.")]
 Size = Annotated[str, typer.Option(metavar="BYTES", help="Of a packet, as 4KiB.")]
 Bandwidth = Annotated[str, typer.Option(metavar="BYTES/S", help="Of the broker, as 148MB/s.")]
 Chunk = Annotated[str, typer.Option(metavar="BYTES", help="Of one transfer at most.")]
@@ -127,7 +127,7 @@ def min_period(
 
 def sweep(
     domains: Annotated[int, typer.Option(min=1, help="Senders are drawn from them.")] = 4,
-    flows: Annotated[int, typer.Option(min=1, help="Of a set.")] = 48,
+    flows: Annotated[int, typer.Option(min=1, help="Flows in each set.")] = 48,
     size: Size = "12KiB",
     bandwidth: Bandwidth = "500MB/s",
     sets: Annotated[int, typer.Option(min=1, max=1_000_000, help="For each utilization.")] = 1000,
