@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entry point for Frama-C's EVA over core/nor_flash.c: a flash in any state that accesses can leave it in, and
- * any access inside of it.
+ * Entry point for Frama-C's EVA over core/nor_flash.c: a flash in any state that accesses can leave it in,
+ * and any access inside of it.
  */
 #include "core/nor_flash.h"
 #include "frama_c.h"
