@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from bulkhead.flows.model import FlowModel
     from bulkhead.flows.sweep import Sweep, Swept
 
-PlatformName = Annotated[str, typer.Option("--platform", metavar="PLATFORM", help="The platform whose costs are used.")]
+PlatformName = Annotated[
+    str, typer.Option("--platform", metavar="PLATFORM", help="The platform whose costs are used.")
+]
 Size = Annotated[str, typer.Option(metavar="BYTES", help="Of a packet, as 4KiB.")]
 Bandwidth = Annotated[str, typer.Option(metavar="BYTES/S", help="Of the broker, as 148MB/s.")]
 Chunk = Annotated[str, typer.Option(metavar="BYTES", help="Of one transfer at most.")]
