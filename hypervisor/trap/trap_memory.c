@@ -135,6 +135,12 @@ static __attribute__((noinline)) bool map_lazily(struct cpu *cpu, uint64_t page)
     return true;
 }
 
+/* One access to flash that takes commands. False also where it was done, and was too much for the budget. */
+static bool flash_device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, uint64_t offset)
+{
+    return device_access(cpu, regs, esr, DEVICE_FLASH, VGIC_FRAME_NONE, offset) && cpu->hold == 0;
+}
+
 /* Nothing but flash is memory that a guest cannot write. A write is a command, or there is none that it
  * takes, as on a board. */
 static bool write_to_flash(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
@@ -149,7 +155,7 @@ static bool write_to_flash(struct cpu *cpu, struct guest_regs *regs, uint64_t es
         enum flash_write write = flash_write_at(cpu->vcpu->domain, sysreg_read(FAR_EL2), &offset);
 
         if (write == FLASH_WRITE_COMMAND) {
-            return device_access(cpu, regs, esr, DEVICE_FLASH, VGIC_FRAME_NONE, offset);
+            return flash_device_access(cpu, regs, esr, offset);
         }
         if (write == FLASH_WRITE_AGAIN) {
             return true;
@@ -164,7 +170,7 @@ static bool write_to_flash(struct cpu *cpu, struct guest_regs *regs, uint64_t es
 static bool flash_fault(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, uint64_t offset)
 {
     if (!esr_is_maintenance(esr)) {
-        return device_access(cpu, regs, esr, DEVICE_FLASH, VGIC_FRAME_NONE, offset);
+        return flash_device_access(cpu, regs, esr, offset);
     }
     cpu_count_exit(cpu, BH_EXIT_REASON_STAGE2_FAULT);
     trap_skip_instruction(esr);

@@ -20,7 +20,7 @@ uint64_t frame; // of the page that the guest writes, as its own tables and stag
 
 class Flash : public testing::Test {
 protected:
-    Flash()
+    explicit Flash(void (*change)(SampleManifest &) = as_flash) : machine(change)
     {
         machine.on_core(core);
         machine.trap(esr_load(4, 0), at); // maps 64 KiB
@@ -55,10 +55,11 @@ protected:
 
     static void as_flash(SampleManifest &m)
     {
+        m.images[1].ipa = 0x407E0000; // not in it
         m.segments[2].flags = BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE;
     }
 
-    HostedMachine machine{as_flash};
+    HostedMachine machine;
 };
 
 } // namespace
@@ -161,6 +162,56 @@ TEST_F(Flash, D7_AnAccessThatEl2CannotReadEndsTheDomain)
     command(0, 0x70);
     machine.trap((0x24ull << 26) | 1u << 25 | translation_fault_level3, at); // no syndrome of the instruction
     EXPECT_EQ(machine.status(1).state, static_cast<uint32_t>(BH_DOMAIN_STATE_CRASHED));
+}
+
+TEST_F(Flash, D7_WhatWasProgrammedIsThereAfterARestart)
+{
+    command(0x20, 0x40);
+    store(0x20, 0x12345678);
+    EXPECT_EQ(translate(at).level, 0);
+    machine.hvc(0x84000009); // SYSTEM_RESET
+    ASSERT_EQ(machine.status(1).restarts, 1u);
+    EXPECT_EQ(translate(at).pa, frame) << "its content is read again";
+    EXPECT_EQ(domain_at(1)->flash.chip.mode, NOR_FLASH_ARRAY);
+    EXPECT_EQ(page()[0x20], 0x78);
+    EXPECT_EQ(page()[0x23], 0x12);
+}
+
+TEST_F(Flash, D7_ACommandThatWasBegunIsForgottenByARestart)
+{
+    command(0, 0x20);
+    machine.hvc(0x84000009);
+    command(0, 0xD0);
+    EXPECT_EQ(domain_at(1)->flash.chip.erase_end, 0u) << "nothing is erased";
+}
+
+class LimitedFlash : public Flash {
+protected:
+    static void limited(SampleManifest &m)
+    {
+        as_flash(m);
+        m.header.platform.traffic_event = 0x17;
+        m.header.platform.broadcast_events = 40;
+        m.domains[1].flags |= BH_DOMAIN_FLAG_BUDGET;
+        m.domains[1].budget_events = 100;
+        m.domains[1].budget_period_ns = 1'000'000;
+    }
+
+    LimitedFlash() : Flash(limited) {}
+};
+
+// T5: whoever hides and shows its flash in a loop reaches the TLBs of all cores at the price of its budget.
+TEST_F(LimitedFlash, T5_HidingItIsABroadcastOfTheDomainsBudget)
+{
+    for (uint64_t times = 1; times <= 2; times++) {
+        command(0, 0x70);
+        EXPECT_EQ(cpu_at(core)->bandwidth.budget.reservation.statistics.events, times * 40);
+        command(0, 0xFF);
+        EXPECT_FALSE(machine.waited());
+    }
+    EXPECT_EQ(cpu_at(core)->bandwidth.budget.reservation.statistics.events, 80u) << "showing it is free";
+    command(0, 0x70);
+    EXPECT_TRUE(machine.waited()) << "its budget is spent";
 }
 
 // Mapped from the start: a fault of what is not hidden any more is another VCPU's doing.
