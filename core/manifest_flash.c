@@ -4,6 +4,7 @@
  * domain may need. Part of manifest_check(), by manifest_domains.c.
  */
 #include "core/manifest_internal.h"
+#include "core/manifest_regions.h"
 #include "core/nor_flash.h"
 
 const uint32_t manifest_segment_flags =
@@ -43,7 +44,7 @@ static bool is_alone(const struct manifest_header *manifest, const struct manife
             return false;
         }
     }
-    return true;
+    return !manifest_is_guest_region(manifest, flash->ipa, hidden_bytes(flash));
 }
 
 bool manifest_check_flash(struct manifest_check *check, const struct manifest_domain *domain,

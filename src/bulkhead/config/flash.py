@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.regions import guest_windows
 from bulkhead.config.system import Domain, Region, System
 
 _BLOCK_BYTES, _MOST_BYTES = 256 << 10, 64 << 20
@@ -21,8 +22,10 @@ def wrong_flash(system: System, platform: Platform) -> Iterator[Finding]:
         given = platform.passable()
         devices = [(f"'{name}'", given[name].at, given[name].end) for name in domain.devices if name in given]
         for number, region in enumerate(domain.memory):
-            if region.programmable:
-                yield from _of(("domains", index, "memory", number), region, domain, devices)
+            if region.programmable:  # windows in it are found with those of other memory
+                windows = [w for w in guest_windows(platform) if w.at >= region.end]
+                near = [*devices, *((f"the {w.name} at {w.at:#x}", w.at, w.end) for w in windows)]
+                yield from _of(("domains", index, "memory", number), region, domain, near)
 
 
 def _of(at: KeyPath, flash: Region, domain: Domain, devices: list[tuple[str, int, int]]) -> Iterator[Finding]:
