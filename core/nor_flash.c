@@ -38,12 +38,9 @@ enum next_write {
 };
 
 /* By word, of one chip. What is not here is 0: no identifier, no lock, no time-out. */
-static const struct {
-    uint8_t word;
-    uint8_t value;
-} id_table[] = {
-    {0x00, 0x89}, /* Intel */
-    {0x01, 0x18}, /* 28F128J3 */
+static const uint8_t id_table[] = {
+    0x89, /* Intel */
+    0x18, /* 28F128J3 */
 };
 
 #define QUERY_SIZE   0x27u
@@ -225,16 +222,6 @@ static uint8_t query(const struct nor_flash *flash, uint32_t word)
     return word < sizeof query_table ? query_table[word] : 0;
 }
 
-static uint8_t identifier(uint32_t word)
-{
-    for (uint32_t i = 0; i < sizeof id_table / sizeof id_table[0]; i++) {
-        if (id_table[i].word == word) {
-            return id_table[i].value;
-        }
-    }
-    return 0;
-}
-
 uint64_t nor_flash_read(const struct nor_flash *flash, uint32_t offset, uint32_t bytes)
 {
     uint32_t word = offset / WORD_BYTES & 0xFF;
@@ -242,7 +229,7 @@ uint64_t nor_flash_read(const struct nor_flash *flash, uint32_t offset, uint32_t
 
     switch (flash->mode) {
     case NOR_FLASH_ID:
-        value = identifier(word);
+        value = word < sizeof id_table ? id_table[word] : 0;
         break;
     case NOR_FLASH_QUERY:
         value = query(flash, word);

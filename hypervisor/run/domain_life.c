@@ -88,7 +88,7 @@ static bool init_domain(struct domain *domain, uint32_t index)
     system_status()->domains[index].vtcr = domain->stage2.vtcr;
     vuart_init(domain);
     vcpu_budget_share_init(domain);
-    flash_reset(domain, true);
+    flash_init(domain);
     reset(domain);
     return true;
 }
@@ -251,7 +251,7 @@ static void finish_restart(struct domain *domain)
     spin_lock(&domain->life);
     if (atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING &&
         atomic_load(&domain->restart_requests) == domain->reload.request && !system_is_ending()) {
-        flash_reset(domain, false);
+        flash_reset(domain);
         reset(domain);
         flows_domain_reset(domain);
         status->restarts++;

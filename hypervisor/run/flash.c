@@ -8,19 +8,11 @@
 #include "memory/ptable.h"
 #include "memory/table_update.h"
 #include "run/charge.h"
+#include "run/guest_translation.h"
 #include "run/loader.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
 #include "vm/system.h"
-#include <arch/maintenance.h>
-#include <arch/sysreg.h>
-
-/* PAR_EL1 (DDI 0487, D24.2) */
-#define PAR_FAILED  (1ull << 0)
-#define PAR_ADDRESS 0x000FFFFFFFFFF000ull
-#define PAGE_OFFSET 0xFFFull
-
-#define SPSR_MODE_LEVEL 0xCu
 
 static const struct manifest_segment *segment_of(const struct manifest_domain *domain)
 {
@@ -50,20 +42,34 @@ static void set_hidden(struct domain *domain, bool hidden)
     }
 }
 
-void flash_reset(struct domain *domain, bool first)
+void flash_init(struct domain *domain)
+{
+    const struct manifest_segment *segment = segment_of(domain->config);
+
+    domain->flash = (struct flash){
+        .segment = segment,
+        .chip = {.bytes = segment == NULL ? 0 : (uint32_t)segment->bytes},
+    };
+}
+
+void flash_reset(struct domain *domain)
 {
     struct flash *flash = &domain->flash;
 
-    if (first) {
-        *flash = (struct flash){.segment = segment_of(domain->config)};
-    }
-    if (flash->segment == NULL) {
-        return;
-    }
-    flash->chip = (struct nor_flash){.bytes = (uint32_t)flash->segment->bytes};
+    flash->chip = (struct nor_flash){.bytes = flash->chip.bytes};
     if (atomic_load(&flash->hidden)) {
         set_hidden(domain, false);
     }
+}
+
+/* Whether the guest-physical address `ipa` is in it, and where. */
+static bool holds(const struct flash *flash, uint64_t ipa, uint64_t *offset)
+{
+    if (flash->segment == NULL) {
+        return false;
+    }
+    *offset = ipa - flash->segment->ipa;
+    return *offset < flash->segment->bytes;
 }
 
 /* All of it was mapped when the domain was made, so that no first access of the guest faults. */
@@ -75,22 +81,16 @@ static bool is_mapped_from_the_start(const struct domain *domain)
 
 bool flash_answers(const struct domain *domain, uint64_t page, uint64_t *offset)
 {
-    const struct flash *flash = &domain->flash;
-
-    if (flash->segment == NULL) {
-        return false;
-    }
-    *offset = page - flash->segment->ipa;
     /* What was hidden at the fault may be there again. */
-    return *offset < flash->segment->bytes &&
-           (atomic_load(&flash->hidden) || is_mapped_from_the_start(domain));
+    return holds(&domain->flash, page, offset) &&
+           (atomic_load(&domain->flash.hidden) || is_mapped_from_the_start(domain));
 }
 
 bool flash_keeps(const struct domain *domain, uint64_t ipa)
 {
-    const struct manifest_segment *segment = domain->flash.segment;
+    uint64_t offset;
 
-    return segment != NULL && ipa - segment->ipa < segment->bytes;
+    return holds(&domain->flash, ipa, &offset);
 }
 
 /* The core need not say which page it is: HPFAR_EL2 is of other faults (DDI 0487, D24.2). */
@@ -104,11 +104,11 @@ enum flash_write flash_write_at(const struct domain *domain, uint64_t address, u
     if (segment == NULL) {
         return FLASH_WRITE_IGNORED;
     }
-    par = arch_translate_guest(address, (sysreg_read(SPSR_EL2) & SPSR_MODE_LEVEL) == 0);
+    par = guest_translation(address);
     if ((par & PAR_FAILED) != 0) {
         return FLASH_WRITE_AGAIN;
     }
-    pa = paddr((par & PAR_ADDRESS) | (address & PAGE_OFFSET));
+    pa = par_address(par, address);
     range = manifest_segment_range(system_manifest(), segment);
     if (pa.value < range.first.value ||
         (range.space.bits != 0 && !color_set_has(range.set, color_of(range.space, pa)))) {
@@ -149,7 +149,8 @@ bool flash_access(struct cpu *cpu, struct mmio_access *access)
     struct flash *flash = &domain->flash;
     uint32_t offset = (uint32_t)access->offset;
     struct nor_flash_work work;
-    bool hides;
+    bool hide;
+    bool changes;
     bool done;
 
     cpu_count_exit(cpu, BH_EXIT_REASON_FLASH_ACCESS);
@@ -163,12 +164,13 @@ bool flash_access(struct cpu *cpu, struct mmio_access *access)
     } else if (done) {
         access->value = nor_flash_read(&flash->chip, offset, access->bytes);
     }
-    hides = flash->chip.mode != NOR_FLASH_ARRAY && !atomic_load(&flash->hidden);
-    if (hides || (flash->chip.mode == NOR_FLASH_ARRAY && atomic_load(&flash->hidden))) {
-        set_hidden(domain, hides);
+    hide = flash->chip.mode != NOR_FLASH_ARRAY;
+    changes = hide != atomic_load(&flash->hidden);
+    if (changes) {
+        set_hidden(domain, hide);
     }
     spin_unlock(&flash->lock);
-    if (hides) {
+    if (changes && hide) {
         charge_broadcast(cpu);
     }
     return done;

@@ -19,8 +19,10 @@
 extern "C" {
 #endif
 
-/* As after power-on. None of the domain's VCPUs runs; its tables exist. `first`: it is for the first time. */
-void flash_reset(struct domain *domain, bool first);
+/* As after power-on, at the domain's first start and at each restart. None of its VCPUs runs; its tables
+ * exist. */
+void flash_init(struct domain *domain);
+void flash_reset(struct domain *domain);
 
 /* Whether an access to the guest-physical page `page`, which stage 2 did not translate, is to be answered by
  * the flash, and where that page is in it. */

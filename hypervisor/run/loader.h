@@ -17,11 +17,10 @@ extern "C" {
 bool loader_can_reload(const struct manifest_domain *domain);
 
 /* One step of making the memory of a domain that restarts what a start needs: nothing of it in the caches,
- * the images as they were. What is outside of the images stays,
- * and flash that takes commands. `*reload` begins with zeros and says how far
- * it is. None of the domain's VCPUs runs. A step cleans 1 KiB, looks up 16 pages or copies at most
- * 256 bytes; `*lines`: cache lines that it read past the caches. True: there is nothing left to do. Any core;
- * the domain's own, because nobody else is to wait for it. */
+ * the images as they were. What is outside of the images stays, and so does flash that takes commands.
+ * `*reload` begins with zeros and says how far it is. None of the domain's VCPUs runs. A step cleans 1 KiB,
+ * looks up 16 pages or copies at most 256 bytes; `*lines`: cache lines that it read past the caches. True:
+ * there is nothing left to do. Any core; the domain's own, because nobody else is to wait for it. */
 bool loader_step(const struct domain *domain, struct reload *reload, uint64_t *lines);
 
 /* In place of a guest that may not: cleans the line at `line`, or invalidates it in all instruction caches,

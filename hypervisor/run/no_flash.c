@@ -5,10 +5,14 @@
  */
 #include "run/flash.h"
 
-void flash_reset(struct domain *domain, bool first)
+void flash_init(struct domain *domain)
 {
     (void)domain;
-    (void)first;
+}
+
+void flash_reset(struct domain *domain)
+{
+    (void)domain;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */

@@ -7,6 +7,7 @@
  */
 #include "base/syndrome.h"
 #include "run/charge.h"
+#include "run/guest_translation.h"
 #include "run/loader.h"
 #include "trap/trap.h"
 #include "vm/system.h"
@@ -14,14 +15,13 @@
 #include <arch/maintenance.h>
 #include <arch/sysreg.h>
 
-#define DC_ISW      SYSREG_ENCODING(1u, 0u, 7u, 6u, 2u)
-#define DC_CSW      SYSREG_ENCODING(1u, 0u, 7u, 10u, 2u)
-#define DC_CISW     SYSREG_ENCODING(1u, 0u, 7u, 14u, 2u)
-#define DC_CVAU     SYSREG_ENCODING(1u, 3u, 7u, 11u, 1u)
-#define IC_IALLUIS  SYSREG_ENCODING(1u, 0u, 7u, 1u, 0u)
-#define IC_IALLU    SYSREG_ENCODING(1u, 0u, 7u, 5u, 0u)
-#define IC_IVAU     SYSREG_ENCODING(1u, 3u, 7u, 5u, 1u)
-#define PAGE_OFFSET 0xFFFull
+#define DC_ISW     SYSREG_ENCODING(1u, 0u, 7u, 6u, 2u)
+#define DC_CSW     SYSREG_ENCODING(1u, 0u, 7u, 10u, 2u)
+#define DC_CISW    SYSREG_ENCODING(1u, 0u, 7u, 14u, 2u)
+#define DC_CVAU    SYSREG_ENCODING(1u, 3u, 7u, 11u, 1u)
+#define IC_IALLUIS SYSREG_ENCODING(1u, 0u, 7u, 1u, 0u)
+#define IC_IALLU   SYSREG_ENCODING(1u, 0u, 7u, 5u, 0u)
+#define IC_IVAU    SYSREG_ENCODING(1u, 3u, 7u, 5u, 1u)
 
 /* TLBI in the syndrome: op0 = 1, op1 = 0, CRn = 8, or 9 for the nXS form, a write. */
 #define ESR_TLBI_MASK (3ull << 20 | 7ull << 14 | 14ull << 10 | 1)
@@ -32,17 +32,9 @@
 #define RARE_CRM        0x66u /* CRm of forms that not every core has, a bit for each */
 #define FIRST_OWN_CRM   6u    /* from here on forms for the own core */
 
-/* PAR_EL1 (DDI 0487, D24.2) */
-#define PAR_FAILED     (1ull << 0)
-#define PAR_STATUS(x)  ((x) >> 1 & 0x3F)
-#define PAR_STAGE2     (1ull << 9)
-#define PAR_ADDRESS    0x000FFFFFFFFFF000ull
-#define PAR_ATTR_SHIFT 56
-#define ATTR_NORMAL    0xF0ull /* zero: device memory */
-
-#define SPSR_MODE_LEVEL 0xCu
-#define CTR_POLICY(x)   ((x) >> 14 & 3) /* CTR_EL0.L1Ip */
-#define POLICY_PIPT     3u
+#define ATTR_NORMAL   0xF0ull         /* of PAR_EL1; zero: device memory */
+#define CTR_POLICY(x) ((x) >> 14 & 3) /* CTR_EL0.L1Ip */
+#define POLICY_PIPT   3u
 
 /* ID_AA64ISAR0_EL1.TLB: 1 outer shareable forms, 2 ranges too; ID_AA64ISAR1_EL1.XS: nXS forms */
 #define FEATURE(id) ((id) >> 56 & 0xF)
@@ -121,15 +113,14 @@ static void invalidate_instructions(struct cpu *cpu, bool broadcast)
  * do not let it: what neither stage of translation has was never written. */
 static bool find_line(uint64_t address, paddr_t *line, uint64_t *status)
 {
-    bool user = (sysreg_read(SPSR_EL2) & SPSR_MODE_LEVEL) == 0;
-    uint64_t par = arch_translate_guest(address, user);
+    uint64_t par = guest_translation(address);
 
     *status = 0;
     if ((par & PAR_FAILED) != 0) {
         *status = (par & PAR_STAGE2) != 0 ? 0 : PAR_STATUS(par);
         return false;
     }
-    *line = paddr((par & PAR_ADDRESS) | (address & PAGE_OFFSET));
+    *line = par_address(par, address);
     return (par >> PAR_ATTR_SHIFT & ATTR_NORMAL) != 0;
 }
 
