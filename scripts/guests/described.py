@@ -20,7 +20,6 @@ import yaml
 from guests.case import Case
 
 SUFFIX = ".guest.yaml"
-_FILES = ("elf", "raw", "kernel", "initrd", "device_tree")
 
 
 def cases(directory: Path) -> Iterator[Case]:
@@ -29,9 +28,16 @@ def cases(directory: Path) -> Iterator[Case]:
         domain: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
         seconds, platform = domain.pop("seconds", 30), domain.pop("platform", "qemu-virt")
         expect = domain.pop("expect", {})
-        image = dict(domain["image"])
-        for key in _FILES:
-            if (directory / str(image.get(key, ""))).is_file():
-                image[key] = str((directory / image[key]).resolve())
         name = path.name.removesuffix(SUFFIX)
-        yield Case(directory.name, name, {**domain, "image": image}, seconds, platform, expect=expect)
+        yield Case(directory.name, name, _beside(directory, domain), seconds, platform, expect=expect)
+
+
+def _beside(directory: Path, value: Any) -> Any:
+    """The same with the whole path of each file that it names in the directory."""
+    if isinstance(value, dict):
+        return {key: _beside(directory, one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_beside(directory, one) for one in value]
+    if isinstance(value, str) and value and (directory / value).is_file():
+        return str((directory / value).resolve())
+    return value

@@ -27,6 +27,7 @@ class KernelCase:
     name: str
     sources: Path
     image: str  # of what is built
+    target: str  # that makes it
     options: Sequence[str] = ()  # of cmake
     environment: Mapping[str, str] = field(default_factory=dict)  # where the user's own says nothing
 
@@ -38,7 +39,7 @@ class KernelCase:
         environment = {**self.environment, **os.environ}
         for command in (
             ["cmake", "-S", str(self.sources), "-B", str(build), "-G", "Ninja", *self.options],
-            ["cmake", "--build", str(build), "--target", "all" if self.suite == "Zephyr" else self.image],
+            ["cmake", "--build", str(build), "--target", self.target],
         ):
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
             if done.returncode != 0:
@@ -52,11 +53,13 @@ class KernelCase:
 def freertos(kernel: Path) -> Iterator[KernelCase]:
     """`kernel`: a checkout of the FreeRTOS kernel."""
     options = (f"-DFREERTOS_KERNEL={kernel}", "--toolchain", str(TOOLCHAIN))
-    yield KernelCase("FreeRTOS", "sockets", SOURCES / "freertos", "freertos.elf", options)
+    yield KernelCase("FreeRTOS", "sockets", SOURCES / "freertos", "freertos.elf", "freertos.elf", options)
 
 
 def zephyr(base: Path) -> Iterator[KernelCase]:
     """`base`: a checkout of Zephyr, whose Python packages the `python3` of PATH has."""
     options = ("-DBOARD=qemu_cortex_a53", "-DZEPHYR_MODULES=")
     environment = {"ZEPHYR_BASE": str(base), **_ZEPHYR}
-    yield KernelCase("Zephyr", "sockets", SOURCES / "zephyr", "zephyr/zephyr.elf", options, environment)
+    yield KernelCase(
+        "Zephyr", "sockets", SOURCES / "zephyr", "zephyr/zephyr.elf", "all", options, environment
+    )

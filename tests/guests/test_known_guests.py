@@ -106,6 +106,7 @@ def test_a_description_is_a_domain_with_files_beside_it(tmp_path: Path) -> None:
     (tmp_path / "nuttx").write_bytes(b"code")
     (tmp_path / "nuttx.guest.yaml").write_text(
         "image: { elf: nuttx }\nexpect: { line: 'nsh>' }\nseconds: 5\nfaults: abort\n"
+        "memory: [{ at: 0x40000000, size: 4 MiB }, { at: 0, size: 2 MiB, flash: nuttx }]\n"
     )
     (case,) = described.cases(tmp_path)
     assert (case.suite, case.name, case.seconds) == (tmp_path.name, "nuttx", 5)
@@ -116,6 +117,7 @@ def test_a_description_is_a_domain_with_files_beside_it(tmp_path: Path) -> None:
     (domain,) = loaded.system.domains
     assert (domain.image.elf, domain.faults) == (str(tmp_path / "nuttx"), "abort")
     assert loaded.system.expect["guest"].line == "nsh>"
+    assert domain.memory[1].flash == str(tmp_path / "nuttx")
 
 
 def test_a_kernel_that_is_not_there_is_not_built(tmp_path: Path) -> None:

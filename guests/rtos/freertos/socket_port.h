@@ -10,29 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "guests/socket/one_to_one.h"
+
 #define SOCKET_PORT_NEVER UINT64_MAX // a deadline that does not come; others are ticks of the kernel
 
 extern SemaphoreHandle_t socket_port_semaphore; // binary; made before socket_start()
-
-static inline uint32_t socket_port_read(uint64_t at)
-{
-    return *(volatile uint32_t *)(uintptr_t)at;
-}
-
-static inline void socket_port_write(uint64_t at, uint32_t value)
-{
-    *(volatile uint32_t *)(uintptr_t)at = value;
-}
-
-static inline uint64_t socket_port_physical(const void *at)
-{
-    return (uint64_t)(uintptr_t)at;
-}
-
-static inline void socket_port_barrier(void)
-{
-    __asm__ volatile("dsb sy" ::: "memory");
-}
 
 static inline uint64_t socket_port_after(uint32_t seconds)
 {
