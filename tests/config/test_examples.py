@@ -46,6 +46,7 @@ RUN_BY = {
     "linux-smp": "tests/system/test_linux.py",
     "u-boot": "tests/system/test_images.py",
     "edk2": "tests/system/test_images.py",
+    "hostile-flash": "tests/system/test_hostile.py",
     "managed": "tests/hosted/test_examples.py",
     "mixed-criticality": "tests/hosted/test_run.py",
     "mpam": "tests/hosted/test_examples.py",

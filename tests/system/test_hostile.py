@@ -72,3 +72,10 @@ def test_t7_an_attack_from_its_own_core_delays_the_task_no_longer_than_the_bound
 def test_t7_without_the_attack_the_delay_is_a_switch(example: str, tmp_path: Path) -> None:
     report, _ = run(example, tmp_path, QUIET)
     assert 0 < report["jitter_ns"]["min"] <= report["jitter_ns"]["max"] <= ALONE_NS
+
+
+def test_t7_flash_that_is_erased_without_end_delays_the_task_no_longer_than_the_bound(tmp_path: Path) -> None:
+    ran = boot(EXAMPLES / "hostile-flash.yaml", tmp_path, for_ns=FOR_NS, icount=True)
+    assert ran.result["reasons"] == [] and ran.result["not_shown"] == []
+    (core,) = ran.result["shared_cores"]
+    assert core["exit_reasons"]["flash_access"] > 1000
