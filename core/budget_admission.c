@@ -162,11 +162,11 @@ static uint64_t room_below_saturation(const struct tally *tally)
 }
 
 /* The most that the regulator gives regulated cores in an interval. */
-static uint64_t ceiling_of(const struct manifest_regulation *regulation)
+static uint64_t ceiling_of(const struct manifest_regulation *regulation, const struct manifest_delays *delays)
 {
     struct regulator_parameters parameters;
 
-    manifest_regulator(regulation, regulation->interval_ns, &parameters);
+    manifest_regulator(regulation, delays, regulation->interval_ns, &parameters);
     return regulator_ceiling(&parameters);
 }
 
@@ -187,7 +187,8 @@ static void add_members(struct tally *tally, struct regulation_verdict *verdict)
         }
     }
     add_regulated(tally, verdict);
-    if (has_saturation(regulation) && room_below_saturation(tally) < ceiling_of(regulation)) {
+    if (has_saturation(regulation) &&
+        room_below_saturation(tally) < ceiling_of(regulation, &manifest->delays)) {
         find(verdict, WORD_OF(ceiling_events), room_below_saturation(tally));
     }
 }
@@ -259,7 +260,7 @@ uint64_t admission_most_events(const struct manifest_header *manifest, const str
         most = smaller(most, memory_events(room, bytes, tally_holders(config), period_ns));
     }
     if (has_saturation(&state->regulation)) {
-        room = memory_left(room_below_saturation(&tally), ceiling_of(&state->regulation));
+        room = memory_left(room_below_saturation(&tally), ceiling_of(&state->regulation, &manifest->delays));
         most = smaller(most, tally_events_within(&tally, config, room, period_ns));
     }
     return tally_workable(manifest, most);

@@ -36,8 +36,8 @@ struct manifest_verdict manifest_check_board(const struct manifest_header *manif
 struct regulator_parameters;
 
 /* The regulator's parameters, with an interval of `interval_ticks`. */
-void manifest_regulator(const struct manifest_regulation *from, uint64_t interval_ticks,
-                        struct regulator_parameters *parameters);
+void manifest_regulator(const struct manifest_regulation *from, const struct manifest_delays *delays,
+                        uint64_t interval_ticks, struct regulator_parameters *parameters);
 
 /* Whether the manifest's regulator, with the manifest's members, may have these parameters: the index of the
  * first of their words of 64 bits that is bad, BH_REGULATION_WORDS if none is. */

@@ -6,13 +6,15 @@
  */
 #include "core/event_pool.h"
 #include "core/manifest_internal.h"
-#include "core/regulator.h"
+#include "core/regulator_policy.h"
+#include <stddef.h>
 
 #define SHORTEST_PERIOD_NS     1000u
 #define LONGEST_PERIOD_NS      3600000000000u
 #define SHORTEST_CPU_PERIOD_NS 100000u /* many times what a switch between VCPUs takes */
 #define SHORTEST_INTERVAL_NS   10000u
 #define LONGEST_INTERVAL_NS    1000000000u
+#define PS_PER_NS              1000u
 #define WORD_OF(field)         ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
 
 _Static_assert(REGULATOR_MAX_CORES == BH_MAX_CORES, "a budget for each core");
@@ -20,7 +22,8 @@ _Static_assert(sizeof(struct manifest_regulation) == BH_REGULATION_WORDS * sizeo
 _Static_assert(REGULATOR_UNLIMITED == BH_UNLIMITED_EVENTS, "the same word for it");
 _Static_assert((uint32_t)REGULATOR_STATIC == BH_REGULATION_POLICY_FIXED &&
                    (uint32_t)REGULATOR_UTILIZATION == BH_REGULATION_POLICY_DYNAMIC &&
-                   (uint32_t)REGULATOR_BANDWIDTH == BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH,
+                   (uint32_t)REGULATOR_BANDWIDTH == BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH &&
+                   (uint32_t)REGULATOR_DELAY == BH_REGULATION_POLICY_DYNAMIC_DELAY,
                "the same policies");
 _Static_assert((uint32_t)REGULATOR_HOLD_KEEP == BH_REGULATION_HOLD_KEEP &&
                    (uint32_t)REGULATOR_HOLD_DECREASE == BH_REGULATION_HOLD_DECREASE,
@@ -197,14 +200,17 @@ static bool is_of_realtime(const struct manifest_header *manifest, uint32_t core
 static bool load_is_measured(const struct manifest_header *manifest,
                              const struct manifest_regulation *regulation)
 {
-    if (regulation->policy == BH_REGULATION_POLICY_DYNAMIC) {
+    const struct regulator_policy *policy = regulator_policy_at(regulation->policy);
+
+    if (policy == NULL || policy->load == REGULATOR_LOAD_NONE) {
+        return policy != NULL;
+    }
+    if (policy->load == REGULATOR_LOAD_UTILIZATION) {
         return manifest->platform.utilization_pa != 0;
     }
-    if (regulation->policy == BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH) {
-        for (uint32_t i = 0; i < manifest->vcpus.count; i++) {
-            if (!is_member(manifest, manifest_vcpus(manifest)[i].core)) {
-                return false;
-            }
+    for (uint32_t i = 0; i < manifest->vcpus.count; i++) {
+        if (!is_member(manifest, manifest_vcpus(manifest)[i].core)) {
+            return false;
         }
     }
     return true;
@@ -245,8 +251,11 @@ static uint32_t word_of_error(enum regulator_error error, const struct manifest_
     case REGULATOR_ERROR_NONE:
         return BH_REGULATION_WORDS;
     case REGULATOR_ERROR_THRESHOLD:
-        return regulation->policy == BH_REGULATION_POLICY_DYNAMIC ? WORD_OF(threshold)
-                                                                  : WORD_OF(bandwidth_threshold_events);
+        return WORD_OF(threshold);
+    case REGULATOR_ERROR_TRAFFIC:
+        return WORD_OF(bandwidth_threshold_events);
+    case REGULATOR_ERROR_HORIZON:
+        return WORD_OF(horizon_intervals);
     case REGULATOR_ERROR_STEP:
         return WORD_OF(step);
     case REGULATOR_ERROR_INTERVAL:
@@ -279,14 +288,14 @@ uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
     if (!may_be_regulated(manifest, regulation)) {
         return WORD_OF(regulated);
     }
-    if (regulation->store_samples > 1 || regulation->reserved != 0) {
+    if (regulation->store_samples > 1) {
         return WORD_OF(store_samples);
     }
     if (regulation->interval_ns < SHORTEST_INTERVAL_NS || regulation->interval_ns > LONGEST_INTERVAL_NS) {
         return WORD_OF(interval_ns);
     }
     /* Ticks are of a clock that is not known here: nothing else depends on them. */
-    manifest_regulator(regulation, regulation->interval_ns, &parameters);
+    manifest_regulator(regulation, &manifest->delays, regulation->interval_ns, &parameters);
     return word_of_error(regulator_check(&parameters), regulation);
 }
 
@@ -329,16 +338,25 @@ bool manifest_check_regulation(struct manifest_check *check)
     return manifest_refuse(check, BH_MANIFEST_ERROR_REGULATION, regulation);
 }
 
-void manifest_regulator(const struct manifest_regulation *from, uint64_t interval_ticks,
-                        struct regulator_parameters *parameters)
+/* In 2^-32 of an interval: its time in ns is at least SHORTEST_INTERVAL_NS. */
+static uint32_t part_of_interval(uint32_t delay_ps, uint64_t interval_ns)
+{
+    uint64_t part = ((uint64_t)delay_ps << 32) / (interval_ns * PS_PER_NS);
+
+    return part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
+}
+
+void manifest_regulator(const struct manifest_regulation *from, const struct manifest_delays *delays,
+                        uint64_t interval_ticks, struct regulator_parameters *parameters)
 {
     *parameters = (struct regulator_parameters){
-        .policy = (enum regulator_policy)from->policy,
+        .policy = from->policy,
         .hold = (enum regulator_hold)from->hold,
         .threshold = from->threshold,
         .step = from->step,
         .bandwidth_threshold_events = from->bandwidth_threshold_events,
         .interval_ticks = interval_ticks,
+        .horizon_intervals = from->horizon_intervals,
         .regulated = from->regulated,
         .floor_events = from->floor_events,
         .ceiling_events = from->ceiling_events,
@@ -347,5 +365,6 @@ void manifest_regulator(const struct manifest_regulation *from, uint64_t interva
     };
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         parameters->budget_events[i] = from->budget_events[i];
+        parameters->event_delays[i] = part_of_interval(delays->event_ps[i], from->interval_ns);
     }
 }

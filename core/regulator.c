@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The feedback: G grows or shrinks by a factor of 1 +- d, and is divided among the regulated cores. d is kept
- * in 1/131072, in which half of a difference of two loads is exact; docs/bandwidth.md has the ranges.
+ * What all policies have in common: parameters that are staged, samples that come twice or not at all, and
+ * the budgets at first.
  */
-#include "core/regulator.h"
-
-#define STEP_ONE (2 * (uint64_t)UTILIZATION_ONE)
-
-static uint64_t to_global(uint64_t events)
-{
-    return events << REGULATOR_FRACTION_BITS;
-}
+#include "core/regulator_policy.h"
+#include <stddef.h>
 
 static void use_initial_budgets(struct regulator *regulator)
 {
@@ -23,7 +17,8 @@ static void use_initial_budgets(struct regulator *regulator)
             sum += parameters->budget_events[i];
         }
     }
-    regulator->global = to_global(sum);
+    regulator->global = sum << REGULATOR_FRACTION_BITS;
+    regulator->account = (int64_t)parameters->threshold * parameters->horizon_intervals / 2;
     regulator->has_sample = false;
 }
 
@@ -78,82 +73,6 @@ static bool take_staged(struct regulator *regulator)
     return anew;
 }
 
-/* The sample's load and what it is compared with. False if the sample does not say. */
-static bool find_load(const struct regulator_parameters *parameters, const struct regulator_sample *sample,
-                      uint32_t *load, uint32_t *threshold)
-{
-    if (parameters->policy == REGULATOR_UTILIZATION) {
-        *load = sample->utilization < UTILIZATION_MAX ? sample->utilization : UTILIZATION_MAX;
-        *threshold = parameters->threshold;
-        return sample->has_utilization;
-    }
-    *threshold = UTILIZATION_ONE;
-    return utilization_of_traffic(sample->traffic_events, sample->elapsed_ticks,
-                                  parameters->bandwidth_threshold_events, parameters->interval_ticks, load);
-}
-
-/* d in units of STEP_ONE. */
-static uint64_t step_of(const struct regulator_parameters *parameters, uint32_t load, uint32_t threshold)
-{
-    uint32_t fixed = parameters->step;
-
-    if (fixed == 0 && parameters->policy == REGULATOR_BANDWIDTH) {
-        fixed = REGULATOR_BANDWIDTH_STEP;
-    }
-    if (fixed != 0) {
-        return 2 * (uint64_t)fixed;
-    }
-    return load < threshold ? threshold - load : load - threshold;
-}
-
-static uint64_t within(uint64_t value, uint64_t low, uint64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-/* G of the next interval. */
-static void feed_back(struct regulator *regulator, uint32_t load, uint32_t threshold, bool throttled)
-{
-    const struct regulator_parameters *parameters = &regulator->parameters;
-    uint64_t step = step_of(parameters, load, threshold);
-    uint64_t factor = STEP_ONE;
-
-    if (load < threshold && throttled) {
-        factor = STEP_ONE + step;
-    } else if (load >= threshold || parameters->hold == REGULATOR_HOLD_DECREASE) {
-        factor = STEP_ONE - step;
-    }
-    regulator->global = (regulator->global * factor + STEP_ONE / 2) / STEP_ONE;
-}
-
-static void keep_bounds(struct regulator *regulator)
-{
-    const struct regulator_parameters *parameters = &regulator->parameters;
-    uint64_t lowest = parameters->floor_events * regulator_count(parameters->regulated);
-
-    regulator->global =
-        within(regulator->global, to_global(lowest), to_global(regulator_ceiling(parameters)));
-}
-
-static void regulate(struct regulator *regulator, const struct regulator_sample *sample)
-{
-    const struct regulator_parameters *parameters = &regulator->parameters;
-    bool throttled = (sample->throttled & parameters->regulated) != 0 || !regulator->has_sample;
-    uint32_t load = 0;
-    uint32_t threshold = 0;
-
-    if (find_load(parameters, sample, &load, &threshold)) {
-        regulator->last_load = load;
-        feed_back(regulator, load, threshold, throttled);
-        regulator->has_sample = true;
-    } else {
-        regulator->statistics.unusable++;
-    }
-    keep_bounds(regulator);
-    regulator_share(regulator->global >> REGULATOR_FRACTION_BITS, parameters->floor_events,
-                    parameters->regulated, sample->accesses, regulator->budgets);
-}
-
 bool regulator_step(struct regulator *regulator, const struct regulator_sample *sample)
 {
     if (regulator->has_number) {
@@ -166,8 +85,8 @@ bool regulator_step(struct regulator *regulator, const struct regulator_sample *
     regulator->has_number = true;
     regulator->number = sample->number;
     regulator->statistics.samples++;
-    if (!take_staged(regulator) && regulator->parameters.policy != REGULATOR_STATIC) {
-        regulate(regulator, sample);
+    if (!take_staged(regulator) && regulator_policy_at(regulator->parameters.policy)->step != NULL) {
+        regulator_policy_at(regulator->parameters.policy)->step(regulator, sample);
     }
     return true;
 }

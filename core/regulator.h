@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Regulators of all cores' budgets (B5-B8): static, by utilization of the memory, by its traffic. After each
- * interval one sample goes in, and a budget for each core comes out. Called by one core at a time: that which
- * completes an interval (regulator_exchange.h).
+ * Regulators of all cores' budgets (B5-B8, B11): by utilization of the memory, by its traffic, by the delay
+ * of other cores. After each interval one sample goes in, and a budget for each core comes out. Called by one
+ * core at a time: that which completes an interval (regulator_exchange.h).
  */
 #ifndef BULKHEAD_CORE_REGULATOR_H
 #define BULKHEAD_CORE_REGULATOR_H
@@ -20,11 +20,14 @@ extern "C" {
 #define REGULATOR_DEFAULT_THRESHOLD   52429u     /* 80 % */
 #define REGULATOR_BANDWIDTH_STEP      3277u      /* 0.05, of REGULATOR_BANDWIDTH */
 #define REGULATOR_MAX_INTERVAL_EVENTS UINT32_MAX /* accesses of a core; more are taken for that */
+#define REGULATOR_MAX_HORIZON         65535u     /* intervals */
 
-enum regulator_policy {
+/* Each is a file of its own, core/regulator_NAME.c, behind regulator_policy.h. */
+enum regulator_policy_number {
     REGULATOR_STATIC,      /* budgets stay as they are */
     REGULATOR_UTILIZATION, /* `dynamic` */
     REGULATOR_BANDWIDTH,   /* `dynamic-bandwidth` */
+    REGULATOR_DELAY,       /* `dynamic-delay` */
     REGULATOR_POLICY_COUNT,
 };
 
@@ -36,13 +39,20 @@ enum regulator_hold {
 };
 
 struct regulator_parameters {
-    enum regulator_policy policy;
+    uint32_t policy; /* enum regulator_policy_number */
     enum regulator_hold hold;
-    uint32_t threshold; /* U_T in 1/65536, 1 ... UTILIZATION_MAX */
-    uint32_t step;      /* d in 1/65536, below 1; 0: adaptive, REGULATOR_BANDWIDTH_STEP */
-    uint64_t
-        bandwidth_threshold_events; /* B_T per interval, 1 ... TRAFFIC_MAX_EVENTS, of REGULATOR_BANDWIDTH */
+    /* U_T in 1/65536, 1 ... UTILIZATION_MAX. Of REGULATOR_DELAY the share of time, below 1, by which the
+     * others may be delayed. */
+    uint32_t threshold;
+    uint32_t step; /* d in 1/65536, below 1; 0: adaptive, REGULATOR_BANDWIDTH_STEP */
+    /* B_T per interval, 1 ... TRAFFIC_MAX_EVENTS. Of REGULATOR_DELAY the events of an interval with which
+     * regulated cores together keep the memory busy. */
+    uint64_t bandwidth_threshold_events;
     uint64_t interval_ticks;
+    uint32_t horizon_intervals; /* of REGULATOR_DELAY, 1 ... REGULATOR_MAX_HORIZON: what it saves up for */
+    /* Of REGULATOR_DELAY, by regulated core: by how much an event of the other cores is delayed while this
+     * one moves all that it can, in 2^-32 of an interval. */
+    uint32_t event_delays[REGULATOR_MAX_CORES];
     uint32_t regulated; /* mask of the cores that share G; the others have what `budget_events` says */
     /* Per interval: initial budgets of regulated cores, at most REGULATOR_MAX_EVENTS together; limits of
      * others, REGULATOR_UNLIMITED or at most REGULATOR_MAX_EVENTS. */
@@ -65,6 +75,8 @@ enum regulator_error {
     REGULATOR_ERROR_FLOOR,      /* 0, or above an initial budget */
     REGULATOR_ERROR_CEILING,    /* out of range, or below the initial budgets */
     REGULATOR_ERROR_SATURATION, /* reached by the limits of cores that are not regulated */
+    REGULATOR_ERROR_TRAFFIC,    /* bandwidth_threshold_events */
+    REGULATOR_ERROR_HORIZON,
 };
 
 /* What was seen in an interval. */
@@ -72,7 +84,7 @@ struct regulator_sample {
     uint64_t number; /* of the interval */
     bool has_utilization;
     uint32_t utilization;                   /* U in 1/65536 */
-    uint64_t traffic_events;                /* of all masters, for REGULATOR_BANDWIDTH */
+    uint64_t traffic_events;                /* of all masters, where the policy's load is traffic */
     uint64_t elapsed_ticks;                 /* in which that was */
     uint32_t throttled;                     /* mask of the cores that ran out of their budgets */
     uint32_t accesses[REGULATOR_MAX_CORES]; /* m_i */
@@ -90,11 +102,12 @@ struct regulator {
     struct regulator_parameters parameters; /* in force */
     struct regulator_parameters staged;     /* in force from the next step on, if */
     bool has_staged;
-    bool has_sample;                       /* the last step was not the first one */
-    bool has_number;                       /* `number` is of a sample */
-    uint64_t number;                       /* of the last sample's interval */
-    uint64_t global;                       /* G in 1/65536 event */
-    uint32_t last_load;                    /* U, or traffic by B_T, of the last sample that had it */
+    bool has_sample;    /* the last step was not the first one */
+    bool has_number;    /* `number` is of a sample */
+    uint64_t number;    /* of the last sample's interval */
+    uint64_t global;    /* G in 1/65536 event */
+    uint32_t last_load; /* U, traffic by B_T, or delay, of the last sample that had it */
+    int64_t account;    /* of REGULATOR_DELAY: delay that is allowed yet, in 1/65536 interval */
     uint64_t budgets[REGULATOR_MAX_CORES]; /* b_i */
     struct regulator_statistics statistics;
 };

@@ -3,18 +3,14 @@
  * Which parameters of a regulator mean something. Everything is checked before anything is used, so that a
  * bad change changes nothing (B8).
  */
-#include "core/regulator.h"
+#include "core/regulator_policy.h"
+#include <stddef.h>
 
 #define ALL_CORES ((1u << REGULATOR_MAX_CORES) - 1)
 
 static bool is_regulated(const struct regulator_parameters *parameters, uint32_t core)
 {
     return ((parameters->regulated >> core) & 1u) != 0;
-}
-
-static bool is_dynamic(const struct regulator_parameters *parameters)
-{
-    return parameters->policy != REGULATOR_STATIC;
 }
 
 /* Sum of the budgets of cores that are regulated, or of the others; UINT64_MAX if one is out of range. */
@@ -46,21 +42,6 @@ static bool budgets_are_valid(const struct regulator_parameters *parameters)
     return true;
 }
 
-/* Threshold and step, of the policies that have them. */
-static enum regulator_error check_feedback(const struct regulator_parameters *parameters)
-{
-    if ((uint32_t)parameters->hold >= REGULATOR_HOLD_COUNT) {
-        return REGULATOR_ERROR_HOLD;
-    }
-    if (parameters->policy == REGULATOR_UTILIZATION
-            ? parameters->threshold == 0 || parameters->threshold > UTILIZATION_MAX
-            : parameters->bandwidth_threshold_events == 0 ||
-                  parameters->bandwidth_threshold_events > TRAFFIC_MAX_EVENTS) {
-        return REGULATOR_ERROR_THRESHOLD;
-    }
-    return parameters->step < UTILIZATION_ONE ? REGULATOR_ERROR_NONE : REGULATOR_ERROR_STEP;
-}
-
 uint64_t regulator_ceiling(const struct regulator_parameters *parameters)
 {
     uint64_t left = parameters->saturation_events - sum_of(parameters, false);
@@ -68,6 +49,20 @@ uint64_t regulator_ceiling(const struct regulator_parameters *parameters)
     return parameters->saturation_events != 0 && left < parameters->ceiling_events
                ? left
                : parameters->ceiling_events;
+}
+
+void regulator_keep_bounds(struct regulator *regulator)
+{
+    const struct regulator_parameters *parameters = &regulator->parameters;
+    uint64_t lowest = (parameters->floor_events * regulator_count(parameters->regulated))
+                      << REGULATOR_FRACTION_BITS;
+    uint64_t highest = regulator_ceiling(parameters) << REGULATOR_FRACTION_BITS;
+
+    if (regulator->global < lowest) {
+        regulator->global = lowest;
+    } else if (regulator->global > highest) {
+        regulator->global = highest;
+    }
 }
 
 /* Budgets of the regulated cores against floor and ceiling. */
@@ -94,9 +89,10 @@ static enum regulator_error check_bounds(const struct regulator_parameters *para
 
 enum regulator_error regulator_check(const struct regulator_parameters *parameters)
 {
+    const struct regulator_policy *policy = regulator_policy_at(parameters->policy);
     enum regulator_error error;
 
-    if ((uint32_t)parameters->policy >= REGULATOR_POLICY_COUNT) {
+    if (policy == NULL) {
         return REGULATOR_ERROR_POLICY;
     }
     if (!period_length_is_valid(parameters->interval_ticks)) {
@@ -111,9 +107,9 @@ enum regulator_error regulator_check(const struct regulator_parameters *paramete
     if (parameters->saturation_events != 0 && sum_of(parameters, false) >= parameters->saturation_events) {
         return REGULATOR_ERROR_SATURATION;
     }
-    if (!is_dynamic(parameters)) {
+    if (policy->check == NULL) {
         return REGULATOR_ERROR_NONE;
     }
-    error = check_feedback(parameters);
-    return error != REGULATOR_ERROR_NONE ? error : check_bounds(parameters);
+    error = check_bounds(parameters);
+    return error != REGULATOR_ERROR_NONE ? error : policy->check(parameters);
 }

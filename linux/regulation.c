@@ -4,6 +4,7 @@
  * its parameters meanwhile, and the mutex for who does that.
  */
 #include "regulation.h"
+#include "core/regulator_policy.h"
 #include "utilization_source.h"
 #include <linux/ktime.h>
 #include <linux/mutex.h>
@@ -36,6 +37,8 @@ static const char *describe(enum regulator_error error)
         [REGULATOR_ERROR_FLOOR] = "a regulated CPU's budget is below the floor",
         [REGULATOR_ERROR_CEILING] =
             "budgets of regulated CPUs are above the ceiling, or what saturation leaves",
+        [REGULATOR_ERROR_TRAFFIC] = "bandwidth_threshold_events is out of range",
+        [REGULATOR_ERROR_HORIZON] = "horizon_intervals is out of range",
         [REGULATOR_ERROR_SATURATION] = "limits of CPUs that are not regulated reach saturation",
     };
 
@@ -45,9 +48,10 @@ static const char *describe(enum regulator_error error)
 /* What is wrong with them; parameters for core/, if nothing is. */
 static int check(const struct settings *settings, struct regulator_parameters *parameters)
 {
+    const struct regulator_policy *policy = regulator_policy_at(settings->policy);
     enum regulator_error error;
 
-    if (settings->policy == SETTINGS_DYNAMIC && !utilization_source_is_there()) {
+    if (policy != NULL && policy->load == REGULATOR_LOAD_UTILIZATION && !utilization_source_is_there()) {
         pr_err("policy dynamic: nothing tells how busy the memory is; the parameter utilization= names the "
                "memory controller's counters, and dynamic-bandwidth needs none\n");
         return -ENODEV;

@@ -4,9 +4,10 @@
  * what is refused here besides is what a host could not live with.
  */
 #include "settings.h"
-#include "core/utilization.h"
+#include "core/regulator_policy.h"
 #include <linux/bitmap.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/string.h>
 
 #define PERMILLE          1000u
@@ -15,9 +16,10 @@
 #define DEFAULT_INTERVAL  1000000u
 #define DEFAULT_PERMILLE  800u
 #define DEFAULT_FLOOR     16u
+#define DEFAULT_HORIZON   100u
+#define PS_PER_NS         1000u
 #define DEFAULT_BANDWIDTH 14844u /* 950 MB/s of 64 bytes in 1 ms */
 
-static const char *const policy_names[] = {"none", "static", "dynamic-bandwidth", "dynamic"};
 static const char *const hold_names[] = {"keep", "decrease"};
 static const char *const switch_names[] = {"off", "on"};
 
@@ -65,6 +67,28 @@ static int parse_name(const char *text, const char *const names[], size_t count,
     return 0;
 }
 
+static int parse_policy(struct settings *settings, char *text)
+{
+    if (strcmp(text, "none") == 0) {
+        settings->policy = SETTINGS_NONE;
+        return 0;
+    }
+    for (u32 i = 0; i < REGULATOR_POLICY_COUNT; i++) {
+        if (strcmp(text, regulator_policy_at(i)->name) == 0) {
+            settings->policy = i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static void print_policy(struct seq_file *file, const struct settings *settings)
+{
+    const struct regulator_policy *policy = regulator_policy_at(settings->policy);
+
+    seq_puts(file, policy != NULL ? policy->name : "none");
+}
+
 static int parse_regulated(struct settings *settings, char *text)
 {
     DECLARE_BITMAP(cpus, REGULATOR_MAX_CORES);
@@ -102,6 +126,38 @@ static int parse_budget(u32 members, u64 budget_events[REGULATOR_MAX_CORES], cha
     return parse_number(events, 1, REGULATOR_MAX_EVENTS, &budget_events[cpu]);
 }
 
+/* `cpu:ps`; those of CPUs that are not named stay. */
+static int parse_delays(struct settings *settings, char *text)
+{
+    u64 delays_ps[REGULATOR_MAX_CORES];
+    char *part;
+
+    memcpy(delays_ps, settings->delays_ps, sizeof(delays_ps));
+    while ((part = strsep(&text, ",")) != NULL) {
+        const char *number = strsep(&part, ":");
+        u64 cpu;
+
+        if (part == NULL || parse_number(number, 0, REGULATOR_MAX_CORES - 1, &cpu) != 0 ||
+            (settings->members >> cpu & 1) == 0 || parse_number(part, 0, U32_MAX, &delays_ps[cpu]) != 0) {
+            return -EINVAL;
+        }
+    }
+    memcpy(settings->delays_ps, delays_ps, sizeof(delays_ps));
+    return 0;
+}
+
+static void print_delays(struct seq_file *file, const struct settings *settings)
+{
+    const char *before = "";
+
+    for (u32 i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if ((settings->members >> i & 1) != 0) {
+            seq_printf(file, "%s%u:%llu", before, i, settings->delays_ps[i]);
+            before = ",";
+        }
+    }
+}
+
 /* Those of CPUs that are not named stay. */
 static int parse_budgets(struct settings *settings, char *text)
 {
@@ -136,7 +192,7 @@ static void print_budgets(struct seq_file *file, const struct settings *settings
 }
 
 static const struct settings_key keys[] = {
-    NAME(policy, policy_names),
+    {.name = "policy", .parse = parse_policy, .print = print_policy},
     NUMBER(threshold_permille, 1, 2 * PERMILLE),
     NUMBER(bandwidth_threshold_events, 1, TRAFFIC_MAX_EVENTS),
     NUMBER(step_permille, 0, PERMILLE - 1),
@@ -147,6 +203,8 @@ static const struct settings_key keys[] = {
     NUMBER(saturation_events, 0, U64_MAX - 1),
     {.name = "regulated", .parse = parse_regulated, .print = print_regulated},
     {.name = "budgets", .parse = parse_budgets, .print = print_budgets},
+    NUMBER(horizon_intervals, 1, REGULATOR_MAX_HORIZON),
+    {.name = "delays_ps", .parse = parse_delays, .print = print_delays},
     NAME(store_samples, switch_names),
 };
 
@@ -158,6 +216,7 @@ void settings_default(struct settings *settings, u32 members)
         .threshold_permille = DEFAULT_PERMILLE,
         .bandwidth_threshold_events = DEFAULT_BANDWIDTH,
         .interval_ns = DEFAULT_INTERVAL,
+        .horizon_intervals = DEFAULT_HORIZON,
         .floor_events = DEFAULT_FLOOR,
         .ceiling_events = REGULATOR_MAX_EVENTS,
         .members = members,
@@ -236,36 +295,33 @@ void settings_print_key(struct seq_file *file, const struct settings *settings,
     }
 }
 
-static enum regulator_policy policy_of(const struct settings *settings)
-{
-    switch (settings->policy) {
-    case SETTINGS_DYNAMIC:
-        return REGULATOR_UTILIZATION;
-    case SETTINGS_DYNAMIC_BANDWIDTH:
-        return REGULATOR_BANDWIDTH;
-    default:
-        return REGULATOR_STATIC;
-    }
-}
-
 static u32 fraction_of(u64 permille)
 {
     return (u32)((permille * UTILIZATION_ONE + PERMILLE / 2) / PERMILLE);
 }
 
+/* In 2^-32 of an interval. */
+static u32 part_of_interval(u64 delay_ps, u64 interval_ns)
+{
+    u64 part = div64_u64(delay_ps << 32, interval_ns * PS_PER_NS);
+
+    return part < U32_MAX ? (u32)part : U32_MAX;
+}
+
 void settings_regulator(const struct settings *settings, struct regulator_parameters *parameters)
 {
     bool none = settings->policy == SETTINGS_NONE;
-    bool dynamic = policy_of(settings) != REGULATOR_STATIC;
+    u32 policy = none ? REGULATOR_STATIC : settings->policy;
 
     *parameters = (struct regulator_parameters){
-        .policy = policy_of(settings),
+        .policy = policy,
         .hold = (enum regulator_hold)settings->hold,
         .threshold = fraction_of(settings->threshold_permille),
         .step = fraction_of(settings->step_permille),
         .bandwidth_threshold_events = settings->bandwidth_threshold_events,
         .interval_ticks = settings->interval_ns,
-        .regulated = dynamic ? settings->regulated : 0,
+        .horizon_intervals = (u32)settings->horizon_intervals,
+        .regulated = policy != REGULATOR_STATIC ? settings->regulated : 0,
         .floor_events = settings->floor_events,
         .ceiling_events = settings->ceiling_events,
         .saturation_events = none ? 0 : settings->saturation_events,
@@ -275,5 +331,6 @@ void settings_regulator(const struct settings *settings, struct regulator_parame
         u64 wanted = none ? REGULATOR_UNLIMITED : settings->budget_events[i];
 
         parameters->budget_events[i] = (settings->members >> i & 1) != 0 ? wanted : 0;
+        parameters->event_delays[i] = part_of_interval(settings->delays_ps[i], settings->interval_ns);
     }
 }

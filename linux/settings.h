@@ -9,16 +9,10 @@
 #include "core/regulator.h"
 #include <linux/seq_file.h>
 
-enum settings_policy {
-    SETTINGS_NONE, /* count, and limit nobody */
-    SETTINGS_STATIC,
-    SETTINGS_DYNAMIC_BANDWIDTH,
-    SETTINGS_DYNAMIC,
-    SETTINGS_POLICY_COUNT,
-};
+#define SETTINGS_NONE ((u32)REGULATOR_POLICY_COUNT) /* count, and limit nobody */
 
 struct settings {
-    u32 policy;
+    u32 policy;        /* enum regulator_policy_number, or SETTINGS_NONE */
     u32 hold;          /* enum regulator_hold */
     u32 store_samples; /* bool */
     u64 threshold_permille;
@@ -28,6 +22,8 @@ struct settings {
     u64 floor_events;
     u64 ceiling_events;
     u64 saturation_events;
+    u64 horizon_intervals;
+    u64 delays_ps[REGULATOR_MAX_CORES];     /* of an event of the others, by regulated CPU */
     u32 members;                            /* mask: CPUs of the module */
     u32 regulated;                          /* mask, of those */
     u64 budget_events[REGULATOR_MAX_CORES]; /* per interval, or REGULATOR_UNLIMITED */

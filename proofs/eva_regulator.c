@@ -11,7 +11,7 @@
 
 static void any_parameters(struct regulator_parameters *parameters)
 {
-    parameters->policy = (enum regulator_policy)any_u64();
+    parameters->policy = (uint32_t)any_u64();
     parameters->hold = (enum regulator_hold)any_u64();
     parameters->threshold = (uint32_t)any_u64();
     parameters->step = (uint32_t)any_u64();

@@ -42,7 +42,18 @@ MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform", "manife
 BUDGET = ["budget", "budget_update", "event_pool", "period", "reclaim", "reservation"]
 BUDGET += ["reservation_parameters"]
 SCHEDULER = ["sched_fixed_priority", "sched_policy", "sched_round_robin", "vcpu_sched"]
-REGULATOR = ["regulated_core", "regulator", "regulator_exchange", "regulator_parameters", "regulator_share"]
+REGULATOR = [
+    "regulated_core",
+    "regulator",
+    "regulator_bandwidth",
+    "regulator_delay",
+    "regulator_exchange",
+    "regulator_feedback",
+    "regulator_parameters",
+    "regulator_policies",
+    "regulator_share",
+    "regulator_utilization",
+]
 EVA_FILES = {
     "eva_bandwidth.c": [*BUDGET, *SCHEDULER],
     "eva_color.c": ["color"],

@@ -98,7 +98,8 @@ void regulation_init(void)
     if (members() == 0) {
         return;
     }
-    manifest_regulator(&regulation.latest, clock_ticks(regulation.latest.interval_ns), &parameters);
+    manifest_regulator(&regulation.latest, &system_manifest()->delays,
+                       clock_ticks(regulation.latest.interval_ns), &parameters);
     regulation.lasts_ticks = parameters.interval_ticks;
     regulator_init(&regulation.regulator, &parameters);
     regulator_exchange_init(&regulation.exchange, first_members(), 0);
@@ -202,7 +203,7 @@ uint32_t regulation_change(const struct manifest_regulation *parameters)
     struct regulator_parameters staged;
     uint32_t word = BH_REGULATION_WORDS;
 
-    manifest_regulator(parameters, clock_ticks(parameters->interval_ns), &staged);
+    manifest_regulator(parameters, &system_manifest()->delays, clock_ticks(parameters->interval_ns), &staged);
     spin_lock(&regulation.lock);
     /* Ticks say what the check in nanoseconds could not: whether an interval is long enough to be one. */
     if (regulator_change(&regulation.regulator, &staged) == REGULATOR_ERROR_NONE) {

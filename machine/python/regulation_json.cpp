@@ -5,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "core/regulator_policy.h"
+
 namespace bulkhead::machine {
 
 namespace {
@@ -75,11 +77,21 @@ void read_budget(core_budget &into, const std::string &key, const json &value)
     }
 }
 
+std::uint32_t policy_of(const json &value)
+{
+    const std::string wanted = value.get<std::string>();
+    for (std::uint32_t number = 0; number < REGULATOR_POLICY_COUNT; ++number) {
+        if (wanted == regulator_policy_at(number)->name) {
+            return number;
+        }
+    }
+    throw std::runtime_error("'" + wanted + "' is no policy");
+}
+
 void read_regulator(feedback &into, const std::string &key, const json &value)
 {
     if (key == "policy") {
-        into.policy = one_of<regulator_policy>(
-            value, {{"dynamic", REGULATOR_UTILIZATION}, {"dynamic-bandwidth", REGULATOR_BANDWIDTH}});
+        into.policy = policy_of(value);
     } else if (key == "hold") {
         into.hold = one_of<regulator_hold>(
             value, {{"keep", REGULATOR_HOLD_KEEP}, {"decrease", REGULATOR_HOLD_DECREASE}});
@@ -97,6 +109,10 @@ void read_regulator(feedback &into, const std::string &key, const json &value)
         into.ceiling_events = number(value);
     } else if (key == "saturation_events") {
         into.saturation_events = number(value);
+    } else if (key == "horizon_intervals") {
+        value.get_to(into.horizon_intervals);
+    } else if (key == "event_delays") {
+        value.get_to(into.event_delays);
     } else {
         throw std::runtime_error("no regulator has this");
     }

@@ -33,6 +33,10 @@ std::string reason_of(regulator_error error)
         return "";
     case REGULATOR_ERROR_THRESHOLD:
         return "the threshold is out of range";
+    case REGULATOR_ERROR_TRAFFIC:
+        return "the threshold of traffic is out of range";
+    case REGULATOR_ERROR_HORIZON:
+        return "the horizon is out of range";
     case REGULATOR_ERROR_STEP:
         return "the step is out of range";
     case REGULATOR_ERROR_INTERVAL:

@@ -20,8 +20,8 @@ const std::vector<bad_change> &bad_changes()
         {REGULATOR_ERROR_HOLD, [](parameters &p) { p.hold = REGULATOR_HOLD_COUNT; }},
         {REGULATOR_ERROR_THRESHOLD, [](parameters &p) { p.threshold = 0; }},
         {REGULATOR_ERROR_THRESHOLD, [](parameters &p) { p.threshold = UTILIZATION_MAX + 1; }},
-        {REGULATOR_ERROR_THRESHOLD, [](parameters &p) { p.policy = REGULATOR_BANDWIDTH; }},
-        {REGULATOR_ERROR_THRESHOLD,
+        {REGULATOR_ERROR_TRAFFIC, [](parameters &p) { p.policy = REGULATOR_BANDWIDTH; }},
+        {REGULATOR_ERROR_TRAFFIC,
          [](parameters &p) {
              p.policy = REGULATOR_BANDWIDTH;
              p.bandwidth_threshold_events = TRAFFIC_MAX_EVENTS + 1;

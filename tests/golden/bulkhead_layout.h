@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x9E0C6A1Au
+#define BH_LAYOUT_HASH 0x529B8348u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -181,8 +181,9 @@ enum bh_regulation_policy {
     BH_REGULATION_POLICY_FIXED = 0,
     BH_REGULATION_POLICY_DYNAMIC = 1,
     BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH = 2,
+    BH_REGULATION_POLICY_DYNAMIC_DELAY = 3,
 };
-#define BH_REGULATION_POLICY_COUNT 3u /* highest + 1 */
+#define BH_REGULATION_POLICY_COUNT 4u /* highest + 1 */
 
 enum bh_regulation_hold {
     BH_REGULATION_HOLD_KEEP = 0,
@@ -487,18 +488,22 @@ struct manifest_tables {
 struct manifest_regulation {
     uint32_t policy; /* regulation_policy */
     uint32_t hold; /* regulation_hold */
-    uint32_t threshold; /* of utilization, in 1/65536 */
+    uint32_t threshold; /* of utilization, or of delay, in 1/65536 */
     uint32_t step; /* in 1/65536; 0: adaptive, or that of dynamic_bandwidth */
     uint32_t members; /* mask of the cores (indexes into cpus) that count in intervals */
     uint32_t regulated; /* of them, those whose budgets change */
     uint32_t store_samples; /* 1: in the ring of samples */
-    uint32_t reserved;
+    uint32_t horizon_intervals; /* of dynamic_delay */
     uint64_t interval_ns;
     uint64_t bandwidth_threshold_events; /* of an interval, as the next ones */
     uint64_t floor_events;
     uint64_t ceiling_events;
     uint64_t saturation_events; /* 0: not known */
     uint64_t budget_events[8]; /* by core: of regulated ones the first, of others their limit or unlimited_events */
+};
+
+struct manifest_delays {
+    uint32_t event_ps[8]; /* by core */
 };
 
 struct manifest_flow_costs {
@@ -573,6 +578,7 @@ struct manifest_header {
     struct manifest_hypervisor hypervisor;
     struct manifest_tables tables;
     struct manifest_regulation regulation;
+    struct manifest_delays delays;
     struct manifest_broker broker;
     struct manifest_bandwidth bandwidth;
     struct manifest_mpam mpam;
@@ -1074,13 +1080,16 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, step) == 12u, "manifest_re
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, members) == 16u, "manifest_regulation.members");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, regulated) == 20u, "manifest_regulation.regulated");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, store_samples) == 24u, "manifest_regulation.store_samples");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, reserved) == 28u, "manifest_regulation.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, horizon_intervals) == 28u, "manifest_regulation.horizon_intervals");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, interval_ns) == 32u, "manifest_regulation.interval_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, bandwidth_threshold_events) == 40u, "manifest_regulation.bandwidth_threshold_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, floor_events) == 48u, "manifest_regulation.floor_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, ceiling_events) == 56u, "manifest_regulation.ceiling_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, saturation_events) == 64u, "manifest_regulation.saturation_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, budget_events) == 72u, "manifest_regulation.budget_events");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_delays) == 32u, "size of manifest_delays");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_delays, event_ps) == 0u, "manifest_delays.event_ps");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_flow_costs) == 72u, "size of manifest_flow_costs");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_min) == 0u, "manifest_flow_costs.hypervisor_call_min");
@@ -1139,7 +1148,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, firmware_allows) == 44u, "manife
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, partid) == 48u, "manifest_mpam.partid");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, pmg) == 52u, "manifest_mpam.pmg");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 816u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 848u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1150,26 +1159,27 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_he
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 216u, "manifest_header.hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, tables) == 264u, "manifest_header.tables");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 304u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 440u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 576u, "manifest_header.bandwidth");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 624u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 680u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 688u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 696u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 704u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 712u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 720u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 728u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 736u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 744u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 752u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 760u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 768u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 776u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 784u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 792u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 800u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 808u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, delays) == 440u, "manifest_header.delays");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 472u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 608u, "manifest_header.bandwidth");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 656u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 712u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 720u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 728u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 736u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 744u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 752u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 760u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 768u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 776u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 784u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 792u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 800u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 808u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 816u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 824u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 832u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 840u, "manifest_header.mpam_words");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");

@@ -215,7 +215,6 @@ TEST_F(HypercallRegulation, B8_WhatIsBadIsRefusedAndChangesNothing)
          AT(regulated)},
         {"no regulated core", [](auto &r) { r.regulated = 0; }, AT(regulated)},
         {"samples of a third kind", [](auto &r) { r.store_samples = 2; }, AT(store_samples)},
-        {"what nobody knows", [](auto &r) { r.reserved = 1; }, AT(reserved)},
         {"an interval of a moment", [](auto &r) { r.interval_ns = 9999; }, AT(interval_ns)},
         {"an interval without an end", [](auto &r) { r.interval_ns = ~uint64_t{0}; }, AT(interval_ns)},
         {"no floor", [](auto &r) { r.floor_events = 0; }, AT(floor_events)},

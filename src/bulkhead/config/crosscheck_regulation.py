@@ -8,12 +8,16 @@ that is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Domain, Regulation, System
 from bulkhead.planning.budgets import counted_event, events_of_rate
+from bulkhead.planning.delays import LONGEST_NS, missing_key
+from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.regulation import (
+    BY_TRAFFIC,
     DYNAMIC,
     LONGEST_INTERVAL_NS,
     MOST_GLOBAL_EVENTS,
@@ -49,12 +53,30 @@ def _threshold(regulation: Regulation, platform: Platform) -> Findings:
     wants_bandwidth = regulation.policy == "dynamic-bandwidth"
     given = "threshold" in regulation.model_fields_set
     if given and isinstance(regulation.threshold, int) != wants_bandwidth:
-        kind = "a bandwidth, as `2 GB/s`" if wants_bandwidth else "a share of DRAM utilization, as `80 %`"
+        share = (
+            "a share of time, as `5 %`"
+            if regulation.policy == DELAY
+            else "a share of DRAM utilization, as `80 %`"
+        )
+        kind = "a bandwidth, as `2 GB/s`" if wants_bandwidth else share
         cause = f"does not fit the policy '{regulation.policy}'"
         yield Finding((*_AT, "threshold"), "conflict", cause, kind)
     elif wants_bandwidth and bandwidth_threshold(regulation, platform) is None:
         cause = "the policy 'dynamic-bandwidth' needs the key 'threshold'"
         yield Finding(_AT, "missing-key", cause, "a bandwidth, as `2 GB/s`")
+    elif regulation.policy == DELAY:
+        yield from _delay(regulation, platform)
+
+
+def _delay(regulation: Regulation, platform: Platform) -> Findings:
+    if isinstance(regulation.threshold, Fraction) and regulation.threshold >= 1:
+        yield Finding((*_AT, "threshold"), "out-of-range", "is all of the time, or more", "less than 100 %")
+    if (key := missing_key(regulation, platform)) is not None:
+        cause = f"the policy '{DELAY}' needs the key '{key}': '{platform.name}' has no `dram.delays`"
+        yield Finding(_AT, "missing-key", cause, "what `./bulkhead limits` says")
+    for key in ("delay", "cluster_delay"):
+        if (getattr(regulation, key) or 0) > LONGEST_NS:
+            yield Finding((*_AT, key), "out-of-range", "is longer than 4 ms", "1 ns to 4 ms")
 
 
 def _interval(regulation: Regulation) -> Findings:
@@ -89,7 +111,7 @@ def _domains(system: System, regulation: Regulation) -> Findings:
         )
     for index, domain in enumerate(system.domains):
         at: KeyPath = ("domains", index)
-        counted = is_regulated(system, domain) or regulation.policy == "dynamic-bandwidth"
+        counted = is_regulated(system, domain) or regulation.policy in BY_TRAFFIC
         if not counted:
             continue
         if any(users[core] > 1 for core in domain.cpus):

@@ -252,6 +252,15 @@ class UtilizationCounters(Section):
     simulated: bool = False  # only the simulated machine has them
 
 
+class Delays(Sourced):
+    """By how much a line that one core reads waits longer while others write all that they can."""
+
+    apart: Nanoseconds  # while cores write that share no cache with it
+    cluster: Nanoseconds | None = None  # while a core writes that shares its last level [apart]
+    full: BytesPerS  # what these write then, together
+    source: Text
+
+
 class Dram(Section):
     standard: Text
     speed: Annotated[int, Field(gt=0, le=100_000)]  # MT/s
@@ -268,6 +277,7 @@ class Dram(Section):
     mapping: Mapping = Mapping()
     utilization: UtilizationCounters | None = None
     guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
+    delays: Delays | None = None  # for the regulator `dynamic-delay`
 
 
 def _none(value: object) -> object:

@@ -162,17 +162,22 @@ class Isolation(Model):
 
 
 class Regulation(Model):
-    policy: Literal["none", "static", "dynamic", "dynamic-bandwidth"] = "none"
+    policy: Literal["none", "static", "dynamic", "dynamic-bandwidth", "dynamic-delay"] = "none"
     interval: Nanoseconds = 1 * MS
     threshold: Annotated[
         Fraction | int, BeforeValidator(_threshold), WithJsonSchema({"type": "string", "examples": ["80 %"]})
-    ] = Fraction(4, 5)
+    ] = Fraction(4, 5)  # of `dynamic-delay` [5 %]
     step: Annotated[
         Fraction | None,
         BeforeValidator(_step),
         WithJsonSchema({"type": "string", "examples": ["adaptive", "5 %"]}),
     ] = None  # None: adaptive
     hold: Literal["keep", "decrease"] = "keep"  # below the threshold, while nobody is throttled
+    # Of `dynamic-delay`: how long the account of delay saves up for; and in place of the platform's `dram.delays`.
+    horizon: Nanoseconds = 100 * MS
+    delay: Nanoseconds | None = None
+    cluster_delay: Nanoseconds | None = None
+    full: BytesPerS | None = None
     floor: BytesPerS = 1 * MB_PER_S  # of a regulated core
     ceiling: BytesPerS | None = None  # of all regulated cores [the largest that can be counted]
     saturation: BytesPerS | None = None  # limits of the other cores stay below, and leave the rest

@@ -20,6 +20,9 @@ from bulkhead.config.quantity import BytesPerS
 from bulkhead.config.shares import Bandwidth
 from bulkhead.config.system import Regulation
 from bulkhead.machine.interrupt_cost import cost_of
+from bulkhead.planning.delays import POLICY as DELAY
+from bulkhead.planning.delays import delays_of, missing_key
+from bulkhead.planning.regulation import DYNAMIC, share_threshold
 
 Job = dict[str, Any]
 _Model = TypeVar("_Model", bound=Model)
@@ -29,6 +32,7 @@ NS_PER_S = 10**9
 ONE = 1 << 16  # of shares in core/regulator.h
 BEAT_BYTES = 16  # Cortex-A53: a beat between a core and what it shares with others
 MOST_EVENTS = (1 << 30) - 1  # REGULATOR_MAX_EVENTS
+MOST_CORES = 8  # REGULATOR_MAX_CORES
 DEFAULT_BUDGET = 50_000_000  # bytes per s of a regulated core at first
 DEFAULT_SLACK = 16  # events
 
@@ -74,7 +78,7 @@ class JobRegulation(Regulation):
 
     @property
     def dynamic(self) -> bool:
-        return self.policy in ("dynamic", "dynamic-bandwidth")
+        return self.policy in DYNAMIC
 
 
 def is_limited(job: Job) -> bool:
@@ -126,6 +130,8 @@ def described(job: Job, platform: Platform, data: Sequence[int]) -> dict[str, An
     }
     if regulation.dynamic:
         made["regulator"] = _regulator(regulation, platform)
+    if regulation.policy == DELAY:
+        made["regulator"].update(_delays(regulation, platform, job["parts"]))
     return made
 
 
@@ -172,16 +178,32 @@ def _regulator(wanted: JobRegulation, platform: Platform) -> dict[str, Any]:
         made["ceiling_events"] = wanted.ceiling * wanted.interval // (NS_PER_S * line)
     if wanted.saturation is not None:
         made["saturation_events"] = wanted.saturation * wanted.interval // (NS_PER_S * line)
-    if (wanted.policy == "dynamic") != isinstance(wanted.threshold, Fraction):
+    if (wanted.policy == "dynamic-bandwidth") == isinstance(wanted.threshold, Fraction):
         raise BadRegulation(
             "regulation.threshold: `dynamic` has a share of utilization, as `80 %`;"
-            " `dynamic-bandwidth` a rate, as `950 MB/s`"
+            " `dynamic-bandwidth` a rate, as `950 MB/s`; `dynamic-delay` a share of time, as `5 %`"
         )
     if isinstance(wanted.threshold, Fraction):
-        made["threshold"] = round(wanted.threshold * ONE)
+        made["threshold"] = round(share_threshold(wanted) * ONE)
     else:
         made["bandwidth_threshold_events"] = wanted.threshold * wanted.interval // (NS_PER_S * line)
     return made
+
+
+def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    regulated = {part["core"] for part in parts if part.get("criticality", "best-effort") == "best-effort"}
+    others = {part["core"] for part in parts} - regulated
+    found = delays_of(wanted, platform, regulated, others)
+    if found is None:
+        key = missing_key(wanted, platform)
+        raise BadRegulation(f"regulation.{key}: '{platform.name}' has no `dram.delays`, so it is needed")
+    interval_ps = wanted.interval * PS_PER_NS
+    delays = [found.event_ps.get(core, 0) for core in range(MOST_CORES)]
+    return {
+        "horizon_intervals": found.horizon_intervals,
+        "event_delays": [min((delay << 32) // interval_ps, (1 << 32) - 1) for delay in delays],
+        "bandwidth_threshold_events": found.full * wanted.interval // (NS_PER_S * line_bytes(platform)),
+    }
 
 
 def counted_as(platform: Platform, name: str | None, where: str) -> tuple[str, int]:

@@ -74,6 +74,7 @@ _REGULATION = (
     "members",
     "regulated",
     "store_samples",
+    "horizon_intervals",
     "interval_ns",
     "bandwidth_threshold_events",
     "floor_events",
@@ -151,6 +152,7 @@ def pack_manifest(
         "hypervisor": hypervisor,
         "tables": table_memory,
         "regulation": _regulation(plan, layout, event),
+        "delays": _delays(plan, layout, event),
         "broker": _broker(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
         "mpam": mpam_row(plan),
@@ -278,6 +280,7 @@ def _regulation(plan: Plan, layout: Layout, event: CountedEvent | None) -> Row:
         "members": sum(1 << core for core in found.members),
         "regulated": sum(1 << core for core in found.regulated),
         "store_samples": int(found.store_samples),
+        "horizon_intervals": found.horizon_intervals,
         "interval_ns": found.interval_ns,
         "bandwidth_threshold_events": found.bandwidth_threshold_events,
         "floor_events": found.floor_events,
@@ -288,6 +291,12 @@ def _regulation(plan: Plan, layout: Layout, event: CountedEvent | None) -> Row:
             for core in range(layout.constant("max_cores"))
         ],
     }
+
+
+def _delays(plan: Plan, layout: Layout, event: CountedEvent | None) -> Row:
+    found = regulator_of(plan.system, plan.platform, event)
+    delays = {} if found is None else found.event_delays_ps
+    return {"event_ps": [delays.get(core, 0) for core in range(layout.constant("max_cores"))]}
 
 
 def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> Row:

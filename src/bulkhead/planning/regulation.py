@@ -22,9 +22,13 @@ from bulkhead.planning.budgets import (
     events_of_rate,
     slack_of,
 )
+from bulkhead.planning.delays import POLICY as DELAY
+from bulkhead.planning.delays import delays_of
 
 INITIAL_BYTES_PER_S = 50 * 10**6  # of a regulated core that has no `bandwidth`
-DYNAMIC = ("dynamic", "dynamic-bandwidth")
+DYNAMIC = ("dynamic", "dynamic-bandwidth", DELAY)
+BY_TRAFFIC = ("dynamic-bandwidth", DELAY)  # cores that are not regulated count, too
+DELAY_SHARE = Fraction(1, 20)
 ONE = 1 << 16  # core/utilization.h
 MOST_GLOBAL_EVENTS = (1 << 30) - 1  # core/regulator_share.h
 SHORTEST_INTERVAL_NS = 10_000  # core/manifest_budgets.c, and the next
@@ -48,6 +52,8 @@ class RegulatorPlan:
     ceiling_events: int
     saturation_events: int
     store_samples: bool
+    horizon_intervals: int  # of `dynamic-delay`, as the next
+    event_delays_ps: dict[int, int]  # by regulated core
 
 
 def is_dynamic(system: System) -> bool:
@@ -74,7 +80,7 @@ def budget_in(system: System, domain: Domain, event: CountedEvent | None) -> Bud
 
 def _counted(regulation: Regulation, domain: Domain, event: CountedEvent) -> Budget | None:
     """A real-time domain's: where its traffic is needed it is counted, even without a limit."""
-    if regulation.policy == "dynamic-bandwidth" and domain.bandwidth.unlimited:
+    if regulation.policy in BY_TRAFFIC and domain.bandwidth.unlimited:
         return Budget(None, regulation.interval, 0, counts_of(domain.bandwidth, event) or "refills")
     found = budget_of(domain.bandwidth, len(domain.cpus), event)
     if found is None or regulation.policy == "dynamic":
@@ -131,7 +137,7 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
     regulation = system.regulation
     if regulation is None or regulation.policy not in DYNAMIC or event is None or event.bytes is None:
         return None
-    by_utilization = regulation.policy == "dynamic"
+    by_traffic = regulation.policy in BY_TRAFFIC
     regulated = frozenset(core for d in system.domains if is_regulated(system, d) for core in d.cpus)
     all_cores = frozenset(core for domain in system.domains for core in domain.cpus)
     if not regulated:
@@ -140,24 +146,38 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
     def events_of(rate: int | None) -> int:
         return events_of_rate(rate, regulation.interval, event) if rate is not None else 0
 
-    traffic = bandwidth_threshold(regulation, platform)
-    threshold = regulation.threshold if isinstance(regulation.threshold, Fraction) else Fraction(1)
+    delays = (
+        delays_of(regulation, platform, regulated, all_cores - regulated)
+        if regulation.policy == DELAY
+        else None
+    )
+    traffic = delays.full if delays is not None else bandwidth_threshold(regulation, platform)
+    threshold = share_threshold(regulation)
     ceiling = events_of(regulation.ceiling) or MOST_GLOBAL_EVENTS
     return RegulatorPlan(
         policy=regulation.policy,
         hold=regulation.hold,
         threshold=max(1, round(threshold * ONE)),
         step=max(1, round(regulation.step * ONE)) if regulation.step is not None else 0,
-        bandwidth_threshold_events=0 if by_utilization else events_of(traffic),
+        bandwidth_threshold_events=events_of(traffic) if by_traffic else 0,
         interval_ns=regulation.interval,
-        members=regulated if by_utilization else all_cores,
+        members=all_cores if by_traffic else regulated,
         regulated=regulated,
         budget_events={core: _limit(system, d, event) for d in system.domains for core in d.cpus},
         floor_events=max(1, events_of(regulation.floor)),
         ceiling_events=min(ceiling, MOST_GLOBAL_EVENTS),
         saturation_events=events_of(regulation.saturation),
         store_samples=regulation.samples,
+        horizon_intervals=delays.horizon_intervals if delays is not None else 0,
+        event_delays_ps=delays.event_ps if delays is not None else {},
     )
+
+
+def share_threshold(regulation: Regulation) -> Fraction:
+    """U_T, or the share of time of `dynamic-delay`; 1 where the threshold is a rate."""
+    if regulation.policy == DELAY and "threshold" not in regulation.model_fields_set:
+        return DELAY_SHARE
+    return regulation.threshold if isinstance(regulation.threshold, Fraction) else Fraction(1)
 
 
 def bandwidth_threshold(regulation: Regulation, platform: Platform) -> int | None:

@@ -19,6 +19,7 @@ from bulkhead.config.quantity import U64_MAX
 from bulkhead.config.shares import Bandwidth
 from bulkhead.config.system import CpuTime, Expectation, Image, System, WayBack
 from bulkhead.planning.broker import is_broker
+from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.planning.model import Plan
 from bulkhead.planning.resolve_shares import resolved_bandwidth, resolved_llc
@@ -182,7 +183,10 @@ def _regulation(system: System) -> dict[str, Any]:
         "reclaim": regulation.reclaim,
         "overcommit": regulation.overcommit,
     }
-    for key in ("ceiling", "saturation"):
+    for key in ("horizon", "delay", "cluster_delay"):
+        if (time := getattr(regulation, key)) is not None and regulation.policy == DELAY:
+            result[key] = f"{time} ns"
+    for key in ("ceiling", "saturation", "full"):
         if (rate := getattr(regulation, key)) is not None:
             result[key] = f"{rate} B/s"
     if "threshold" in regulation.model_fields_set:

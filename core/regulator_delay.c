@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * `dynamic-delay` (B11): the cores that are not regulated may be delayed for a share of the time,
+ * `threshold`. An account grows by that share in each interval, and pays for the delay that the regulated
+ * cores caused: each event of the others waits longer by `event_delays` of a core while that moves all that
+ * it can, and by a part of it while it moves less. A core may move what it wants in an interval whose delay,
+ * if the others go on as they do, is within what the account allows, and its floor in all others. So
+ * regulated cores run while the others compute, and those that delay them least run first. docs/bandwidth.md
+ * has the promise.
+ */
+#include "core/regulator_policy.h"
+
+#define ACCOUNT_ONE 65536 /* an interval of delay */
+#define SPEED       8     /* a full account is spent by 1/SPEED of the horizon, if it does not grow */
+#define MOST_OTHERS (1ull << 30)
+#define MOST_DEBT   ((int64_t)REGULATOR_MAX_HORIZON * ACCOUNT_ONE)
+
+static enum regulator_error check(const struct regulator_parameters *parameters)
+{
+    if (parameters->threshold == 0 || parameters->threshold >= UTILIZATION_ONE) {
+        return REGULATOR_ERROR_THRESHOLD;
+    }
+    if (parameters->bandwidth_threshold_events == 0 ||
+        parameters->bandwidth_threshold_events > TRAFFIC_MAX_EVENTS) {
+        return REGULATOR_ERROR_TRAFFIC;
+    }
+    return parameters->horizon_intervals != 0 && parameters->horizon_intervals <= REGULATOR_MAX_HORIZON
+               ? REGULATOR_ERROR_NONE
+               : REGULATOR_ERROR_HORIZON;
+}
+
+static bool is_regulated(const struct regulator_parameters *parameters, uint32_t core)
+{
+    return ((parameters->regulated >> core) & 1u) != 0;
+}
+
+/* Events of the cores that are not regulated, and of all other masters. */
+static uint64_t events_of_others(const struct regulator_parameters *parameters,
+                                 const struct regulator_sample *sample)
+{
+    uint64_t others = sample->traffic_events;
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i)) {
+            others -= sample->accesses[i] < others ? sample->accesses[i] : others;
+        }
+    }
+    return others < MOST_OTHERS ? others : MOST_OTHERS;
+}
+
+/* Delay of so many events of the others while the core moves all that it can, in 1/65536 interval. */
+static uint64_t delay_beside(const struct regulator_parameters *parameters, uint32_t core, uint64_t others)
+{
+    return (others * parameters->event_delays[core]) >> 16;
+}
+
+/* What the regulated cores did to the others in this interval. */
+static uint64_t delay_of(const struct regulator_parameters *parameters, const struct regulator_sample *sample,
+                         uint64_t others)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i)) {
+            uint32_t part = utilization_fraction(sample->accesses[i], parameters->bandwidth_threshold_events);
+            uint64_t whole = part < UTILIZATION_ONE ? part : UTILIZATION_ONE;
+
+            sum += (delay_beside(parameters, i, others) * whole) >> 16;
+        }
+    }
+    return sum;
+}
+
+static void settle_account(struct regulator *regulator, uint64_t delay)
+{
+    int64_t share = regulator->parameters.threshold;
+    int64_t most = share * regulator->parameters.horizon_intervals;
+    int64_t paid = delay < (uint64_t)MOST_DEBT ? (int64_t)delay : MOST_DEBT;
+    int64_t left = regulator->account + share - paid;
+
+    regulator->account = left > most ? most : left < -MOST_DEBT ? -MOST_DEBT : left;
+}
+
+/* The regulated cores that may move what they want in the next interval: those that delay the others least.
+ * Nobody while the account is overdrawn, also if the others ask for nothing: they may in the next interval. */
+static uint32_t chosen(const struct regulator *regulator, uint64_t others)
+{
+    const struct regulator_parameters *parameters = &regulator->parameters;
+    uint32_t free = 0;
+    uint64_t allowed;
+
+    if (regulator->account <= 0) {
+        return 0;
+    }
+    allowed = (uint64_t)regulator->account * SPEED / parameters->horizon_intervals;
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i) && delay_beside(parameters, i, others) <= allowed) {
+            free |= 1u << i;
+        }
+    }
+    return free;
+}
+
+static void give(struct regulator *regulator, uint32_t free, const struct regulator_sample *sample)
+{
+    const struct regulator_parameters *parameters = &regulator->parameters;
+    uint64_t held = 0;
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i) && ((free >> i) & 1u) == 0) {
+            regulator->budgets[i] = parameters->floor_events;
+            held += parameters->floor_events;
+        }
+    }
+    regulator_share(regulator_ceiling(parameters) - held, parameters->floor_events, free, sample->accesses,
+                    regulator->budgets);
+    regulator->global = (free != 0 ? regulator_ceiling(parameters) : held) << REGULATOR_FRACTION_BITS;
+}
+
+static void step(struct regulator *regulator, const struct regulator_sample *sample)
+{
+    uint64_t others = events_of_others(&regulator->parameters, sample);
+    uint64_t delay = delay_of(&regulator->parameters, sample, others);
+
+    regulator->last_load = delay < UTILIZATION_MAX ? (uint32_t)delay : UTILIZATION_MAX;
+    regulator->has_sample = true;
+    settle_account(regulator, delay);
+    give(regulator, chosen(regulator, others), sample);
+}
+
+const struct regulator_policy regulator_delay = {"dynamic-delay", REGULATOR_LOAD_TRAFFIC, check, step};

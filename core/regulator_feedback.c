@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The feedback: G grows or shrinks by a factor of 1 +- d, and is divided among the regulated cores. d is kept
+ * in 1/131072, in which half of a difference of two loads is exact; docs/bandwidth.md has the ranges.
+ */
+#include "core/regulator_feedback.h"
+
+#define STEP_ONE (2 * (uint64_t)UTILIZATION_ONE)
+
+/* d in units of STEP_ONE. */
+static uint64_t step_of(const struct regulator_load *seen, uint32_t fixed)
+{
+    if (fixed != 0) {
+        return 2 * (uint64_t)fixed;
+    }
+    return seen->load < seen->threshold ? seen->threshold - seen->load : seen->load - seen->threshold;
+}
+
+/* G of the next interval. */
+static void feed_back(struct regulator *regulator, const struct regulator_load *seen, uint32_t fixed,
+                      bool throttled)
+{
+    uint64_t step = step_of(seen, fixed);
+    uint64_t factor = STEP_ONE;
+
+    if (seen->load < seen->threshold && throttled) {
+        factor = STEP_ONE + step;
+    } else if (seen->load >= seen->threshold || regulator->parameters.hold == REGULATOR_HOLD_DECREASE) {
+        factor = STEP_ONE - step;
+    }
+    regulator->global = (regulator->global * factor + STEP_ONE / 2) / STEP_ONE;
+}
+
+void regulator_feedback(struct regulator *regulator, const struct regulator_sample *sample,
+                        const struct regulator_load *seen, uint32_t fixed_step)
+{
+    const struct regulator_parameters *parameters = &regulator->parameters;
+    bool throttled = (sample->throttled & parameters->regulated) != 0 || !regulator->has_sample;
+
+    if (seen->measured) {
+        regulator->last_load = seen->load;
+        feed_back(regulator, seen, fixed_step, throttled);
+        regulator->has_sample = true;
+    } else {
+        regulator->statistics.unusable++;
+    }
+    regulator_keep_bounds(regulator);
+    regulator_share(regulator->global >> REGULATOR_FRACTION_BITS, parameters->floor_events,
+                    parameters->regulated, sample->accesses, regulator->budgets);
+}
+
+enum regulator_error regulator_check_feedback(const struct regulator_parameters *parameters)
+{
+    if ((uint32_t)parameters->hold >= REGULATOR_HOLD_COUNT) {
+        return REGULATOR_ERROR_HOLD;
+    }
+    return parameters->step < UTILIZATION_ONE ? REGULATOR_ERROR_NONE : REGULATOR_ERROR_STEP;
+}

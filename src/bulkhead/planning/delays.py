@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the regulator `dynamic-delay` is told of each regulated core: by how much it delays the others.
+
+From the system's `regulation`, or else from the platform's `dram.delays`. Called for the manifest, for
+checks, and for jobs of the simulated machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import Regulation
+
+POLICY = "dynamic-delay"
+LONGEST_NS = 4_000_000  # in 32 bits of ps
+MOST_INTERVALS = 65535  # core/regulator.h
+PS_PER_NS = 1000
+
+
+@dataclass(frozen=True)
+class Delays:
+    event_ps: dict[int, int]  # by regulated core: of an event of a core that is not regulated
+    full: int  # bytes per s that regulated cores together move at most
+    horizon_intervals: int
+
+
+def missing_key(regulation: Regulation, platform: Platform) -> str | None:
+    """The key without which nobody knows, or None."""
+    of_platform = platform.dram.delays if platform.dram is not None else None
+    if of_platform is not None:
+        return None
+    return next((key for key in ("delay", "full") if getattr(regulation, key) is None), None)
+
+
+def delays_of(
+    regulation: Regulation, platform: Platform, regulated: Collection[int], others: Collection[int]
+) -> Delays | None:
+    """None: neither says it (missing_key())."""
+    if missing_key(regulation, platform) is not None:
+        return None
+    given = platform.dram.delays if platform.dram is not None else None
+    apart = regulation.delay if regulation.delay is not None else given.apart if given is not None else 0
+    cluster = regulation.cluster_delay
+    if cluster is None and regulation.delay is None and given is not None:
+        cluster = given.cluster
+    full = regulation.full if regulation.full is not None else given.full if given is not None else 0
+    beside = {core for core in regulated if any(_share_a_cache(platform, core, other) for other in others)}
+    return Delays(
+        {
+            core: (cluster if core in beside and cluster is not None else apart) * PS_PER_NS
+            for core in regulated
+        },
+        full,
+        min(max(1, regulation.horizon // regulation.interval), MOST_INTERVALS),
+    )
+
+
+def _share_a_cache(platform: Platform, core: int, other: int) -> bool:
+    """In one cluster of a machine that has several."""
+    return any(
+        core in cluster and other in cluster
+        for cache in platform.caches.values()
+        if len(cache.clusters) > 1
+        for cluster in cache.clusters
+    )
