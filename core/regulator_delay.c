@@ -21,7 +21,7 @@ static enum regulator_error check(const struct regulator_parameters *parameters)
         return REGULATOR_ERROR_THRESHOLD;
     }
     if (parameters->bandwidth_threshold_events == 0 ||
-        parameters->bandwidth_threshold_events > TRAFFIC_MAX_EVENTS) {
+        parameters->bandwidth_threshold_events > REGULATOR_MAX_EVENTS) {
         return REGULATOR_ERROR_TRAFFIC;
     }
     return parameters->horizon_intervals != 0 && parameters->horizon_intervals <= REGULATOR_MAX_HORIZON
@@ -54,19 +54,43 @@ static uint64_t delay_beside(const struct regulator_parameters *parameters, uint
     return (others * parameters->event_delays[core]) >> 16;
 }
 
-/* What the regulated cores did to the others in this interval. */
+/* The core of a mask that delays the others most; of those that delay them equally the first. */
+static uint32_t worst_of(const struct regulator_parameters *parameters, uint32_t cores)
+{
+    uint32_t worst = REGULATOR_MAX_CORES;
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (((cores >> i) & 1u) != 0 &&
+            (worst == REGULATOR_MAX_CORES || parameters->event_delays[i] > parameters->event_delays[worst])) {
+            worst = i;
+        }
+    }
+    return worst;
+}
+
+/* The most that the regulated cores can have delayed the others in this interval, whenever in it each event
+ * was: an event of the others waits for one core at a time by its delay, and a core that moves a part of all
+ * that it can keeps the memory from others for that part of the interval. So those that delay most count
+ * first, each up to its part, for as many of the others' events as are left. */
 static uint64_t delay_of(const struct regulator_parameters *parameters, const struct regulator_sample *sample,
                          uint64_t others)
 {
+    uint32_t cores = parameters->regulated;
+    uint64_t left = UTILIZATION_ONE; /* of the others' events */
     uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
-        if (is_regulated(parameters, i)) {
-            uint32_t part = utilization_fraction(sample->accesses[i], parameters->bandwidth_threshold_events);
-            uint64_t whole = part < UTILIZATION_ONE ? part : UTILIZATION_ONE;
+    for (uint32_t count = regulator_count(cores); count != 0 && left != 0; count--) {
+        uint32_t core = worst_of(parameters, cores);
+        uint64_t whole = delay_beside(parameters, core, others);
+        uint64_t part = utilization_fraction(sample->accesses[core], parameters->bandwidth_threshold_events);
+        uint64_t most = (left * whole) >> 16;
 
-            sum += (delay_beside(parameters, i, others) * whole) >> 16;
+        cores &= ~(1u << core);
+        if (part >= most) {
+            return sum + most;
         }
+        sum += part;
+        left -= (part << 16) / whole;
     }
     return sum;
 }
@@ -82,7 +106,8 @@ static void settle_account(struct regulator *regulator, uint64_t delay)
 }
 
 /* The regulated cores that may move what they want in the next interval: those that delay the others least.
- * Nobody while the account is overdrawn, also if the others ask for nothing: they may in the next interval. */
+ * Nobody while the account is overdrawn, also if the others ask for nothing: they may in the next interval.
+ */
 static uint32_t chosen(const struct regulator *regulator, uint64_t others)
 {
     const struct regulator_parameters *parameters = &regulator->parameters;
@@ -101,20 +126,28 @@ static uint32_t chosen(const struct regulator *regulator, uint64_t others)
     return free;
 }
 
+/* Each that is free may move all that it can, as far as the ceiling goes; the others have their floors. */
 static void give(struct regulator *regulator, uint32_t free, const struct regulator_sample *sample)
 {
     const struct regulator_parameters *parameters = &regulator->parameters;
-    uint64_t held = 0;
+    uint64_t left = regulator_ceiling(parameters);
+    uint64_t each = parameters->bandwidth_threshold_events;
+    uint64_t given = 0;
 
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
-        if (is_regulated(parameters, i) && ((free >> i) & 1u) == 0) {
-            regulator->budgets[i] = parameters->floor_events;
-            held += parameters->floor_events;
+        if (is_regulated(parameters, i)) {
+            bool runs = ((free >> i) & 1u) != 0 && each > parameters->floor_events;
+
+            regulator->budgets[i] = runs ? each : parameters->floor_events;
+            left -= runs ? 0 : parameters->floor_events;
+            given += regulator->budgets[i];
         }
     }
-    regulator_share(regulator_ceiling(parameters) - held, parameters->floor_events, free, sample->accesses,
-                    regulator->budgets);
-    regulator->global = (free != 0 ? regulator_ceiling(parameters) : held) << REGULATOR_FRACTION_BITS;
+    if (given > regulator_ceiling(parameters)) {
+        regulator_share(left, parameters->floor_events, free, sample->accesses, regulator->budgets);
+        given = regulator_ceiling(parameters);
+    }
+    regulator->global = given << REGULATOR_FRACTION_BITS;
 }
 
 static void step(struct regulator *regulator, const struct regulator_sample *sample)

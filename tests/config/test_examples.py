@@ -45,6 +45,7 @@ RUN_BY = {
     "hostile-uncached": "tests/hosted/test_examples.py",
     "linux-smp": "tests/system/test_linux.py",
     "u-boot": "tests/system/test_images.py",
+    "delay": "tests/hosted/test_examples.py",
     "edk2": "tests/system/test_images.py",
     "hostile-flash": "tests/system/test_hostile.py",
     "managed": "tests/hosted/test_examples.py",

@@ -5,13 +5,18 @@
 #include "core/regulator_policy.h"
 #include "regulator_setup.h"
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <random>
+#include <vector>
 
 namespace {
 
-constexpr uint64_t full = 10000;       // events of an interval that regulated cores can move together
-constexpr uint64_t others_most = 5000; // events of an interval of core 0
+constexpr uint64_t full = 10000; // events of an interval that regulated cores can move together
+constexpr uint32_t others_most =
+    2500; // events of an interval of core 0: beside core 2 each waits for the next
 constexpr uint32_t horizon = 100;
 
 // Core 0 is a real-time core. An event of core 0 is delayed by 1/10,000 interval beside core 1, and by four
@@ -77,14 +82,18 @@ TEST(RegulatorDelay, B11_TheAccountBeginsHalfFullAndGrowsByTheShareOfEachInterva
     }
 }
 
-TEST(RegulatorDelay, B11_TheAccountPaysForEachEventOfTheOthersByWhatEachCoreMovedOfAllThatItCan)
+TEST(RegulatorDelay, B11_TheAccountPaysForTheMostThatTheRegulatedCoresCanHaveDelayedTheOthers)
 {
-    // 1,000 events, each delayed by 1/10,000 interval beside a half of core 1, by 1/2,500 beside a quarter of
-    // core 2
-    EXPECT_NEAR(account_of(after(1000, full / 2, full / 4)), 2.5 + 0.05 - 0.05 - 0.1, 0.01);
-    EXPECT_NEAR(after(1000, full / 2, full / 4).last_load, 0.15 * UTILIZATION_ONE, 20);
-    // no more than all that it can is paid for
-    EXPECT_NEAR(account_of(after(1000, 3 * full, 0)), 2.5 + 0.05 - 0.1, 0.01);
+    // 1,000 events are delayed by 0.1 interval beside core 1 and by 0.4 beside core 2, if these move all the
+    // time.
+    EXPECT_NEAR(account_of(after(1000, full, 0)), 2.55 - 0.1, 0.01);
+    EXPECT_NEAR(account_of(after(1000, 0, full)), 2.55 - 0.4, 0.01);
+    // Half of the time is enough for all of them, if it is the right half.
+    EXPECT_NEAR(account_of(after(1000, full / 2, 0)), 2.55 - 0.1, 0.01);
+    EXPECT_NEAR(account_of(after(1000, full / 20, 0)), 2.55 - 0.05, 0.01);
+    // A quarter of the time core 2 delays 5/8 of them, and core 1 the others.
+    EXPECT_NEAR(account_of(after(1000, full / 2, full / 4)), 2.55 - 0.25 - 0.1 * 3 / 8, 0.01);
+    EXPECT_NEAR(after(1000, full / 2, full / 4).last_load, (0.25 + 0.1 * 3 / 8) * UTILIZATION_ONE, 20);
 }
 
 TEST(RegulatorDelay, B11_WhoDelaysTheOthersLeastRunsFirstAndAllRunWhileTheyAskForNothing)
@@ -96,28 +105,39 @@ TEST(RegulatorDelay, B11_WhoDelaysTheOthersLeastRunsFirstAndAllRunWhileTheyAskFo
     EXPECT_FALSE(runs(after(2500, 0, 0), 1) || runs(after(2500, 0, 0), 2)); // 0.25 and 1
 }
 
-TEST(RegulatorDelay, B11_WhoDoesNotRunHasItsFloorAndTheRestIsForThoseWhoDo)
+TEST(RegulatorDelay, B11_WhoDoesNotRunHasItsFloorAndWhoDoesMayMoveAllThatItCan)
 {
     const regulator reg = after(1000, 0, 0);
     EXPECT_EQ(reg.budgets[2], reg.parameters.floor_events);
-    EXPECT_EQ(reg.budgets[1], reg.parameters.ceiling_events - reg.parameters.floor_events);
+    EXPECT_EQ(reg.budgets[1], full);
     EXPECT_EQ(reg.budgets[0], REGULATOR_UNLIMITED);
     EXPECT_EQ(sum_of_regulated(after(2500, 0, 0)), 2 * reg.parameters.floor_events);
-    EXPECT_EQ(sum_of_regulated(after(0, 0, 0)), reg.parameters.ceiling_events);
+    EXPECT_EQ(sum_of_regulated(after(0, 0, 0)), 2 * full);
+}
+
+TEST(RegulatorDelay, B11_ACeilingIsDividedByWhatEachMoved)
+{
+    regulator_parameters parameters = delay_parameters();
+    parameters.ceiling_events = 8000;
+    regulator reg = started(parameters);
+    const regulator_sample sample = interval(0, 0, 1000, 3000);
+    regulator_step(&reg, &sample);
+    EXPECT_NEAR(static_cast<double>(reg.budgets[1]), 2000, 1);
+    EXPECT_NEAR(static_cast<double>(reg.budgets[2]), 6000, 1);
 }
 
 TEST(RegulatorDelay, B11_AnOverdrawnAccountStopsAllUntilItIsPaidBack)
 {
     regulator reg = started(delay_parameters());
-    regulator_sample sample = interval(0, others_most * 10, full, full);
-    regulator_step(&reg, &sample); // 5 and 20 intervals of delay
+    regulator_sample sample = interval(0, others_most * 10, 2 * full, 2 * full);
+    regulator_step(&reg, &sample); // four intervals of delay: two of each core
     EXPECT_LT(reg.account, 0);
     uint64_t stopped = 0;
     for (uint64_t number = 1; number < 1000 && !runs(reg, 1); number++, stopped++) {
-        sample = interval(number, 100, 0, 0);
+        sample = interval(number, 0, 0, 0);
         regulator_step(&reg, &sample);
     }
-    EXPECT_NEAR(static_cast<double>(stopped), (25 - 2.55) / 0.05, 10);
+    EXPECT_NEAR(static_cast<double>(stopped), (4 - 2.55) / 0.05, 2);
 }
 
 TEST(RegulatorDelay, B11_ThresholdTrafficAndHorizonAreChecked)
@@ -130,7 +150,7 @@ TEST(RegulatorDelay, B11_ThresholdTrafficAndHorizonAreChecked)
         {REGULATOR_ERROR_THRESHOLD, [](regulator_parameters &p) { p.threshold = UTILIZATION_ONE; }},
         {REGULATOR_ERROR_TRAFFIC, [](regulator_parameters &p) { p.bandwidth_threshold_events = 0; }},
         {REGULATOR_ERROR_TRAFFIC,
-         [](regulator_parameters &p) { p.bandwidth_threshold_events = TRAFFIC_MAX_EVENTS + 1; }},
+         [](regulator_parameters &p) { p.bandwidth_threshold_events = REGULATOR_MAX_EVENTS + 1; }},
         {REGULATOR_ERROR_HORIZON, [](regulator_parameters &p) { p.horizon_intervals = 0; }},
         {REGULATOR_ERROR_HORIZON,
          [](regulator_parameters &p) { p.horizon_intervals = REGULATOR_MAX_HORIZON + 1; }},
@@ -144,29 +164,56 @@ TEST(RegulatorDelay, B11_ThresholdTrafficAndHorizonAreChecked)
 
 namespace {
 
-// What the others ask for in an interval, and what core `i` moves of its budget, by who plays.
+constexpr unsigned slots = 10; // of an interval: events of one are delayed by what moves in the same one
+
+using spread = std::array<double, slots>; // events of each
+
+// Who plays: the others, and a regulated core that knows whether it has more than its floor.
 struct players {
-    std::function<uint32_t(uint64_t)> others;
-    std::function<double(uint64_t, unsigned, bool)> part; // number, core, whether it has more than its floor
+    std::function<spread(uint64_t number)> others;
+    std::function<spread(uint64_t number, unsigned core, bool free)> mover;
 };
 
-// Delay of the others in all windows of `length` intervals, at most; in intervals.
+// The budget ends what a core moves; in each slot it moves no more than all that it can.
+spread within_budget(spread wanted, uint64_t budget)
+{
+    double left = static_cast<double>(budget);
+    for (double &events : wanted) {
+        events = std::min({events, left, static_cast<double>(full) / slots});
+        left -= events;
+    }
+    return wanted;
+}
+
+uint32_t sum_of(const spread &events)
+{
+    return static_cast<uint32_t>(std::accumulate(events.begin(), events.end(), 0.5));
+}
+
+// The delay of the others in the worst window of `length` intervals; in intervals. In a slot the cores share
+// what the memory can move.
 double worst_delay(const players &who, uint64_t length, uint64_t count)
 {
     regulator reg = started(delay_parameters());
     std::vector<double> delays;
     for (uint64_t number = 0; number < count; number++) {
-        const uint32_t others = who.others(number);
-        std::array<uint32_t, 3> moved{};
+        const spread others = who.others(number);
+        const spread first = within_budget(who.mover(number, 1, runs(reg, 1)), reg.budgets[1]);
+        const spread second = within_budget(who.mover(number, 2, runs(reg, 2)), reg.budgets[2]);
+        spread moved_first{};
+        spread moved_second{};
         double delay = 0;
-        for (unsigned core = 1; core <= 2; core++) {
-            const double wanted = who.part(number, core, runs(reg, core)) * static_cast<double>(full);
-            moved[core] = static_cast<uint32_t>(std::min(wanted, static_cast<double>(reg.budgets[core])));
-            const double each = core == 1 ? 1.0 / 10000 : 1.0 / 2500;
-            delay += others * each * std::min(1.0, static_cast<double>(moved[core]) / full);
+        for (unsigned slot = 0; slot < slots; slot++) {
+            const double can = static_cast<double>(full) / slots;
+            const double asked = first[slot] + second[slot];
+            const double part = asked > can ? can / asked : 1;
+            moved_first[slot] = first[slot] * part;
+            moved_second[slot] = second[slot] * part;
+            delay += others[slot] * (moved_first[slot] / can / 10000 + moved_second[slot] / can / 2500);
         }
         delays.push_back(delay);
-        const regulator_sample sample = interval(number, others, moved[1], moved[2]);
+        const regulator_sample sample =
+            interval(number, sum_of(others), sum_of(moved_first), sum_of(moved_second));
         regulator_step(&reg, &sample);
     }
     double worst = 0;
@@ -178,34 +225,58 @@ double worst_delay(const players &who, uint64_t length, uint64_t count)
     return worst;
 }
 
-// The promise: the share of the window, what was saved up, and the delay of one interval that came unforeseen
-// (all cores together), with that of the floors.
+// The promise: the share of the window, what was saved up, the delay of one interval that came unforeseen,
+// and that of the floors. No slot delays the others by more than it lasts.
 double promised(uint64_t length)
 {
-    const double unforeseen = others_most * (1.0 / 10000 + 1.0 / 2500);
-    const double floors =
-        static_cast<double>(length) * others_most * 10.0 / full * (1.0 / 10000 + 1.0 / 2500);
-    return 0.05 * static_cast<double>(length) + 0.05 * horizon + unforeseen + floors + 0.01;
+    const double floors = static_cast<double>(length) * 2 * 10 / full;
+    return 0.05 * static_cast<double>(length) + 0.05 * horizon + 1 + floors +
+           0.01 * static_cast<double>(length);
+}
+
+spread even(double events)
+{
+    spread made{};
+    made.fill(events / slots);
+    return made;
+}
+
+// All in one slot, no more than the memory delivers there while the core of the greater delay moves.
+spread burst(double events)
+{
+    spread made{};
+    made[3] = std::min(events, 2500.0 / slots);
+    return made;
 }
 
 } // namespace
 
-TEST(RegulatorDelay, B11_TheDelayOfAnyWindowIsWithinThePromiseWhoeverPlays)
+TEST(RegulatorDelay, B11_TheDelayOfAnyWindowIsWithinThePromiseWhoeverPlaysAndWhenever)
 {
     std::mt19937_64 random(7);
-    const auto all = [](uint64_t, unsigned, bool) { return 1.0; };
+    const auto all = [](uint64_t, unsigned, bool) { return even(full); };
+    const auto at_the_burst = [](uint64_t, unsigned, bool) { return burst(full); };
+    const auto any = [&random](uint64_t, unsigned, bool) {
+        return random() % 2 == 0 ? even(static_cast<double>(random() % full)) : burst(full);
+    };
+    const auto in_turns = [](uint64_t period, uint64_t quiet, double most) {
+        return [=](uint64_t number) { return even(number % period < quiet ? 10.0 : most); };
+    };
+    const auto lurking = [](uint64_t period, uint64_t quiet) {
+        return [=](uint64_t number, unsigned, bool) { return even(number % period < quiet ? 0 : full); };
+    };
     const std::vector<players> games = {
-        {[](uint64_t) { return others_most; }, all},
-        {[](uint64_t number) { return static_cast<uint32_t>(number % 2 == 0 ? others_most : 0); }, all},
-        {[](uint64_t number) { return static_cast<uint32_t>(number / 50 % 2 == 0 ? others_most : 0); }, all},
-        {[&random](uint64_t) { return static_cast<uint32_t>(random() % (others_most + 1)); }, all},
-        // attackers who save up while the others read little, and move when these read most
-        {[](uint64_t number) { return static_cast<uint32_t>(number % 150 < 130 ? 10 : others_most); },
-         [](uint64_t number, unsigned, bool) { return number % 150 < 130 ? 0.0 : 1.0; }},
-        {[](uint64_t number) { return static_cast<uint32_t>(number % 7 == 0 ? others_most : 10); },
-         [](uint64_t number, unsigned, bool) { return number % 7 == 0 ? 1.0 : 0.0; }},
-        {[&random](uint64_t) { return static_cast<uint32_t>(random() % (others_most + 1)); },
-         [&random](uint64_t, unsigned, bool) { return static_cast<double>(random() % 3) / 2; }},
+        {[](uint64_t) { return even(others_most); }, all},
+        {[](uint64_t) { return even(300); }, all},
+        {[](uint64_t) { return burst(full); }, all},
+        {[](uint64_t) { return burst(full); }, at_the_burst},
+        {in_turns(2, 1, others_most), all},
+        {in_turns(100, 50, others_most), all},
+        {[&random](uint64_t) { return even(static_cast<double>(random() % others_most)); }, any},
+        {[&random](uint64_t) { return burst(static_cast<double>(random() % full)); }, any},
+        // who moves only when the others read most, after all have saved up
+        {in_turns(150, 130, others_most), lurking(150, 130)},
+        {in_turns(7, 6, others_most), lurking(7, 6)},
     };
     for (std::size_t game = 0; game < games.size(); game++) {
         for (const uint64_t length : {1, 10, 100, 1000}) {

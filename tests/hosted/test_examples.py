@@ -25,6 +25,7 @@ SHORT = {
     ),
     "budget-refused": ("--for", "18ms"),
     "regulated": ("--solo",),
+    "delay": ("--solo",),
     "cpu-time": ("--for", "45ms"),
     "hostile-crash": ("--for", "25ms"),
     "hostile-shared-interrupts": ("--for", "25ms"),
@@ -55,6 +56,11 @@ BROKEN = {
         "regulated",
         ("--solo", "--set=regulation.policy=none"),
         "domain vision: expected a slowdown of at most 1.12, but its slowdown was",
+    ),
+    "budgets that are spent at full speed": (
+        "delay",
+        ("--solo", "--set=regulation.policy=dynamic", "--set=regulation.threshold=80 %"),
+        "domain vision: expected a slowdown of at most 1.07, but its slowdown was",
     ),
     "a domain of the highest priority that never sleeps": (
         "cpu-time",

@@ -194,7 +194,7 @@ TEST_F(HypercallRegulation, B8_WhatIsBadIsRefusedAndChangesNothing)
     };
 #define AT(field) offsetof(manifest_regulation, field)
     const Bad bad[] = {
-        {"an unknown policy", [](auto &r) { r.policy = 3; }, AT(policy)},
+        {"an unknown policy", [](auto &r) { r.policy = 9; }, AT(policy)},
         {"utilization that nobody counts",
          [](auto &r) {
              r.policy = BH_REGULATION_POLICY_DYNAMIC;

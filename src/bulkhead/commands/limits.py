@@ -41,6 +41,7 @@ def limits(
     from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine import enforcement
     from bulkhead.machine import limits as library
+    from bulkhead.machine.delays import measured_delays, text
     from bulkhead.machine.native import built_machine
 
     _, platform, reasons = load_named(name)
@@ -68,6 +69,7 @@ def limits(
         worst = library.guaranteed(found, platform.cores.count)
         periods = enforcement.periods(platform, run, worst.mb_per_s)
         budgets = enforcement.budgets(platform, run, worst.mb_per_s)
+        delays, full_mb_s = measured_delays(platform, run)
         static = (
             None
             if rt is None
@@ -111,6 +113,11 @@ def limits(
                 smallest_period_ns=_field(enforcement.smallest(periods), "period_ns"),
                 budgets=[_enforced(one) for one in budgets],
                 smallest_budget_events=_field(enforcement.smallest(budgets), "events"),
+                delays=[
+                    {"cores": list(one.cores), "delay_ns": one.delay_ns, "written_mb_s": one.written_mb_s}
+                    for one in delays
+                ],
+                full_mb_s=full_mb_s,
                 static_budget=None if static is None else static.json(),
                 memory_table_from=machines_own(platform),
             )
@@ -128,6 +135,8 @@ def limits(
         console().print(f"the platform's file states {stated:,.0f} MB/s (`dram.guaranteed`): {used}")
     _show_enforced("period", periods, enforcement.smallest(periods))
     _show_enforced("budget", budgets, enforcement.smallest(budgets))
+    for line in text(delays, full_mb_s):
+        console().print(line)
     _show_rest(static, platform)
 
 

@@ -173,7 +173,7 @@ class Regulation(Model):
         WithJsonSchema({"type": "string", "examples": ["adaptive", "5 %"]}),
     ] = None  # None: adaptive
     hold: Literal["keep", "decrease"] = "keep"  # below the threshold, while nobody is throttled
-    # Of `dynamic-delay`: how long the account of delay saves up for; and in place of the platform's `dram.delays`.
+    # Of `dynamic-delay`: how long its account saves up for; and in place of the platform's `dram.delays`.
     horizon: Nanoseconds = 100 * MS
     delay: Nanoseconds | None = None
     cluster_delay: Nanoseconds | None = None

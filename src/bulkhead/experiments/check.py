@@ -266,7 +266,7 @@ def _plots(at: KeyPath, plots: Sequence[Plot], drawn: Sequence[str], words: Sequ
         path: KeyPath = (*at, "plots", number)
         if plot.y not in drawn:
             yield _unknown((*path, "y"), "result", plot.y, drawn)
-        if plot.x not in words:
+        if plot.x not in words and (plot.kind != "lines" or plot.x not in drawn):
             yield _unknown((*path, "x"), "value", plot.x, words)
         for place, name in enumerate(plot.series):
             if name not in words:

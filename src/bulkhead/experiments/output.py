@@ -37,6 +37,7 @@ _NAMED_INSIDE = 9  # series: more have their names above the axes, and the figur
 _LINE_INCHES = 0.19
 _ACROSS = 100  # characters of names beside each other, each with its mark
 _LINES = ("-", "--", ":", "-.")  # when colors come again
+_POINT, _FEW = "o", 8  # points are seen, and one alone is no line
 _WORDS = 45  # characters of all words on the axis, beyond which they are turned
 
 
@@ -125,7 +126,9 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
                 continue
             own = sorted((row for row in own if row[plot.y] is not None), key=lambda row: row[plot.x])
             x, y = [row[plot.x] for row in own], [row[plot.y] / plot.scale for row in own]
-            axes.plot(x, y, line, color=color, label=label, linewidth=1.3)
+            axes.plot(
+                x, y, line, color=color, label=label, linewidth=1.3, marker=_POINT if len(x) < _FEW else None
+            )
             below, above = _errors(plot, own) or ([], [])
             if any(below) or any(above):
                 low = [value - by for value, by in zip(y, below, strict=True)]

@@ -44,6 +44,10 @@ class Choice(Model):
     floor: Value = None
     ceiling: Value = None
     saturation: Value = None
+    horizon: Value = None
+    delay: Value = None
+    cluster_delay: Value = None
+    full: Value = None
     samples: Value = None
 
     def given(self) -> dict[str, Any]:

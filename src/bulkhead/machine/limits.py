@@ -151,19 +151,31 @@ def _cache_bytes(platform: Platform) -> int:
 
 
 def _job(platform: Platform, pattern: dict[str, Any], count: int) -> dict[str, Any]:
-    line = int(settings_of(platform)["cores"][0]["l1d"]["line_bytes"])
-    room = sum(ram.size for ram in platform.memory) // (2 * platform.cores.count)
-    strided = {**pattern, "stride_bytes": line} if "stride_bytes" in pattern else pattern
-    parts = [
-        {
-            "name": f"core-{core}",
-            "core": core,
-            "memory_bytes": min(BYTES_PER_CORE, room),
-            "instructions": 2,
-            "walks": 0,
-            **strided,
-        }
-        for core in range(count)
-    ]
+    return job_beside(platform, pattern, 0, pattern, range(1, count))
+
+
+def job_beside(
+    platform: Platform,
+    pattern: dict[str, Any],
+    core: int,
+    beside: dict[str, Any],
+    others: Sequence[int],
+) -> dict[str, Any]:
+    """A core with a pattern beside others with another one, without end; counted when the caches are full."""
+    parts = [_part(platform, pattern, core), *(_part(platform, beside, other) for other in others)]
     begin = _cache_bytes(platform) * FILL_PS_PER_BYTE
     return {"platform": platform.name, "parts": parts, "from_ps": begin, "until_ps": begin + WINDOW_PS}
+
+
+def _part(platform: Platform, pattern: dict[str, Any], core: int) -> dict[str, Any]:
+    line = int(settings_of(platform)["cores"][0]["l1d"]["line_bytes"])
+    room = sum(ram.size for ram in platform.memory) // (2 * platform.cores.count)
+    return {
+        "name": f"core-{core}",
+        "core": core,
+        "memory_bytes": min(BYTES_PER_CORE, room),
+        "instructions": 2,
+        "walks": 0,
+        **pattern,
+        **({"stride_bytes": line} if "stride_bytes" in pattern and "access_bytes" not in pattern else {}),
+    }

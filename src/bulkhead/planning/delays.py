@@ -46,7 +46,7 @@ def delays_of(
     if cluster is None and regulation.delay is None and given is not None:
         cluster = given.cluster
     full = regulation.full if regulation.full is not None else given.full if given is not None else 0
-    beside = {core for core in regulated if any(_share_a_cache(platform, core, other) for other in others)}
+    beside = {core for core in regulated if any(share_a_cluster(platform, core, other) for other in others)}
     return Delays(
         {
             core: (cluster if core in beside and cluster is not None else apart) * PS_PER_NS
@@ -57,7 +57,7 @@ def delays_of(
     )
 
 
-def _share_a_cache(platform: Platform, core: int, other: int) -> bool:
+def share_a_cluster(platform: Platform, core: int, other: int) -> bool:
     """In one cluster of a machine that has several."""
     return any(
         core in cluster and other in cluster

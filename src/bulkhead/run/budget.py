@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bulkhead.config.quantity import U64_MAX
 from bulkhead.planning.budgets import Budget
 from bulkhead.planning.regulation import RegulatorPlan
 from bulkhead.run.status import BudgetStatus, CoreStatus, RegulationStatus
@@ -85,10 +86,10 @@ def _vcpu(one: BudgetStatus, budget: Budget) -> Json:
 
 
 def _limits(one: BudgetStatus) -> Json:
-    """The budgets of a regulated core over time."""
-    if one.limits is None:
-        return {}
+    """The budgets of a regulated core over time; a core that only counts has none."""
     found = one.limits
+    if found is None or found.least == U64_MAX:
+        return {}
     return {"budget_min": found.least, "budget_mean": found.mean, "budget_max": found.most}
 
 
