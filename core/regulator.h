@@ -28,6 +28,7 @@ enum regulator_policy_number {
     REGULATOR_UTILIZATION, /* `dynamic` */
     REGULATOR_BANDWIDTH,   /* `dynamic-bandwidth` */
     REGULATOR_DELAY,       /* `dynamic-delay` */
+    REGULATOR_TURNS,       /* `dynamic-turns` */
     REGULATOR_POLICY_COUNT,
 };
 

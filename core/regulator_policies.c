@@ -12,6 +12,7 @@ static const struct regulator_policy *const policies[REGULATOR_POLICY_COUNT] = {
     [REGULATOR_UTILIZATION] = &regulator_utilization,
     [REGULATOR_BANDWIDTH] = &regulator_bandwidth,
     [REGULATOR_DELAY] = &regulator_delay,
+    [REGULATOR_TURNS] = &regulator_turns,
 };
 
 const struct regulator_policy *regulator_policy_at(uint32_t number)

@@ -41,6 +41,7 @@ void regulator_keep_bounds(struct regulator *regulator);
 extern const struct regulator_policy regulator_utilization;
 extern const struct regulator_policy regulator_bandwidth;
 extern const struct regulator_policy regulator_delay;
+extern const struct regulator_policy regulator_turns;
 
 #ifdef __cplusplus
 }

@@ -52,6 +52,7 @@ REGULATOR = [
     "regulator_parameters",
     "regulator_policies",
     "regulator_share",
+    "regulator_turns",
     "regulator_utilization",
 ]
 EVA_FILES = {

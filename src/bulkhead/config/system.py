@@ -161,8 +161,12 @@ class Isolation(Model):
     premap: Literal["auto", "all", "none"] = "auto"
 
 
+# Each but `none` is a policy of core/ (core/regulator_policies.c).
+RegulationPolicy = Literal["none", "static", "dynamic", "dynamic-bandwidth", "dynamic-delay", "dynamic-turns"]
+
+
 class Regulation(Model):
-    policy: Literal["none", "static", "dynamic", "dynamic-bandwidth", "dynamic-delay"] = "none"
+    policy: RegulationPolicy = "none"
     interval: Nanoseconds = 1 * MS
     threshold: Annotated[
         Fraction | int, BeforeValidator(_threshold), WithJsonSchema({"type": "string", "examples": ["80 %"]})

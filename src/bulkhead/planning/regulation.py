@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import get_args
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.shares import Bandwidth
-from bulkhead.config.system import Domain, Regulation, System
+from bulkhead.config.system import Domain, Regulation, RegulationPolicy, System
 from bulkhead.planning.budgets import (
     TWO_BUDGETS,
     Budget,
@@ -26,7 +27,7 @@ from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of
 
 INITIAL_BYTES_PER_S = 50 * 10**6  # of a regulated core that has no `bandwidth`
-DYNAMIC = ("dynamic", "dynamic-bandwidth", DELAY)
+DYNAMIC = tuple(name for name in get_args(RegulationPolicy) if name not in ("none", "static"))
 BY_TRAFFIC = ("dynamic-bandwidth", DELAY)  # cores that are not regulated count, too
 DELAY_SHARE = Fraction(1, 20)
 ONE = 1 << 16  # core/utilization.h
@@ -83,7 +84,7 @@ def _counted(regulation: Regulation, domain: Domain, event: CountedEvent) -> Bud
     if regulation.policy in BY_TRAFFIC and domain.bandwidth.unlimited:
         return Budget(None, regulation.interval, 0, counts_of(domain.bandwidth, event) or "refills")
     found = budget_of(domain.bandwidth, len(domain.cpus), event)
-    if found is None or regulation.policy == "dynamic":
+    if found is None or regulation.policy not in BY_TRAFFIC:
         return found
     assert found.events is not None
     return replace(found, events=_per_core(domain.bandwidth, domain, found.events), chunk_events=0)

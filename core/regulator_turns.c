@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * `dynamic-turns` (B11): one regulated core at a time has what the ceiling allows, each for an interval, and
+ * the others have their floors. The policy of docs/own-policy.md.
+ */
+#include "core/regulator_policy.h"
+
+static enum regulator_error check(const struct regulator_parameters *parameters)
+{
+    (void)parameters; /* it has none of its own */
+    return REGULATOR_ERROR_NONE;
+}
+
+static void step(struct regulator *regulator, const struct regulator_sample *sample)
+{
+    uint32_t cores = regulator->parameters.regulated;
+    uint64_t floor = regulator->parameters.floor_events;
+    uint64_t ceiling = regulator_ceiling(&regulator->parameters);
+    uint64_t before = sample->number % regulator_count(cores); /* who come earlier in a round */
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (((cores >> i) & 1u) != 0) {
+            regulator->budgets[i] = before == 0 ? ceiling - floor * (regulator_count(cores) - 1) : floor;
+            before--;
+        }
+    }
+    regulator->global = ceiling << REGULATOR_FRACTION_BITS;
+}
+
+const struct regulator_policy regulator_turns = {"dynamic-turns", REGULATOR_LOAD_NONE, check, step};
