@@ -14,6 +14,7 @@ from bulkhead.config.load import Loaded, load_system
 from bulkhead.config.shares import Bandwidth
 from bulkhead.planning.admission import admission_of
 from bulkhead.planning.budgets import Budget, CountedEvent, budget_of, counted_event
+from bulkhead.planning.delays import Delays, delays_of
 from bulkhead.planning.regulation import lines_of
 
 
@@ -179,3 +180,41 @@ def test_t5_an_event_of_other_accesses_alone_adds_to_refills(tmp_path: Path) -> 
     assert lines_of(wanted, event) == 1500
     bus = replace(event, access_name="BUS_ACCESS", access_counts_lines=True)
     assert lines_of(wanted, bus) == 500
+
+
+REGULATED = {"name": "rt", "criticality": "rt", "cpus": [0], "image": {"elf": "guests/mser.elf"}}
+
+
+def delays(directory: Path, platform: str, *cores: int, **regulation: Any) -> Delays | None:
+    """Of `dynamic-delay`, for best-effort domains on these cores beside a real-time one on core 0."""
+    bombs = [
+        {"name": f"bomb-{core}", "cpus": [core], "image": {"elf": "guests/membomb.elf"}} for core in cores
+    ]
+    domains = [{**one, "memory": [{"at": 0x4000_0000, "size": "4 MiB"}]} for one in (REGULATED, *bombs)]
+    system = {"bulkhead": 1, "name": "delays", "platform": platform, "domains": domains}
+    system |= {"isolation": {"llc": "none"}, "regulation": {"policy": "dynamic-delay", **regulation}}
+    path = directory / "system.yaml"
+    path.write_text(yaml.safe_dump(system))
+    found = load_system(path)
+    assert found.ok, found.problems
+    assert found.system is not None and found.platform is not None and found.system.regulation is not None
+    return delays_of(found.system.regulation, found.platform, cores, [0])
+
+
+def test_b11_a_core_of_the_same_cluster_delays_by_more(tmp_path: Path) -> None:
+    found = delays(tmp_path, "s32v234", 1, 2, 3)
+    assert found is not None
+    assert found.event_ps == {1: 247_000, 2: 58_000, 3: 58_000}
+    assert (found.full, found.horizon_intervals) == (2_241_000_000, 100)
+
+
+def test_b11_the_system_may_say_delays_of_its_own(tmp_path: Path) -> None:
+    found = delays(tmp_path, "s32v234", 1, 2, delay="10 ns", full="1 GB/s", horizon="20 ms")
+    assert found == Delays({1: 10_000, 2: 10_000}, 10**9, 20)
+    found = delays(tmp_path, "s32v234", 1, 2, delay="10 ns", cluster_delay="90 ns")
+    assert found is not None and found.event_ps == {1: 90_000, 2: 10_000}
+
+
+def test_b11_where_all_cores_share_one_cache_there_is_one_delay(tmp_path: Path) -> None:
+    found = delays(tmp_path, "zcu102", 1, 3, cluster_delay="1 us")
+    assert found is not None and found.event_ps == {1: 128_000, 3: 128_000}

@@ -65,6 +65,7 @@ manifest_regulation regulation()
     regulation.regulated = 0b1010;
     regulation.interval_ns = 1'000'000;
     regulation.bandwidth_threshold_events = 4000;
+    regulation.horizon_intervals = 50; // of the policy to which a call may change
     regulation.floor_events = 10;
     regulation.ceiling_events = 1 << 20;
     for (uint32_t core = 0; core < cores; core++) {
@@ -172,6 +173,7 @@ Manifest make_manifest(const Options &options)
     }
     if (options.regulated) {
         m.header.regulation = regulation();
+        std::fill_n(m.header.delays.event_ps, cores, 100'000U);
     }
     if (options.limited) {
         m.header.bandwidth.event_bytes = 64;

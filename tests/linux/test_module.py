@@ -159,6 +159,15 @@ def test_b6_traffic_stays_at_its_threshold(asked: Answers) -> None:
     assert limits[-1] > 1.5 * limits[0]
 
 
+def test_b11_who_delays_the_others_for_too_long_has_its_floor(asked: Answers) -> None:
+    """Each event of CPU 1 would wait for longer than an interval; later on for no time at all."""
+    assert asked["delay"] == ["taken", "taken"]
+    limits = [sample.limit for sample in samples(asked["delay-samples"]) if sample.cpu == 0]
+    begun = limits.index(20_000)
+    assert set(limits[begun + 5 : begun + 100]) == {16}
+    assert limits[-1] == 400_000, "all that it can move"
+
+
 def test_b5_budgets_follow_the_memorys_utilization(asked: Answers) -> None:
     taken, high, low = asked["utilization"]
     assert taken == "taken"

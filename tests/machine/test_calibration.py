@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
 from bulkhead.machine.calibrate import FREE, check, fit, settings_for, write
+from bulkhead.machine.delays import measured_delays, stated
 from bulkhead.machine.facts import KERNELS, measurement
 from bulkhead.machine.limits import Sustained, guaranteed, peak_mb_per_s, sustained
 from bulkhead.machine.native import built_machine
@@ -150,3 +152,14 @@ def test_the_commands_answer_in_json_and_name_an_unknown_platform(monkeypatch: p
         wrong = CliRunner().invoke(build_app(), [command, "zcu12", "--json"])
         assert wrong.exit_code == 1
         assert "zcu102" in json.loads(wrong.stdout)["reasons"][0]
+
+
+def test_b11_a_core_of_the_same_cluster_delays_reads_by_more_than_one_of_another() -> None:
+    found, full_mb_s = measured_delays(platform("s32v234"), run)
+    assert [one.cores for one in found] == [(2,), (2, 3), (1, 2, 3)]
+    assert [one.cluster for one in found] == [False, False, True]
+    one, two, all_ = (each.delay_ns for each in found)
+    assert 0 < one < two < all_
+    assert full_mb_s == pytest.approx(2242, rel=0.01)  # as the fact `membomb-bandwidth`
+    apart, cluster = math.ceil(two), math.ceil(all_)
+    assert stated(found, full_mb_s) == f"apart: {apart} ns, cluster: {cluster} ns, full: {full_mb_s:.0f} MB/s"

@@ -204,6 +204,19 @@ TEST_F(HypercallRegulation, B8_WhatIsBadIsRefusedAndChangesNothing)
         {"an unknown hold", [](auto &r) { r.hold = 2; }, AT(hold)},
         {"a threshold of nothing", [](auto &r) { r.bandwidth_threshold_events = 0; },
          AT(bandwidth_threshold_events)},
+        {"a horizon of nothing",
+         [](auto &r) {
+             r.policy = BH_REGULATION_POLICY_DYNAMIC_DELAY;
+             r.threshold = 1 << 12;
+         },
+         AT(horizon_intervals)},
+        {"delay all of the time",
+         [](auto &r) {
+             r.policy = BH_REGULATION_POLICY_DYNAMIC_DELAY;
+             r.threshold = 1 << 16;
+             r.horizon_intervals = 100;
+         },
+         AT(threshold)},
         {"a step of all", [](auto &r) { r.step = 1 << 16; }, AT(step)},
         {"other members", [](auto &r) { r.members = 0b0011; }, AT(members)},
         {"a regulated core that is no member", [](auto &r) { r.regulated |= 0b0100; }, AT(regulated)},
