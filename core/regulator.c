@@ -18,7 +18,7 @@ static void use_initial_budgets(struct regulator *regulator)
         }
     }
     regulator->global = sum << REGULATOR_FRACTION_BITS;
-    regulator->account = (int64_t)parameters->threshold * parameters->horizon_intervals / 2;
+    regulator->account = 0;
     regulator->has_sample = false;
 }
 
@@ -75,6 +75,8 @@ static bool take_staged(struct regulator *regulator)
 
 bool regulator_step(struct regulator *regulator, const struct regulator_sample *sample)
 {
+    const struct regulator_policy *policy;
+
     if (regulator->has_number) {
         if (sample->number <= regulator->number) {
             regulator->statistics.repeated++;
@@ -85,8 +87,11 @@ bool regulator_step(struct regulator *regulator, const struct regulator_sample *
     regulator->has_number = true;
     regulator->number = sample->number;
     regulator->statistics.samples++;
-    if (!take_staged(regulator) && regulator_policy_at(regulator->parameters.policy)->step != NULL) {
-        regulator_policy_at(regulator->parameters.policy)->step(regulator, sample);
+    if (!take_staged(regulator)) {
+        policy = regulator_policy_at(regulator->parameters.policy);
+        if (policy != NULL && policy->step != NULL) {
+            policy->step(regulator, sample);
+        }
     }
     return true;
 }

@@ -57,12 +57,13 @@ static uint64_t delay_beside(const struct regulator_parameters *parameters, uint
 /* The core of a mask that delays the others most; of those that delay them equally the first. */
 static uint32_t worst_of(const struct regulator_parameters *parameters, uint32_t cores)
 {
-    uint32_t worst = REGULATOR_MAX_CORES;
+    uint32_t worst = 0;
+    uint64_t least = 0; /* what another one has to delay them by */
 
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
-        if (((cores >> i) & 1u) != 0 &&
-            (worst == REGULATOR_MAX_CORES || parameters->event_delays[i] > parameters->event_delays[worst])) {
+        if (((cores >> i) & 1u) != 0 && parameters->event_delays[i] >= least) {
             worst = i;
+            least = (uint64_t)parameters->event_delays[i] + 1;
         }
     }
     return worst;
@@ -86,7 +87,7 @@ static uint64_t delay_of(const struct regulator_parameters *parameters, const st
         uint64_t most = (left * whole) >> 16;
 
         cores &= ~(1u << core);
-        if (part >= most) {
+        if (part >= most || whole == 0) {
             return sum + most;
         }
         sum += part;
@@ -95,14 +96,29 @@ static uint64_t delay_of(const struct regulator_parameters *parameters, const st
     return sum;
 }
 
+static int64_t share_of(const struct regulator_parameters *parameters)
+{
+    return parameters->threshold < UTILIZATION_ONE ? parameters->threshold : UTILIZATION_ONE - 1;
+}
+
+static uint32_t horizon_of(const struct regulator_parameters *parameters)
+{
+    uint32_t horizon = parameters->horizon_intervals;
+
+    return horizon == 0 ? 1 : horizon < REGULATOR_MAX_HORIZON ? horizon : REGULATOR_MAX_HORIZON;
+}
+
+/* It begins half full; a change of parameters may have made it smaller. */
 static void settle_account(struct regulator *regulator, uint64_t delay)
 {
-    int64_t share = regulator->parameters.threshold;
-    int64_t most = share * regulator->parameters.horizon_intervals;
+    int64_t share = share_of(&regulator->parameters);
+    int64_t most = share * horizon_of(&regulator->parameters);
     int64_t paid = delay < (uint64_t)MOST_DEBT ? (int64_t)delay : MOST_DEBT;
-    int64_t left = regulator->account + share - paid;
+    int64_t before = regulator->has_sample ? regulator->account : most / 2;
+    int64_t left = (before < most ? before : most) + share - paid;
 
     regulator->account = left > most ? most : left < -MOST_DEBT ? -MOST_DEBT : left;
+    regulator->has_sample = true;
 }
 
 /* The regulated cores that may move what they want in the next interval: those that delay the others least.
@@ -117,7 +133,7 @@ static uint32_t chosen(const struct regulator *regulator, uint64_t others)
     if (regulator->account <= 0) {
         return 0;
     }
-    allowed = (uint64_t)regulator->account * SPEED / parameters->horizon_intervals;
+    allowed = (uint64_t)regulator->account * SPEED / horizon_of(parameters);
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         if (is_regulated(parameters, i) && delay_beside(parameters, i, others) <= allowed) {
             free |= 1u << i;
@@ -156,7 +172,6 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
     uint64_t delay = delay_of(&regulator->parameters, sample, others);
 
     regulator->last_load = delay < UTILIZATION_MAX ? (uint32_t)delay : UTILIZATION_MAX;
-    regulator->has_sample = true;
     settle_account(regulator, delay);
     give(regulator, chosen(regulator, others), sample);
 }

@@ -16,11 +16,12 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
     uint32_t cores = regulator->parameters.regulated;
     uint64_t floor = regulator->parameters.floor_events;
     uint64_t ceiling = regulator_ceiling(&regulator->parameters);
-    uint64_t before = sample->number % regulator_count(cores); /* who come earlier in a round */
+    uint32_t count = regulator_count(cores);
+    uint64_t before = count != 0 ? sample->number % count : 0; /* who come earlier in a round */
 
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         if (((cores >> i) & 1u) != 0) {
-            regulator->budgets[i] = before == 0 ? ceiling - floor * (regulator_count(cores) - 1) : floor;
+            regulator->budgets[i] = before == 0 ? ceiling - floor * (count - 1) : floor;
             before--;
         }
     }

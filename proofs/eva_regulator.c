@@ -25,6 +25,10 @@ static void any_parameters(struct regulator_parameters *parameters)
     parameters->ceiling_events = any_u64();
     parameters->saturation_events = any_u64();
     parameters->store_samples = any_bool();
+    parameters->horizon_intervals = (uint32_t)any_u64();
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        parameters->event_delays[i] = (uint32_t)any_u64();
+    }
 }
 
 static void any_sample(struct regulator_sample *sample)

@@ -59,7 +59,7 @@ EVA_FILES = {
     "eva_bandwidth.c": [*BUDGET, *SCHEDULER],
     "eva_color.c": ["color"],
     "eva_flash.c": ["nor_flash"],
-    "eva_manifest.c": MANIFEST,
+    "eva_manifest.c": [*MANIFEST, *REGULATOR, *BUDGET, "utilization"],
     "eva_regulator.c": [*BUDGET, *REGULATOR, "sample_ring", "utilization"],
     "eva_sockets.c": ["virtio_device", "virtqueue", "virtqueue_sound", "vsock", "vsock_device"],
 }
