@@ -46,13 +46,13 @@ struct regulator_parameters {
      * others may be delayed. */
     uint32_t threshold;
     uint32_t step; /* d in 1/65536, below 1; 0: adaptive, REGULATOR_BANDWIDTH_STEP */
-    /* B_T per interval, 1 ... TRAFFIC_MAX_EVENTS. Of REGULATOR_DELAY the events of an interval with which
-     * regulated cores together keep the memory busy. */
+    /* B_T per interval, 1 ... TRAFFIC_MAX_EVENTS. Of REGULATOR_DELAY the fewest events that a regulated core
+     * moves in an interval in which it delays the others all the time. */
     uint64_t bandwidth_threshold_events;
     uint64_t interval_ticks;
     uint32_t horizon_intervals; /* of REGULATOR_DELAY, 1 ... REGULATOR_MAX_HORIZON: what it saves up for */
-    /* Of REGULATOR_DELAY, by regulated core: by how much an event of the other cores is delayed while this
-     * one moves all that it can, in 2^-32 of an interval. */
+    /* Of REGULATOR_DELAY, by regulated core: by how much an event of the other cores is delayed at most while
+     * this one moves all that it can, in 2^-32 of an interval. */
     uint32_t event_delays[REGULATOR_MAX_CORES];
     uint32_t regulated; /* mask of the cores that share G; the others have what `budget_events` says */
     /* Per interval: initial budgets of regulated cores, at most REGULATOR_MAX_EVENTS together; limits of

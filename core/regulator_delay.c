@@ -21,7 +21,7 @@ static enum regulator_error check(const struct regulator_parameters *parameters)
         return REGULATOR_ERROR_THRESHOLD;
     }
     if (parameters->bandwidth_threshold_events == 0 ||
-        parameters->bandwidth_threshold_events > REGULATOR_MAX_EVENTS) {
+        parameters->bandwidth_threshold_events > TRAFFIC_MAX_EVENTS) {
         return REGULATOR_ERROR_TRAFFIC;
     }
     return parameters->horizon_intervals != 0 && parameters->horizon_intervals <= REGULATOR_MAX_HORIZON
@@ -70,9 +70,9 @@ static uint32_t worst_of(const struct regulator_parameters *parameters, uint32_t
 }
 
 /* The most that the regulated cores can have delayed the others in this interval, whenever in it each event
- * was: an event of the others waits for one core at a time by its delay, and a core that moves a part of all
- * that it can keeps the memory from others for that part of the interval. So those that delay most count
- * first, each up to its part, for as many of the others' events as are left. */
+ * was. An event of the others waits for one core at a time, by that core's delay. A core that moves less than
+ * the fewest events with which it delays them all the time does so for a part of the interval. So those that
+ * delay most count first, each up to its part, for as many of the others' events as are left. */
 static uint64_t delay_of(const struct regulator_parameters *parameters, const struct regulator_sample *sample,
                          uint64_t others)
 {
@@ -142,28 +142,22 @@ static uint32_t chosen(const struct regulator *regulator, uint64_t others)
     return free;
 }
 
-/* Each that is free may move all that it can, as far as the ceiling goes; the others have their floors. */
-static void give(struct regulator *regulator, uint32_t free, const struct regulator_sample *sample)
+/* Who is free has an equal part of what the ceiling leaves, the others have their floors. */
+static void give(struct regulator *regulator, uint32_t free)
 {
+    static const uint32_t alike[REGULATOR_MAX_CORES];
     const struct regulator_parameters *parameters = &regulator->parameters;
-    uint64_t left = regulator_ceiling(parameters);
-    uint64_t each = parameters->bandwidth_threshold_events;
-    uint64_t given = 0;
+    uint32_t held = parameters->regulated & ~free;
+    uint64_t floors = parameters->floor_events * regulator_count(held);
 
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
-        if (is_regulated(parameters, i)) {
-            bool runs = ((free >> i) & 1u) != 0 && each > parameters->floor_events;
-
-            regulator->budgets[i] = runs ? each : parameters->floor_events;
-            left -= runs ? 0 : parameters->floor_events;
-            given += regulator->budgets[i];
+        if (((held >> i) & 1u) != 0) {
+            regulator->budgets[i] = parameters->floor_events;
         }
     }
-    if (given > regulator_ceiling(parameters)) {
-        regulator_share(left, parameters->floor_events, free, sample->accesses, regulator->budgets);
-        given = regulator_ceiling(parameters);
-    }
-    regulator->global = given << REGULATOR_FRACTION_BITS;
+    regulator_share(regulator_ceiling(parameters) - floors, parameters->floor_events, free, alike,
+                    regulator->budgets);
+    regulator->global = (free != 0 ? regulator_ceiling(parameters) : floors) << REGULATOR_FRACTION_BITS;
 }
 
 static void step(struct regulator *regulator, const struct regulator_sample *sample)
@@ -173,7 +167,7 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
 
     regulator->last_load = delay < UTILIZATION_MAX ? (uint32_t)delay : UTILIZATION_MAX;
     settle_account(regulator, delay);
-    give(regulator, chosen(regulator, others), sample);
+    give(regulator, chosen(regulator, others));
 }
 
 const struct regulator_policy regulator_delay = {"dynamic-delay", REGULATOR_LOAD_TRAFFIC, check, step};

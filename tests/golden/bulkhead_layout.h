@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x529B8348u
+#define BH_LAYOUT_HASH 0xAA21ECF4u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -182,8 +182,9 @@ enum bh_regulation_policy {
     BH_REGULATION_POLICY_DYNAMIC = 1,
     BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH = 2,
     BH_REGULATION_POLICY_DYNAMIC_DELAY = 3,
+    BH_REGULATION_POLICY_DYNAMIC_TURNS = 4,
 };
-#define BH_REGULATION_POLICY_COUNT 4u /* highest + 1 */
+#define BH_REGULATION_POLICY_COUNT 5u /* highest + 1 */
 
 enum bh_regulation_hold {
     BH_REGULATION_HOLD_KEEP = 0,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -155,11 +154,18 @@ def test_the_commands_answer_in_json_and_name_an_unknown_platform(monkeypatch: p
 
 
 def test_b11_a_core_of_the_same_cluster_delays_reads_by_more_than_one_of_another() -> None:
-    found, full_mb_s = measured_delays(platform("s32v234"), run)
-    assert [one.cores for one in found] == [(2,), (2, 3), (1, 2, 3)]
-    assert [one.cluster for one in found] == [False, False, True]
-    one, two, all_ = (each.delay_ns for each in found)
-    assert 0 < one < two < all_
-    assert full_mb_s == pytest.approx(2242, rel=0.01)  # as the fact `membomb-bandwidth`
-    apart, cluster = math.ceil(two), math.ceil(all_)
-    assert stated(found, full_mb_s) == f"apart: {apart} ns, cluster: {cluster} ns, full: {full_mb_s:.0f} MB/s"
+    found = measured_delays(platform("s32v234"), run)
+    assert len(found) == 9
+    for pattern in {one.pattern for one in found}:
+        own = [one for one in found if one.pattern == pattern]
+        assert [(one.cores, one.cluster) for one in own] == [
+            ((2,), False),
+            ((2, 3), False),
+            ((1, 2, 3), True),
+        ]
+        assert 0 < own[0].delay_ns < own[1].delay_ns < own[2].delay_ns
+    board = platform("s32v234").dram
+    assert board is not None and board.delays is not None
+    given = board.delays
+    in_file = f"apart: {given.apart} ns, cluster: {given.cluster} ns, least: {given.least // 10**6} MB/s"
+    assert stated(found) == in_file

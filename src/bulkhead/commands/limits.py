@@ -69,7 +69,7 @@ def limits(
         worst = library.guaranteed(found, platform.cores.count)
         periods = enforcement.periods(platform, run, worst.mb_per_s)
         budgets = enforcement.budgets(platform, run, worst.mb_per_s)
-        delays, full_mb_s = measured_delays(platform, run)
+        delays = measured_delays(platform, run)
         static = (
             None
             if rt is None
@@ -114,10 +114,14 @@ def limits(
                 budgets=[_enforced(one) for one in budgets],
                 smallest_budget_events=_field(enforcement.smallest(budgets), "events"),
                 delays=[
-                    {"cores": list(one.cores), "delay_ns": one.delay_ns, "written_mb_s": one.written_mb_s}
+                    {
+                        "pattern": one.pattern,
+                        "cores": list(one.cores),
+                        "delay_ns": one.delay_ns,
+                        "least_mb_s": one.least_mb_s,
+                    }
                     for one in delays
                 ],
-                full_mb_s=full_mb_s,
                 static_budget=None if static is None else static.json(),
                 memory_table_from=machines_own(platform),
             )
@@ -135,7 +139,7 @@ def limits(
         console().print(f"the platform's file states {stated:,.0f} MB/s (`dram.guaranteed`): {used}")
     _show_enforced("period", periods, enforcement.smallest(periods))
     _show_enforced("budget", budgets, enforcement.smallest(budgets))
-    for line in text(delays, full_mb_s):
+    for line in text(delays):
         console().print(line)
     _show_rest(static, platform)
 

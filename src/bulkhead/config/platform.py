@@ -257,7 +257,7 @@ class Delays(Sourced):
 
     apart: Nanoseconds  # while cores write that share no cache with it
     cluster: Nanoseconds | None = None  # while a core writes that shares its last level [apart]
-    full: BytesPerS  # what these write then, together
+    least: BytesPerS  # what each of them moves then, at least
     source: Text
 
 

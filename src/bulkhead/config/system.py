@@ -181,7 +181,7 @@ class Regulation(Model):
     horizon: Nanoseconds = 100 * MS
     delay: Nanoseconds | None = None
     cluster_delay: Nanoseconds | None = None
-    full: BytesPerS | None = None
+    least: BytesPerS | None = None
     floor: BytesPerS = 1 * MB_PER_S  # of a regulated core
     ceiling: BytesPerS | None = None  # of all regulated cores [the largest that can be counted]
     saturation: BytesPerS | None = None  # limits of the other cores stay below, and leave the rest

@@ -47,7 +47,7 @@ class Choice(Model):
     horizon: Value = None
     delay: Value = None
     cluster_delay: Value = None
-    full: Value = None
+    least: Value = None
     samples: Value = None
 
     def given(self) -> dict[str, Any]:

@@ -202,7 +202,7 @@ def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[dict[str,
     return {
         "horizon_intervals": found.horizon_intervals,
         "event_delays": [min((delay << 32) // interval_ps, (1 << 32) - 1) for delay in delays],
-        "bandwidth_threshold_events": found.full * wanted.interval // (NS_PER_S * line_bytes(platform)),
+        "bandwidth_threshold_events": found.least * wanted.interval // (NS_PER_S * line_bytes(platform)),
     }
 
 

@@ -22,7 +22,7 @@ PS_PER_NS = 1000
 @dataclass(frozen=True)
 class Delays:
     event_ps: dict[int, int]  # by regulated core: of an event of a core that is not regulated
-    full: int  # bytes per s that regulated cores together move at most
+    least: int  # bytes per s of a regulated core that delays the others all the time, at least
     horizon_intervals: int
 
 
@@ -31,7 +31,7 @@ def missing_key(regulation: Regulation, platform: Platform) -> str | None:
     of_platform = platform.dram.delays if platform.dram is not None else None
     if of_platform is not None:
         return None
-    return next((key for key in ("delay", "full") if getattr(regulation, key) is None), None)
+    return next((key for key in ("delay", "least") if getattr(regulation, key) is None), None)
 
 
 def delays_of(
@@ -45,14 +45,14 @@ def delays_of(
     cluster = regulation.cluster_delay
     if cluster is None and regulation.delay is None and given is not None:
         cluster = given.cluster
-    full = regulation.full if regulation.full is not None else given.full if given is not None else 0
+    least = regulation.least if regulation.least is not None else given.least if given is not None else 0
     beside = {core for core in regulated if any(share_a_cluster(platform, core, other) for other in others)}
     return Delays(
         {
             core: (cluster if core in beside and cluster is not None else apart) * PS_PER_NS
             for core in regulated
         },
-        full,
+        least,
         min(max(1, regulation.horizon // regulation.interval), MOST_INTERVALS),
     )
 

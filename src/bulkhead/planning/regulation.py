@@ -152,9 +152,11 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
         if regulation.policy == DELAY
         else None
     )
-    traffic = delays.full if delays is not None else bandwidth_threshold(regulation, platform)
+    traffic = delays.least if delays is not None else bandwidth_threshold(regulation, platform)
     threshold = share_threshold(regulation)
-    ceiling = events_of(regulation.ceiling) or MOST_GLOBAL_EVENTS
+    ceiling = events_of(regulation.ceiling) or (
+        events_of(_most(platform, len(regulated))) if delays is not None else MOST_GLOBAL_EVENTS
+    )
     return RegulatorPlan(
         policy=regulation.policy,
         hold=regulation.hold,
@@ -172,6 +174,12 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
         horizon_intervals=delays.horizon_intervals if delays is not None else 0,
         event_delays_ps=delays.event_ps if delays is not None else {},
     )
+
+
+def _most(platform: Platform, cores: int) -> int:
+    """Bytes per s: cores that are free may all move what the data bus does."""
+    dram = platform.dram
+    return cores * dram.speed * 10**6 * dram.width * dram.channels // 8 if dram is not None else 10**13
 
 
 def share_threshold(regulation: Regulation) -> Fraction:

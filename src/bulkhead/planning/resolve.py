@@ -186,7 +186,7 @@ def _regulation(system: System) -> dict[str, Any]:
     for key in ("horizon", "delay", "cluster_delay"):
         if (time := getattr(regulation, key)) is not None and regulation.policy == DELAY:
             result[key] = f"{time} ns"
-    for key in ("ceiling", "saturation", "full"):
+    for key in ("ceiling", "saturation", "least"):
         if (rate := getattr(regulation, key)) is not None:
             result[key] = f"{rate} B/s"
     if "threshold" in regulation.model_fields_set:
