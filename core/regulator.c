@@ -82,7 +82,8 @@ bool regulator_step(struct regulator *regulator, const struct regulator_sample *
             regulator->statistics.repeated++;
             return false;
         }
-        regulator->statistics.missed += sample->number - regulator->number - 1;
+        regulator->gap = sample->number - regulator->number - 1;
+        regulator->statistics.missed += regulator->gap;
     }
     regulator->has_number = true;
     regulator->number = sample->number;

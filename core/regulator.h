@@ -106,6 +106,7 @@ struct regulator {
     bool has_sample;    /* the last step was not the first one */
     bool has_number;    /* `number` is of a sample */
     uint64_t number;    /* of the last sample's interval */
+    uint64_t gap;       /* intervals before that without a sample */
     uint64_t global;    /* G in 1/65536 event */
     uint32_t last_load; /* U, traffic by B_T, or delay, of the last sample that had it */
     int64_t account;    /* of REGULATOR_DELAY: delay that is allowed yet, in 1/65536 interval */

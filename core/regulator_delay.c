@@ -2,11 +2,10 @@
  *
  * `dynamic-delay` (B11): the cores that are not regulated may be delayed for a share of the time,
  * `threshold`. An account grows by that share in each interval, and pays for the delay that the regulated
- * cores caused: each event of the others waits longer by `event_delays` of a core while that moves all that
- * it can, and by a part of it while it moves less. A core may move what it wants in an interval whose delay,
- * if the others go on as they do, is within what the account allows, and its floor in all others. So
- * regulated cores run while the others compute, and those that delay them least run first. docs/bandwidth.md
- * has the promise.
+ * cores can have caused: an event of the others waits longer by `event_delays` of a core while that moves all
+ * that it can. A core may do so in an interval whose delay, if the others go on as they do, is within what
+ * the account allows; in all others it has its floor. So regulated cores run while the others compute, and
+ * those that delay them least run first. docs/bandwidth.md has the promise.
  */
 #include "core/regulator_policy.h"
 
@@ -70,9 +69,10 @@ static uint32_t worst_of(const struct regulator_parameters *parameters, uint32_t
 }
 
 /* The most that the regulated cores can have delayed the others in this interval, whenever in it each event
- * was. An event of the others waits for one core at a time, by that core's delay. A core that moves less than
- * the fewest events with which it delays them all the time does so for a part of the interval. So those that
- * delay most count first, each up to its part, for as many of the others' events as are left. */
+ * was. Beside several cores an event of the others waits no longer than beside the worst of them: delays are
+ * measured so. A core that moves less than the fewest events with which it delays them all the time does so
+ * for a part of the interval. So those that delay most count first, each up to its part, for as many of the
+ * others' events as are left. */
 static uint64_t delay_of(const struct regulator_parameters *parameters, const struct regulator_sample *sample,
                          uint64_t others)
 {
@@ -106,6 +106,20 @@ static uint32_t horizon_of(const struct regulator_parameters *parameters)
     uint32_t horizon = parameters->horizon_intervals;
 
     return horizon == 0 ? 1 : horizon < REGULATOR_MAX_HORIZON ? horizon : REGULATOR_MAX_HORIZON;
+}
+
+/* Of intervals that brought no sample: all of the time, if a core was free to move. */
+static uint64_t delay_unseen(const struct regulator *regulator)
+{
+    const struct regulator_parameters *parameters = &regulator->parameters;
+    uint64_t unseen = regulator->gap < REGULATOR_MAX_HORIZON ? regulator->gap : REGULATOR_MAX_HORIZON;
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i) && regulator->budgets[i] > parameters->floor_events) {
+            return unseen * ACCOUNT_ONE;
+        }
+    }
+    return 0;
 }
 
 /* It begins half full; a change of parameters may have made it smaller. */
@@ -166,7 +180,7 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
     uint64_t delay = delay_of(&regulator->parameters, sample, others);
 
     regulator->last_load = delay < UTILIZATION_MAX ? (uint32_t)delay : UTILIZATION_MAX;
-    settle_account(regulator, delay);
+    settle_account(regulator, delay + delay_unseen(regulator));
     give(regulator, chosen(regulator, others));
 }
 

@@ -132,6 +132,19 @@ TEST(RegulatorDelay, B11_AnOverdrawnAccountStopsAllUntilItIsPaidBack)
     EXPECT_NEAR(static_cast<double>(stopped), (4 - 2.55) / 0.05, 2);
 }
 
+TEST(RegulatorDelay, B11_IntervalsWithoutASampleArePaidForAsDelayAllTheTimeIfSomebodyWasFree)
+{
+    regulator reg = after(0, 0, 0); // both are free
+    ASSERT_EQ(reg.number, 0u);
+    regulator_sample sample = interval(3, 0, 0, 0);
+    regulator_step(&reg, &sample);
+    EXPECT_NEAR(account_of(reg), 2.55 + 0.05 - 2, 0.01);
+    reg = after(2500, 0, 0); // nobody is
+    sample = interval(3, 0, 0, 0);
+    regulator_step(&reg, &sample);
+    EXPECT_NEAR(account_of(reg), 2.55 + 0.05, 0.01);
+}
+
 TEST(RegulatorDelay, B11_ThresholdTrafficAndHorizonAreChecked)
 {
     const struct {
