@@ -191,8 +191,12 @@ static void tell(struct domain *domain, const char *what)
 
 bool domain_restart(struct domain *domain, enum bh_domain_end end)
 {
-    return loader_can_reload(domain->config) &&
-           steps(step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, end), RUNNING);
+    if (!loader_can_reload(domain->config) ||
+        !steps(step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, end), RUNNING)) {
+        return false;
+    }
+    tell(domain, "restarts");
+    return true;
 }
 
 bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before)
@@ -204,6 +208,9 @@ bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before
     if (steps(*before, STOPPED | CRASHED)) {
         /* Why it ended stays. Only a manager leaves these states, so another one may have been first. */
         *before = step(domain, STOPPED | CRASHED, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_NONE);
+    }
+    if (*before != BH_DOMAIN_STATE_RESTARTING) {
+        tell(domain, "is restarted by a manager");
     }
     return true;
 }
@@ -260,11 +267,8 @@ bool domain_restart_step(struct domain *domain, uint64_t *lines)
 
     if (domain->reload.request != request) {
         domain->reload = (struct reload){.request = request};
-        /* Here and not in the trap that asks for the restart: a line takes longer than all else in that trap,
-         * and this step lets a VCPU of the core wait no longer than any other step. */
-        tell(domain, "restarts");
-        *lines = 0;
-    } else if (loader_step(domain, &domain->reload, lines)) {
+    }
+    if (loader_step(domain, &domain->reload, lines)) {
         finish_restart(domain);
     }
     return atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING;

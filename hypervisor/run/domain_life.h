@@ -32,8 +32,8 @@ bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before
  * Whether it can go on now: the domain restarts, its VCPUs are off, and nothing touches its memory. */
 bool domain_restart_is_due(const struct domain *domain);
 
-/* One bounded step of it, while it is due; `*lines`: cache lines read past the caches. The first step writes
- * the log's line. True: the domain runs again, or a manager has stopped it. */
+/* One bounded step of it, while it is due; `*lines`: cache lines read past the caches. True: the domain runs
+ * again, or a manager has stopped it. */
 bool domain_restart_step(struct domain *domain, uint64_t *lines);
 
 /* Stops a domain for a manager, also one that restarts; returns the state that it had. Any core; if it is one
