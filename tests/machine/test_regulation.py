@@ -161,3 +161,8 @@ def test_the_machine_says_which_key_is_wrong_and_is_regulated_once() -> None:
     machine.regulate(json.dumps({}))
     with pytest.raises(ValueError, match="already"):
         machine.regulate(json.dumps({}))
+
+
+def test_b11_the_policy_that_the_docs_show_is_the_one_that_is_built() -> None:
+    page = (ROOT / "docs" / "own-policy.md").read_text()
+    assert (ROOT / "core" / "regulator_turns.c").read_text() in page
