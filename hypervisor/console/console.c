@@ -96,6 +96,11 @@ static void wake(void)
     }
 }
 
+void console_text_waits(void)
+{
+    wake();
+}
+
 void console_start(void)
 {
     uint32_t focus = atomic_load(&console.focus);
@@ -162,6 +167,27 @@ static void charge_call(void)
     console.budget = less(console.budget, CALL_COST);
 }
 
+void console_add_text(bool (*print_next)(void))
+{
+    console.print_next = print_next;
+}
+
+/* False: no text has a line left. */
+static bool print_line_of_text(void)
+{
+    return console.print_next != NULL && console.print_next();
+}
+
+/* At most one line in a window: formatting takes as long as the rest of it. Before the output, or guests that
+ * write all the time would keep the texts waiting; there is only room for a text while the log is empty. */
+static void go_on_with_text(void)
+{
+    if (console.budget != 0 && console_ring_room(&console.log) >= CONSOLE_RING_BYTES - LOG_LINE_BYTES &&
+        print_line_of_text()) {
+        console.budget = 0;
+    }
+}
+
 static void move_output(void)
 {
     bool more;
@@ -169,6 +195,7 @@ static void move_output(void)
 
     charge_call();
     atomic_store(&console.woken, false);
+    go_on_with_text();
     spin_lock(&console.drain_lock);
     more = drain(&console.budget, false);
     spin_unlock(&console.drain_lock);
@@ -228,34 +255,12 @@ static void take_input(void)
     }
 }
 
-void console_add_text(bool (*print_next)(void))
-{
-    console.print_next = print_next;
-}
-
-/* False: no text has a line left. */
-static bool print_line_of_text(void)
-{
-    return console.print_next != NULL && console.print_next();
-}
-
-/* At most one in a window: formatting takes as long as the rest of it. */
-static void go_on_with_text(void)
-{
-    if (console.budget != 0 && console_ring_room(&console.log) >= 2 * LOG_LINE_BYTES &&
-        print_line_of_text()) {
-        console.budget = 0;
-        clock_set_alarm(CLOCK_ALARM_CONSOLE, console.window_end);
-    }
-}
-
 void console_handle_request(void)
 {
     if (console.input_left) {
         take_input();
     }
     move_output();
-    go_on_with_text();
     if (console.input_left) {
         wake(); /* not needed if the UART's interrupt comes for the output */
     }

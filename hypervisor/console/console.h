@@ -49,10 +49,13 @@ void console_output_pushed(struct domain *domain, uint8_t character);
  * characters. A line that finds no room is dropped and counted in a later one. */
 void console_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Longer texts of the hypervisor's: `print_next` logs the next line, one each time when there is room; false:
- * there is none. It is called on the console core; who has a new text calls console_log() with its first
- * line. First core, before the start. */
+/* Texts of the hypervisor's that others have left for the console core to format: `print_next` logs the next
+ * line, on the console core, one each time when there is room; false: there is none. First core, before the
+ * start. */
 void console_add_text(bool (*print_next)(void));
+
+/* There is such a text. Any core. */
+void console_text_waits(void);
 
 /* Writes everything that waits, waiting for the UART, and shows no more of what guests write. Before the
  * machine is stopped; one core. */

@@ -6,35 +6,15 @@
 #include "run/crash.h"
 #include "base/syndrome.h"
 #include "console/console.h"
-#include "console/vuart.h"
 #include "run/domain_life.h"
+#include "run/life_log.h"
 #include "vm/clock.h"
 #include "vm/system.h"
 #include <arch/sysreg.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define DUMPS_PER_SECOND 1u
-
-static const char *end_text(enum bh_domain_end end)
-{
-    switch (end) {
-    case BH_DOMAIN_END_STAGE2_DATA_ABORT:
-        return "access to an address that it does not own";
-    case BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT:
-        return "execution at an address that it does not own";
-    case BH_DOMAIN_END_UNDECODABLE_ACCESS:
-        return "device access with a paired or write-back instruction, which cannot be emulated";
-    case BH_DOMAIN_END_BAD_DEVICE_ACCESS:
-        return "device access of a width that the register does not have";
-    case BH_DOMAIN_END_SERROR:
-        return "asynchronous external abort";
-    case BH_DOMAIN_END_EXTERNAL_ABORT:
-        return "external abort";
-    default:
-        return "unexpected exception";
-    }
-}
+#define NS_BETWEEN_DUMPS 1000000000u
 
 /* Guest-physical address of an abort, where there was one. */
 static uint64_t fault_ipa(void)
@@ -42,83 +22,67 @@ static uint64_t fault_ipa(void)
     return hpfar_page(sysreg_read(HPFAR_EL2)) | (sysreg_read(FAR_EL2) & 0xFFF);
 }
 
-/* What a domain had in its registers. A dozen lines in one piece would make others on this core wait. */
-struct dump {
-    _Atomic bool waits; /* to be printed: until then it is the console core's */
-    uint32_t next;      /* line */
-    uint64_t x[31];
-    uint64_t pc, esr, far, ipa, spsr, sp_el1;
-    uint64_t sctlr, tcr, ttbr0, ttbr1, vbar;
-    uint64_t esr_el1, elr_el1, far_el1;
+#define REGISTERS_OF_LINE 4u
+
+/* In the order in which a dump shows them. */
+static const char register_names[CRASH_REGISTERS][8] = {
+    "pc",    "esr",   "far",    "ipa",    "x0",      "x1",      "x2",      "x3",   "x4",   "x5",
+    "x6",    "x7",    "x8",     "x9",     "x10",     "x11",     "x12",     "x13",  "x14",  "x15",
+    "x16",   "x17",   "x18",    "x19",    "x20",     "x21",     "x22",     "x23",  "x24",  "x25",
+    "x26",   "x27",   "x28",    "x29",    "x30",     "spsr",    "sctlr",   "tcr",  "mair", "vbar",
+    "ttbr0", "ttbr1", "sp_el1", "sp_el0", "esr_el1", "elr_el1", "far_el1", "vcpu",
 };
 
-static struct dump dumps[BH_MAX_DOMAINS];
-
-#define FIRST_LINE_OF_X 1u
-#define LINES_OF_X      7u /* of four registers */
-
-static void keep(struct dump *dump, const struct guest_regs *regs)
+static void keep(struct crash_dump *dump, const struct vcpu *vcpu, const struct guest_regs *regs)
 {
-    memcpy(dump->x, regs->x, sizeof dump->x);
-    dump->pc = sysreg_read(ELR_EL2);
-    dump->esr = sysreg_read(ESR_EL2);
-    dump->far = sysreg_read(FAR_EL2);
-    dump->ipa = fault_ipa();
-    dump->spsr = sysreg_read(SPSR_EL2);
-    dump->sp_el1 = sysreg_read(SP_EL1);
-    dump->sctlr = sysreg_read(SCTLR_EL1);
-    dump->tcr = sysreg_read(TCR_EL1);
-    dump->ttbr0 = sysreg_read(TTBR0_EL1);
-    dump->ttbr1 = sysreg_read(TTBR1_EL1);
-    dump->vbar = sysreg_read(VBAR_EL1);
-    dump->esr_el1 = sysreg_read(ESR_EL1);
-    dump->elr_el1 = sysreg_read(ELR_EL1);
-    dump->far_el1 = sysreg_read(FAR_EL1);
-    dump->next = 0;
+    uint64_t *next = dump->registers;
+
+    *next++ = sysreg_read(ELR_EL2);
+    *next++ = sysreg_read(ESR_EL2);
+    *next++ = sysreg_read(FAR_EL2);
+    *next++ = fault_ipa();
+    memcpy(next, regs->x, sizeof regs->x);
+    next += sizeof regs->x / sizeof *next;
+    *next++ = sysreg_read(SPSR_EL2);
+    *next++ = sysreg_read(SCTLR_EL1);
+    *next++ = sysreg_read(TCR_EL1);
+    *next++ = sysreg_read(MAIR_EL1);
+    *next++ = sysreg_read(VBAR_EL1);
+    *next++ = sysreg_read(TTBR0_EL1);
+    *next++ = sysreg_read(TTBR1_EL1);
+    *next++ = sysreg_read(SP_EL1);
+    *next++ = sysreg_read(SP_EL0);
+    *next++ = sysreg_read(ESR_EL1);
+    *next++ = sysreg_read(ELR_EL1);
+    *next++ = sysreg_read(FAR_EL1);
+    *next++ = vcpu->index;
 }
 
-/* False: it was the last line. */
-static bool print_line(const char *name, const struct dump *dump)
+static void print_registers(const char *domain, struct crash_dump *dump)
 {
-    uint32_t i = (dump->next - FIRST_LINE_OF_X) * 4;
+    const char(*names)[8] = &register_names[dump->shown];
+    const uint64_t *values = &dump->registers[dump->shown];
 
-    if (dump->next == 0) {
-        console_log("%s: pc %016lx  esr %08lx  far %016lx  ipa %010lx  spsr %08lx", name, dump->pc, dump->esr,
-                    dump->far, dump->ipa, dump->spsr);
-        return true;
-    }
-    if (dump->next < FIRST_LINE_OF_X + LINES_OF_X) {
-        console_log("%s: x%u %016lx %016lx %016lx %016lx", name, i, dump->x[i], dump->x[i + 1],
-                    dump->x[i + 2], dump->x[i + 3]);
-        return true;
-    }
-    switch (dump->next - FIRST_LINE_OF_X - LINES_OF_X) {
-    case 0:
-        console_log("%s: x28 %016lx %016lx %016lx  sp_el1 %016lx", name, dump->x[28], dump->x[29],
-                    dump->x[30], dump->sp_el1);
-        return true;
-    case 1:
-        console_log("%s: sctlr %08lx  tcr %016lx  ttbr0 %016lx  ttbr1 %016lx  vbar %016lx", name, dump->sctlr,
-                    dump->tcr, dump->ttbr0, dump->ttbr1, dump->vbar);
-        return true;
-    default:
-        console_log("%s: esr_el1 %08lx  elr_el1 %016lx  far_el1 %016lx", name, dump->esr_el1, dump->elr_el1,
-                    dump->far_el1);
-        return false;
+    console_log("%s: %s %016lx  %s %016lx  %s %016lx  %s %016lx", domain, names[0], values[0], names[1],
+                values[1], names[2], values[2], names[3], values[3]);
+    dump->shown += REGISTERS_OF_LINE;
+    if (dump->shown == CRASH_REGISTERS) {
+        atomic_store_explicit(&dump->is_due, false, memory_order_relaxed);
+        atomic_store_explicit(&dump->is_kept, false, memory_order_release);
     }
 }
 
-/* The next line of some domain's. On the console core. */
+/* The next line about some domain. On the console core. */
 static bool print_next(void)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
-        struct dump *dump = &dumps[i];
+        struct domain *domain = domain_at(i);
 
-        if (atomic_load_explicit(&dump->waits, memory_order_acquire)) {
-            bool more = print_line(domain_at(i)->config->name, dump);
-
-            dump->next++;
-            atomic_store_explicit(&dump->waits, more, memory_order_release);
+        if (life_log_print_next(domain)) {
+            return true;
+        }
+        if (atomic_load_explicit(&domain->dump.is_due, memory_order_acquire)) {
+            print_registers(domain->config->name, &domain->dump);
             return true;
         }
     }
@@ -127,28 +91,23 @@ static bool print_next(void)
 
 void crash_init(void)
 {
-    memset(dumps, 0, sizeof dumps);
     console_add_text(print_next);
 }
 
-static void show(const struct vcpu *vcpu, const struct guest_regs *regs, enum bh_domain_end end)
+static void keep_if_due(const struct vcpu *vcpu, const struct guest_regs *regs)
 {
     struct domain *domain = vcpu->domain;
-    struct dump *dump = &dumps[domain->index];
-    uint32_t left_out;
+    struct crash_dump *dump = &domain->dump;
+    uint64_t now = clock_now();
 
-    vuart_end_line(domain);
-    if (!domain_may_log(domain, &domain->dumps, DUMPS_PER_SECOND, &left_out)) {
-        return;
+    spin_lock(&domain->life);
+    if (!atomic_load_explicit(&dump->is_kept, memory_order_acquire) && now >= dump->not_before) {
+        keep(dump, vcpu, regs);
+        dump->not_before = now + clock_ticks(NS_BETWEEN_DUMPS);
+        dump->shown = 0;
+        atomic_store_explicit(&dump->is_kept, true, memory_order_relaxed);
     }
-    if (left_out != 0) {
-        console_log("%s: crashed %u times more, not shown", domain->config->name, left_out);
-    }
-    if (!atomic_load_explicit(&dump->waits, memory_order_acquire)) {
-        keep(dump, regs);
-        atomic_store_explicit(&dump->waits, true, memory_order_release);
-    }
-    console_log("%s: crashed on VCPU %u: %s", domain->config->name, vcpu->index, end_text(end));
+    spin_unlock(&domain->life);
 }
 
 void domain_crash(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain_end end)
@@ -159,7 +118,7 @@ void domain_crash(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain
     status->fault_pc = sysreg_read(ELR_EL2);
     status->fault_syndrome = sysreg_read(ESR_EL2);
     status->fault_address = fault_ipa();
-    show(cpu->vcpu, regs, end);
+    keep_if_due(cpu->vcpu, regs);
     if (!domain_has_flag(domain, BH_DOMAIN_FLAG_RESTART_ON_FAILURE) || !domain_restart(domain, end)) {
         (void)domain_end(domain, BH_DOMAIN_STATE_CRASHED, end);
     }

@@ -3,10 +3,10 @@
  * Domains: built once from the manifest, ended and started again one by one.
  */
 #include "run/domain_life.h"
-#include "console/console.h"
 #include "console/vuart.h"
 #include "flow/flows.h"
 #include "run/flash.h"
+#include "run/life_log.h"
 #include "run/loader.h"
 #include "run/shared_core.h"
 #include "time/vcpu_budget.h"
@@ -21,8 +21,6 @@
 #define STOPPED    (1u << BH_DOMAIN_STATE_STOPPED)
 #define CRASHED    (1u << BH_DOMAIN_STATE_CRASHED)
 #define RESTARTING (1u << BH_DOMAIN_STATE_RESTARTING)
-
-#define LINES_PER_SECOND 8u /* in the log, about one domain's life */
 
 /* False when the pool is exhausted. */
 static bool init_vcpus(struct domain *domain)
@@ -78,8 +76,6 @@ static bool init_domain(struct domain *domain, uint32_t index)
 
     domain->config = &manifest_domains(manifest)[index];
     domain->index = index;
-    domain->dumps = (struct log_allowance){0};
-    domain->lines = (struct log_allowance){0};
     if (!stage2_create(&domain->stage2, manifest, domain->config, index + 1) ||
         !vgic_map_registers(&domain->stage2) || !init_vcpus(domain)) {
         return false;
@@ -147,6 +143,9 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
     done = (from & 1u << before) != 0;
     if (done) {
         if (to == BH_DOMAIN_STATE_RESTARTING) {
+            /* Who has ended is restarted by managers alone. */
+            atomic_store(&domain->restart_end,
+                         (uint32_t)(end != BH_DOMAIN_END_NONE ? end : BH_DOMAIN_END_MANAGER_REQUEST));
             atomic_fetch_add(&domain->restart_requests, 1);
         }
         atomic_store(&domain->state, (uint32_t)to);
@@ -172,31 +171,10 @@ static bool steps(enum bh_domain_state before, uint32_t from)
     return (from & 1u << before) != 0;
 }
 
-/* A line about the domain's life, after all that the domain has written, if there were not too many of them
- * of late. */
-static void tell(struct domain *domain, const char *what)
-{
-    uint32_t left_out;
-
-    vuart_end_line(domain);
-    if (!domain_may_log(domain, &domain->lines, LINES_PER_SECOND, &left_out)) {
-        return;
-    }
-    if (left_out != 0) {
-        console_log("%s: %s (%u such lines were left out)", domain->config->name, what, left_out);
-    } else {
-        console_log("%s: %s", domain->config->name, what);
-    }
-}
-
 bool domain_restart(struct domain *domain, enum bh_domain_end end)
 {
-    if (!loader_can_reload(domain->config) ||
-        !steps(step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, end), RUNNING)) {
-        return false;
-    }
-    tell(domain, "restarts");
-    return true;
+    return loader_can_reload(domain->config) &&
+           steps(step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, end), RUNNING);
 }
 
 bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before)
@@ -208,9 +186,6 @@ bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before
     if (steps(*before, STOPPED | CRASHED)) {
         /* Why it ended stays. Only a manager leaves these states, so another one may have been first. */
         *before = step(domain, STOPPED | CRASHED, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_NONE);
-    }
-    if (*before != BH_DOMAIN_STATE_RESTARTING) {
-        tell(domain, "is restarted by a manager");
     }
     return true;
 }
@@ -267,8 +242,9 @@ bool domain_restart_step(struct domain *domain, uint64_t *lines)
 
     if (domain->reload.request != request) {
         domain->reload = (struct reload){.request = request};
-    }
-    if (loader_step(domain, &domain->reload, lines)) {
+        life_log_add(domain, (enum bh_domain_end)atomic_load(&domain->restart_end), true);
+        *lines = 0;
+    } else if (loader_step(domain, &domain->reload, lines)) {
         finish_restart(domain);
     }
     return atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING;
@@ -286,8 +262,8 @@ bool domain_end(struct domain *domain, enum bh_domain_state state, enum bh_domai
     if (!steps(step(domain, RUNNING, state, end), RUNNING)) {
         return false;
     }
-    if (end == BH_DOMAIN_END_SYSTEM_OFF) {
-        tell(domain, "powered off");
+    if (end != BH_DOMAIN_END_SYSTEM_RESET) {
+        life_log_add(domain, end, false);
     }
     end_machine_with_last_domain();
     return true;
@@ -299,7 +275,7 @@ enum bh_domain_state domain_stop(struct domain *domain)
         step(domain, RUNNING | RESTARTING, BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_MANAGER_REQUEST);
 
     if (steps(before, RUNNING | RESTARTING)) {
-        tell(domain, "stopped by a manager");
+        life_log_add(domain, BH_DOMAIN_END_MANAGER_REQUEST, false);
         end_machine_with_last_domain();
     }
     return before;

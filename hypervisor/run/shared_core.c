@@ -47,6 +47,8 @@ struct shared_vcpu {
     struct release_delay release;
     bool begun;           /* had a life */
     bool fresh;           /* starts at its next dispatch: there is no context */
+    bool ends;            /* it has ended itself, and is put away when all who are due have had their turn */
+    bool gave_way;        /* since its job's last step, to an interrupt */
     bool restarts;        /* its job is the restart of its domain: the guest does not run */
     bool dozes;           /* it waits for an interrupt, and has been woken for a job */
     bool awaits_transfer; /* it waits until no transfer touches its domain's memory, */
@@ -247,6 +249,8 @@ static void put_away(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
 {
     struct shared_core *own = cpu->shared;
 
+    one->ends = false;
+    one->gave_way = false;
     one->restarts = false;
     one->dozes = false;
     one->awaits_transfer = false;
@@ -291,6 +295,10 @@ static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
     struct shared_core *own = cpu->shared;
 
     if (one->sched.state != SCHED_RESET && !one->restarts && !vcpu_may_run(one->vcpu)) {
+        if (own->running == one && one->sched.state == SCHED_RUNNING && !one->ends) {
+            one->ends = true; /* what it did last took its time: others do not wait for this as well */
+            return;
+        }
         put_away(cpu, one, clock_now());
     }
     if (one->sched.state != SCHED_RESET && !one->restarts) {
@@ -323,7 +331,7 @@ static void follow_power(struct cpu *cpu)
 
 static bool has_job(const struct shared_vcpu *one)
 {
-    return one->restarts;
+    return one->ends || one->restarts;
 }
 
 /* One that executes an instruction again with an interrupt pending has that masked. */
@@ -601,7 +609,7 @@ static void job_step(struct cpu *cpu, struct shared_vcpu *one)
 {
     uint64_t lines;
 
-    if (!vcpu_restarts_domain(one->vcpu) || domain_restart_step(one->vcpu->domain, &lines)) {
+    if (one->ends || !vcpu_restarts_domain(one->vcpu) || domain_restart_step(one->vcpu->domain, &lines)) {
         shared_core_reschedule(cpu);
         return;
     }
@@ -627,15 +635,19 @@ static void note_entry(struct shared_vcpu *one)
     one->status->release_max_ticks = one->release.max_ticks;
 }
 
-/* In the time of the chosen one, until its job is done or something has come. */
+/* In the time of the chosen one, until its job is done or something has come. An interrupt comes first, for
+ * the choice took its time; but not two between steps, or a storm would keep the job from going on. */
 static void work(struct cpu *cpu, struct shared_vcpu *chosen, const uint64_t preload[RESERVATION_COUNTERS])
 {
     note_entry(chosen);
     run(cpu, preload);
     while (cpu->hold == 0 && has_job(chosen)) {
-        job_step(cpu, chosen);
-        if (irq_handle_one(cpu)) {
+        if (!chosen->gave_way && irq_handle_one(cpu)) {
+            chosen->gave_way = true;
             shared_core_reschedule(cpu);
+        } else {
+            chosen->gave_way = false;
+            job_step(cpu, chosen);
         }
     }
 }

@@ -10,7 +10,9 @@
 #include "core/event_pool.h"
 #include "memory/stage2.h"
 #include "mpam/mpam_state.h"
+#include "run/crash_state.h"
 #include "run/flash_state.h"
+#include "run/life_log_state.h"
 #include "time/time_state.h"
 #include "vgic/vgic_state.h"
 #include "vm/vcpu.h"
@@ -22,13 +24,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* How much of one kind a domain may still cause in the log that all share. */
-struct log_allowance {
-    uint64_t until; /* counter value: the second that `used` counts */
-    uint32_t used;
-    uint32_t left_out; /* since the last that was not */
-};
 
 /* How far a restart has come: `part` counts the domain's segments, to be cleaned, and then its images, to be
  * loaded; `offset` is within it. Of the core of its first VCPU alone. */
@@ -44,8 +39,8 @@ struct domain {
     struct spinlock life;   /* steps from state to state, and what belongs to each */
     _Atomic uint32_t state; /* enum bh_domain_state */
     struct reload reload;
-    struct log_allowance dumps;
-    struct log_allowance lines;
+    struct life_log log;
+    struct crash_dump dump;
     struct stage2 stage2;
     struct flash flash;
     struct vgic_domain vgic;
@@ -54,6 +49,7 @@ struct domain {
     struct bandwidth_update update;
     struct mpam_domain mpam;
     _Atomic uint32_t restart_requests; /* counted under `life` */
+    _Atomic uint32_t restart_end;      /* enum bh_domain_end: why, of the last request */
     bool spread;                       /* its VCPUs are on several cores */
     uint32_t vcpu_count;
     struct vcpu *vcpus; /* vcpu_count of them, in order of their index */
@@ -69,18 +65,14 @@ struct vcpu *vcpu_at(uint32_t index);
 /* A VCPU of the domain has this core. */
 bool domain_is_on(const struct domain *domain, const struct cpu *cpu);
 
-/* The cores of its VCPUs are to look at what has become of it. Any core. */
+/* The cores of its VCPUs are to look at what has become of it: others are interrupted, this one looks when it
+ * leaves EL2. Any core. */
 void domain_tell_cores(const struct domain *domain);
 
 static inline bool domain_has_flag(const struct domain *domain, uint32_t flag)
 {
     return (domain->config->flags & flag) != 0;
 }
-
-/* Whether the log may have something more about the domain: at most `per_second` of what `allowance` is for.
- * `*left_out`: how much was refused since. Any core. */
-bool domain_may_log(struct domain *domain, struct log_allowance *allowance, uint32_t per_second,
-                    uint32_t *left_out);
 
 #ifdef __cplusplus
 }

@@ -204,6 +204,25 @@ TEST_F(SharedCore, B2_TheEndOfOneLeavesTheOther)
     EXPECT_TRUE(machine.waited()) << "nobody is left who could run";
 }
 
+// What it does last may take long in EL2, and so does putting it away: never both in one piece.
+TEST_F(SharedCore, T3_OneThatEndsItselfIsPutAwayAfterThoseThatAreDue)
+{
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    raise(0);
+    machine.trap(esr_load(4, 0), 0x0B000000);
+    EXPECT_EQ(machine.status(1).state, uint32_t{BH_DOMAIN_STATE_CRASHED});
+    EXPECT_EQ(running(), 0u);
+    EXPECT_NE(domain_at(1)->vcpus[0].power, uint32_t{VCPU_OFF});
+    fake_gic_guest_open();
+    EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi);
+    machine.trap(esr_wfi);
+    EXPECT_EQ(domain_at(1)->vcpus[0].power, uint32_t{VCPU_OFF});
+    EXPECT_EQ(status(1).state, BH_VCPU_STATE_RESET);
+}
+
 TEST_F(SharedCore, B2_AnInterruptOfOneThatDoesNotWaitDisturbsNobody)
 {
     machine.on_core(shared);

@@ -27,6 +27,8 @@ _SECURE_TIMER_PPI, _HYPERVISOR_TIMER_PPI = 13, 10
 _UART_BYTES = 0x1000
 _SOCKET_BYTES = 0x200
 _RNG_SEED_BYTES = 64
+# The binding of PSCI 0.1 has no numbers of its own: the tree says which ones.
+_PSCI_OF_0_1 = {"cpu_suspend": 0xC400_0001, "cpu_off": 0x8400_0002, "cpu_on": 0xC400_0003}
 _FLASH_WORD_BYTES = 4  # two chips side by side
 
 
@@ -199,14 +201,16 @@ def _cpus(board: GuestBoard) -> fdt.Node:
 
 def _psci() -> fdt.Node:
     node = fdt.Node("psci")
-    _strings(node, "compatible", "arm,psci-1.0", "arm,psci-0.2")
+    _strings(node, "compatible", "arm,psci-1.0", "arm,psci-0.2", "arm,psci")
     _strings(node, "method", "hvc")
+    for name, function in _PSCI_OF_0_1.items():
+        _words(node, name, function)
     return node
 
 
 def _timer(board: GuestBoard) -> fdt.Node:
     node = fdt.Node("timer")
-    _strings(node, "compatible", "arm,armv8-timer")
+    _strings(node, "compatible", "arm,armv8-timer", "arm,armv7-timer")
     flags = _private_flags(board)
     physical, virtual = _ppi("physical_timer_intid"), _ppi("virtual_timer_intid")
     ppis = (_SECURE_TIMER_PPI, physical, virtual, _HYPERVISOR_TIMER_PPI)
