@@ -339,14 +339,6 @@ bool manifest_check_regulation(struct manifest_check *check)
     return manifest_refuse(check, BH_MANIFEST_ERROR_REGULATION, regulation);
 }
 
-/* In 2^-32 of an interval: its time in ns is at least SHORTEST_INTERVAL_NS. */
-static uint32_t part_of_interval(uint32_t delay_ps, uint64_t interval_ns)
-{
-    uint64_t part = ((uint64_t)delay_ps << 32) / (interval_ns * PS_PER_NS);
-
-    return part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
-}
-
 void manifest_regulator(const struct manifest_regulation *from, const struct manifest_delays *delays,
                         uint64_t interval_ticks, struct regulator_parameters *parameters)
 {
@@ -366,6 +358,7 @@ void manifest_regulator(const struct manifest_regulation *from, const struct man
     };
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         parameters->budget_events[i] = from->budget_events[i];
-        parameters->event_delays[i] = part_of_interval(delays->event_ps[i], from->interval_ns);
+        parameters->event_delays[i] =
+            regulator_event_delay(delays->event_ps[i], from->interval_ns * PS_PER_NS);
     }
 }

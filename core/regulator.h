@@ -114,6 +114,14 @@ struct regulator {
     struct regulator_statistics statistics;
 };
 
+/* An `event_delays` of a delay in ps (below 2^32) and an interval of at least 1 ns. */
+static inline uint32_t regulator_event_delay(uint64_t delay_ps, uint64_t interval_ps)
+{
+    uint64_t part = (delay_ps << 32) / interval_ps;
+
+    return part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
+}
+
 /* Whether parameters are good; if not, the first thing that is wrong. */
 enum regulator_error regulator_check(const struct regulator_parameters *parameters);
 

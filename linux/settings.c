@@ -300,14 +300,6 @@ static u32 fraction_of(u64 permille)
     return (u32)((permille * UTILIZATION_ONE + PERMILLE / 2) / PERMILLE);
 }
 
-/* In 2^-32 of an interval. */
-static u32 part_of_interval(u64 delay_ps, u64 interval_ns)
-{
-    u64 part = div64_u64(delay_ps << 32, interval_ns * PS_PER_NS);
-
-    return part < U32_MAX ? (u32)part : U32_MAX;
-}
-
 void settings_regulator(const struct settings *settings, struct regulator_parameters *parameters)
 {
     bool none = settings->policy == SETTINGS_NONE;
@@ -331,6 +323,7 @@ void settings_regulator(const struct settings *settings, struct regulator_parame
         u64 wanted = none ? REGULATOR_UNLIMITED : settings->budget_events[i];
 
         parameters->budget_events[i] = (settings->members >> i & 1) != 0 ? wanted : 0;
-        parameters->event_delays[i] = part_of_interval(settings->delays_ps[i], settings->interval_ns);
+        parameters->event_delays[i] =
+            regulator_event_delay(settings->delays_ps[i], settings->interval_ns * PS_PER_NS);
     }
 }

@@ -2,6 +2,7 @@
 // Reads what limits cores; see the header. The JSON library speaks in exceptions; they end here.
 #include "machine/python/regulation_json.h"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -111,7 +112,7 @@ void read_regulator(feedback &into, const std::string &key, const json &value)
         into.saturation_events = number(value);
     } else if (key == "horizon_intervals") {
         value.get_to(into.horizon_intervals);
-    } else if (key == "event_delays") {
+    } else if (key == "event_delays_ps") { // of an interval that may follow: converted when all is read
         value.get_to(into.event_delays);
     } else {
         throw std::runtime_error("no regulator has this");
@@ -227,7 +228,11 @@ result<regulation::settings> regulation_from_json(const std::string &text)
                     read_all(made.budgets.emplace_back(), one, where, at, read_budget);
                 }
             } else if (key == "regulator") {
-                read_all(made.regulator.emplace(), value, "regulator", at, read_regulator);
+                feedback &read = made.regulator.emplace();
+                read_all(read, value, "regulator", at, read_regulator);
+                for (std::uint32_t &delay : read.event_delays) {
+                    delay = regulator_event_delay(delay, std::max<std::uint64_t>(read.interval_ticks, 1));
+                }
             } else if (key == "cost") {
                 read_all(made.cost, value, "cost", at, read_cost);
             } else {

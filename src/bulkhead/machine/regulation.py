@@ -197,11 +197,9 @@ def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[dict[str,
     if found is None:
         key = missing_key(wanted, platform)
         raise BadRegulation(f"regulation.{key}: '{platform.name}' has no `dram.delays`, so it is needed")
-    interval_ps = wanted.interval * PS_PER_NS
-    delays = [found.event_ps.get(core, 0) for core in range(MOST_CORES)]
     return {
         "horizon_intervals": found.horizon_intervals,
-        "event_delays": [min((delay << 32) // interval_ps, (1 << 32) - 1) for delay in delays],
+        "event_delays_ps": [found.event_ps.get(core, 0) for core in range(MOST_CORES)],
         "bandwidth_threshold_events": found.least * wanted.interval // (NS_PER_S * line_bytes(platform)),
     }
 
