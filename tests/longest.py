@@ -19,6 +19,7 @@ LONGEST = (
     "system/test_shared_core.py",
     "hosted/test_flow_bounds.py",
     "bench/test_linux_boot.py",
+    "lessons/test_lessons.py",
     "linux/test_module.py",
     "experiments/test_experiments.py",
     "hosted/test_flow_engine.py",

@@ -66,7 +66,7 @@ def test_d7_what_u_boot_saves_is_there_after_its_reset(tmp_path: Path) -> None:
 
 
 def test_d7_edk2_comes_to_its_shell_with_variables_in_flash(tmp_path: Path) -> None:
-    run = command(EXAMPLES / "edk2.yaml", tmp_path / "run", "--for", "11500ms")
+    run = command(EXAMPLES / "edk2.yaml", tmp_path / "run", "--for", "16s")
     assert run.exit_code == 0, run.result["reasons"]
     assert run.result["witnesses"]["tables"]["verdict"] == "held"
     assert run.domain("firmware")["exit_reasons"]["flash_access"] > 500

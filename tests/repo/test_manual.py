@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manual: pages as short as they are meant to be, all of them reachable, no link to nowhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
+MOST_WORDS = {"README.md": 450, "docs/concepts": 800, "docs/start": 1000}
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+_BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+
+
+def text_of(page: Path) -> str:
+    """Without blocks of code."""
+    return _BLOCK.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchor_of(heading: str) -> str:
+    """As GitHub makes it."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", plain.replace("`", "").lower()).strip().replace(" ", "-")
+
+
+def anchors_of(page: Path) -> set[str]:
+    found: dict[str, int] = {}
+    anchors = set()
+    for heading in re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE):
+        anchor = anchor_of(heading)
+        anchors.add(anchor if anchor not in found else f"{anchor}-{found[anchor]}")
+        found[anchor] = found.get(anchor, 0) + 1
+    return anchors
+
+
+def links_of(page: Path) -> list[tuple[str, Path, str]]:
+    """As written, file and anchor."""
+    made = []
+    for groups in _LINK.findall(text_of(page)):
+        link = groups[0] or groups[1]
+        if not re.match(r"[a-z]+:", link):
+            file, _, anchor = unquote(link).partition("#")
+            made.append((link, (page.parent / file).resolve() if file else page, anchor))
+    return made
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    wrong = [
+        link
+        for link, file, anchor in links_of(page)
+        if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors_of(file))
+    ]
+    assert wrong == []
+
+
+def test_every_page_is_reached_from_the_manual() -> None:
+    reached, todo = set(), [DOCS / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page not in reached:
+            reached.add(page)
+            todo += [file for _, file, _ in links_of(page) if file.suffix == ".md" and file.exists()]
+    assert [str(page.relative_to(ROOT)) for page in DOCS.rglob("*.md") if page not in reached] == []
+
+
+@pytest.mark.parametrize("place", MOST_WORDS)
+def test_pages_are_short(place: str) -> None:
+    pages = [ROOT / place] if place.endswith(".md") else sorted((ROOT / place).glob("*.md"))
+    words = {page.name: len(text_of(page).split()) for page in pages}
+    assert words and {name: n for name, n in words.items() if n > MOST_WORDS[place]} == {}
+
+
+def test_terms_of_the_glossary_are_in_order() -> None:
+    terms = [
+        match[1].lower()
+        for match in re.finditer(
+            r"^\| ([^|]+) \|", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    ][2:]
+    assert len(terms) > 40
+    assert terms == sorted(terms)
