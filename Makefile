@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test quick fuzz sockets guests prove advice lint format size linux notices clean
+.PHONY: help demo test quick fuzz sockets guests prove advice lint format docs size linux notices clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -50,6 +50,11 @@ format: ## rewrite C, C++ and Python sources as the formatters want them
 	@git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' '*.hpp' | xargs -r build/venv/bin/clang-format -i
 	@build/venv/bin/ruff check --quiet --fix-only
 	@build/venv/bin/ruff format
+
+docs: ## the manual as a site, in build/site: readable without network
+	@scripts/setup python
+	@build/venv/bin/python -m sphinx -b html -j 2 -q -W --keep-going docs build/site
+	@echo "docs: ok, build/site/index.html"
 
 size: ## size of the hypervisor: bytes as linked, lines as written
 	@./bulkhead size

@@ -11,7 +11,7 @@ import pytest
 from bulkhead.machine.point import run_point
 from bulkhead.machine.programs import ProgramFailed, counted, iterations_in
 
-pytestmark = pytest.mark.usefixtures("workloads_built")
+pytestmark = [pytest.mark.usefixtures("workloads_built"), pytest.mark.req("S5")]
 
 KIB = 1024
 

@@ -47,7 +47,7 @@ def systems(draw: st.DrawFn, platform: str) -> Json:
 
 
 def apart(found: Admission) -> None:
-    """G5: components have no byte in common but shared memory, and no allocation overlaps another."""
+    """X2: components have no byte in common but shared memory, and no allocation overlaps another."""
     taken: list[Served] = []
     for one in found.served:
         for other in taken:

@@ -9,6 +9,9 @@ from urllib.parse import unquote
 
 import pytest
 
+import pictures
+import requirements
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
@@ -85,3 +88,29 @@ def test_terms_of_the_glossary_are_in_order() -> None:
     ][2:]
     assert len(terms) > 40
     assert terms == sorted(terms)
+
+
+def test_the_matrix_of_requirements_is_current() -> None:
+    """`scripts/requirements.py` writes it."""
+    assert requirements.PAGE.read_text(encoding="utf-8") == requirements.page_of(
+        requirements.read(), requirements.tests_of()
+    )
+
+
+def test_a_requirement_that_is_built_has_tests() -> None:
+    tests = requirements.tests_of()
+    groups = requirements.read()
+    assert [
+        one.id for group in groups.values() for one in group if not one.is_open and not tests[one.id]
+    ] == []
+
+
+def test_a_test_of_no_requirement_is_found() -> None:
+    with pytest.raises(requirements.BadRequirements, match="there is no Z1"):
+        requirements.page_of(requirements.read(), requirements.tests_of() | {"Z1": {"x"}})
+
+
+@pytest.mark.parametrize("name", pictures.DRAWN)
+def test_pictures_are_as_they_would_be_drawn(name: str) -> None:
+    """`scripts/pictures.py` draws them."""
+    assert (pictures.PICTURES / f"{name}.svg").read_text(encoding="utf-8") == pictures.svg_of(name)

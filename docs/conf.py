@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site of the manual (Sphinx with MyST): `make docs` writes it into build/site.
+
+The pages are the Markdown files of this directory, as they are read on a forge. The order of the sidebar is
+that of docs/README.md: its sections are captions, the pages that a section links are its entries.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+project = "Bulkhead"
+author = "the Bulkhead authors"
+project_copyright = author  # without a year: the site is the same each time
+html_title = "Bulkhead"
+extensions = ["myst_parser"]
+root_doc = "README"
+exclude_patterns = ["build", "**/.*"]
+html_theme = "furo"
+html_show_sphinx = False
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+myst_heading_anchors = 6
+# Files of the repository that pages link are not part of the site: their links stay as they are.
+suppress_warnings = ["myst.xref_missing"]
+
+_SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
+_PAGE = re.compile(r"\]\(([\w./-]+)\.md\)")
+
+
+def _sidebar(text: str) -> str:
+    """Hidden tables of contents, one for each section of the manual's first page."""
+    parts = _SECTION.split(text)
+    made = []
+    seen: set[str] = set()
+    for title, body in zip(parts[1::2], parts[2::2], strict=True):
+        pages = [page for page in dict.fromkeys(_PAGE.findall(body)) if page not in seen]
+        seen.update(pages)
+        made.append("\n".join(["```{toctree}", ":hidden:", f":caption: {title}", "", *pages, "```"]))
+    return "\n\n".join(made)
+
+
+def _read(_: Any, name: str, content: list[str]) -> None:
+    if name == root_doc:
+        content[0] += "\n\n" + _sidebar(content[0])
+
+
+def _write_index(app: Any, failure: Exception | None) -> None:
+    """The first page also by the name that a directory is opened with."""
+    if failure is None and app.builder.name == "html":
+        shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.connect("source-read", _read)
+    app.connect("build-finished", _write_index)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

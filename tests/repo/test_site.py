@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make docs`: the site is whole, says nothing twice to a screen reader, and needs no network."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).parents[2]
+WITHOUT_HEADING = ("search.html", "genindex.html")  # the theme's own pages
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `make docs` builds it: a warning fails."""
+    made = tmp_path_factory.mktemp("site")
+    options = ["-b", "html", "-q", "-W", "-d", str(made / "doctrees")]
+    command = [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(made / "html")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return made / "html"
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, BeautifulSoup]:
+    made = {
+        path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path in sorted(site.rglob("*.html"))
+    }
+    assert len(made) > 50
+    return made
+
+
+def test_links_and_pictures_are_there(site: Path, pages: dict[Path, BeautifulSoup]) -> None:
+    ids = {path: {tag["id"] for tag in page.find_all(id=True)} for path, page in pages.items()}
+    wrong = []
+    for path, page in pages.items():
+        for tag, attribute in (("a", "href"), ("img", "src"), ("link", "href"), ("script", "src")):
+            for found in page.find_all(tag, {attribute: True}):
+                address = str(found[attribute])
+                file, _, anchor = unquote(address.partition("?")[0]).partition("#")
+                target = (path.parent / file).resolve() if file else path
+                if address.startswith(("http:", "https:", "mailto:", "data:")) or target in (
+                    ROOT,
+                    *ROOT.parents,
+                ):
+                    continue
+                if not target.exists() or (anchor and target in ids and anchor not in ids[target]):
+                    wrong.append(f"{path.relative_to(site)}: {address}")
+    assert wrong == []
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, BeautifulSoup]) -> None:
+    remote = [
+        f"{path.relative_to(site)}: {found}"
+        for path, page in pages.items()
+        for tag, attribute in (("img", "src"), ("link", "href"), ("script", "src"), ("iframe", "src"))
+        for found in page.find_all(tag, {attribute: True})
+        if str(found[attribute]).startswith(("http", "//"))
+    ]
+    assert remote == []
+
+
+def test_pages_can_be_read_aloud(site: Path, pages: dict[Path, BeautifulSoup]) -> None:
+    for path, page in pages.items():
+        name = path.relative_to(site)
+        ids = [tag["id"] for tag in page.find_all(id=True)]
+        assert len(ids) == len(set(ids)), f"{name}: an id is there twice"
+        assert page.html is not None and page.html.get("lang"), name
+        assert page.title is not None and page.title.text.strip(), name
+        if name.name not in WITHOUT_HEADING:
+            assert len(page.find_all("h1")) == 1, name
+        assert all(str(picture.get("alt", "")).strip() for picture in page.find_all("img")), (
+            f"{name}: no alt text"
+        )
+
+
+def test_the_sidebar_has_every_page(pages: dict[Path, BeautifulSoup], site: Path) -> None:
+    (side,) = pages[site / "index.html"].select(".sidebar-tree")
+    entries = {str(found["href"]) for found in side.find_all("a", href=True)}
+    assert {
+        "concepts/colors.html",
+        "start/README.html",
+        "reference/requirements.html",
+        "time.html",
+    } <= entries
