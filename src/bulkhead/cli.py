@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from typer.models import CommandInfo, TyperInfo
 
 from bulkhead import commands
 from bulkhead.commands.output import complain, print_json, result_object, version_text
@@ -24,6 +25,24 @@ from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.env.paths import build_dir
 
 INTERRUPTED = "interrupted"
+# How `--help` groups the commands, in this order.
+PANELS = {
+    "Systems": ("check", "plan", "build", "run", "report", "top", "trace", "flows"),
+    "Simulated machine": ("experiment", "sensitivity", "limits", "workloads", "record"),
+    "Models and their evidence": ("platforms", "validate", "crosscheck", "published", "calibrate"),
+    "Costs": ("bench", "size"),
+    "Linux hosts": ("linux-module", "resctrl"),
+    "Tool": ("setup", "schema"),
+}
+EXAMPLES = """Examples:
+
+bulkhead check examples/*.yaml — do the systems fit?
+
+bulkhead run examples/mixed-criticality.yaml --on machine — run one on the simulated machine
+
+bulkhead experiment coloring — repeat an experiment
+
+bulkhead COMMAND --help — what a command does, and its options"""
 EXIT_NO, EXIT_USAGE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 
@@ -38,8 +57,8 @@ def build_app() -> typer.Typer:
     app = typer.Typer(
         name="bulkhead",
         help="Keeps the memory traffic of domains on one chip apart, and shows with numbers that it does.",
+        epilog=EXAMPLES,
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
     )
 
@@ -56,7 +75,23 @@ def build_app() -> typer.Typer:
 
     for info in sorted(pkgutil.iter_modules(commands.__path__), key=lambda found: found.name):
         _register(app, info.name)
+    _group(app)
     return app
+
+
+def _group(app: typer.Typer) -> None:
+    """Each command into its panel of the help, the panels and their commands in the order of PANELS."""
+    places = {
+        name: (panel, i) for i, (panel, name) in enumerate((p, n) for p, ns in PANELS.items() for n in ns)
+    }
+    for found in (app.registered_commands, app.registered_groups):
+        for one in found:
+            one.rich_help_panel = places.get(_name(one), ("Others", 0))[0]
+        found.sort(key=lambda one: places.get(_name(one), ("", len(places)))[1])
+
+
+def _name(one: CommandInfo | TyperInfo) -> str:
+    return str(one.name or getattr(one.callback, "__name__", ""))
 
 
 def _register(app: typer.Typer, name: str) -> None:
