@@ -32,13 +32,13 @@ def register(parent: typer.Typer) -> None:
 @app.command("hypervisor")
 def hypervisor(
     platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The board.", show_default="qemu-virt")
+        str | None, typer.Option(metavar="NAME", help="Platform to measure on.", show_default="qemu-virt")
     ] = None,
     overrides: Overrides = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Instructions of each path into the hypervisor and back; 1 if a goal is missed or nothing measured."""
+    """Count the instructions of each path into the hypervisor and back; ends 1 if one misses its goal."""
     from bulkhead.bench.hypervisor import BUDGET, ONE_VCPU, SHARED, SYSTEM
     from bulkhead.config.load import load_system
     from bulkhead.env.paths import repository
@@ -162,10 +162,12 @@ def _show_costs(measured: Costs) -> None:
 @app.command("flows")
 def flows(
     platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The board.", show_default="qemu-virt")
+        str | None, typer.Option(metavar="NAME", help="Platform to measure on.", show_default="qemu-virt")
     ] = None,
-    on: Annotated[str, typer.Option(metavar="machine|qemu", help="What to run it on.")] = "machine",
-    write: Annotated[bool, typer.Option("--write", help="Put them into the platform's file.")] = False,
+    on: Annotated[
+        str, typer.Option(metavar="machine|qemu", help="Where to run: the emulator or the simulated machine.")
+    ] = "machine",
+    write: Annotated[bool, typer.Option("--write", help="Write the costs into the platform's file.")] = False,
     overrides: Overrides = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -236,19 +238,26 @@ def machine(
     against: Annotated[
         str | None,
         typer.Option(
-            metavar="'COMMAND {trace}'", help="Time another DRAM simulator too.", show_default=False
+            metavar="'COMMAND {trace}'",
+            help="Also time another DRAM simulator with this command.",
+            show_default=False,
         ),
     ] = None,
     trace_format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="For it: dramsim3, ramulator or load-store.")
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            help="Format of the trace for that simulator: dramsim3, ramulator or load-store.",
+        ),
     ] = "dramsim3",
-    repeat: Annotated[int, typer.Option(min=1, max=100, help="Measurements of each figure.")] = 5,
+    repeat: Annotated[int, typer.Option(min=1, max=100, help="Number of measurements of each figure.")] = 5,
     share: Annotated[
-        int, typer.Option(min=1, max=100, metavar="PERCENT", help="Of a whole measurement's accesses.")
+        int,
+        typer.Option(min=1, max=100, metavar="PERCENT", help="Share of the accesses of a whole measurement."),
     ] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """Accesses a second of the simulated machine on one core; 1 if it is too slow or nothing measured."""
+    """Measure the speed of the simulated machine on one core; ends 1 if it is too slow."""
     from bulkhead.bench.machine import FORMATS, TRACE
 
     if trace_format not in FORMATS:
@@ -337,11 +346,13 @@ def _show_speeds(measured: Speeds) -> None:
 
 @app.command("refill-bound")
 def refill_bound(
-    platform: Annotated[str, typer.Option(metavar="NAME", help="The board, with an MPU.")] = "stm32f767",
+    platform: Annotated[str, typer.Option(metavar="NAME", help="Platform with an MPU.")] = "stm32f767",
     as_json: AsJson = False,
 ) -> None:
-    """The most cycles of a refill of an MPU region by the microkernel, computed from its code; 1 if the
-    platform file says less, or a run has shown more."""
+    """Compute from the microkernel's code how many cycles a refill of an MPU region takes at most.
+
+    Ends with 1 if the platform file states less, or if a run has shown more.
+    """
     from bulkhead.bench.refill import measure
 
     measured = measure(platform)
@@ -364,12 +375,14 @@ def refill_bound(
 
 @app.command("linux-boot")
 def linux_boot(
-    runs: Annotated[int, typer.Option(min=1, max=100, help="How often; the worst counts.")] = 1,
+    runs: Annotated[
+        int, typer.Option(min=1, max=100, help="Number of boots; the largest figure counts.")
+    ] = 1,
     overrides: Overrides = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Instructions of a Linux boot to its prompt, against the bare emulator's; 1 if over the limit."""
+    """Compare a boot of Linux to its prompt with the bare emulator's; ends 1 if it is over the limit."""
     from bulkhead.bench.linux_boot import ONE_VCPU, SYSTEM
     from bulkhead.config.load import load_system
     from bulkhead.env.paths import repository

@@ -49,7 +49,7 @@ def build(
             "--output",
             "-o",
             metavar="IMAGE",
-            help="The image: an ELF file, or with suffix .img or .bin a raw one for boot loaders.",
+            help="Image to write: an ELF file, or with suffix .img or .bin a raw one for boot loaders.",
             show_default="in the build directory",
         ),
     ] = None,

@@ -29,21 +29,27 @@ def register(app: typer.Typer) -> None:
 
 
 def calibrate(
-    name: Annotated[str, typer.Argument(metavar="PLATFORM", help="A platform's name, or a path.")],
+    name: Annotated[str, typer.Argument(metavar="PLATFORM", help="Name of a platform, or path of its file.")],
     write: Annotated[
-        bool, typer.Option("--write", help="Put what was fitted into the platform's file.")
+        bool, typer.Option("--write", help="Write the fitted values into the platform's file.")
     ] = False,
-    check_only: Annotated[bool, typer.Option("--check", help="No fit: what the file's values give.")] = False,
+    check_only: Annotated[
+        bool, typer.Option("--check", help="Do not fit; show what the values of the file give.")
+    ] = False,
     perturb: Annotated[
         bool,
-        typer.Option("--perturb", help="With --check: change each parameter, and say which facts are one."),
+        typer.Option(
+            "--perturb",
+            help="With --check: change each parameter, and show which facts follow from each other.",
+        ),
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a platform's free parameters to its measured facts; 0 whether or not they are met."""
+    """Fit a platform's free parameters to its measured facts, and show how well they are met."""
     from bulkhead.env.paths import platforms_dir, repository
     from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine import calibrate as library

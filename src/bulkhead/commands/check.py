@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 def check(
     files: Annotated[
-        list[str], typer.Argument(metavar="SYSTEM.yaml...", help="System files.", show_default=False)
+        list[str], typer.Argument(metavar="SYSTEM.yaml...", help="System files to check.", show_default=False)
     ],
     overrides: Overrides = None,
     unprotected: Unprotected = False,

@@ -24,7 +24,7 @@ def crosscheck(
         Path,
         typer.Argument(
             metavar="DIRECTORY",
-            help="DRAMsim3 with its `configs`; its program `dramsim3main` there or in `build`.",
+            help="Directory of DRAMsim3, with `configs`, and `dramsim3main` there or in `build`.",
             exists=True,
             file_okay=False,
         ),
@@ -32,13 +32,18 @@ def crosscheck(
     configurations: Annotated[
         list[str] | None,
         typer.Option(
-            "--configuration", metavar="NAME", help="Of `configs` (repeatable).", show_default="four of them"
+            "--configuration",
+            metavar="NAME",
+            help="Name of a file in `configs` (repeatable).",
+            show_default="four of them",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """DRAM of the simulated machine beside a peer's: bandwidth and latency of mixes of requests, which they
-    serve by the same policy, within 5 %."""
+    """Compare the DRAM of the simulated machine with a peer's under the same requests and policy.
+
+    Ends with 1 if bandwidth or latency differs by more than 5 %.
+    """
     from bulkhead.env.progress import progress
     from bulkhead.machine.native import built_machine
     from bulkhead.validation.peer import CONFIGURATIONS, LIMIT, PeerFailed, compared

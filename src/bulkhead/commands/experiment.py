@@ -29,12 +29,15 @@ def register(app: typer.Typer) -> None:
 
 def experiment(
     name: Annotated[
-        str | None, typer.Argument(help="An experiment's name, or a file.", show_default=False)
+        str | None, typer.Argument(help="Name of an experiment, or path of its file.", show_default=False)
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="A swept or fixed value; a..b..step.", show_default=False
+            "--set",
+            metavar="KEY=VALUE",
+            help="Set a swept or fixed value; a range is a..b..step.",
+            show_default=False,
         ),
     ] = None,
     only: Annotated[
@@ -42,25 +45,32 @@ def experiment(
         typer.Option(
             "--only",
             metavar="VALUE",
-            help="Only points with this value; several of one key are alternatives.",
+            help="Run only points with this value; several values of one key are alternatives.",
             show_default=False,
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Runs of each point.", show_default="the file's"),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number of runs of each point, with different seeds.",
+            show_default="the file's",
+        ),
     ] = None,
     small: Annotated[
-        bool, typer.Option("--quick", help="Fewer points and seeds, as the file says.", show_default=False)
+        bool,
+        typer.Option("--quick", help="Run fewer points and seeds, as the file says.", show_default=False),
     ] = False,
     large: Annotated[
         bool,
-        typer.Option("--full", help="As much as was published; takes hours.", show_default=False),
+        typer.Option("--full", help="Run as much as was published; this takes hours.", show_default=False),
     ] = False,
-    again: Annotated[bool, typer.Option("--again", help="Also run points that are done.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run points again that are done.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""

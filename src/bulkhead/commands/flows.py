@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from bulkhead.flows.sweep import Sweep, Swept
 
 PlatformName = Annotated[
-    str, typer.Option("--platform", metavar="PLATFORM", help="The platform whose costs are used.")
+    str, typer.Option("--platform", metavar="PLATFORM", help="Platform whose measured path costs are used.")
 ]
-Size = Annotated[str, typer.Option(metavar="BYTES", help="Of a packet, as 4KiB.")]
-Bandwidth = Annotated[str, typer.Option(metavar="BYTES/S", help="Of the broker, as 148MB/s.")]
-Chunk = Annotated[str, typer.Option(metavar="BYTES", help="Of one transfer at most.")]
+Size = Annotated[str, typer.Option(metavar="BYTES", help="Size of a packet, as 4KiB.")]
+Bandwidth = Annotated[str, typer.Option(metavar="BYTES/S", help="Bandwidth of the broker, as 148MB/s.")]
+Chunk = Annotated[str, typer.Option(metavar="BYTES", help="Largest size of one transfer.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 
 def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
-    """Are the flows of a system schedulable, with how much slack; if not, where it fails, what would help."""
+    """Check whether the flows of a system are schedulable, with their slack, or what would help."""
     from bulkhead.commands.flows_view import flows_json, show_flows
     from bulkhead.planning.flows import plan_flows
 
@@ -65,7 +65,7 @@ def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False
 
 
 def min_bandwidth(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
-    """The smallest bandwidth of the broker with which the flows of a system are schedulable."""
+    """Find the smallest bandwidth of the broker with which the flows of a system are schedulable."""
     from bulkhead.flows import analysis
 
     loaded = _load(file, overrides, "flows min-bandwidth", as_json)
@@ -91,11 +91,13 @@ def min_period(
     bandwidth: Bandwidth,
     platform: PlatformName = "zcu102-published",
     chunk: Chunk = "4KiB",
-    senders: Annotated[int, typer.Option(min=1, max=32, help="Domains whose queues the broker has.")] = 1,
+    senders: Annotated[int, typer.Option(min=1, max=32, help="Number of domains that send.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """The smallest period of one flow alone whose deadline is its period: without control packets, and with
-    contiguous buffers of a chunk at least."""
+    """Find the smallest period of one flow alone whose deadline is its period.
+
+    The flow has no control packets, and contiguous buffers of at least a chunk.
+    """
     from bulkhead.flows import analysis
 
     command = "flows min-period"
@@ -128,26 +130,30 @@ def min_period(
 
 
 def sweep(
-    domains: Annotated[int, typer.Option(min=1, help="Senders are drawn from them.")] = 4,
-    flows: Annotated[int, typer.Option(min=1, help="Flows in each set.")] = 48,
+    domains: Annotated[int, typer.Option(min=1, help="Number of domains, from which senders are drawn.")] = 4,
+    flows: Annotated[int, typer.Option(min=1, help="Number of flows in each set.")] = 48,
     size: Size = "12KiB",
     bandwidth: Bandwidth = "500MB/s",
-    sets: Annotated[int, typer.Option(min=1, max=1_000_000, help="For each utilization.")] = 1000,
+    sets: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Number of random sets for each utilization.")
+    ] = 1000,
     platform: PlatformName = "zcu102-published",
     chunk: Chunk = "4KiB",
     first: Annotated[float, typer.Option("--from", min=0.001, max=2, help="Lowest utilization.")] = 0.05,
     last: Annotated[float, typer.Option("--to", min=0.001, max=2, help="Highest utilization.")] = 1.0,
-    step: Annotated[float, typer.Option(min=0.0001, max=2, help="Between two utilizations.")] = 0.05,
+    step: Annotated[float, typer.Option(min=0.0001, max=2, help="Distance between two utilizations.")] = 0.05,
     seed: Seed = 1,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Threads.", show_default="one for each core")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of threads.", show_default="one for each core"),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIRECTORY", help="For table and plot.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIRECTORY", help="Directory for the table and the plot."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The share of random sets that is schedulable, by utilization, and the time of the analysis."""
+    """Show which share of random sets of flows is schedulable, by utilization."""
     import os
 
     from bulkhead.commands.flows_view import show_sweep, write_sweep

@@ -20,19 +20,27 @@ def register(app: typer.Typer) -> None:
 
 
 def limits(
-    name: Annotated[str, typer.Argument(metavar="PLATFORM", help="A platform's name, or a path.")],
+    name: Annotated[str, typer.Argument(metavar="PLATFORM", help="Name of a platform, or path of its file.")],
     rt: Annotated[
         str | None,
-        typer.Option(metavar="WORKLOAD", help="Find its smallest static budget, too.", show_default=False),
+        typer.Option(
+            metavar="WORKLOAD",
+            help="Also find the smallest static budget for this real-time workload.",
+            show_default=False,
+        ),
     ] = None,
     slowdown: Annotated[
-        float, typer.Option(min=0.1, max=1000, metavar="PERCENT", help="What that budget may cost it.")
+        float,
+        typer.Option(
+            min=0.1, max=1000, metavar="PERCENT", help="Slowdown of that workload that its budget may allow."
+        ),
     ] = 5,
     step: Annotated[
-        int, typer.Option(min=1, max=100_000, metavar="MB/S", help="Budgets are multiples of it.")
+        int, typer.Option(min=1, max=100_000, metavar="MB/S", help="Step between the budgets that are tried.")
     ] = 50,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -23,7 +23,13 @@ def register(app: typer.Typer) -> None:
 def linux_module(
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="build/linux"),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Directory to write the module to.",
+            show_default="build/linux",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -20,7 +20,9 @@ def _well_formed(settings: list[str] | None) -> list[str] | None:
     return settings
 
 
-SystemFile = Annotated[str, typer.Argument(metavar="SYSTEM.yaml", help="System file.", show_default=False)]
+SystemFile = Annotated[
+    str, typer.Argument(metavar="SYSTEM.yaml", help="System file to work on.", show_default=False)
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -32,7 +34,7 @@ Overrides = Annotated[
     ),
 ]
 Unprotected = Annotated[
-    bool, typer.Option("--unprotected", help="The same system with isolation and regulation off.")
+    bool, typer.Option("--unprotected", help="Use the same system with isolation and regulation off.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def platforms(
     name: Annotated[
-        str | None, typer.Argument(help="A platform's name, or a path.", show_default=False)
+        str | None, typer.Argument(help="Name of a platform, or path of its file.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -24,23 +24,27 @@ def register(app: typer.Typer) -> None:
 def published(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[BOARD or ID]...", help="Only figures of these.", show_default=False),
+        typer.Argument(
+            metavar="[BOARD or ID]...", help="Show only figures of these groups.", show_default=False
+        ),
     ] = None,
     measure: Annotated[
         bool,
         typer.Option(
-            "--measure", help="Measure ours now: an hour or more for all of them; what is done is kept."
+            "--measure",
+            help="Measure our figures now; all of them take an hour or more, and what is done is kept.",
         ),
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Published figures, where they are from and how they were measured, beside ours; 0 however far apart.
+    """Show published figures beside ours, with where they are from and how they were measured.
 
-    Later calls show what --measure has measured. One that cannot be measured keeps no other from it, and the
-    exit code is 1.
+    Later calls show what --measure has measured. The exit code is 0 however far apart the figures are, and 1
+    if one of ours could not be measured.
     """
     from bulkhead.experiments.model import BadExperiment
     from bulkhead.published.figures import BadFigures

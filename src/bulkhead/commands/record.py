@@ -34,15 +34,17 @@ def _find(name: str, package: str | None) -> Program | str:
 
 
 def record(
-    program: Annotated[str, typer.Argument(help="An AArch64 program: its file, or its name in the package.")],
-    arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments.")] = None,
+    program: Annotated[
+        str, typer.Argument(help="AArch64 program to record: a file, or its name in the package.")
+    ],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Arguments of the program.")] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "-o",
             "--output",
             metavar="TRACE",
-            help="The trace to write.",
+            help="File to write the trace to.",
             show_default="build/traces/PROGRAM.trace",
         ),
     ] = None,
@@ -56,7 +58,7 @@ def record(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record the data accesses of a real program under the emulator; 1 if there is no trace."""
+    """Record the data accesses of a real program under the emulator; ends 1 if there is no trace."""
     from bulkhead.recording.known import SUFFIX, trace_directory
     from bulkhead.recording.record import Program, RecordingError, describe, run, trace_info
 

@@ -27,12 +27,18 @@ def report(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN...", help="Directories of runs, or report.json files.", show_default=False
+            metavar="RUN...", help="Directories of runs, or report.json files, to show.", show_default=False
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The page.", show_default="beside the last run"),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write the page to.",
+            show_default="beside the last run",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

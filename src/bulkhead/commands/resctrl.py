@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from bulkhead.resctrl.tree import Group, Offer
 
 Root = Annotated[
-    Path, typer.Option("--root", help="Where resctrl is mounted.", file_okay=False, show_default=True)
+    Path,
+    typer.Option("--root", help="Directory where resctrl is mounted.", file_okay=False, show_default=True),
 ]
 DEFAULT_ROOT = Path("/sys/fs/resctrl")
 
@@ -45,7 +46,9 @@ class Looked:
 
 
 def register(app: typer.Typer) -> None:
-    resctrl = typer.Typer(no_args_is_help=True, help="Shares of a running Linux, through its resctrl.")
+    resctrl = typer.Typer(
+        no_args_is_help=True, help="Show and set shares of a running Linux, through its resctrl."
+    )
     resctrl.command("show")(show)
     resctrl.command("apply")(apply)
     app.add_typer(resctrl, name="resctrl")
@@ -66,7 +69,10 @@ def apply(
     overrides: Overrides = None,
     root: Root = DEFAULT_ROOT,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Apply what the kernel can express, though it is not all.")
+        bool,
+        typer.Option(
+            "--partial", help="Apply what the kernel can express, although it is not all that was asked for."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -58,7 +58,9 @@ def register(app: typer.Typer) -> None:
 def run(
     context: typer.Context,
     system: SystemFile,
-    on: Annotated[str, typer.Option(metavar="qemu|machine", help="What to run it on.")] = "qemu",
+    on: Annotated[
+        str, typer.Option(metavar="qemu|machine", help="Where to run: the emulator or the simulated machine.")
+    ] = "qemu",
     observe: Annotated[
         bool, typer.Option("--observe", help="Watch every memory access from outside: who evicts whom.")
     ] = False,
@@ -67,7 +69,7 @@ def run(
         typer.Option(
             "--for",
             metavar="T",
-            help="Guest time to run, as `20s`.",
+            help="Guest time after which the run ends, as `20s`.",
             show_default="as the system file says, else until all end, or Ctrl-C",
         ),
     ] = None,
@@ -89,7 +91,10 @@ def run(
     ] = None,
     boot: Annotated[
         str,
-        typer.Option(metavar="elf|image|u-boot|firmware", help="How the machine comes to the package."),
+        typer.Option(
+            metavar="elf|image|u-boot|firmware",
+            help="How the machine is booted: ELF file, raw image, U-Boot or firmware.",
+        ),
     ] = "elf",
     gdb: Annotated[
         str | None,
@@ -102,28 +107,35 @@ def run(
     ] = None,
     solo: Annotated[
         bool,
-        typer.Option("--solo", help="With --on machine: run each domain alone too, for its slowdown."),
+        typer.Option(
+            "--solo", help="With --on machine: run each domain also alone, to measure its slowdown."
+        ),
     ] = False,
     attach: Annotated[
         bool,
-        typer.Option("--attach/--no-attach", help="Console on this terminal, if it is one; Ctrl-A x leaves."),
+        typer.Option("--attach/--no-attach", help="Attach the console to this terminal; Ctrl-A x leaves."),
     ] = True,
     timeout: Annotated[
         float | None,
         typer.Option(
-            min=1, metavar="S", help="Wall seconds after which it counts as hung.", show_default=False
+            min=1,
+            metavar="S",
+            help="Wall time in seconds after which the run counts as hung.",
+            show_default=False,
         ),
     ] = None,
     directory: Annotated[
         Path | None,
-        typer.Option("--directory", metavar="DIR", help="Where results go.", show_default="build/run/SYSTEM"),
+        typer.Option(
+            "--directory", metavar="DIR", help="Directory for the results.", show_default="build/run/SYSTEM"
+        ),
     ] = None,
     page: Annotated[
         bool,
         typer.Option("--page/--no-page", help="Draw the page at the end; `report DIR` draws it later."),
     ] = True,
 ) -> None:
-    """Run a system, with its console attached; 0 if every promise held, 1 and the reasons if not."""
+    """Run a system with its console attached; ends 0 if every promise held, else 1 with the reasons."""
     from bulkhead.commands.run_components import Options as ComponentOptions
     from bulkhead.commands.run_components import run_components
     from bulkhead.config.load import load_system

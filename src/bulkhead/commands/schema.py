@@ -21,9 +21,9 @@ def register(app: typer.Typer) -> None:
 
 
 def schema(
-    kind: Annotated[Kind, typer.Argument(help="Which kind of file.")] = Kind.system,
+    kind: Annotated[Kind, typer.Argument(help="Kind of file that the schema describes.")] = Kind.system,
     json_schema: Annotated[
-        bool, typer.Option("--json-schema", "--json", help="The only form; accepted for clarity.")
+        bool, typer.Option("--json-schema", "--json", help="Print JSON, which is the only form.")
     ] = True,
 ) -> None:
     """Print the JSON Schema that editors use to complete and check files."""

@@ -20,28 +20,40 @@ def register(app: typer.Typer) -> None:
 
 
 def sensitivity(
-    name: Annotated[str, typer.Argument(help="An experiment's name, or a file.")],
-    by: Annotated[int, typer.Option(min=1, max=90, metavar="PERCENT", help="Less and more.")] = 25,
+    name: Annotated[str, typer.Argument(help="Name of an experiment, or path of its file.")],
+    by: Annotated[
+        int,
+        typer.Option(
+            min=1, max=90, metavar="PERCENT", help="By how much each parameter is made smaller and larger."
+        ),
+    ] = 25,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="As of `experiment`: a smaller point.", show_default=False
+            "--set", metavar="KEY=VALUE", help="Set a value, as for `experiment`.", show_default=False
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="PARAMETER", help="Only these parameters.", show_default=False),
+        typer.Option("--only", metavar="PARAMETER", help="Vary only these parameters.", show_default=False),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Runs of each point.", show_default="the file's")
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number of runs of each point, with different seeds.",
+            show_default="the file's",
+        ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also run what is done.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run points again that are done.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """An experiment's headline against other values of each assumed parameter of its platform."""
+    """Show how an experiment's headline depends on each assumed parameter of its platform."""
     from bulkhead.commands.experiment import table_facts
     from bulkhead.commands.run import run_quietly
     from bulkhead.env.paths import build_dir

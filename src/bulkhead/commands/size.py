@@ -142,7 +142,7 @@ def source_lines(files: list[Path]) -> dict[str, int]:
 
 
 def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON object.")) -> None:
-    """Size of the hypervisor: sections of its program, lines of its sources."""
+    """Show the size of the hypervisor: sections of its program, lines of its sources."""
     repository("`size`")
     native.ensure_built(["target"])
     tree = build_dir() / "target"

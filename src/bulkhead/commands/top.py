@@ -32,15 +32,15 @@ def top(
     target: Annotated[
         Path,
         typer.Argument(
-            metavar="SYSTEM|RUN", help="A system file (its latest run) or the directory of a run."
+            metavar="SYSTEM|RUN", help="System file, whose latest run is shown, or directory of a run."
         ),
     ],
     once: Annotated[
-        bool, typer.Option("--once", help="Show it once; that of a run that has ended, too.")
+        bool, typer.Option("--once", help="Show the state once, also that of a run that has ended.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Events against budgets, throttling and exits of each domain, live; Ctrl-C leaves."""
+    """Show events, budgets, throttling and exits of each domain live; Ctrl-C leaves."""
     from bulkhead.run.find import NoRun, find_run
     from bulkhead.run.live import LIVE_FILE
 

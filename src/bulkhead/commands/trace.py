@@ -24,7 +24,7 @@ def trace(
     target: Annotated[
         Path,
         typer.Argument(
-            metavar="SYSTEM|RUN", help="A system file (its latest run) or the directory of a run."
+            metavar="SYSTEM|RUN", help="System file, whose latest run is taken, or directory of a run."
         ),
     ],
     output: Annotated[
@@ -33,7 +33,7 @@ def trace(
             "--output",
             "-o",
             metavar="FILE",
-            help="The trace.",
+            help="File to write the trace to.",
             show_default="trace.json in the run's directory",
         ),
     ] = None,

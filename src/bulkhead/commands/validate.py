@@ -28,17 +28,20 @@ def register(app: typer.Typer) -> None:
 def validate(
     boards: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[BOARD]...", help="Boards; all if none is named.", show_default=False),
+        typer.Argument(
+            metavar="[BOARD]...", help="Boards to validate; all if none is named.", show_default=False
+        ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
     ] = None,
     every: Annotated[
         bool, typer.Option("--points", help="Show every point, not a line for each kind.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predicted beside published figures of boards; 0 if the validation boards' errors are within limits."""
+    """Compare predictions with published figures of boards; ends 1 if an error is beyond its limit."""
     from bulkhead.env.paths import build_dir
     from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine.native import built_machine

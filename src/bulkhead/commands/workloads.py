@@ -17,7 +17,9 @@ from bulkhead.commands.output import complain, console, print_json, result_objec
 if TYPE_CHECKING:
     from bulkhead.recording.compare import Comparison
 
-app = typer.Typer(help="Programs that load boards and the simulated machine.", no_args_is_help=True)
+app = typer.Typer(
+    help="List and compare programs that load boards and the simulated machine.", no_args_is_help=True
+)
 
 
 def register(parent: typer.Typer) -> None:
@@ -37,16 +39,21 @@ def list_all() -> None:
 
 @app.command("compare")
 def compare_builds(
-    names: Annotated[list[str] | None, typer.Argument(help="Workloads.", show_default="all")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Workloads to compare.", show_default="all")
+    ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="PARAMETER=NUMBER", help="Of the workloads.", show_default="small=1 iterations=3"
+            "--set",
+            metavar="PARAMETER=NUMBER",
+            help="Set a parameter of the workloads.",
+            show_default="small=1 iterations=3",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Instructions and accesses, instrumented against AArch64 build; 1 if checksums differ."""
+    """Compare instrumented and AArch64 builds of workloads; ends 1 if their checksums differ."""
     from bulkhead.config.problem import no_such
     from bulkhead.env.progress import progress
     from bulkhead.recording.compare import build, compare, workload_names

@@ -229,7 +229,11 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
             )
             for d in raw["domains"][:count]
         ],
-        cores=[core for page in pages[1:] if page is not None and (core := _core(layout, page, hz))],
+        cores=[
+            core
+            for page in pages[1:]
+            if page is not None and (core := _core(layout, page, hz, int(raw["ended_at"])))
+        ],
         regulation=_regulation(raw["regulation"]),
         flows=[_flow(layout, one, hz) for one in raw["flows"]],
         mpam_frame=int(raw["mpam_frame"]),
@@ -278,7 +282,7 @@ def _regulation(raw: Mapping[str, Any]) -> RegulationStatus | None:
     )
 
 
-def _core(layout: Layout, page: bytes, hz: int) -> CoreStatus | None:
+def _core(layout: Layout, page: bytes, hz: int, ended_at: int) -> CoreStatus | None:
     raw = _record(layout, "status_core", page)
     if raw["magic"] != layout.constant("status_magic"):
         return None
@@ -304,7 +308,7 @@ def _core(layout: Layout, page: bytes, hz: int) -> CoreStatus | None:
                 priority=int(one["priority"]),
                 dispatches=int(one["dispatches"]),
                 blocks=int(one["blocks"]),
-                run_ns=_ns(int(one["run_ticks"]), hz),
+                run_ns=_ns(int(one["run_ticks"]) + _since(int(one["entered_at"]), ended_at), hz),
                 out_of_order=int(one["out_of_order"]),
                 periods_due=int(one["periods_due"]),
                 budget=_budget(one["budget"], hz),
@@ -318,6 +322,11 @@ def _core(layout: Layout, page: bytes, hz: int) -> CoreStatus | None:
             for one in raw["shared"][: int(raw["shared_count"])]
         ),
     )
+
+
+def _since(entered_at: int, ended_at: int) -> int:
+    """Ticks that a VCPU has run when the machine ended; 0 if it does not run, or the machine still does."""
+    return max(0, ended_at - entered_at) if entered_at else 0
 
 
 def _ns(ticks: int, hz: int) -> int:
