@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
+import command_reference
 import pictures
 import requirements
 
@@ -114,3 +115,8 @@ def test_a_test_of_no_requirement_is_found() -> None:
 def test_pictures_are_as_they_would_be_drawn(name: str) -> None:
     """`scripts/pictures.py` draws them."""
     assert (pictures.PICTURES / f"{name}.svg").read_text(encoding="utf-8") == pictures.svg_of(name)
+
+
+def test_the_reference_of_commands_is_current() -> None:
+    """`scripts/command_reference.py` writes it."""
+    assert command_reference.PAGE.read_text(encoding="utf-8") == command_reference.page()
