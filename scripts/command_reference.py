@@ -33,8 +33,8 @@ def page() -> str:
         "# Commands",
         "",
         "Exit codes of all commands: 0 yes or done, 1 the answer is no, 2 wrong usage, 3 the environment"
-        " lacks something, 130 interrupted. With `--json` standard output has one JSON object in every case but"
-        " wrong usage.",
+        " lacks something, 130 interrupted. With `--json` standard output has one JSON object in every case"
+        " but wrong usage.",
     ]
     for panel, names in PANELS.items():
         lines += ["", f"## {panel}"]

@@ -42,7 +42,6 @@ struct shared_vcpu {
     uint64_t first_period;   /* number of the one in which its current life began, or the last one ended */
     uint64_t earlier_due;    /* periods of its earlier lives and grids */
     struct statistics_seen seen;
-    uint64_t entered_ticks; /* when it was dispatched last */
     uint64_t blocked_ticks; /* when it began to wait last */
     struct release_delay release;
     bool begun;           /* had a life */
@@ -496,9 +495,9 @@ static void leave(struct shared_core *own, uint64_t now)
     if (one == NULL) {
         return;
     }
-    if (one->entered_ticks != 0) {
-        one->status->run_ticks += now - one->entered_ticks;
-        one->entered_ticks = 0;
+    if (one->status->entered_at != 0) {
+        one->status->run_ticks += now - one->status->entered_at;
+        one->status->entered_at = 0;
     }
     for (uint32_t i = 0; i < own->count; i++) {
         if (own->vcpus[i] != one && own->vcpus[i]->sched.priority >= one->sched.priority) {
@@ -596,7 +595,7 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
             check_order(own, chosen);
         }
         chosen->status->dispatches += decision.switched;
-        chosen->entered_ticks = now;
+        chosen->status->entered_at = now;
         for (uint32_t i = 0; i < RESERVATION_COUNTERS; i++) {
             preload[i] = decision.preload[i];
         }
