@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xAA21ECF4u
+#define BH_LAYOUT_HASH 0x5565FAD4u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -885,7 +885,8 @@ struct status_vcpu {
     uint32_t priority;
     uint64_t dispatches; /* that made the core's registers its own */
     uint64_t blocks; /* WFI, and calls that mean it */
-    uint64_t run_ticks; /* of the counter: on the core, with what EL2 does for it */
+    uint64_t run_ticks; /* of the counter: on the core, with what EL2 does for it; not since it was entered last */
+    uint64_t entered_at; /* counter value: when that was; 0: it does not run */
     uint64_t out_of_order; /* dispatches while one of a higher priority was ready */
     uint64_t periods_due; /* that have ended by the clock, of all its lives */
     uint64_t cpu_periods; /* of its reservation of CPU time */
@@ -1435,7 +1436,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_sample, global_events) == 48u, "status_s
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, utilization) == 56u, "status_sample.utilization");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, reserved) == 60u, "status_sample.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_vcpu) == 280u, "size of status_vcpu");
+BH_LAYOUT_ASSERT(sizeof(struct status_vcpu) == 288u, "size of status_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, domain) == 0u, "status_vcpu.domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, vcpu) == 4u, "status_vcpu.vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, state) == 8u, "status_vcpu.state");
@@ -1443,15 +1444,16 @@ BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, priority) == 12u, "status_vcpu.pri
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, dispatches) == 16u, "status_vcpu.dispatches");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, blocks) == 24u, "status_vcpu.blocks");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, run_ticks) == 32u, "status_vcpu.run_ticks");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, out_of_order) == 40u, "status_vcpu.out_of_order");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, periods_due) == 48u, "status_vcpu.periods_due");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_periods) == 56u, "status_vcpu.cpu_periods");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_throttled_periods) == 64u, "status_vcpu.cpu_throttled_periods");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_max_ticks) == 72u, "status_vcpu.cpu_max_ticks");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, releases) == 80u, "status_vcpu.releases");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, release_sum_ticks) == 88u, "status_vcpu.release_sum_ticks");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, release_max_ticks) == 96u, "status_vcpu.release_max_ticks");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, budget) == 104u, "status_vcpu.budget");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, entered_at) == 40u, "status_vcpu.entered_at");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, out_of_order) == 48u, "status_vcpu.out_of_order");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, periods_due) == 56u, "status_vcpu.periods_due");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_periods) == 64u, "status_vcpu.cpu_periods");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_throttled_periods) == 72u, "status_vcpu.cpu_throttled_periods");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_max_ticks) == 80u, "status_vcpu.cpu_max_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, releases) == 88u, "status_vcpu.releases");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, release_sum_ticks) == 96u, "status_vcpu.release_sum_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, release_max_ticks) == 104u, "status_vcpu.release_max_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, budget) == 112u, "status_vcpu.budget");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_path_cost) == 288u, "size of status_path_cost");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, count) == 0u, "status_path_cost.count");
@@ -1503,7 +1505,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_mpam, monitor_count) == 224u, "status_mp
 BH_LAYOUT_ASSERT(offsetof(struct status_mpam, without_monitor) == 228u, "status_mpam.without_monitor");
 BH_LAYOUT_ASSERT(offsetof(struct status_mpam, monitors) == 232u, "status_mpam.monitors");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2752u, "size of status_core");
+BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2816u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, core) == 4u, "status_core.core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, domain) == 8u, "status_core.domain");
