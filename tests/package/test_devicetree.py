@@ -11,6 +11,7 @@ from pathlib import Path
 import fdt
 import pytest
 
+from bulkhead.env.qemu import qemu_binary
 from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, device_tree, own_device_tree
 from bulkhead.package.errors import PackageError
 from bulkhead.package.memory import Region
@@ -141,3 +142,33 @@ def test_a_tree_of_ones_own_gets_what_the_loader_knows_and_keeps_the_rest(tmp_pa
 def test_what_is_no_tree_is_refused(length: int) -> None:
     with pytest.raises(PackageError, match="device tree"):
         own_device_tree(device_tree(BOARD)[:length], "after", None)
+
+
+def compatible_lists(blob: bytes) -> dict[str, list[str]]:
+    """By path of a node."""
+    tree = fdt.parse_dtb(blob)
+    return {
+        f"{path}/{node.name}": list(node.get_property("compatible").data)
+        for path, nodes, _ in tree.walk()
+        for node in nodes
+        if node.get_property("compatible") is not None
+    }
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("version", [2, 3])
+def test_d7_nodes_have_all_compatible_strings_of_the_emulators_board(version: int, tmp_path: Path) -> None:
+    """Drivers and test programs look for one of them, and which one is theirs to choose."""
+    dump = tmp_path / "board.dtb"
+    machine = f"virt,virtualization=on,gic-version={version},dumpdtb={dump}"
+    command = [qemu_binary(), "-M", machine, "-cpu", "cortex-a53", "-nographic", "-nic", "none"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    board = list(compatible_lists(dump.read_bytes()).values())
+    own = replace(BOARD, pmu=True) if version == 3 else replace(BOARD, gicr=None, gicc=0x801_0000, pmu=True)
+    kinds = 0
+    for node, strings in compatible_lists(device_tree(own)).items():
+        for theirs in board:
+            if set(theirs) & set(strings) - {"arm,primecell", "simple-bus"}:
+                kinds += 1
+                assert set(theirs) <= set(strings), node
+    assert kinds >= 5, "processors, PSCI, timer, interrupt controller, UART"
