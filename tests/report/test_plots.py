@@ -132,14 +132,15 @@ def report(histogram: list[int]) -> bytes:
 
 
 def test_jitter_has_a_histogram_for_each_run(tmp_path: Path, counted: Run) -> None:
-    """From the first bucket in which there is anything: an area and its line, both as high as the share."""
+    """From the first bucket in which there is anything: a line as high as the share, and for the last run an
+    area below it. The color is the domain's."""
     MadeUp(tmp_path, console=report([0] * 9 + [50, 0, 50]), options=COUNTED).result()
     other = load_run(tmp_path)
     found = marks(plots.jitter([counted, other]) or "")
-    assert colors(found) == [PALETTE[1]] * 2 + [PALETTE[0]] * 2
+    assert colors(found) == [PALETTE[0]] * 3
     histogram: list[int] = counted.domains[0]["report"]["histogram"]
     buckets = len(histogram) - histogram.index(400)
-    assert [mark.points for mark in found] == [2 * buckets + 2] * 4
+    assert [mark.points for mark in found] == [2 * buckets + 2] * 3
     assert found[0].top < found[2].top, "two thirds in one bucket, and half"
 
 

@@ -11,11 +11,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from rich.console import Console
 
 from bulkhead.config.system import Expectation
 from bulkhead.report.html import command_of, render
 from bulkhead.report.load import NotARun, Run, load_run
+from bulkhead.report.style import PALETTE, text_on
 from bulkhead.report.terminal import show_run
 from bulkhead.run.target import Options
 
@@ -68,7 +70,7 @@ def test_page_compares_runs(isolated: Run, unprotected: Run) -> None:
 def test_jitter_is_of_counted_time(tmp_path: Path, icount: bool, shown: int) -> None:
     """In the time of the emulator's host, it says how busy the host was."""
     MadeUp(tmp_path / "r", options=Options(icount=icount, for_ns=20 * 10**9)).result()
-    assert render([load_run(tmp_path / "r")]).count("Release jitter") == shown
+    assert render([load_run(tmp_path / "r")]).count("<h3>Release jitter") == shown
 
 
 def test_what_was_expected_is_shown_with_what_came_of_it(tmp_path: Path) -> None:
@@ -272,3 +274,45 @@ def test_not_a_run(tmp_path: Path, content: str | None) -> None:
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotARun, match="nowhere does not exist"):
         load_run(tmp_path / "nowhere")
+
+
+def test_the_page_begins_with_the_result(isolated: Run, unprotected: Run) -> None:
+    page = BeautifulSoup(render([unprotected, isolated]), "html.parser")
+    lost = sum(domain["llc"]["evicted_by_others"] for domain in unprotected.domains)
+    headline = page.select_one(".headline")
+    assert headline is not None and lost > 0
+    counts = [found.text.replace("\u202f", "") for found in headline.select("b")]
+    assert counts == [str(lost), "0"]
+    assert page.text.index("evicted by others") < page.text.index("Verdict")
+
+
+def test_a_run_that_lost_lines_is_not_simply_ok(isolated: Run, unprotected: Run) -> None:
+    page = BeautifulSoup(render([unprotected, isolated]), "html.parser")
+    badges = [(found.text, found["class"]) for found in page.select(".badge")]
+    assert badges == [("ok: nothing promised, lines lost", ["badge", "warn"]), ("ok", ["badge", "good"])]
+
+
+def test_the_page_can_be_read_aloud(isolated: Run, unprotected: Run) -> None:
+    page = BeautifulSoup(render([unprotected, isolated]), "html.parser")
+    ids = [found["id"] for found in page.find_all(id=True)]
+    assert len(ids) > 100 and len(ids) == len(set(ids))
+    referenced = set(re.findall(r"url\(#([^)]+)\)", str(page))) | set(
+        re.findall(r'href="#([^"]+)"', str(page))
+    )
+    assert referenced and referenced <= set(ids)
+    assert all(found.get("role") == "img" and found.get("aria-label") for found in page.find_all("svg"))
+    assert all(found.caption is not None for found in page.find_all("table"))
+    assert all(found.get("scope") == "col" for found in page.find_all("th"))
+
+
+@pytest.mark.parametrize("color", [*PALETTE, "#d1495b", "#8a8f98"])
+def test_text_on_a_color_has_contrast(color: str) -> None:
+    """4.5 at least, as WCAG 2.2 asks of text."""
+
+    def luminance(code: str) -> float:
+        parts = [int(code[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    one, other = sorted((luminance(color), luminance(text_on(color))))
+    assert (other + 0.05) / (one + 0.05) >= 4.5

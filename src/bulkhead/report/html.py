@@ -47,6 +47,7 @@ def render(runs: Sequence[Run]) -> str:
     environment.filters.update(count=numbers.count, duration=numbers.duration, ranges=numbers.ranges)
     return environment.get_template(_TEMPLATE).render(
         title=_title(runs),
+        headline=_headline(runs),
         runs=[_shown(run) for run in runs],
         domains=_domain_names(runs),
         monitor_headings=HEADINGS,
@@ -69,6 +70,21 @@ def _domain_names(runs: Sequence[Run]) -> list[str]:
     return list(dict.fromkeys(str(domain["name"]) for run in runs for domain in run.domains))
 
 
+def _lines_lost(run: Run) -> int | None:
+    """Of all domains to others; None if nobody has counted."""
+    counts = [
+        int(llc["evicted_by_others"])
+        for domain in run.domains
+        if (llc := domain.get("llc")) and llc.get("evicted_by_others") is not None
+    ]
+    return sum(counts) if counts else None
+
+
+def _headline(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """What the page shows in one line: the lines lost in each run where they were counted."""
+    return [{"label": run.label, "lines": lost} for run in runs if (lost := _lines_lost(run)) is not None]
+
+
 def _shown(run: Run) -> dict[str, Any]:
     witnesses = run.report.get("witnesses") or {}
     return {
@@ -77,6 +93,7 @@ def _shown(run: Run) -> dict[str, Any]:
         "about": run.about,
         "label": run.label,
         "ok": run.ok,
+        "lost": run.ok and not run.protected and bool(_lines_lost(run)),
         "trust": trust_text(run),
         "command": command_of(run),
         "guest_time": guest_time(run),
@@ -143,7 +160,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[dict[str, Any] | None]:
             ),
         ],
     )
-    by_run: tuple[tuple[str, Callable[[Run], str | None], str], ...] = (
+    by_run: tuple[tuple[str, Callable[[Run, Sequence[Run]], str | None], str], ...] = (
         (
             "Who evicted whom",
             plots.who_evicted_whom,
@@ -162,7 +179,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[dict[str, Any] | None]:
         ("Exits to the hypervisor", plots.exits, ""),
     )
     for title, draw, caption in by_run:
-        figures = [_figure(run.label if several else title, draw(run), caption) for run in runs]
+        figures = [_figure(run.label if several else title, draw(run, runs), caption) for run in runs]
         yield _section(title if several else "", figures)
 
 

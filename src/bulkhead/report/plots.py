@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from bulkhead.report.load import Run
-from bulkhead.report.style import HEAT, PALETTE, TEXT, owner_color, svg
+from bulkhead.report.style import HEAT, TEXT, owner_color, svg, text_on
 
 
 def evictions(runs: Sequence[Run]) -> str | None:
@@ -54,8 +54,8 @@ def evictions(runs: Sequence[Run]) -> str | None:
     return svg(draw, (6.4, 3.1))
 
 
-def who_evicted_whom(run: Run) -> str | None:
-    """Heat map of victim and evictor."""
+def who_evicted_whom(run: Run, runs: Sequence[Run] = ()) -> str | None:
+    """Heat map of victim and evictor, in one scale of colors for all `runs` that it is compared with."""
     witness = run.witness("observer") or run.witness("machine")
     if not witness or "evictions" not in witness:
         return None
@@ -65,6 +65,7 @@ def who_evicted_whom(run: Run) -> str | None:
         i for i, name in enumerate(owners) if name != "nobody" or any(row[i] for row in witness["evictions"])
     ]
     matrix = np.array(witness["evictions"], dtype=float)[np.ix_(kept, kept)]
+    most = max(4.0, *(float(np.log10(max(_foreign(one), 1))) for one in (run, *runs)))
     names = [owners[i] for i in kept]
 
     def draw(figure: Figure) -> None:
@@ -72,9 +73,7 @@ def who_evicted_whom(run: Run) -> str | None:
         foreign = matrix.copy()
         np.fill_diagonal(foreign, np.nan)
         shown = np.ma.masked_where(~(foreign > 0), np.log10(np.where(foreign > 0, foreign, 1)))
-        axes.imshow(
-            shown, cmap=HEAT, aspect="auto", vmin=0, vmax=max(4.0, float(shown.max() if shown.count() else 0))
-        )
+        axes.imshow(shown, cmap=HEAT, aspect="auto", vmin=0, vmax=most)
         for row, column in np.ndindex(*matrix.shape):
             value = int(matrix[row, column])
             on_color = row != column and value > 0
@@ -86,7 +85,7 @@ def who_evicted_whom(run: Run) -> str | None:
                 va="center",
                 fontsize=8.5,
                 color="#ffffff" if on_color and value > 200 else "#1b1b1b" if on_color else TEXT,
-                alpha=0.4 if row == column else 1,
+                alpha=0.7 if row == column else 1,
             )
         axes.set_xticks(range(len(names)), names)
         axes.set_yticks(range(len(names)), names)
@@ -101,7 +100,7 @@ def who_evicted_whom(run: Run) -> str | None:
     return svg(draw, (6.4, 3.5))
 
 
-def over_time(run: Run) -> str | None:
+def over_time(run: Run, _: Sequence[Run] = ()) -> str | None:
     """Evictions by others and misses of each domain, window by window."""
     if run.observer is None or len(run.observer.windows) < 2:
         return None
@@ -135,17 +134,19 @@ def over_time(run: Run) -> str | None:
     return svg(draw, (6.4, 3.4))
 
 
-def exits(run: Run) -> str | None:
-    """Why each domain's VCPUs left for the hypervisor, per second."""
-    guest_ns = run.rated_ns
-    domains = [domain for domain in run.domains if domain.get("exit_reasons")]
-    if not domains or not guest_ns:
+def exits(run: Run, runs: Sequence[Run] = ()) -> str | None:
+    """Why each domain's VCPUs left for the hypervisor, per second; the same reasons in the same scale for all
+    `runs` that it is compared with."""
+    domains = _leaving(run)
+    if not domains or not run.rated_ns:
         return None
-    total: dict[str, int] = {}
-    for domain in domains:
-        for reason, n in domain["exit_reasons"].items():
-            total[reason] = total.get(reason, 0) + n
-    most = sorted(total, key=lambda reason: -total[reason])[:10]
+    guest_ns = run.rated_ns
+    rates: dict[str, float] = {}
+    for one in runs or (run,):
+        for domain in _leaving(one) if one.rated_ns else []:
+            for reason, n in domain["exit_reasons"].items():
+                rates[reason] = max(rates.get(reason, 0.0), n * 1e9 / (one.rated_ns or 1))
+    most = sorted(rates, key=lambda reason: -rates[reason])[:10]
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -160,7 +161,7 @@ def exits(run: Run) -> str | None:
         axes.set_yticks(range(len(most)), [reason.replace("_", " ") for reason in most])
         axes.invert_yaxis()
         axes.set_xscale("symlog", linthresh=1)
-        axes.set_xlim(left=0)
+        axes.set_xlim(0, 1.5 * max(1.0, *rates.values()))
         axes.set_xlabel("exits per second of guest time (log above 1)")
         axes.grid(axis="x")
         axes.legend(fontsize=8.5, loc="lower right")
@@ -172,7 +173,9 @@ def jitter(runs: Sequence[Run]) -> str | None:
     """How late real-time releases came: log2 buckets, as periodic guests report them. Of runs in the time of
     the emulator's host there is nothing to show: it would be the host's lateness."""
     series = []
-    for run in runs:
+    names = list(dict.fromkeys(domain["name"] for run in runs for domain in run.domains))
+    styles = ("-", "--", ":", "-.")
+    for place, run in enumerate(runs, start=1 - len(runs)):  # the last one has the full line
         if not run.own_time:
             continue
         for domain in run.domains:
@@ -180,20 +183,22 @@ def jitter(runs: Sequence[Run]) -> str | None:
             histogram = report.get("histogram") if isinstance(report, dict) else None
             if isinstance(histogram, list) and histogram and all(_is_count(n) for n in histogram):
                 label = domain["name"] + (f", {run.label}" if len(runs) > 1 else "")
-                series.append((label, histogram[:64]))
+                color = owner_color(names, domain["name"])
+                series.append((label, histogram[:64], color, styles[min(-place, len(styles) - 1)]))
     if not series:
         return None
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
-        longest = max(len(histogram) for _, histogram in series)
-        first = min(next((i for i, n in enumerate(h) if n), longest - 1) for _, h in series)
-        for index, (label, histogram) in enumerate(series):
+        longest = max(len(histogram) for _, histogram, _, _ in series)
+        first = min(next((i for i, n in enumerate(h) if n), longest - 1) for _, h, _, _ in series)
+        for label, histogram, color, line in series:
             share = np.array(histogram + [0] * (longest - len(histogram)), dtype=float)
             share /= max(share.sum(), 1)
-            color = PALETTE[(index + 1) % len(PALETTE)] if index < len(series) - 1 else PALETTE[0]
-            axes.stairs(share[first:], np.arange(first, longest + 1), color=color, fill=True, alpha=0.28)
-            axes.stairs(share[first:], np.arange(first, longest + 1), color=color, label=label, linewidth=1.4)
+            edges = np.arange(first, longest + 1)
+            if line == "-":
+                axes.stairs(share[first:], edges, color=color, fill=True, alpha=0.28)
+            axes.stairs(share[first:], edges, color=color, label=label, linewidth=1.4, linestyle=line)
         ticks = np.arange(first, longest + 1, max(1, (longest - first) // 8))
         format_ns = EngFormatter(unit="s", places=0, sep=" ")
         axes.set_xticks(ticks, [format_ns(2.0**t * 1e-9) for t in ticks], fontsize=8.5)
@@ -207,7 +212,7 @@ def jitter(runs: Sequence[Run]) -> str | None:
     return svg(draw, (6.4, 2.8))
 
 
-def color_map(run: Run) -> str | None:
+def color_map(run: Run, _: Sequence[Run] = ()) -> str | None:
     """Mapped frames by owner and color, as the tables have them; a frame in a wrong color stands out."""
     witness = run.witness("tables")
     coloring = run.report.get("coloring", {})
@@ -244,7 +249,7 @@ def color_map(run: Run) -> str | None:
                         _short(counts[color]),
                         ha="center",
                         va="center",
-                        color="#ffffff",
+                        color=TEXT if face == "none" else text_on(face),
                         fontsize=9,
                     )
         axes.set_xlim(0, colors)
@@ -257,6 +262,17 @@ def color_map(run: Run) -> str | None:
         axes.tick_params(length=0)
 
     return svg(draw, (6.4, 0.8 + 0.42 * len(names)))
+
+
+def _leaving(run: Run) -> list[dict[str, Any]]:
+    return [domain for domain in run.domains if domain.get("exit_reasons")]
+
+
+def _foreign(run: Run) -> int:
+    """The most lines that one owner has lost to another."""
+    witness = run.witness("observer") or run.witness("machine") or {}
+    rows = witness.get("evictions") or []
+    return max((int(n) for i, row in enumerate(rows) for j, n in enumerate(row) if i != j), default=0)
 
 
 def _evicted(run: Run, name: str) -> int:

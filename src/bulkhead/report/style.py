@@ -49,6 +49,14 @@ def owner_color(names: Sequence[str], name: str) -> str:
     return PALETTE[domains.index(name) % len(PALETTE)] if name in domains else _NOBODY
 
 
+def text_on(color: str) -> str:
+    """Black or white, whichever has the higher contrast on it (WCAG 2.2, relative luminance)."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return "#000000" if luminance > 0.179 else "#ffffff"
+
+
 def svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
     """What `draw` puts on a figure of that size, as an `<svg>` element that scales with the page."""
     with mpl.rc_context(_STYLE):

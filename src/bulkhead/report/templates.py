@@ -5,13 +5,17 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from bulkhead.report.picture import pictures
+
 
 def page_templates() -> Environment:
-    """The templates beside this file, `NAME.html.j2`."""
-    return Environment(
+    """The templates beside this file, `NAME.html.j2`; for one page, whose pictures are numbered."""
+    made = Environment(
         loader=PackageLoader("bulkhead.report", ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["picture"] = pictures()
+    return made
