@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What drivers send, and what they are owed. Transfers are flow_exchange_next.c.
+ * Transmit side of the exchange: packets that guests send, and the resets and credits that the device still
+ * has to deliver to them. Transfers are in flow_exchange_next.c.
  */
 #include "core/flow_paths.h"
 
@@ -144,8 +145,8 @@ void flow_exchange_has_buffers(struct flow_exchange *exchange, uint32_t index, u
     flow_exchange_settle(exchange, now, effects);
 }
 
-/* The flow that a sound packet goes along, or FLOW_DIRECTORY_NONE. Those that carry it onward come before
- * those that carry it back. */
+/* The flow of a valid packet, or FLOW_DIRECTORY_NONE. A flow in which the packet travels from source to
+ * destination is preferred over one in which it is a reply. */
 static uint32_t path_of(const struct flow_exchange *exchange, const struct vsock_header *header,
                         bool *reverse)
 {

@@ -59,7 +59,7 @@ void virtio_device_set_ready(struct virtio_device *device, struct guest_memory *
 /* Queues that the driver gives up are as after a reset. */
 void virtio_device_retire(struct virtio_device *device);
 
-/* The guest wrote what cannot be: nothing of its queues is looked at until it has reset the device. */
+/* After invalid input from the guest: its queues are not read until the guest has reset the device. */
 void virtio_device_fail(struct virtio_device *device);
 
 /* Whether the device works: the driver is ready, and nothing has failed. */

@@ -58,7 +58,7 @@ struct virtqueue_chain {
 enum virtqueue_answer {
     VIRTQUEUE_TAKEN,
     VIRTQUEUE_EMPTY,
-    VIRTQUEUE_BROKEN, /* the guest wrote what cannot be: the device needs a reset */
+    VIRTQUEUE_BROKEN, /* invalid input from the guest: the device needs a reset */
 };
 
 /* Where byte `offset` of a chain lies, and how many of it from there on are in the same segment; 0: it has no

@@ -46,7 +46,7 @@ struct vsock_device {
     uint64_t sent_since; /* ticks: since then */
     uint64_t owed;       /* flows, 1 << number, of which it is to be told resets in its own turn */
     bool interrupts;     /* something was given back since somebody asked, and the driver wants to hear */
-    bool failed;         /* the guest wrote what cannot be, and nobody knows yet */
+    bool failed;         /* invalid input from the guest, not yet reported */
     bool owes_event;     /* the driver is to hear that all connections are gone */
     struct virtqueue_progress *progress; /* of each queue */
     struct flow_turns turns;
@@ -59,7 +59,7 @@ struct vsock_device {
     struct vsock_packet packets[VSOCK_PLACES];
     uint32_t answer_count;
     struct vsock_header answers[VSOCK_ANSWERS];
-    uint64_t malformed; /* times that the guest wrote what cannot be */
+    uint64_t malformed; /* how often the guest's input was invalid */
     uint64_t foreign;   /* packets with a sender that it is not */
 };
 
@@ -93,7 +93,7 @@ void vsock_device_lose(struct vsock_device *device);
 /* Looks at what was sent next, without taking it. `packet` has its header and its chain. */
 enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_packet *packet);
 
-/* The guest wrote what cannot be: nothing of its queues is looked at until it has reset the device. */
+/* After invalid input from the guest: its queues are not read until the guest has reset the device. */
 void vsock_device_fail(struct vsock_device *device);
 
 /* Takes the packet that was seen last into a place, whose number is returned; its link is the caller's. */
