@@ -246,7 +246,8 @@ def _list(as_json: bool) -> None:
 
 def show_rows(rows: list[dict[str, Any]], *, of: tuple[int, int] | None = None) -> None:
     """Some rows, evenly: a terminal is no place for hundreds. Nor for all columns: those that tell the rows
-    apart, as many as fit. `of`: how many rows and columns there are, where these are chosen ones."""
+    apart, as many as fit. `of`: how many rows and columns there are, where these are chosen ones: then a column
+    is shown also if it is the same in all rows."""
     from rich.table import Table
 
     from bulkhead.experiments.intervals import HIGH, LOW
@@ -255,7 +256,7 @@ def show_rows(rows: list[dict[str, Any]], *, of: tuple[int, int] | None = None) 
     rows = [{key: value_and_interval(row, key) for key in columns} for row in rows]
     step = max(1, -(-len(rows) // SHOWN_ROWS))
     shown = rows[::step][:SHOWN_ROWS]
-    keys = [key for key in columns if len({cell(row[key]) for row in rows}) > 1]
+    keys = [key for key in columns if of is not None or len({cell(row[key]) for row in rows}) > 1]
     keys = keys or columns
     keys.sort(key=lambda key: any(row[key] is None for row in rows))  # what only some rows have comes last
     table, left = Table(), console().width - 1
