@@ -246,8 +246,8 @@ def _list(as_json: bool) -> None:
 
 def show_rows(rows: list[dict[str, Any]], *, of: tuple[int, int] | None = None) -> None:
     """Some rows, evenly: a terminal is no place for hundreds. Nor for all columns: those that tell the rows
-    apart, as many as fit. `of`: how many rows and columns there are, where these are chosen ones: then a column
-    is shown also if it is the same in all rows."""
+    apart, as many as fit. `of`: how many rows and columns there are, where these are chosen ones: then a
+    column is shown also if it is the same in all rows."""
     from rich.table import Table
 
     from bulkhead.experiments.intervals import HIGH, LOW
