@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 import command_reference
+import key_reference
 import pictures
 import requirements
 
@@ -120,3 +121,8 @@ def test_pictures_are_as_they_would_be_drawn(name: str) -> None:
 def test_the_reference_of_commands_is_current() -> None:
     """`scripts/command_reference.py` writes it."""
     assert command_reference.PAGE.read_text(encoding="utf-8") == command_reference.page()
+
+
+def test_the_reference_of_keys_is_current() -> None:
+    """`scripts/key_reference.py` writes it."""
+    assert key_reference.PAGE.read_text(encoding="utf-8") == key_reference.page()

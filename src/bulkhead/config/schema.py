@@ -10,6 +10,7 @@ from typing import Any
 
 from bulkhead.config.base import Model
 from bulkhead.config.components import ComponentSystem
+from bulkhead.config.meanings import MEANINGS
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 
@@ -32,11 +33,29 @@ def file_schema(kind: str) -> dict[str, Any]:
     """The schema of "system", "components" or "platform" files."""
     model = MODELS[kind]
     made: dict[str, Any] = _tidied(model.model_json_schema(by_alias=True))
+    if kind == "system":
+        _explain(made)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **made,
         "title": f"Bulkhead {kind} file",
     }
+
+
+def _explain(made: dict[str, Any]) -> None:
+    """Each key gets its meaning, which editors show."""
+    for name, node in (("System", made), *made["$defs"].items()):
+        for key, below in keys_of(node).items():
+            if meaning := MEANINGS.get(name, {}).get(key):
+                below["description"] = meaning
+
+
+def keys_of(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Of a mapping, also of one that a word can stand for."""
+    found = dict(node.get("properties", {}))
+    for option in node.get("anyOf", ()):
+        found.update(option.get("properties", {}))
+    return found
 
 
 def _tidied(node: Any) -> Any:
