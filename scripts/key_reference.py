@@ -104,10 +104,7 @@ def _values(node: dict[str, Any]) -> Iterator[str]:
         for option in node["anyOf"]:
             yield from _values(option)
     elif node.get("type") == "array":
-        inner = ", ".join(_values(node.get("items", {})))
-        for one, several in (("a mapping", "mappings"), ("a number", "numbers"), ("a name", "names")):
-            inner = inner.replace(one, several)
-        yield f"a list of {inner}" if inner else "a list"
+        yield _list_of(", ".join(_values(node.get("items", {}))))
     elif node.get("type") == "object":
         yield "a mapping"
     elif "examples" in node:
@@ -118,6 +115,12 @@ def _values(node: dict[str, Any]) -> Iterator[str]:
         yield f"a number{_range(node)}"
     elif node.get("type") == "string":
         yield "a name" if "pattern" in node else "text"
+
+
+def _list_of(what: str) -> str:
+    for one, several in (("a mapping", "mappings"), ("a number", "numbers"), ("a name", "names")):
+        what = what.replace(one, several)
+    return f"a list of {what}" if what else "a list"
 
 
 def _range(node: dict[str, Any]) -> str:
