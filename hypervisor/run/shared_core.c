@@ -651,11 +651,22 @@ static void work(struct cpu *cpu, struct shared_vcpu *chosen, const uint64_t pre
     }
 }
 
+/* One is still to be put away: its budget was spent when it ended, so it has not been chosen for that. */
+static bool any_ends(const struct shared_core *own)
+{
+    for (uint32_t i = 0; i < own->count; i++) {
+        if (own->vcpus[i]->ends) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void idle(struct cpu *cpu)
 {
     cpu->status->idle = 1;
     clock_set_alarm(CLOCK_ALARM_PERIOD, next_alarm(cpu->shared));
-    if (!irq_handle_one(cpu)) {
+    if (!irq_handle_one(cpu) && !any_ends(cpu->shared)) {
         arch_wfi();
     }
 }

@@ -223,6 +223,26 @@ TEST_F(SharedCore, T3_OneThatEndsItselfIsPutAwayAfterThoseThatAreDue)
     EXPECT_EQ(status(1).state, BH_VCPU_STATE_RESET);
 }
 
+// Nobody chooses it again before its period ends, which may be an hour later.
+TEST(SharedCoreReserved, T3_OneThatEndsWithItsBudgetSpentIsPutAwayAtOnce)
+{
+    HostedMachine machine([](SampleManifest &m) {
+        m.vcpus[1].core = shared;
+        m.domains[1].priority = 1;
+        m.domains[1].cpu_budget_ns = 100000;
+        m.domains[1].cpu_period_ns = 1000000000;
+    });
+    fake_clock_set(1000);
+    machine.on_core(shared);
+    machine.trap(esr_wfi);
+    ASSERT_EQ(cpu_at(shared)->vcpu, &domain_at(1)->vcpus[0]);
+    fake_clock_set(1000 + 62500); // a millisecond
+    machine.trap(esr_load(4, 0), 0x0B000000);
+    EXPECT_EQ(machine.status(1).state, uint32_t{BH_DOMAIN_STATE_CRASHED});
+    EXPECT_TRUE(machine.waited());
+    EXPECT_EQ(domain_at(1)->vcpus[0].power, uint32_t{VCPU_OFF});
+}
+
 TEST_F(SharedCore, B2_AnInterruptOfOneThatDoesNotWaitDisturbsNobody)
 {
     machine.on_core(shared);
