@@ -16,9 +16,9 @@ bool manifest_has_no_regulation(const struct manifest_header *manifest)
 {
     const struct manifest_regulation *regulation = &manifest->regulation;
     uint64_t any = regulation->policy | regulation->hold | regulation->threshold | regulation->step |
-                   regulation->regulated | regulation->store_samples | regulation->interval_ns |
-                   regulation->bandwidth_threshold_events | regulation->floor_events |
-                   regulation->ceiling_events | regulation->saturation_events;
+                   regulation->regulated | regulation->store_samples | regulation->horizon_intervals |
+                   regulation->interval_ns | regulation->bandwidth_threshold_events |
+                   regulation->floor_events | regulation->ceiling_events | regulation->saturation_events;
 
     for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
         any |= regulation->budget_events[i];

@@ -259,6 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
             m.domains[1].budget_period_ns = 2000000),
         BAD("reclaim without a budget", BUDGET, m.domains[1].flags |= BH_DOMAIN_FLAG_RECLAIM),
         BAD("parameters of no regulation", REGULATION, m.header.regulation.step = 1),
+        BAD("a horizon of no regulation", REGULATION, m.header.regulation.horizon_intervals = 1),
         BAD("a core that is not there", REGULATION, regulate(m); m.header.regulation.members |= 1u << 7),
         BAD("a regulated core that is no member", REGULATION, regulate(m);
             m.header.regulation.regulated = ~m.header.regulation.members & 0xF),
