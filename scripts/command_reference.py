@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import sys
 from collections.abc import Iterator
@@ -19,8 +18,8 @@ from typing import Any
 import typer
 
 from bulkhead.cli import PANELS, build_app
+from generated import ROOT, write_or_check
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/reference/commands.md"
 
 
@@ -103,20 +102,5 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; end 1 if the page is out of date"
-    )
-    wanted = page()
-    if not parser.parse_args().check:
-        PAGE.write_text(wanted, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != wanted:
-        print(f"{PAGE.relative_to(ROOT)} is out of date: run scripts/command_reference.py", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check({PAGE: page()}, __doc__))

@@ -8,16 +8,14 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from bulkhead.config.meanings import MEANINGS
 from bulkhead.config.schema import file_schema, keys_of
+from generated import ROOT, write_or_check
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/reference/system-file.md"
 # Where each mapping stands; those that stand in several places are named after what they are.
 PLACES = {
@@ -134,20 +132,5 @@ def _range(node: dict[str, Any]) -> str:
     )
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; end 1 if the page is out of date"
-    )
-    wanted = page()
-    if not parser.parse_args().check:
-        PAGE.write_text(wanted, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != wanted:
-        print(f"{PAGE.relative_to(ROOT)} is out of date: run scripts/key_reference.py", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check({PAGE: page()}, __doc__))

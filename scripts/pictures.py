@@ -9,11 +9,9 @@ can search it and a screen reader can read it.
 
 from __future__ import annotations
 
-import argparse
 import io
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -21,7 +19,8 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-ROOT = Path(__file__).resolve().parents[1]
+from generated import ROOT, write_or_check
+
 PICTURES = ROOT / "docs/pictures"
 # One color for one thing, in all pictures; text on each of them has a contrast of at least 4.5.
 REAL_TIME, BEST_EFFORT, HYPERVISOR, SHARED, PLAIN = "#bfe3d0", "#f6d2b3", "#cdd5f3", "#e4e4e4", "#ffffff"
@@ -192,26 +191,6 @@ def svg_of(name: str) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--check", action="store_true", help="draw nothing; end 1 if a picture is out of date"
-    )
-    check = parser.parse_args().check
-    old = []
-    for name in DRAWN:
-        path, wanted = PICTURES / f"{name}.svg", svg_of(name)
-        if check and (not path.exists() or path.read_text(encoding="utf-8") != wanted):
-            old.append(name)
-        elif not check:
-            PICTURES.mkdir(exist_ok=True)
-            path.write_text(wanted, encoding="utf-8")
-    if old:
-        print(f"out of date: {', '.join(old)}; run scripts/pictures.py", file=sys.stderr)
-    return 1 if old else 0
-
-
 if __name__ == "__main__":
     matplotlib.use("svg")
-    sys.exit(main())
+    sys.exit(write_or_check({PICTURES / f"{name}.svg": svg_of(name) for name in DRAWN}, __doc__))

@@ -10,7 +10,6 @@ The texts are in docs/reference/requirements.yaml. A test names a requirement in
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections import defaultdict
@@ -21,7 +20,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-ROOT = Path(__file__).resolve().parents[1]
+from generated import ROOT, write_or_check
+
 SOURCE = ROOT / "docs/reference/requirements.yaml"
 PAGE = ROOT / "docs/reference/requirements.md"
 _IN_PYTHON = (
@@ -149,20 +149,5 @@ def _row(one: Requirement, tests: Collection[str]) -> str:
     return f"| {one.id} | {text} | {shown} | {proofs} | {', '.join(examples) or '–'} |"
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; end 1 if the page is out of date"
-    )
-    wanted = page_of(read(), tests_of())
-    if not parser.parse_args().check:
-        PAGE.write_text(wanted, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != wanted:
-        print(f"{PAGE.relative_to(ROOT)} is out of date: run scripts/requirements.py", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check({PAGE: page_of(read(), tests_of())}, __doc__))
