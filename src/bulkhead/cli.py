@@ -21,8 +21,9 @@ from typer.models import CommandInfo, TyperInfo
 
 from bulkhead import commands
 from bulkhead.commands.output import complain, print_json, result_object, version_text
-from bulkhead.env.errors import BuildFailed, MissingTool
+from bulkhead.env.errors import MissingTool
 from bulkhead.env.paths import build_dir
+from bulkhead.errors import BulkheadError
 
 INTERRUPTED = "interrupted"
 # How `--help` groups the commands, in this order.
@@ -125,10 +126,8 @@ def main() -> None:
         sys.stdout.reconfigure(errors="replace")
     try:
         build_app()(prog_name="bulkhead")
-    except BuildFailed as error:
-        _fail(str(error), EXIT_NO)
-    except MissingTool as error:
-        _fail(str(error), EXIT_ENVIRONMENT)
+    except BulkheadError as error:
+        _fail(str(error), error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_NO)

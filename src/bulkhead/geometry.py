@@ -14,6 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bulkhead.errors import InvalidInput
+
 PAGE_BYTES = 4096
 PAGE_BIT = 12
 MAX_COLOR_BITS = 8
@@ -22,7 +24,7 @@ MAX_COLOR_BIT = 33  # highest address bit that can be part of a color: bounds th
 Frames = NDArray[np.uint64]
 
 
-class GeometryError(ValueError):
+class GeometryError(InvalidInput):
     """The description does not say where in a cache or in DRAM an address falls."""
 
 

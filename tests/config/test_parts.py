@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bulkhead.campaign.points import input_hash
 from bulkhead.config import locate as places
 from bulkhead.config import parts
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import part_names
-from bulkhead.experiments.runner import input_hash
 
 ROOT = Path(__file__).parents[2]
 

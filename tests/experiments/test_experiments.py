@@ -19,10 +19,13 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from typer.testing import CliRunner
 
+from bulkhead.campaign import points as points_module
+from bulkhead.campaign import worker
+from bulkhead.campaign.engine import Engine
+from bulkhead.campaign.points import PointFailed, input_hash, run_jobs
 from bulkhead.cli import build_app
 from bulkhead.commands import experiment as command
 from bulkhead.env.paths import repository
-from bulkhead.experiments import runner
 from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.model import (
     BadExperiment,
@@ -35,7 +38,6 @@ from bulkhead.experiments.output import drawing_of, series_of, write_output
 from bulkhead.experiments.override import with_settings
 from bulkhead.experiments.rows import rows_of
 from bulkhead.experiments.run import count_points
-from bulkhead.experiments.runner import PointFailed, input_hash, run_jobs
 from bulkhead.experiments.said import Plot
 from bulkhead.experiments.sweep import BadRange, key_of, values_of
 from bulkhead.experiments.traces import with_traces
@@ -210,20 +212,20 @@ def test_done_points_are_kept_and_only_others_run(tmp_path: Path, monkeypatch: p
     _, points = coloring("n_kib=[8, 16]", only=("alone",))
     jobs = [(point.key, point.job) for point in points]
     ran: list[int] = []
-    real = runner._run
+    real = points_module._run
 
     def counted(waiting: Any, *rest: Any) -> Any:
         ran.append(len(waiting))
         return real(waiting, *rest)
 
-    monkeypatch.setattr(runner, "_run", counted)
-    first = run_jobs(jobs[:1], tmp_path, 2, "x")
-    both = run_jobs(jobs, tmp_path, 2, "x")
+    monkeypatch.setattr(points_module, "_run", counted)
+    first = run_jobs(jobs[:1], tmp_path, Engine(2), "x")
+    both = run_jobs(jobs, tmp_path, Engine(2), "x")
     assert both[0] == first[0]
     changed = [(jobs[0][0], {**jobs[0][1], "seed": 7}), *jobs[1:]]
-    run_jobs(changed, tmp_path, 2, "x")
+    run_jobs(changed, tmp_path, Engine(2), "x")
     (tmp_path / f"{jobs[1][0]}.json").write_text('{"input": ')
-    assert run_jobs(jobs, tmp_path, 2, "x")[1] == both[1]
+    assert run_jobs(jobs, tmp_path, Engine(2), "x")[1] == both[1]
     assert ran == [1, len(jobs) - 1, 1, 2]
 
 
@@ -231,7 +233,7 @@ def test_an_impossible_point_is_named_and_leaves_no_process() -> None:
     _, points = coloring("n_kib=8", only=("alone", "no"))
     job = {**points[0].job, "platform": "none"}
     with pytest.raises(PointFailed, match="point bad: there is no platform 'none'"):
-        run_jobs([("bad", job)], None, 2, "x")
+        run_jobs([("bad", job)], None, Engine(2), "x")
 
 
 def test_coloring_gives_what_it_is_for(tmp_path: Path) -> None:
@@ -239,7 +241,7 @@ def test_coloring_gives_what_it_is_for(tmp_path: Path) -> None:
     walker; without coloring it does not. The rows have the promised keys, and all files are there. One word
     of each line is read, so that little else takes time."""
     experiment, points = coloring("n_kib=[64, 224, 384]", "step=64")
-    results = run_jobs([(point.key, point.job) for point in points], None, 2, "x")
+    results = run_jobs([(point.key, point.job) for point in points], None, Engine(2), "x")
     rows = rows_of(experiment, points, results)
     found = {(row["n_kib"], row["coloring"], row["corun"]): row for row in rows}
     for n_kib in (64, 224):
@@ -266,7 +268,9 @@ def test_who_reads_every_word_loses_a_fraction_of_what_one_word_a_line_loses() -
     for step in (8, 64):
         experiment, points = coloring("n_kib=224", f"step={step}", only=("no",))
         assert all(part["access_bytes"] == 8 for one in points for part in one.job["parts"])
-        alone, beside = rows_of(experiment, points, run_jobs([(p.key, p.job) for p in points], None, 2, "x"))
+        alone, beside = rows_of(
+            experiment, points, run_jobs([(p.key, p.job) for p in points], None, Engine(2), "x")
+        )
         lost[step] = beside["mean_ns"] / alone["mean_ns"] - 1
     assert load_experiment("coloring").fixed["step"] == 8  # type: ignore[union-attr]
     assert 0 < lost[8] < 0.5 * lost[64]
@@ -281,7 +285,7 @@ def test_best_effort_progress_is_counted_by_traffic_too() -> None:
     experiment = experiment.model_copy(update={"parts": small})
     points = points_of(experiment, ("unregulated",))
     jobs = [(one.key, one.job) for one in points] + alone_jobs(points)
-    results = run_jobs(jobs, None, 2, "x")
+    results = run_jobs(jobs, None, Engine(2), "x")
     (row,) = rows_of(experiment, points, results)
     lines, alone = (
         results[i]["cores"][2]["events"]["bus_access"] / results[i]["simulated_ps"] for i in (0, 2)
@@ -312,7 +316,7 @@ def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> Non
     points = points_of(experiment, ("unregulated",))
     jobs = [(one.key, one.job) for one in points] + alone_jobs(points)
     assert [len(job["parts"]) for _, job in jobs] == [2, 1, 1]
-    results = run_jobs(jobs, None, 2, "x")
+    results = run_jobs(jobs, None, Engine(2), "x")
     (row,) = rows_of(experiment, points, results)
     assert (row["rt"], row["nrt"], row["policy"]) == ("latency", ["membomb"], "unregulated")
     assert 1.3 < row["rt_slowdown"] < 20
@@ -569,18 +573,20 @@ def test_the_search_asks_for_few_budgets_and_says_when_none_is_enough() -> None:
 def test_equal_jobs_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = {"platform": "rpi2", "parts": [small_part()]}
     made: list[int] = []
-    real = runner._Worker.run
+    real = worker.run
 
-    def counted(self: Any, one: Any) -> Any:
+    def counted(task: str) -> str:
         made.append(1)
-        return real(self, one)
+        return real(task)
 
-    monkeypatch.setattr(runner._Worker, "run", counted)
-    first, second, other = run_jobs([("a", job), ("b", job), ("c", {**job, "seed": 2})], tmp_path, 1, "t")
+    monkeypatch.setattr(worker, "run", counted)
+    first, second, other = run_jobs(
+        [("a", job), ("b", job), ("c", {**job, "seed": 2})], tmp_path, Engine(1), "t"
+    )
     assert first == second
     assert other["digest"] != first["digest"] or other == first
     assert len(made) == 2
-    assert run_jobs([("a", job), ("b", job)], tmp_path, 1, "t") == [first, first]
+    assert run_jobs([("a", job), ("b", job)], tmp_path, Engine(1), "t") == [first, first]
     assert len(made) == 2
 
 
@@ -594,7 +600,7 @@ def test_time_series_are_tables_and_plots(tmp_path: Path) -> None:
         update={"series": tuple(one.model_copy(update={"where": {}}) for one in experiment.series)}
     )
     points = points_of(experiment, ("4 MB/s",))
-    results = run_jobs([(one.key, one.job) for one in points], None, 1, "t")
+    results = run_jobs([(one.key, one.job) for one in points], None, Engine(1), "t")
     rows = rows_of(experiment, points, results)
     files = write_output(experiment, rows, tmp_path, ["x"], {}, (points, results))
     names = {file.name for file in files}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bulkhead.campaign.engine import Engine
 from bulkhead.env.paths import repository
 from bulkhead.experiments import flow_memory, flow_rates, flow_schedules
 from bulkhead.experiments.means import Means
@@ -144,7 +145,7 @@ def test_s6_columns_that_plots_can_have_are_in_the_rows() -> None:
 
 
 def schedulable(directory: Path) -> list[dict[str, Any]]:
-    means = Means("flows", directory, 1, run_system=no_system)
+    means = Means("flows", directory, Engine(1), run_system=no_system)
     return WAYS["schedulable"].rows(means)
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from bulkhead.campaign.engine import Engine
+from bulkhead.campaign.points import run_jobs
 from bulkhead.env.paths import build_dir, repository
-from bulkhead.experiments.runner import run_jobs
 from bulkhead.experiments.seeds import seeded_jobs
 
 pytestmark = pytest.mark.usefixtures("machine_built")
@@ -126,7 +127,9 @@ def test_a_killed_one_leaves_no_process_and_goes_on_where_it_was(
     kept = json.loads(done.read_text())
     part = {"name": "reader", "core": 0, "kind": "read", "walks": 3, "memory_bytes": 65536}
     written = done.stat().st_mtime_ns
-    (result,) = run_jobs(seeded_jobs([("3", {"platform": "rpi2", "parts": [part]})], 1), points(), 1, "x")
+    (result,) = run_jobs(
+        seeded_jobs([("3", {"platform": "rpi2", "parts": [part]})], 1), points(), Engine(1), "x"
+    )
     assert result == kept["result"]
     assert done.stat().st_mtime_ns == written, "it was not run again"
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from bulkhead.campaign.engine import Engine
+from bulkhead.campaign.points import PointFailed
 from bulkhead.experiments import mxu, mxu_systems
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import BadExperiment, Sectioned, load_experiment
 from bulkhead.experiments.mxu_rows import NotMeasured, between, cost_row, measured_row, per_access, percentile
 from bulkhead.experiments.mxu_runs import Point, report_of, run_points
 from bulkhead.experiments.override import full, quick, with_seeds
-from bulkhead.experiments.runner import PointFailed
 from bulkhead.mxu.native import spec_flags
 
 GHZ = 10**9
@@ -100,7 +101,7 @@ def test_several_seeds_become_means_with_intervals_and_the_largest_miss(
         ]
 
     monkeypatch.setattr(mxu, "run_points", run)
-    means = Means("mxu", tmp_path, 1, lambda *_: pytest.fail("runs no system by itself"), seeds=3)
+    means = Means("mxu", tmp_path, Engine(1), lambda *_: pytest.fail("runs no system by itself"), seeds=3)
     row = mxu.rows_of("ways", means)[0]
     assert (row["cycles"], row["miss_max"], row["seeds"]) == (102, 30, 3)
     assert row["cycles_low"] < 102 < row["cycles_high"]
@@ -189,7 +190,7 @@ def test_misses_on_the_machine_are_those_that_can_be_counted(tmp_path: Path) -> 
         Point({"case": "plain"}, mxu_systems.mmu_pattern("stride", "plain", accesses)),
         Point({"case": "locked"}, mxu_systems.mmu_pattern("stride", "locked", accesses)),
     ]
-    means = Means("mxu", tmp_path, 2, lambda *_: pytest.fail("runs no system by itself"))
+    means = Means("mxu", tmp_path, Engine(2), lambda *_: pytest.fail("runs no system by itself"))
     mpu, plain, locked = run_points(means, "test", points)
     assert mpu["misses"] == pytest.approx(accesses * 5 / 8, rel=0.02)
     assert mpu["misses"] == pytest.approx(mpu["report"]["refills"], abs=1)

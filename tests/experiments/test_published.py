@@ -14,10 +14,10 @@ import polars
 import pytest
 from typer.testing import CliRunner
 
+from bulkhead.campaign.points import PointFailed
 from bulkhead.cli import build_app
 from bulkhead.experiments.model import Experiment, experiment_names, load_experiment, points_of
 from bulkhead.experiments.regulated import is_at
-from bulkhead.experiments.runner import PointFailed
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.published import figures as library

@@ -15,6 +15,7 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from scipy import stats
 
+from bulkhead.campaign.engine import Engine
 from bulkhead.experiments.intervals import combined, interval
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import Experiment, load_experiment, points_of
@@ -110,7 +111,7 @@ def test_each_seed_of_each_point_is_a_job_with_a_key_of_its_own_and_is_kept(tmp_
     jobs = [(one.key, one.job) for one in points_of(coloring("n_kib=8"), ("alone",))]
     keys = [key for key, _ in seeded_jobs(jobs, 2)]
     assert keys == ["8-no-alone-s1", "8-yes-alone-s1", "8-no-alone-s2", "8-yes-alone-s2"]
-    means = Means("coloring", tmp_path, 2, lambda *_: None)  # type: ignore[arg-type, return-value]
+    means = Means("coloring", tmp_path, Engine(2), lambda *_: None)  # type: ignore[arg-type, return-value]
     list(tables_of(coloring("n_kib=8", seeds=2), ("alone",), means, again=False))
     kept = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "points").iterdir()}
     list(tables_of(coloring("n_kib=8", seeds=3), ("alone",), means, again=False))

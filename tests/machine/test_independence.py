@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from bulkhead.campaign.engine import Engine
+from bulkhead.campaign.points import run_jobs
 from bulkhead.config.load import load_platform
-from bulkhead.experiments.runner import run_jobs
 from bulkhead.machine.calibrate import FREE, check
 from bulkhead.machine.independence import perturb, same_facts
 
@@ -24,7 +25,7 @@ QUICK = ("interconnect.request", "dram.controller.cap", "dram.controller.write_q
 
 
 def run(jobs: Any) -> list[dict[str, Any]]:
-    return run_jobs([(str(number), job) for number, job in enumerate(jobs)], None, 2, "facts")
+    return run_jobs([(str(number), job) for number, job in enumerate(jobs)], None, Engine(2), "facts")
 
 
 @pytest.mark.parametrize("name", ["s32v234", "zcu102"])

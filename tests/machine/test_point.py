@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bulkhead.campaign.serve import answer
 from bulkhead.geometry import color_space
 from bulkhead.machine.native import load_machine
 from bulkhead.machine.patterns import address_of, field_of, one_bank, rows_below, same_bank
 from bulkhead.machine.placement import HALVES, DoesNotFit, Placement
-from bulkhead.machine.point import BadJob, answer, job_settings, run_point
+from bulkhead.machine.point import BadJob, job_settings, run_point
 from bulkhead.machine.settings import Settings, settings_of
 from bulkhead.planning.space import platform_llc_bits
 
@@ -269,9 +270,8 @@ def test_a_job_changes_settings_of_all_cores_by_path() -> None:
 )  # fmt: skip
 def test_whoever_waits_for_a_job_gets_a_line(text: str) -> None:
     """Also of one that makes no sense: else an experiment would wait for ever."""
-    line, code = answer(text)
-    assert code == 1
-    assert json.loads(line)["error"]
+    assert json.loads(answer(f'{{"point": {text}}}'))["error"]
+    assert json.loads(answer(text))["error"]
 
 
 def test_what_was_counted_before_is_left_out_of_a_part_of_a_run() -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from bulkhead.errors import BulkheadError
 from bulkhead.run import emulator as emu
 from bulkhead.run.emulator import Emulator, EmulatorError, Machine
 
@@ -22,7 +23,7 @@ _POLL_S = 0.05
 _TAIL_LINES = 3
 
 
-class CountError(Exception):
+class CountError(BulkheadError):
     """The text did not appear, or there is no count; the message says why."""
 
 

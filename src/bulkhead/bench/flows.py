@@ -20,6 +20,7 @@ from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_path
 from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress
+from bulkhead.errors import BulkheadError
 from bulkhead.planning.broker import engine_on
 from bulkhead.run.target import MACHINE, QEMU, Options
 
@@ -45,7 +46,7 @@ _OF_A_PACKET = {"hypervisor_call": 2} | dict.fromkeys(
 RunSystem = Callable[[Loaded, Options, Path], Json]  # what `run --json` prints
 
 
-class NotMeasured(Exception):
+class NotMeasured(BulkheadError):
     """A system cannot be run, or a part was not seen; the message says which, a line for each reason."""
 
 

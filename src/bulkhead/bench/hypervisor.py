@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bulkhead.config.load import Loaded
 from bulkhead.config.platform import Platform
+from bulkhead.errors import BulkheadError
 from bulkhead.package.build import Build, Options, build_system
 from bulkhead.planning.budgets import counted_event
 from bulkhead.run.console import ConsoleParser, Line
@@ -39,7 +40,7 @@ _SEED_MASK = 0xFFFF_FFFF
 _TIMEOUT_S = 120.0
 
 
-class PathsError(Exception):
+class PathsError(BulkheadError):
     """Nothing was measured; the message says why."""
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bulkhead.errors import BulkheadError
+
 PROGRAM = Path("machine") / "bench" / "machine_bench"
 TARGET = "machine_bench"
 TRACE = "{trace}"
@@ -24,7 +26,7 @@ FORMATS = ("dramsim3", "ramulator", "load-store")
 KERNEL_OF_TRACE = "dram_random_per_s"
 
 
-class MachineError(Exception):
+class MachineError(BulkheadError):
     """Nothing was measured; the message says why."""
 
 

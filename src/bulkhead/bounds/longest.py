@@ -12,9 +12,10 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bulkhead.bounds.thumb import RETURN, Block, Function
+from bulkhead.errors import BulkheadError
 
 
-class NoBoundError(Exception):
+class NoBoundError(BulkheadError):
     """A loop of which nobody says how often it is executed."""
 
 

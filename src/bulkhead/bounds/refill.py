@@ -24,6 +24,7 @@ from elftools.elf.sections import SymbolTableSection
 from bulkhead.bounds.longest import longest_path, loop_heads
 from bulkhead.bounds.thumb import Block, Function, Instruction, disassembled, functions_of
 from bulkhead.config.platform import Platform
+from bulkhead.errors import InvalidInput
 from bulkhead.machine.settings import PICOSECONDS_PER_S, Settings, settings_of
 
 HANDLER = "memory_fault"  # microkernel/arch/armv7m/entry.S
@@ -48,7 +49,7 @@ IN_KERNEL = {"kernel", "thread", "component", "trie", "stack"}  # in the kernel'
 CALLER_SAVED = ("r0", "r1", "r2", "r3", "ip", "lr")
 
 
-class NotBounded(ValueError):
+class NotBounded(InvalidInput):
     """The platform or the kernel has something of which this knows no bound."""
 
 

@@ -11,6 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bulkhead.errors import BulkheadError
+
 OBJDUMP = "arm-none-eabi-objdump"
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>[^>]+)>:$")
 _INSTRUCTION = re.compile(r"^\s*(?P<at>[0-9a-f]+):\s+(?P<name>\S+)\s*(?P<operands>[^@;]*)")
@@ -22,7 +24,7 @@ _TARGET = re.compile(r"(?P<at>[0-9a-f]+) <(?P<name>[^>+]+)(\+0x[0-9a-f]+)?>")
 RETURN = -1  # in the place of a following instruction's address
 
 
-class NotFollowedError(Exception):
+class NotFollowedError(BulkheadError):
     """An instruction of which this does not know where it goes."""
 
 

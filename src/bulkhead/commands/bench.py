@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson, Overrides, Seed
-from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+from bulkhead.commands.options import AsJson, Cluster, Jobs, Overrides, Seed, engine_of
+from bulkhead.commands.output import complain, console, print_json, print_problems, reported, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.bench.campaign import PointCost
     from bulkhead.bench.flows import Measured
     from bulkhead.bench.hypervisor import Costs
     from bulkhead.bench.linux_boot import Comparison
@@ -481,3 +482,44 @@ def _show(measured: Comparison) -> None:
         shown.print("runs differ: the machine was not deterministic", style="yellow")
     style = "red" if measured.reasons else "green"
     shown.print(f"ratio {measured.ratio:.4f}, at most {measured.limit_text}", style=style)
+
+
+@app.command("campaign")
+def campaign(
+    points: Annotated[int, typer.Option(min=10, max=100_000, metavar="N", help="Number of points.")] = 400,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what a campaign's point costs besides its simulation, and project large campaigns."""
+    from bulkhead.bench.campaign import PLATFORM, measure
+
+    engine = engine_of(jobs, cluster)
+    with reported("bench campaign", as_json=as_json, platform=PLATFORM, on="machine"):
+        found = measure(engine, points)
+    if as_json:
+        own = found.json()
+        print_json(result_object("bench campaign", platform=PLATFORM, on="machine", verdict="ok", **own))
+    else:
+        _show_campaign(found)
+
+
+def _show_campaign(found: PointCost) -> None:
+    from rich.table import Table
+
+    from bulkhead.bench.campaign import CAMPAIGN_POINTS, POINTS_S, WORKERS
+
+    console().print(
+        f"{found.points} points at {found.workers} workers: {found.wall_ms:.1f} ms a point. A point takes"
+        f" {found.worker_ms:.1f} ms of a worker, {found.client_ms:.2f} ms of this command's processor time;"
+        f" a point that is kept takes {found.kept_ms:.2f} ms. This command needs {found.client_kib:.0f} KiB"
+        " of memory a point."
+    )
+    table = Table(title=f"{CAMPAIGN_POINTS:,} points, projected", title_justify="left")
+    table.add_column("a point simulates", justify="right")
+    for workers in WORKERS:
+        table.add_column(f"{workers} workers", justify="right")
+    for point_s in POINTS_S:
+        hours = (f"{found.hours(workers, point_s):,.2f} h" for workers in WORKERS)
+        table.add_row(f"{point_s:g} s", *hours)
+    console().print(table)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain, complain_of, console, print_json, result_object
+from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
+from bulkhead.commands.output import complain, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
@@ -43,15 +43,13 @@ def calibrate(
             help="With --check: change each parameter, and show which facts follow from each other.",
         ),
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit a platform's free parameters to its measured facts, and show how well they are met."""
+    from bulkhead.campaign.points import run_jobs
     from bulkhead.env.paths import platforms_dir, repository
-    from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine import calibrate as library
     from bulkhead.machine.facts import runs_workloads
     from bulkhead.machine.independence import perturb as perturbed
@@ -64,22 +62,16 @@ def calibrate(
     path, platform = _named(name, as_json)
     if write and path.is_relative_to(platforms_dir()):
         repository("`--write` to a platform's own file")
+    engine = engine_of(jobs, cluster)
     built_machine(workloads=runs_workloads(platform))
 
     def run(wanted: Any) -> list[dict[str, Any]]:
-        return run_jobs([(f"{number}", job) for number, job in enumerate(wanted)], None, jobs, "calibrate")
+        return run_jobs([(f"{number}", job) for number, job in enumerate(wanted)], None, engine, "calibrate")
 
-    try:
+    with reported("calibrate", as_json=as_json, platform=name):
         values = {} if check_only else library.fit(platform, run)
         checked = library.check(platform, run, values)
         moved = perturbed(platform, run, SHARE) if perturb else None
-    except (PointFailed, ValueError) as error:
-        if as_json:
-            reasons = str(error).splitlines()
-            print_json(result_object("calibrate", platform=name, verdict="error", reasons=reasons))
-        else:
-            complain_of(error)
-        raise typer.Exit(1) from error
     if write:
         library.write(path, values, checked)
     fitted = [{"key": free.key, "value": free.shown.format(value)} for free, value in values.items()]

@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import commit, complain_of, console, print_json, result_object, version_text
+from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
+from bulkhead.commands.output import (
+    commit,
+    console,
+    print_json,
+    reported,
+    result_object,
+    version_text,
+)
 
 if TYPE_CHECKING:
+    from bulkhead.campaign.engine import Engine
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.experiments.run import Table
 
@@ -49,10 +57,8 @@ def experiment(
             show_default=False,
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     seeds: Annotated[
         int | None,
         typer.Option(
@@ -74,9 +80,8 @@ def experiment(
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
-    from bulkhead.experiments.model import BadExperiment, BadSetting, load_experiment
+    from bulkhead.experiments.model import BadSetting, load_experiment
     from bulkhead.experiments.override import full, quick, with_seeds, with_settings
-    from bulkhead.experiments.runner import PointFailed
 
     if name is None:
         _list(as_json)
@@ -90,21 +95,15 @@ def experiment(
         *(w for o in only or () for w in ("--only", o)),
         *(("--seeds", str(seeds)) if seeds is not None else ()),
     ]
-    begin = time.monotonic()
-    try:
-        loaded = load_experiment(name)
-        sized = quick(loaded) if small else full(loaded) if large else loaded
-        what = with_seeds(with_settings(sized, settings or ()), seeds)
-        found = _run(what, only or (), jobs, again, ["./bulkhead", "experiment", name, *given])
-    except BadSetting as error:
-        raise typer.BadParameter(str(error)) from error
-    except (BadExperiment, PointFailed, ValueError) as error:
-        if as_json:
-            reasons = str(error).split("\n")
-            print_json(result_object("experiment", on="machine", verdict="error", reasons=reasons))
-        else:
-            complain_of(error)
-        raise typer.Exit(1) from error
+    begin, engine = time.monotonic(), engine_of(jobs, cluster)
+    with reported("experiment", as_json=as_json, on="machine"):
+        try:
+            loaded = load_experiment(name)
+            sized = quick(loaded) if small else full(loaded) if large else loaded
+            what = with_seeds(with_settings(sized, settings or ()), seeds)
+            found = _run(what, only or (), engine, again, ["./bulkhead", "experiment", name, *given])
+        except BadSetting as error:
+            raise typer.BadParameter(str(error)) from error
     seconds = time.monotonic() - begin
     if as_json:
         print_json(_json(what, found, seconds))
@@ -116,7 +115,7 @@ Written = list[tuple["Table", list[str]]]  # with the files of each
 
 
 def _run(
-    what: Experiment | Sectioned, only: Sequence[str], jobs: int | None, again: bool, command: list[str]
+    what: Experiment | Sectioned, only: Sequence[str], engine: Engine, again: bool, command: list[str]
 ) -> Written:
     """All tables, each written as soon as it is there."""
     from bulkhead.commands.run import run_quietly
@@ -125,7 +124,7 @@ def _run(
     from bulkhead.experiments.output import write_output
     from bulkhead.experiments.run import tables_of
 
-    means = Means(what.name, build_dir() / "run" / "experiments" / what.name, jobs, run_quietly)
+    means = Means(what.name, build_dir() / "run" / "experiments" / what.name, engine, run_quietly)
     found: Written = []
     for table in tables_of(what, only, means, again=again):
         shown = table_facts(table)

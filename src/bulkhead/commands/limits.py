@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bulkhead.commands.calibrate import load_named
-from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain, complain_of, console, print_json, result_object
+from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
+from bulkhead.commands.output import complain, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
@@ -38,15 +38,13 @@ def limits(
     step: Annotated[
         int, typer.Option(min=1, max=100_000, metavar="MB/S", help="Step between the budgets that are tried.")
     ] = 50,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure on the simulated machine what a platform's memory can sustain, and what budgets can enforce."""
+    from bulkhead.campaign.points import run_jobs
     from bulkhead.config.machine_figures import machines_own
-    from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine import enforcement
     from bulkhead.machine import limits as library
     from bulkhead.machine.delays import measured_delays, text
@@ -65,14 +63,15 @@ def limits(
         else:
             complain(f"error: {unknown}")
         raise typer.Exit(1)
+    engine = engine_of(jobs, cluster)
     built_machine(workloads=rt is not None)
 
     def run(wanted: Any) -> list[dict[str, Any]]:
         return run_jobs(
-            [(f"{number}", job) for number, job in enumerate(wanted)], None, jobs, f"limits {name}"
+            [(f"{number}", job) for number, job in enumerate(wanted)], None, engine, f"limits {name}"
         )
 
-    try:
+    with reported("limits", as_json=as_json, platform=name):
         found = library.sustained(platform, run)
         worst = library.guaranteed(found, platform.cores.count)
         periods = enforcement.periods(platform, run, worst.mb_per_s)
@@ -84,19 +83,12 @@ def limits(
             else library.static_budget(
                 platform,
                 rt,
-                lambda wanted: run_jobs(wanted, None, jobs, f"limits {name}"),
+                lambda wanted: run_jobs(wanted, None, engine, f"limits {name}"),
                 bound=slowdown / 100,
                 step_mb_s=step,
                 guaranteed_mb_s=library.stated_guarantee(platform) or worst.mb_per_s,
             )
         )
-    except (PointFailed, ValueError) as error:
-        if as_json:
-            reasons = str(error).splitlines()
-            print_json(result_object("limits", platform=name, verdict="error", reasons=reasons))
-        else:
-            complain_of(error)
-        raise typer.Exit(1) from error
     peak = library.peak_mb_per_s(platform)
     stated = library.stated_guarantee(platform)
     if as_json:

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperArgument, TyperOption
+
+if TYPE_CHECKING:
+    from bulkhead.campaign.engine import Engine
 
 
 def _well_formed(settings: list[str] | None) -> list[str] | None:
@@ -36,6 +40,27 @@ Overrides = Annotated[
 Unprotected = Annotated[
     bool, typer.Option("--unprotected", help="Use the same system with isolation and regulation off.")
 ]
+
+
+def _address(address: str | None) -> str | None:
+    if address is not None and not re.fullmatch(r"[a-z]+://\S+:\d{1,5}", address):
+        raise typer.BadParameter(f"'{address[:100]}' is no address of a scheduler (example: tcp://host:8786)")
+    return address
+
+
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run points at the workers of a Dask cluster: address of its scheduler, as tcp://host:8786.",
+        show_default=False,
+        callback=_address,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
@@ -56,6 +81,15 @@ Misplace = Annotated[
     str | None, _witness_test("Put stage-2 tables of the domain where its `spec` does not say")
 ]
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")]
+
+
+def engine_of(jobs: int | None, cluster: str | None) -> Engine:
+    """Where the points of a campaign run."""
+    from bulkhead.campaign.engine import Engine
+
+    if jobs is not None and cluster is not None:
+        raise typer.BadParameter("--jobs counts processes here, --cluster uses none: one of the two")
+    return Engine(jobs, cluster)
 
 
 def refuse_no_file(output: Path | None, given: str) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ import typer
 from bulkhead import __version__
 from bulkhead.env.paths import checkout, commit_file
 from bulkhead.env.versions import used_json
+from bulkhead.errors import BulkheadError, EnvironmentLacks
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,6 +98,23 @@ def complain_of(error: object) -> None:
     """An exception's text: each of its lines is an error of its own."""
     for line in str(error).splitlines():
         complain(f"error: {line}")
+
+
+@contextmanager
+def reported(command: str, *, as_json: bool, **facts: Any) -> Iterator[None]:
+    """What the block refuses ends the command with 1 and the reasons, as text or as one object that begins
+    with `facts`. What the surroundings lack is for `bulkhead.cli`."""
+    try:
+        yield
+    except EnvironmentLacks:
+        raise
+    except (BulkheadError, ValueError) as error:
+        if as_json:
+            reasons = str(error).splitlines()
+            print_json(result_object(command, **facts, verdict="error", reasons=reasons))
+        else:
+            complain_of(error)
+        raise typer.Exit(1) from error
 
 
 def print_problems(problems: Iterable[Problem], *, kind: str = "error") -> None:

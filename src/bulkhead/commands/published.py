@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain_of, console, print_json, result_object
+from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
+from bulkhead.commands.output import complain_of, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.campaign.engine import Engine
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.published.figures import Figure
     from bulkhead.published.ours import Beside, Places
@@ -35,10 +36,8 @@ def published(
             help="Measure our figures now; all of them take an hour or more, and what is done is kept.",
         ),
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Show published figures beside ours, with where they are from and how they were measured.
@@ -46,18 +45,10 @@ def published(
     Later calls show what --measure has measured. The exit code is 0 however far apart the figures are, and 1
     if one of ours could not be measured.
     """
-    from bulkhead.experiments.model import BadExperiment
-    from bulkhead.published.figures import BadFigures
-
-    try:
+    engine = engine_of(jobs, cluster)
+    with reported("published", as_json=as_json):
         meant = _meant(names or ())
-        found, failures = _measured(meant, jobs) if measure else (_kept(meant), [])
-    except (BadFigures, BadExperiment) as error:
-        if as_json:
-            print_json(result_object("published", verdict="error", reasons=str(error).split("\n")))
-        else:
-            complain_of(error)
-        raise typer.Exit(1) from error
+        found, failures = _measured(meant, engine) if measure else (_kept(meant), [])
     if as_json:
         verdict = "failed" if failures else "ok"
         figures = [one.json() for one in found]
@@ -98,7 +89,7 @@ def _kept(meant: Sequence[Figure]) -> list[Beside]:
     return kept(meant, _places())
 
 
-def _measured(meant: Sequence[Figure], jobs: int | None) -> tuple[list[Beside], list[str]]:
+def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[Beside], list[str]]:
     """And what could not be measured."""
     from bulkhead.commands.run import run_quietly
     from bulkhead.experiments.means import Means
@@ -111,10 +102,10 @@ def _measured(meant: Sequence[Figure], jobs: int | None) -> tuple[list[Beside], 
     run = places.experiments.parent
 
     def facts(asked: Sequence[tuple[str, dict[str, Any]]], title: str) -> list[dict[str, Any]]:
-        return Means(title, run / "published", jobs, run_quietly).jobs(asked)
+        return Means(title, run / "published", engine, run_quietly).jobs(asked)
 
     def rows(what: Experiment | Sectioned, only: Sequence[str], title: str) -> list[dict[str, Any]]:
-        means = Means(title, places.experiments / what.name, jobs, run_quietly)
+        means = Means(title, places.experiments / what.name, engine, run_quietly)
         return [row for table in tables_of(what, only, means, again=False) for row in table.rows]
 
     return measured(meant, facts, rows, places)

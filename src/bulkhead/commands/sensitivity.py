@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain_of, console, print_json, result_object
+from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
+from bulkhead.commands.output import console, print_json, reported, result_object
 
 SHOWN = 16  # rows: they come with what moves the headline most first
 
@@ -46,10 +46,8 @@ def sensitivity(
             show_default="the file's",
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     again: Annotated[bool, typer.Option("--again", help="Run points again that are done.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -63,34 +61,28 @@ def sensitivity(
     from bulkhead.experiments.output import write_output
     from bulkhead.experiments.override import with_seeds, with_settings
     from bulkhead.experiments.run import Table
-    from bulkhead.experiments.runner import PointFailed
     from bulkhead.machine.native import built_machine
 
     begin, share = time.monotonic(), Fraction(by, 100)
+    engine = engine_of(jobs, cluster)
     command = ["./bulkhead", "sensitivity", name, "--by", str(by)]
     command += [word for setting in settings or () for word in ("--set", setting)]
-    try:
-        what = with_seeds(with_settings(load_experiment(name), settings or ()), seeds)
-        if not isinstance(what, Experiment):
-            raise BadExperiment(f"'{name}' has sections, which have no headline")
-        means = Means(what.name, build_dir() / "run" / "sensitivity" / what.name, jobs, run_quietly)
-        built_machine(workloads=True)
-        if again:
-            means.forget()
-        asked = library.asked(what, share, only or (), means.jobs)
-        rows = library.sensitivity(asked, means.jobs)
-        sheet = library.sheet_of(asked, share)
-        table = Table(sheet, rows, means.directory)
-        files = write_output(sheet, rows, means.directory, command, table_facts(table))
-    except BadSetting as error:
-        raise typer.BadParameter(str(error)) from error
-    except (BadExperiment, PointFailed, ValueError) as error:
-        if as_json:
-            reasons = str(error).split("\n")
-            print_json(result_object("sensitivity", on="machine", verdict="error", reasons=reasons))
-        else:
-            complain_of(error)
-        raise typer.Exit(1) from error
+    with reported("sensitivity", as_json=as_json, on="machine"):
+        try:
+            what = with_seeds(with_settings(load_experiment(name), settings or ()), seeds)
+            if not isinstance(what, Experiment):
+                raise BadExperiment(f"'{name}' has sections, which have no headline")
+            means = Means(what.name, build_dir() / "run" / "sensitivity" / what.name, engine, run_quietly)
+            built_machine(workloads=True)
+            if again:
+                means.forget()
+            asked = library.asked(what, share, only or (), means.jobs)
+            rows = library.sensitivity(asked, means.jobs)
+            sheet = library.sheet_of(asked, share)
+            table = Table(sheet, rows, means.directory)
+            files = write_output(sheet, rows, means.directory, command, table_facts(table))
+        except BadSetting as error:
+            raise typer.BadParameter(str(error)) from error
     seconds = round(time.monotonic() - begin, 1)
     if as_json:
         print_json(

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import commit, complain_of, console, print_json, result_object, version_text
+from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
+from bulkhead.commands.output import (
+    commit,
+    console,
+    print_json,
+    reported,
+    result_object,
+    version_text,
+)
 
 if TYPE_CHECKING:
     from bulkhead.validation.compare import Compared, Summary
@@ -32,41 +39,32 @@ def validate(
             metavar="[BOARD]...", help="Boards to validate; all if none is named.", show_default=False
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     every: Annotated[
         bool, typer.Option("--points", help="Show every point, not a line for each kind.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare predictions with published figures of boards; ends 1 if an error is beyond its limit."""
+    from bulkhead.campaign.points import run_jobs
     from bulkhead.env.paths import build_dir
-    from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine.native import built_machine
     from bulkhead.validation.compare import compare, of_role, summary
     from bulkhead.validation.measure import points
     from bulkhead.validation.model import NoSuchBoard, boards_of
     from bulkhead.validation.page import write_page
 
-    begin = time.monotonic()
+    begin, engine = time.monotonic(), engine_of(jobs, cluster)
     try:
         named = boards_of(boards or [])
     except NoSuchBoard as error:
         raise typer.BadParameter(str(error)) from error
     directory = build_dir() / "run" / "validate"
-    try:
+    with reported("validate", as_json=as_json, on="machine"):
         built_machine()
         wanted = [point for board in named for point in points(board, LEAST_NS)]
-        compared = compare(wanted, lambda made: run_jobs(made, directory / "points", jobs, "validate"))
-    except (PointFailed, ValueError) as error:
-        if as_json:
-            reasons = str(error).splitlines()
-            print_json(result_object("validate", on="machine", verdict="error", reasons=reasons))
-        else:
-            complain_of(error)
-        raise typer.Exit(1) from error
+        compared = compare(wanted, lambda made: run_jobs(made, directory / "points", engine, "validate"))
     judged = of_role(compared, "validation")
     total = summary(judged)
     command = ["./bulkhead", "validate", *(boards or [])]

@@ -17,11 +17,12 @@ from bulkhead.env.errors import MissingTool
 from bulkhead.env.lock import Package
 from bulkhead.env.progress import Update
 from bulkhead.env.sources import codename, debian_mirror, machine_sources
+from bulkhead.errors import BulkheadError
 
 SYSTEM_STATUS = Path("/var/lib/dpkg/status")
 
 
-class AptFailed(Exception):
+class AptFailed(BulkheadError):
     """apt-get ended with an error: the end of what it said."""
 
 

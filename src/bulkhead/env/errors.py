@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with the surroundings, as exceptions that the command line turns into exit codes.
+"""What can be wrong with the surroundings, as exceptions.
 
-Raised by everything in `bulkhead.env`, caught in one place (`bulkhead.cli`). They carry facts, never print.
+The command line turns them into exit codes in one place (`bulkhead.cli`). They carry facts, never print.
 """
 
 from pathlib import Path
 
+from bulkhead.errors import BulkheadError, EnvironmentLacks
 
-class MissingTool(Exception):
-    """The machine lacks something (exit code 3). `package` says what gives it, `hint` how to get it."""
+
+class MissingTool(EnvironmentLacks):
+    """The machine lacks something. `package` says what gives it, `hint` how to get it."""
 
     def __init__(self, name: str, package: str, hint: str) -> None:
         super().__init__(name, package, hint)
@@ -21,7 +23,7 @@ class MissingTool(Exception):
 
 
 class NeedsCheckout(MissingTool):
-    """An installed package has no sources to build from; `what` needs them (exit code 3): this `target`."""
+    """An installed package has no sources to build from; `what` needs them: this `target`."""
 
     def __init__(self, what: str = "This", target: str = "") -> None:
         super().__init__("a checkout", "none", "")
@@ -32,8 +34,8 @@ class NeedsCheckout(MissingTool):
         return f"{self.what} needs a checkout of Bulkhead, with its sources: this is the installed package"
 
 
-class BuildFailed(Exception):
-    """A native build ended with an error (exit code 1). `tail` is the end of what it printed."""
+class BuildFailed(BulkheadError):
+    """A native build ended with an error. `tail` is the end of what it printed."""
 
     def __init__(self, preset: str, log: Path, tail: str) -> None:
         super().__init__(preset, log, tail)

@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bulkhead.campaign.engine import Engine
+from bulkhead.campaign.points import Job, Result, keep_result, kept_result, run_jobs
 from bulkhead.env.progress import progress
-from bulkhead.experiments.runner import Job, Result, keep_result, kept_result, run_jobs
 
 if TYPE_CHECKING:
     from bulkhead.bench.flows import RunSystem
@@ -29,7 +30,7 @@ class Means:
 
     name: str
     directory: Path  # its own
-    workers: int | None  # processes; None: one for each core
+    engine: Engine  # where points run
     run_system: RunSystem
     seeds: int = 1  # runs of each point, in sections that have such
     size: str = "usual"  # or "quick", or "full": how much a section runs
@@ -45,7 +46,7 @@ class Means:
 
     def jobs(self, jobs: Sequence[tuple[str, Job]], what: str = "") -> list[Result]:
         """Of the simulated machine, in their order. `what`: which ones, for people. Raises PointFailed."""
-        return run_jobs(jobs, self.points, self.workers, ", ".join(filter(None, (self.name, what))))
+        return run_jobs(jobs, self.points, self.engine, ", ".join(filter(None, (self.name, what))))
 
     def kept(self, key: str, inputs: str, work: Callable[[], Any]) -> Any:
         """The result of earlier work on the same inputs, or of this."""

@@ -23,6 +23,7 @@ from bulkhead.config.problem import nearest_of, no_such
 from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
 from bulkhead.env.paths import experiments_dir
+from bulkhead.errors import InvalidInput
 from bulkhead.experiments.check import findings_of, findings_of_sections
 from bulkhead.experiments.partitioned import Change, PartitionChoice, changes_at, labelled, partitions_at
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
@@ -93,7 +94,7 @@ class Sectioned(Model):
         )
 
 
-class BadExperiment(ValueError):
+class BadExperiment(InvalidInput):
     """The file, or what was set on the command line, does not make sense."""
 
 

@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from bulkhead.errors import InvalidInput
+
 Json = dict[str, Any]
 Row = dict[str, Any]
 Costs = dict[int, int]  # how often by cycles
@@ -23,7 +25,7 @@ PS_PER_S = 10**12
 NOTHING: Row = {"mean": None, "deviation": None, "p99": None, "max": None}
 
 
-class NotMeasured(ValueError):
+class NotMeasured(InvalidInput):
     """The program did not come to its end, or failed."""
 
 

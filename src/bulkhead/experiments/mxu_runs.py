@@ -8,10 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import subprocess
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import reduce
 from operator import getitem
@@ -20,12 +17,16 @@ from typing import Any
 
 import yaml
 
+from bulkhead.campaign.engine import Task
+from bulkhead.campaign.points import PointFailed, keep_result, kept_result, named
+from bulkhead.config.load import load_platform
 from bulkhead.config.load_components import load_components
+from bulkhead.config.locate import platform_path
+from bulkhead.config.platform import Platform
 from bulkhead.env.native import ensure_built
 from bulkhead.env.progress import progress
 from bulkhead.experiments.means import Means, Row
 from bulkhead.experiments.mxu_rows import NotMeasured, measured_row
-from bulkhead.experiments.runner import LOOK_S, PointFailed, keep_result, kept_result
 from bulkhead.experiments.sweep import key_of
 from bulkhead.machine import armv7
 from bulkhead.microkernel.build import APP_TARGETS, board_directory, build_image
@@ -76,38 +77,52 @@ def run_points(means: Means, what: str, points: Sequence[Point]) -> list[Row]:
     armv7.ensure_armv7()
     hashes = [_inputs(point) for point in points]
     found: dict[int, Row] = {}
-    for number, point in enumerate(points):
-        kept = kept_result(means.points / f"{what}-{point.key}.json", hashes[number])
+
+    def name_of(number: int) -> str:
+        return f"{what}-{points[number].key}"
+
+    def keep(number: int, row: Row) -> None:
+        found[number] = row
+        keep_result(means.points / f"{name_of(number)}.json", hashes[number], row)
+
+    for number in range(len(points)):
+        kept = kept_result(means.points / f"{name_of(number)}.json", hashes[number])
         if kept is not None:
             found[number] = kept
     waiting = [number for number in range(len(points)) if number not in found]
-    with (
-        progress(f"{means.name}, {what}: {len(waiting)} of {len(points)} points to run") as update,
-        contextlib.closing(_SideBySide(means)) as running,
-    ):
-        for number, row in running.each(what, [(number, points[number]) for number in waiting]):
-            found[number] = row
-            keep_result(means.points / f"{what}-{points[number].key}.json", hashes[number], row)
-            update(len(found) / len(points), points[number].key)
+    with progress(f"{means.name}, {what}: {len(waiting)} of {len(points)} points to run") as update:
+        tasks: dict[int, Task] = {}
+        for number in waiting:
+            made = _task(points[number], name_of(number), means.directory / "runs" / name_of(number))
+            if isinstance(made, Task):
+                tasks[number] = made
+            else:
+                keep(number, made)
+        numbers, names = list(tasks), [name_of(number) for number in tasks]
+        with contextlib.closing(means.engine.each(list(tasks.values()))) as answers:
+            for at, answer in named(answers, names):
+                keep(numbers[at], _row(points[numbers[at]], names[at], answer))
+                update(len(found) / len(points), names[at])
     return [{**point.values, **found[number]} for number, point in enumerate(points)]
 
 
-def run_point(point: Point, directory: Path, processes: set[subprocess.Popen[str]]) -> Row:
-    """Raises PointFailed. `processes`: those that run meanwhile."""
+def _task(point: Point, name: str, directory: Path) -> Task | Row:
+    """What runs the point's image, which is built here; or the row of a system that is refused, where that
+    may be. Raises PointFailed."""
     directory.mkdir(parents=True, exist_ok=True)
     file = directory / "system.yaml"
     file.write_text(yaml.safe_dump(point.seeded(), sort_keys=False), encoding="utf-8")
     loaded = load_components(file)
     if loaded.system is None or loaded.platform is None:
-        raise PointFailed("\n".join(problem.text() for problem in loaded.problems))
+        reasons = "\n".join(problem.text() for problem in loaded.problems)
+        raise PointFailed(f"point {name}: {reasons}")
     try:
         image = build_image(loaded, directory)
     except PackageError as error:
         if point.may_be_refused:
-            why = "; ".join(one.cause for one in error.findings)
-            return {"refused": why, "digest": "-"}
-        raise PointFailed("\n".join(loaded.locate(one).text() for one in error.findings)) from error
-    name = point.system["components"][0]["name"]
+            return {"refused": "; ".join(one.cause for one in error.findings), "digest": "-"}
+        reasons = "\n".join(loaded.locate(one).text() for one in error.findings)
+        raise PointFailed(f"point {name}: {reasons}") from error
     request = armv7.request_of(
         loaded.platform,
         image.elf,
@@ -115,22 +130,18 @@ def run_point(point: Point, directory: Path, processes: set[subprocess.Popen[str
         until_line="report .*program|killed",
     )
     request["settings"] = point.on(request["settings"])
-    started: list[subprocess.Popen[str]] = []
+    return Task(json.dumps({"armv7": request}), (request["image"],))
 
-    def note(process: subprocess.Popen[str]) -> None:
-        started.append(process)
-        processes.add(process)
 
+def _row(point: Point, name: str, answer: dict[str, Any]) -> Row:
+    run = armv7.Armv7Run.of(answer)
+    platform = _platform(point)[0]
+    assert platform.cores.frequency is not None
     try:
-        run = armv7.run(request, note)
-        report = report_of(run.console, name)
-        frequency = loaded.platform.cores.frequency
-        assert frequency is not None
-        row = measured_row(run.marks, report, frequency)
-    except (armv7.NotRun, NotMeasured) as error:
-        raise PointFailed(str(error)) from error
-    finally:
-        processes.difference_update(started)
+        report = report_of(run.console, point.system["components"][0]["name"])
+        row = measured_row(run.marks, report, platform.cores.frequency)
+    except NotMeasured as error:
+        raise PointFailed(f"point {name}: {error}") from error
     return {**row, "report": report, "digest": f"{run.digest:016x}"}
 
 
@@ -145,51 +156,25 @@ def report_of(console: Sequence[str], name: str) -> dict[str, Any]:
     raise NotMeasured(f"{name} did not report: {' | '.join(console[-3:])}")
 
 
-class _SideBySide:
-    """Runs in threads that wait for processes; close() ends all of these."""
-
-    def __init__(self, means: Means) -> None:
-        self.means = means
-        self.pool = ThreadPoolExecutor(means.workers or len(os.sched_getaffinity(0)))
-        self.processes: set[subprocess.Popen[str]] = set()
-
-    def each(self, what: str, points: Sequence[tuple[int, Point]]) -> Any:
-        """Number and row, as they come."""
-        pending = {self.pool.submit(self._one, what, number, point) for number, point in points}
-        while pending:
-            done, pending = wait(pending, LOOK_S, FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-
-    def _one(self, what: str, number: int, point: Point) -> tuple[int, Row]:
-        try:
-            directory = self.means.directory / "runs" / f"{what}-{point.key}"
-            return number, run_point(point, directory, self.processes)
-        except PointFailed as error:
-            raise PointFailed(f"point {what}-{point.key}: {error}") from error
-
-    def close(self) -> None:
-        self.pool.shutdown(wait=False, cancel_futures=True)
-        for process in list(self.processes):
-            process.kill()
-        self.pool.shutdown(wait=True)
-
-
 def _inputs(point: Point) -> str:
     """Of all that the row depends on: system, platform, machine, kernel and programs."""
-    from bulkhead.config.load import load_platform
-    from bulkhead.config.locate import platform_path
-
-    path = platform_path(point.system["platform"])
-    assert path is not None
-    platform, source, *_ = load_platform(path)
-    assert platform is not None and platform.microkernel is not None
+    platform, text = _platform(point)
+    assert platform.microkernel is not None
     board = board_directory(platform.microkernel)
     apps = [f"{one['image']['app']}.o" for one in point.system["components"]]
     files = [armv7.executable(), board / "kernel.elf"]
     files += [board / "components" / name for name in (*(f"{own}.o" for own in OWN), *apps)]
-    run = [point.seeded(), point.seed, point.changes, source.text, LIMIT_PS]
+    run = [point.seeded(), point.seed, point.changes, text, LIMIT_PS]
     whole = hashlib.sha256(json.dumps(run).encode())
     for file in files:
         whole.update(hashlib.sha256(file.read_bytes()).digest())
     return whole.hexdigest()
+
+
+def _platform(point: Point) -> tuple[Platform, str]:
+    """And its text."""
+    path = platform_path(point.system["platform"])
+    assert path is not None
+    platform, source, _ = load_platform(path)
+    assert platform is not None
+    return platform, source.text

@@ -81,7 +81,7 @@ def _overheads(means: Means) -> list[Row]:
 
 def _schedulable(means: Means) -> list[Row]:
     costs = {"published": costs_of(PUBLISHED), "ours": costs_of(PLATFORM)}
-    workers = means.workers or os.cpu_count() or 1
+    workers = means.engine.jobs or os.cpu_count() or 1
 
     def inputs(point: Row) -> str:
         return json.dumps([point, costs[point["costs"]].analyzed(), flow_schedules.SETS])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from bulkhead.campaign.points import Job, Result
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.problem import no_such
@@ -28,7 +29,6 @@ from bulkhead.experiments.model import (
 )
 from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.rows import Row, rows_of
-from bulkhead.experiments.runner import Job, Result
 from bulkhead.experiments.said import Plot, Sheet
 from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.sweep import word

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from bulkhead.config.quantity import Empty
+from bulkhead.errors import InvalidInput
 
 MAX_POINTS = 100_000
 _RANGE = re.compile(r"(\d{1,18})\.\.(\d{1,18})(?:\.\.(\d{1,18}))?", re.ASCII)
@@ -17,7 +18,7 @@ _LIKE_A_RANGE = re.compile(r"\s*-?\d+\s*\.\..*", re.DOTALL)
 _LONGEST_KEY = 100
 
 
-class BadRange(ValueError):
+class BadRange(InvalidInput):
     """No range low..high..step."""
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable
 
 import zstandard
 
+from bulkhead.errors import BulkheadError
+
 
 def _gunzip(content: bytes, most_bytes: int) -> bytes:
     with gzip.open(io.BytesIO(content)) as stream:
@@ -46,7 +48,7 @@ FORMATS = tuple(name for name, _ in _FORMATS.values())
 _BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 
-class UnpackError(Exception):
+class UnpackError(BulkheadError):
     """It cannot be unpacked."""
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from bulkhead.config.platform import Platform
 from bulkhead.env.child import die_with_parent
 from bulkhead.env.paths import host_dir
+from bulkhead.errors import BulkheadError
 from bulkhead.machine.settings import PICOSECONDS_PER_S, NotSimulated, Settings, settings_of
 
 TARGET = "machine_armv7"  # of the host build
@@ -28,7 +29,7 @@ OUTER_LEVEL = "l2"  # name of the level that a PL310 controls
 Json = dict[str, Any]
 
 
-class NotRun(RuntimeError):
+class NotRun(BulkheadError):
     """The machine refused the request."""
 
 
@@ -47,6 +48,11 @@ class Armv7Run:
     lines: tuple[Line, ...]
     answer: Json  # machine/armv7/runner/run.h
     marks: tuple[Json, ...] = ()  # of the program (DBG): what was counted until each
+
+    @staticmethod
+    def of(kept: Json) -> Armv7Run:
+        """From what `dataclasses.asdict` made of one."""
+        return Armv7Run(tuple(Line(**line) for line in kept["lines"]), kept["answer"], tuple(kept["marks"]))
 
     @property
     def console(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from typing import Any
 from bulkhead.config.devices import Dma
 from bulkhead.config.platform import Platform
 from bulkhead.config.timing import Regulator
+from bulkhead.errors import InvalidInput
 from bulkhead.machine.patterns import beginnings, row_bytes, rows_of_core
 from bulkhead.machine.placement import Placement
 from bulkhead.machine.settings import Settings, engine_timing
@@ -28,7 +29,7 @@ _QOS_KEYS = {"rate", "burst", "peak"}
 _PAGE_BYTES = 4096
 
 
-class BadEngine(ValueError):
+class BadEngine(InvalidInput):
     """An engine or a regulator that cannot be."""
 
 

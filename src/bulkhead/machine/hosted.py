@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bulkhead.env.paths import host_dir
+from bulkhead.errors import BulkheadError
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.request import request_of
 from bulkhead.machine.settings import Settings
@@ -24,7 +25,7 @@ SECOND_PS = 10**12
 LONGEST_PS = 100 * SECOND_PS
 
 
-class NotRun(RuntimeError):
+class NotRun(BulkheadError):
     """The machine refused the request."""
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bulkhead.config.platform import Platform
+from bulkhead.errors import InvalidInput
 from bulkhead.machine.native import Machine
 from bulkhead.machine.partitions import Partition
 from bulkhead.planning.mechanism import Instance, instances
@@ -27,7 +28,7 @@ _RIS_SHIFT = 24
 _LONG_BYTES = 8
 
 
-class NoMonitor(ValueError):
+class NoMonitor(InvalidInput):
     """There are fewer monitors than partitions, or one says that it is not ready."""
 
 

@@ -18,6 +18,7 @@ from bulkhead.config.base import Model, Text
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import key_text
 from bulkhead.config.shares import AUTO_LLC, UNLIMITED, Bandwidth, Llc
+from bulkhead.errors import InvalidInput
 from bulkhead.machine.native import Machine
 from bulkhead.planning.mechanism import Instance, instances, is_llc
 from bulkhead.planning.mpam import FIRST_DOMAIN_PARTID, Settings
@@ -32,7 +33,7 @@ Job = dict[str, Any]
 UNLABELLED = 0
 
 
-class BadPartition(ValueError):
+class BadPartition(InvalidInput):
     """A partition asks for what the platform does not have."""
 
 

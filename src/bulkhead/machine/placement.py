@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bulkhead.config.platform import Platform
+from bulkhead.errors import InvalidInput
 from bulkhead.geometry import PAGE_BYTES, UNCOLORED, ColorSpace, color_space
 from bulkhead.machine.spaces import ANY, CHIP, CHIP_CACHED, POOL
 from bulkhead.planning.allocate import BLOCK_BYTES, Memory
@@ -25,7 +26,7 @@ HALVES = ("low", "high")
 Colors = Sequence[int] | str | None
 
 
-class DoesNotFit(ValueError):
+class DoesNotFit(InvalidInput):
     """A part asks for more memory than its colors hold, or for colors that there are not."""
 
 

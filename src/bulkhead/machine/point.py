@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of the simulated machine as a process of its own: a job as JSON in, its result as JSON out.
 
-`python -m bulkhead.machine.point < job.json`. Experiments, calibration and limits start many of these side
-by side; a cluster could too. Ends 1 with {"error": ...} where the job is impossible; docs/experiments.md
-has the keys. `--serve PID`: a job a line, each in a process forked for it.
+`python -m bulkhead.machine.point < job.json`. Ends 1 with {"error": ...} if the job is impossible;
+docs/experiments.md has the keys. Campaigns (bulkhead.campaign) run many of these side by side.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import sys
 from typing import Any, NamedTuple
 
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
-from bulkhead.env.child import end_with
+from bulkhead.errors import BulkheadError, InvalidInput
 from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import between
@@ -75,7 +72,7 @@ _OWN_KEYS = (
 )
 
 
-class BadJob(ValueError):
+class BadJob(InvalidInput):
     """The job asks for something that cannot be."""
 
 
@@ -287,44 +284,13 @@ def _set(where: Any, way: list[str], path: str, value: Any) -> None:
         where[key] = value
 
 
-def answer(text: str) -> tuple[str, int]:
-    """The result of a job, or why there is none, as one line of JSON; and the exit code."""
-    try:
-        return json.dumps(run_point(json.loads(text))), 0
-    except (ValueError, KeyError, TypeError) as error:
-        what = f"the job lacks {error}" if isinstance(error, KeyError) else str(error)
-        return json.dumps({"error": what}), 1
-    except Exception as error:  # no memory left, or a mistake of ours: who waits gets a line
-        return json.dumps({"error": f"{type(error).__name__}: {error}"}), 1
-
-
-def serve(for_whom: int) -> None:
-    """A job a line, each in a process that is forked for it: what all need is loaded once.
-
-    Ends with the process `for_whom`, which started it.
-    """
-    end_with(for_whom)
-    for line in sys.stdin:
-        with contextlib.suppress(ValueError, KeyError, TypeError):  # the child will say it
-            job_platform(json.loads(line))
-        serving = os.getpid()
-        child = os.fork()
-        if child == 0:
-            end_with(serving)
-            text, code = answer(line)
-            print(text, flush=True)  # noqa: T201
-            os._exit(code)
-        _, status = os.waitpid(child, 0)
-        if os.WIFSIGNALED(status):
-            print(json.dumps({"error": f"died of signal {os.WTERMSIG(status)}"}), flush=True)  # noqa: T201
-
-
 def main() -> int:
-    if "--serve" in sys.argv[1:]:
-        serve(int(sys.argv[2]))
-        return 0
-    text, code = answer(sys.stdin.read())
-    print(text)  # noqa: T201
+    try:
+        found, code = run_point(json.load(sys.stdin)), 0
+    except (BulkheadError, ValueError, KeyError, TypeError) as error:
+        what = f"the job lacks {error}" if isinstance(error, KeyError) else str(error)
+        found, code = {"error": what}, 1
+    print(json.dumps(found))  # noqa: T201
     return code
 
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from bulkhead.errors import InvalidInput
 from bulkhead.machine.native import Machine, workload_image
 from bulkhead.machine.placement import Region
 from bulkhead.machine.spaces import AddressSpace, runs_of
@@ -21,7 +22,7 @@ LOOK_PS = 1_000_000_000  # how much time passes between two looks at what was it
 Program = dict[str, Any]
 
 
-class ProgramFailed(ValueError):
+class ProgramFailed(InvalidInput):
     """A workload did not do what it was started for."""
 
 

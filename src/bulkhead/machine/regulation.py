@@ -19,6 +19,7 @@ from bulkhead.config.problem import key_text
 from bulkhead.config.quantity import BytesPerS
 from bulkhead.config.shares import Bandwidth
 from bulkhead.config.system import Regulation
+from bulkhead.errors import InvalidInput
 from bulkhead.machine.interrupt_cost import cost_of
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of, missing_key
@@ -47,7 +48,7 @@ EVENTS = {
 }
 
 
-class BadRegulation(ValueError):
+class BadRegulation(InvalidInput):
     """A budget or a regulator that cannot be."""
 
 

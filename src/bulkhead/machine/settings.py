@@ -22,6 +22,7 @@ from bulkhead.config.timing import (
     Prefetcher,
     TlbLevel,
 )
+from bulkhead.errors import InvalidInput
 
 PICOSECONDS_PER_S = 10**12
 INTERRUPT_PS = 150_000  # where no latency is given: as ZCU102
@@ -31,7 +32,7 @@ _POLICY = "lru"
 Settings = dict[str, Any]
 
 
-class NotSimulated(ValueError):
+class NotSimulated(InvalidInput):
     """The platform file says too little for the simulated machine."""
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bulkhead.config.platform import Platform
+from bulkhead.errors import InvalidInput
 from bulkhead.geometry import PAGE_BYTES
 
 AddressSpace = dict[str, Any]
@@ -34,7 +35,7 @@ CHIP_CACHED = "chip-cached"
 STAGE2_TABLES = (OWN, ANY, POOL, COLORS, CHIP, CHIP_CACHED)
 
 
-class BadTranslation(ValueError):
+class BadTranslation(InvalidInput):
     """A part that cannot be translated as it says."""
 
 

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from bulkhead.config.problem import Finding
+from bulkhead.errors import BulkheadError
 
 BAD_IMAGE, MISSING_FILE = "bad-image", "missing-file"
 
 
-class PackageError(Exception):
+class PackageError(BulkheadError):
     """One or more reasons: each is a line for people, and knows the key of the system file."""
 
     def __init__(self, *reasons: str | Finding) -> None:

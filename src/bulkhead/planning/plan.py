@@ -17,6 +17,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.shares import Banks, Llc
 from bulkhead.config.system import Domain, System
+from bulkhead.errors import BulkheadError
 from bulkhead.geometry import ColorSpace, GeometryError
 from bulkhead.planning.allocate import Memory
 from bulkhead.planning.colors import HYPERVISOR, TABLES, Assignment, Request, assign
@@ -36,7 +37,7 @@ from bulkhead.planning.table_memory import TablePlan, color_bytes, plan_tables
 from bulkhead.units import size_text
 
 
-class PlanningError(Exception):
+class PlanningError(BulkheadError):
     """The system does not fit. `findings` say, all at once, who asked for what and what there is."""
 
     def __init__(self, findings: list[Finding]) -> None:

@@ -25,6 +25,7 @@ from bulkhead.config.quantity import problem
 from bulkhead.config.source import read_file
 from bulkhead.config.timing import Fact, Ratio
 from bulkhead.env.paths import published_file
+from bulkhead.errors import InvalidInput
 
 STATISTICS = ("min", "avg", "max", "median")  # of a packet's path, as the table of costs has them
 
@@ -33,7 +34,7 @@ Way = Literal["one way", "round trip", "both directions", "-"]
 Per = Literal["line", "word", "access", "chunk", "part", "period", "program", "interval", "instruction", "-"]
 
 
-class BadFigures(ValueError):
+class BadFigures(InvalidInput):
     """The file of figures does not make sense."""
 
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import polars
 
+from bulkhead.campaign.points import PointFailed, keep_result, kept_result
 from bulkhead.config.quantity import parse
 from bulkhead.experiments.intervals import HIGH, LOW
 from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, load_experiment
 from bulkhead.experiments.regulated import is_at
-from bulkhead.experiments.runner import PointFailed, keep_result, kept_result
 from bulkhead.experiments.sweep import values_of, word
 from bulkhead.machine.facts import measurement
 from bulkhead.published.figures import Figure, Row, board

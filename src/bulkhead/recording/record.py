@@ -20,6 +20,7 @@ from bulkhead.env import store
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir, host_dir
 from bulkhead.env.qemu_user import qemu_user
+from bulkhead.errors import BulkheadError
 
 # A core that the platforms have: programs choose their routines by it. Of the C library, memset without
 # DC ZVA, whose stores the emulator does not report.
@@ -27,7 +28,7 @@ CPU = "cortex-a53"
 TUNABLES = "GLIBC_TUNABLES=glibc.cpu.name=kunpeng920"
 
 
-class RecordingError(Exception):
+class RecordingError(BulkheadError):
     """Why there is no trace."""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bulkhead.errors import BulkheadError
 from bulkhead.evidence.observer import ObserverResult, read_observer
 
 Json = dict[str, Any]
@@ -25,7 +26,7 @@ _WRONG = {
 }
 
 
-class NotARun(Exception):
+class NotARun(BulkheadError):
     """The path holds no result of `bulkhead run`; the message says what is wrong with it."""
 
 

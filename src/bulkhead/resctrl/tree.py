@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bulkhead.errors import BulkheadError
+
 MOUNT = Path("/sys/fs/resctrl")
 CACHES = ("L3", "L2")
 MB = "MB"
@@ -22,7 +24,7 @@ _NO_GROUPS = ("info", "mon_groups", "mon_data")
 Values = Mapping[int, int]  # by the id of a cache, or of a domain of bandwidth
 
 
-class ResctrlError(Exception):
+class ResctrlError(BulkheadError):
     """The tree is none of resctrl's, or the kernel refused a write."""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bulkhead.env.board_firmware import board_firmware
 from bulkhead.env.paths import build_dir
+from bulkhead.errors import BulkheadError
 
 ELF, IMAGE, U_BOOT, FIRMWARE = "elf", "image", "u-boot", "firmware"
 WAYS = {
@@ -25,7 +26,7 @@ _BOARD = "virt"  # which the loader and the firmware are for
 _FIRMWARE_PACKAGE_PA = 0x4020_0000  # PACKAGE_PA of tests/firmware/firmware.h
 
 
-class NotBootable(Exception):
+class NotBootable(BulkheadError):
     """This system cannot be started in that way; the message is for the user."""
 
 

@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bulkhead.errors import InvalidInput
+
 DEBUGGER = "gdb-multiarch"
 DEFAULT_PORT = 1234
 _HOST = "127.0.0.1"  # nobody else's: a debugger can do anything to the machine
 
 
-class BadDebugger(ValueError):
+class BadDebugger(InvalidInput):
     """What `--gdb` says cannot be."""
 
 

@@ -15,12 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from bulkhead.errors import BulkheadError
+
 _MOST_AT_ONCE = 64
 _LOCK = ".lock"  # also tells a run's directory from any other
 _ASKED_S = 0.02  # whoever asks whether a run has the directory holds the lock for far less
 
 
-class NotUsable(Exception):
+class NotUsable(BulkheadError):
     """No run can go there; the message is for the user."""
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from qemu.qmp import EventListener, ExecInterruptedError, ExecuteError, QMPClient, QMPError
 
 from bulkhead.env.child import die_with_parent
+from bulkhead.errors import BulkheadError
 from bulkhead.run.boot import Answer
 
 ANSWER_TIMEOUT_S = 60.0  # of one QMP command; the emulator can be slow under a plugin, but not that slow
@@ -31,7 +32,7 @@ _USES = {
 }
 
 
-class EmulatorError(Exception):
+class EmulatorError(BulkheadError):
     """The emulator did not start, died, or does not answer; the message is for the user."""
 
 

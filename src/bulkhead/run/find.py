@@ -10,10 +10,11 @@ from pathlib import Path
 
 from bulkhead.config.locate import system_path
 from bulkhead.env.paths import build_dir
+from bulkhead.errors import BulkheadError
 from bulkhead.run.directory import is_in_use
 
 
-class NoRun(Exception):
+class NoRun(BulkheadError):
     """There is none; the message is for the user."""
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from bulkhead.errors import BulkheadError
 from bulkhead.run.status import CoreStatus, SystemStatus
 from bulkhead.schema.layout import Layout
 
@@ -57,7 +58,7 @@ class Counted:
     event_bytes: int | None
 
 
-class NoSamples(Exception):
+class NoSamples(BulkheadError):
     """There is nothing to read; the message is for the user."""
 
 

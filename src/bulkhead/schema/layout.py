@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from bulkhead.env.paths import layout_file
+from bulkhead.errors import InvalidInput
 from bulkhead.schema.model import SCALAR_BYTES, Enum, Field, Record, Schema
 from bulkhead.schema.parse import read_schema
 
@@ -25,7 +26,7 @@ DEFAULT_LAYOUT = layout_file()
 _STEP = re.compile(r"(?P<name>[a-z0-9_]+)(?:\[(?P<index>\d+)\])?\Z")
 
 
-class LayoutError(ValueError):
+class LayoutError(InvalidInput):
     """A value does not fit its field, or a name is not in the layout; the message says which."""
 
 

@@ -9,10 +9,12 @@ import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from bulkhead.errors import InvalidInput
+
 SCALAR_BYTES: dict[str, int] = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
 
 
-class SchemaError(ValueError):
+class SchemaError(InvalidInput):
     """The layout file breaks one of its own rules; the message names the file and the line."""
 
 

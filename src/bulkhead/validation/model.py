@@ -19,6 +19,7 @@ from bulkhead.config.problem import Problem, nearest_of, quoted
 from bulkhead.config.quantity import Bytes, problem
 from bulkhead.config.source import read_file
 from bulkhead.env.paths import validation_dir
+from bulkhead.errors import InvalidInput
 
 Role = Literal["calibration", "validation"]
 Pages = Literal["small", "huge"]
@@ -89,7 +90,7 @@ class Board(Model):
     explanations: tuple[Explanation, ...] = ()
 
 
-class NoSuchBoard(ValueError):
+class NoSuchBoard(InvalidInput):
     """A board of which nothing published is known."""
 
 

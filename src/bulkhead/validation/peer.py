@@ -23,6 +23,7 @@ from statistics import fmean
 from typing import Any
 
 from bulkhead.env.progress import Update
+from bulkhead.errors import BulkheadError
 from bulkhead.machine.native import dram_alone
 
 CLOCKS = 200_000
@@ -52,7 +53,7 @@ _TIMES = {
 }
 
 
-class PeerFailed(Exception):
+class PeerFailed(BulkheadError):
     """The peer or its configuration cannot be used; the message is for the user."""
 
 

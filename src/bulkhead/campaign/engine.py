@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs tasks side by side with joblib: in processes of this machine (loky), or at a Dask cluster's workers.
+
+The same tasks give the same answers at both. If a worker is lost, its tasks run again: Dask gives them to
+another worker; for loky, and for a cluster that loses all its workers, `each` dispatches them again. A worker
+that joins a cluster during a campaign takes part.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bulkhead.campaign import worker
+from bulkhead.campaign.archive import code_archive, files_archive, name_of
+from bulkhead.env.child import end_with
+from bulkhead.env.errors import MissingTool
+from bulkhead.env.paths import build_dir
+from bulkhead.env.progress import notice
+from bulkhead.errors import BulkheadError, EnvironmentLacks
+
+ATTEMPTS = 3  # in a row that lose workers before any task is done
+CONNECT_S = 10
+WORKERS_S = 30  # how long a cluster may have no worker
+AHEAD = "4 * n_jobs"  # tasks that are dispatched: a cluster may grow fourfold within a campaign
+
+# A task that joblib runs: a function and its arguments; what it returns is the task's number and its answer.
+Call = Callable[[int, "Task"], Any]
+
+
+class CampaignFailed(BulkheadError):
+    """Workers are lost again and again, or cannot work."""
+
+
+class NoCluster(EnvironmentLacks):
+    """There is no cluster at the address, or the cluster has no worker."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One line of JSON for a serving process (serve.py), and the paths of files that are values in it."""
+
+    line: str
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where tasks run. `jobs`: number of processes here, None: one for each core. `cluster`: address of a
+    Dask scheduler, as `tcp://host:8786`, whose workers are used in place of processes here."""
+
+    jobs: int | None = None
+    cluster: str | None = None
+
+    def workers(self) -> int:
+        """How many tasks run at a time, now. Raises NoCluster, MissingTool."""
+        if self.cluster is None:
+            return self.jobs or len(os.sched_getaffinity(0))
+        return sum(_cluster_of(self.cluster).client.ncores().values())
+
+    def each(self, tasks: Sequence[Task]) -> Generator[tuple[int, dict[str, Any]], None, None]:
+        """Number and answer of each task, as they come. If it is closed early, what runs here ends. Raises
+        CampaignFailed, NoCluster, MissingTool."""
+        left = dict(enumerate(tasks))
+        failures = 0
+        while left:
+            parallel, call = self._parallel(left.values())
+            answers = parallel(call(number, task) for number, task in list(left.items()))
+            try:
+                for number, line in answers:
+                    del left[number]
+                    failures = 0
+                    yield number, json.loads(line)
+            except Exception as error:
+                failures += 1
+                if not _is_loss(error) or failures == ATTEMPTS:
+                    raise CampaignFailed(_text(error)) from error
+                notice(f"workers were lost ({_text(error)}): {len(left)} points that are not done run again")
+            finally:
+                with warnings.catch_warnings(action="ignore"):  # joblib's, of answers that nobody wants
+                    answers.close()
+
+    def _parallel(self, tasks: Iterable[Task]) -> tuple[Any, Call]:
+        """joblib's runner, and what makes a call of a task."""
+        import joblib
+
+        how = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": AHEAD}
+        if self.cluster is None:
+            count = self.workers()
+            begin = {"initializer": _begin, "initargs": (os.getpid(),)} if count > 1 else {}
+            return joblib.Parallel(count, "loky", **how, **begin), _call_here
+        cluster = _cluster_of(self.cluster)
+        with joblib.parallel_config(cluster.backend()):
+            return joblib.Parallel(-1, **how), _call_at(cluster, tasks)
+
+
+def _begin(starter: int) -> None:
+    """A worker process of this machine: an interrupt is for the command, with which the worker ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with(starter)
+
+
+def _call_here(number: int, task: Task) -> Any:
+    import joblib
+
+    return joblib.delayed(_run_here)(number, task.line)
+
+
+def _run_here(number: int, line: str) -> tuple[int, str]:
+    return number, worker.run(line)
+
+
+def _call_at(cluster: _Cluster, tasks: Iterable[Task]) -> Call:
+    """Has the cluster's workers get the code and the files."""
+    import joblib
+
+    run_there = joblib.delayed(_by_value(_run_there))
+    directory = build_dir() / "campaigns"
+    code = cluster.send(code_archive(directory))
+    names = {file: name_of(Path(file)) for task in tasks for file in task.files}
+    files = cluster.send(files_archive(names, directory)) if names else ""
+    there = [(json.dumps(file), json.dumps(f"{worker.FILES}/{name}")) for file, name in names.items()]
+
+    def call(number: int, task: Task) -> Any:
+        line = task.line
+        for here, at_worker in there:
+            line = line.replace(here, at_worker)
+        return run_there(number, line, code, files)
+
+    return call
+
+
+def _run_there(number: int, line: str, code: str, files: str) -> tuple[int, str]:
+    """At a cluster's worker, which gets this function by value: runs the archive's worker.py."""
+    import sys
+    import types
+    import zipfile
+    from pathlib import Path
+
+    from distributed import get_worker
+
+    place = Path(get_worker().local_directory)
+    name = code.removesuffix(".zip").replace("-", "_")
+    if name not in sys.modules:
+        module = types.ModuleType(name)
+        with zipfile.ZipFile(place / code) as packed:
+            exec(packed.read("bulkhead/campaign/worker.py"), module.__dict__)  # noqa: S102 - our own code
+        sys.modules.setdefault(name, module)
+    return number, sys.modules[name].run(line, place / code, place / files if files else None)
+
+
+def _by_value(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as something that can be unpickled where this module is not installed."""
+    import cloudpickle
+
+    own = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(own)
+    try:
+        pickled = cloudpickle.dumps(function)
+    finally:
+        cloudpickle.unregister_pickle_by_value(own)
+    called: Callable[..., Any] = cloudpickle.loads(pickled)
+
+    class ByValue:
+        def __call__(self, *arguments: Any) -> Any:
+            return called(*arguments)
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return cloudpickle.loads, (pickled,)
+
+    return ByValue()
+
+
+class _Cluster:
+    """A connection to a scheduler. Raises NoCluster, MissingTool."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ModuleNotFoundError as error:
+            hint = "pip install 'bulkhead[cluster]'"
+            raise MissingTool("the Python package 'distributed'", "distributed", hint) from error
+        try:
+            self.client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise NoCluster(f"there is no Dask scheduler at {address}\nstart one: dask scheduler") from error
+        self.address = address
+        self.sent: set[str] = set()
+
+    def wait_for_worker(self) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=WORKERS_S)
+        except TimeoutError as error:
+            raise NoCluster(
+                f"the cluster at {self.address} has no worker\n"
+                f"start some: dask worker {self.address} --nthreads 1"
+            ) from error
+
+    def backend(self) -> Any:
+        """joblib's, which by itself runs tasks here if the cluster has one worker."""
+        from joblib._dask import DaskDistributedBackend
+
+        class Backend(DaskDistributedBackend):  # type: ignore[misc]
+            def effective_n_jobs(self, n_jobs: int) -> int:
+                return max(2, int(super().effective_n_jobs(n_jobs)))
+
+        return Backend(client=self.client, wait_for_workers_timeout=WORKERS_S)
+
+    def send(self, archive: Path) -> str:
+        """To all workers, also those that join later. Its name at the workers."""
+        from distributed.diagnostics.plugin import UploadFile
+
+        if archive.name not in self.sent:
+            self.client.register_plugin(UploadFile(str(archive), load=False), name=archive.name)
+            self.sent.add(archive.name)
+        return archive.name
+
+
+@cache
+def _connected(address: str) -> _Cluster:
+    return _Cluster(address)
+
+
+def _cluster_of(address: str) -> _Cluster:
+    """With at least one worker. Raises NoCluster, MissingTool."""
+    cluster = _connected(address)
+    if cluster.client.status != "running":  # its scheduler has gone
+        _connected.cache_clear()
+        cluster = _connected(address)
+    cluster.wait_for_worker()
+    return cluster
+
+
+def _is_loss(error: Exception) -> bool:
+    """Whether it says that a worker, or all of them, have gone."""
+    if isinstance(error, (BrokenProcessPool, CancelledError)):
+        return True
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(
+        error,
+        (distributed.scheduler.KilledWorker, distributed.CancelledError, distributed.comm.CommClosedError),
+    )
+
+
+def _text(error: Exception) -> str:
+    first = str(error).strip().partition("\n")[0].rpartition("cancelled for reason: ")[2]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__

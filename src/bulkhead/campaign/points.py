@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs jobs side by side, each in a process of its own, and keeps what is done: interrupted work goes on.
+
+A result is kept with a hash of everything that went into it (job, platform file, the compiled machine); what
+has the same is not run again. Experiments, calibration, validation and limits use this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bulkhead.campaign.engine import CampaignFailed, Engine, Task
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_names, platform_path
+from bulkhead.env.compiled import core_modules
+from bulkhead.env.progress import progress
+from bulkhead.errors import BulkheadError
+from bulkhead.machine.native import module_path, workload_image
+from bulkhead.planning.mpam_native import module_path as encoder_path
+
+Job = dict[str, Any]
+Result = dict[str, Any]
+
+
+class PointFailed(BulkheadError):
+    """A job was impossible, or its process died."""
+
+
+def run_jobs(jobs: Sequence[tuple[str, Job]], keep: Path | None, engine: Engine, title: str) -> list[Result]:
+    """The results in the order of the jobs, kept in `keep` by their key. Raises PointFailed."""
+    found: dict[int, Result] = {}
+    texts = {name: _platform_text(name) for name in {str(job["platform"]) for _, job in jobs}}
+    hashes = [
+        input_hash(job, native, texts[str(job["platform"])])
+        for (_, job), native in zip(jobs, _native_hashes(jobs), strict=True)
+    ]
+    first = {one: index for index, one in reversed(list(enumerate(hashes)))}  # equal jobs are run once
+    if keep is not None:
+        for index in first.values():
+            kept = kept_result(keep / f"{jobs[index][0]}.json", hashes[index])
+            if kept is not None:
+                found[index] = kept
+    waiting = sorted(index for index in first.values() if index not in found)
+    # Closed at once, whatever ends this: an exception's traceback would keep it and its processes alive.
+    with (
+        progress(f"{title}: {len(waiting)} of {len(first)} points to run") as update,
+        contextlib.closing(_run(waiting, jobs, engine)) as running,
+    ):
+        for index, result in running:
+            found[index] = result
+            if keep is not None:
+                keep_result(keep / f"{jobs[index][0]}.json", hashes[index], result)
+            update(len(found) / len(first), jobs[index][0])
+    return [found[first[one]] for one in hashes]
+
+
+def _native_hashes(jobs: Sequence[tuple[str, Job]]) -> list[str]:
+    """Of what is compiled and makes each result: the machine, workloads, core/'s encoding of partitions."""
+    machine, workloads = _file_hash(module_path()), _file_hash(workload_image())
+    if any("partitions" in job for _, job in jobs):
+        core_modules()
+    encoder = _file_hash(encoder_path())
+    return [machine + workloads * runs_workloads(job) + encoder * ("partitions" in job) for _, job in jobs]
+
+
+def runs_workloads(job: Job) -> bool:
+    return any("workload" in part for part in job["parts"])
+
+
+def input_hash(job: Job, machine: str, platform: str | None = None) -> str:
+    """Of everything that a result depends on. `machine`: hash of what runs it; `platform`: text of its
+    platform file, which is read if it is not given."""
+    text = _platform_text(str(job["platform"])) if platform is None else platform
+    return hashlib.sha256(json.dumps([job, text, machine], sort_keys=True).encode()).hexdigest()
+
+
+def _platform_text(name: str) -> str:
+    """With what it extends, and its parts."""
+    path = platform_path(name)
+    return load_platform(path)[1].text if path is not None else ""
+
+
+def kept_result(path: Path, wanted: str) -> Any:
+    """What `keep_result` has kept there for inputs with this hash; None: nothing."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept["result"] if isinstance(kept, dict) and kept.get("input") == wanted else None
+
+
+def keep_result(path: Path, inputs: str, result: Any) -> None:
+    """All of it or nothing: what was interrupted is done again. `inputs`: hash of what it depends on."""
+    part = path.with_suffix(".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part.write_text(json.dumps({"input": inputs, "result": result}), encoding="utf-8")
+    part.replace(path)
+
+
+def _run(
+    waiting: Sequence[int], jobs: Sequence[tuple[str, Job]], engine: Engine
+) -> Generator[tuple[int, Result], None, None]:
+    """Index and result of each job, as they come."""
+    answers = engine.each([task_of(jobs[index][1]) for index in waiting])
+    with contextlib.closing(answers):
+        for number, answer in named(answers, [jobs[index][0] for index in waiting]):
+            yield waiting[number], answer
+
+
+def named(
+    answers: Iterable[tuple[int, dict[str, Any]]], names: Sequence[str]
+) -> Iterator[tuple[int, Result]]:
+    """The results of answers; an error has the point's name. Raises PointFailed."""
+    try:
+        for number, answer in answers:
+            if "error" in answer:
+                raise PointFailed(f"point {names[number]}: {answer['error']}")
+            yield number, answer["result"]
+    except CampaignFailed as error:
+        raise PointFailed(str(error)) from error
+
+
+def task_of(job: Job) -> Task:
+    """With the files that it names: a platform of the user's, recorded traces."""
+    platform = str(job["platform"])
+    files = [platform] if platform not in platform_names() and Path(platform).is_file() else []
+    files += [part["trace"]["file"] for part in job["parts"] if "trace" in part]
+    return Task(json.dumps({"point": job}), tuple(files))
+
+
+def _file_hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
