@@ -73,7 +73,14 @@ def measure(engine: Engine, points: int) -> PointCost:
         kept = time.monotonic()
         run_jobs(jobs, Path(place), engine, "kept points")
         kept = time.monotonic() - kept
-    return PointCost(points, workers, *(1000 * one / points for one in (wall, client, kept)), memory)
+    return PointCost(
+        points,
+        workers,
+        wall_ms=1000 * wall / points,
+        client_ms=1000 * client / points,
+        kept_ms=1000 * kept / points,
+        client_kib=memory,
+    )
 
 
 def _memory_kib() -> int:
