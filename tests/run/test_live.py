@@ -19,13 +19,20 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
-from bulkhead.commands import top
+from bulkhead.commands import top, top_view
 from bulkhead.planning.budgets import Budget
 from bulkhead.run import find
 from bulkhead.run.directory import run_directory
 from bulkhead.run.live import LIVE_FILE, Window, live_table
-from bulkhead.run.status import BudgetStatus, CoreStatus, DomainStatus, SharedVcpu, SystemStatus
-from bulkhead.run.target import DomainTarget, Target
+from bulkhead.run.status import (
+    BudgetStatus,
+    CoreStatus,
+    DomainStatus,
+    FlowStatus,
+    SharedVcpu,
+    SystemStatus,
+)
+from bulkhead.run.target import DomainTarget, FlowTarget, Target
 
 from .made_up import NAMES, MadeUp
 
@@ -56,7 +63,7 @@ def target(tmp_path: Path) -> Target:
 
 def shown(table: dict[str, Any], state: str) -> str:
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(top.table_of(table | {"state": state}))
+    console.print(top_view.table_of(table | {"state": state}))
     return console.export_text()
 
 
@@ -161,3 +168,74 @@ def once(directory: Path) -> str:
     done = CliRunner().invoke(build_app(), ["top", str(directory), "--once"], env={"COLUMNS": "120"})
     assert done.exit_code == 0
     return done.stdout
+
+
+SHARED = SharedVcpu(
+    domain=0, vcpu=0, state="running", priority=0, dispatches=3, blocks=1, run_ns=300 * MS, out_of_order=0,
+    periods_due=5, budget=None, releases=7, release_mean_ns=9_000, release_max_ns=61_000,
+)  # fmt: skip
+
+
+def tables(seen: dict[str, Any], width: int = 80) -> str:
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(top_view.view_of(seen))
+    return console.export_text()
+
+
+def test_a_shared_core_shows_who_has_how_much_of_it_and_the_longest_releases(target: Target) -> None:
+    """Shares are of the window; releases of the whole run, against the platform's bound."""
+    other = replace(SHARED, domain=1, vcpu=0, state="ready", priority=1, run_ns=50 * MS, releases=0)
+    core = replace(CORE, domain=255, switches=1500, shared=(SHARED, other))
+    before = replace(core, switches=500, shared=(replace(SHARED, run_ns=100 * MS), other))
+    policy = replace(target.policy, release_bound_ns=50_000)
+    domains = (replace(target.domains[0], cpu_ns=(MS, 4 * MS)), target.domains[1])
+    target = replace(target, policy=policy, domains=domains)
+    window = Window(seconds=1.0, clock="guest", guest_s=2.0, before={0: before})
+    table = live_table(target, replace(STATUS, cores=[core]), window)
+    (row,) = table["cores"]
+    assert (row["runnable"], row["switches_per_s"]) == (2, 1000)
+    assert [one["share"] for one in row["vcpus"]] == [pytest.approx(0.2), 0]
+    assert [one["reserved"] for one in row["vcpus"]] == [0.25, None]
+    assert [one["release_max_ns"] for one in row["vcpus"]] == [61_000, None]
+    text = tables(table | {"state": "running"})
+    assert "hog.0" in text and "20.0%" in text and "61.0 us of 50.0 us" in text
+    assert "core 0: 2 runnable, 1\u202f000 switches/s, 20.0% used" in text
+    console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="standard")
+    with console.capture() as captured:
+        console.print(top_view.view_of(table | {"state": "running"}))
+    assert "\x1b[31m61.0 us of 50.0 us" in captured.get(), "beyond its bound: red"
+
+
+def test_a_shared_core_of_which_no_time_is_known_shows_no_share(target: Target) -> None:
+    core = replace(CORE, domain=255, shared=(SHARED,))
+    table = live_table(target, replace(STATUS, cores=[core]), Window(None, "host", None))
+    assert table["cores"][0]["vcpus"][0]["share"] is None
+    assert "– used" in tables(table | {"state": "running"})
+
+
+def test_flows_show_the_packets_of_the_window_and_the_longest_latency_of_all(target: Target) -> None:
+    flow = FlowTarget("video", "hog", "idle", 5000, 4096, 10 * MS, 5 * MS)
+    now = FlowStatus(
+        packets=300, bytes=1_200_000, control_packets=0, misses=2, latency_min_ns=MS, latency_max_ns=6 * MS,
+        latency_sum_ns=600 * MS, lost=0, refused=0, source=0, destination=1, port=5000,
+    )  # fmt: skip
+    before = replace(now, packets=100, bytes=400_000)
+    window = Window(2.0, "guest", 4.0, flows_before=[before])
+    table = live_table(replace(target, flows=(flow,)), replace(STATUS, flows=[now]), window)
+    (row,) = table["flows"]
+    assert (row["packets_per_s"], row["bytes_per_s"], row["misses"]) == (100, 400_000, 2)
+    assert (row["latency_max_ns"], row["deadline_ns"]) == (6 * MS, 5 * MS)
+    assert "6 ms of 5 ms" in tables(table | {"state": "running"})
+    # Another flow has taken the place of the one before: what it has is all of the window.
+    fresh = replace(now, packets=10, bytes=4096)
+    table = live_table(replace(target, flows=(flow,)), replace(STATUS, flows=[fresh]), window)
+    assert table["flows"][0]["packets_per_s"] == 5
+
+
+def test_all_tables_fit_80_columns(target: Target) -> None:
+    core = replace(CORE, domain=255, switches=10**6, shared=(SHARED, replace(SHARED, domain=1)))
+    target = replace(target, policy=replace(target.policy, release_bound_ns=50_000))
+    table = live_table(target, replace(STATUS, cores=[core]), Window(1.0, "guest", 2.0))
+    text = tables(table | {"state": "running"}, width=80)
+    assert "…" not in text
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80

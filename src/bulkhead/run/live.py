@@ -17,10 +17,11 @@ from typing import Any
 from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.run import memory
 from bulkhead.run.emulator import Emulator
+from bulkhead.run.live_cores import core_rows, flow_rows
 from bulkhead.run.mpam import monitored
 from bulkhead.run.pace import MOST_S, Pace
 from bulkhead.run.samples import Counted, Recorder, RingPlaces, add_all, write_samples
-from bulkhead.run.status import CoreStatus, RegulationStatus, SystemStatus, read_status
+from bulkhead.run.status import CoreStatus, FlowStatus, RegulationStatus, SystemStatus, read_status
 from bulkhead.run.status_mpam import MpamStatus, mpam_frame, read_mpam
 from bulkhead.run.target import Target
 
@@ -39,6 +40,7 @@ class _Moment:
     cores: dict[int, CoreStatus] = field(default_factory=dict)
     regulation: RegulationStatus | None = None
     mpam: MpamStatus | None = None
+    flows: Sequence[FlowStatus] = ()
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Window:
     before: dict[int, CoreStatus] = field(default_factory=dict)
     regulation_before: RegulationStatus | None = None
     mpam_before: MpamStatus | None = None  # None: nothing was counted before
+    flows_before: Sequence[FlowStatus] = ()
     ended: bool = False
 
 
@@ -113,7 +116,7 @@ class Live:
         add_all(self._recorder, status, self._places, bytes_at)
         now = _Moment(
             time.monotonic(), self._recorder.latest, {core.core: core for core in status.cores},
-            status.regulation, self._mpam(status, bytes_at),
+            status.regulation, self._mpam(status, bytes_at), status.flows,
         )  # fmt: skip
         if now.host_s - self._before.host_s >= MOST_S:
             self._write(status, _since(status, self._before, now), now.mpam)
@@ -136,6 +139,7 @@ def _since(status: SystemStatus, before: _Moment, now: _Moment) -> Window:
         before=before.cores,
         regulation_before=before.regulation,
         mpam_before=before.mpam,
+        flows_before=before.flows,
     )
 
 
@@ -146,7 +150,7 @@ def _whole(guest_ns: int | None) -> Window:
 
 
 def live_table(target: Target, status: SystemStatus, window: Window, mpam: MpamStatus | None = None) -> Json:
-    """One row for each domain, with what it did in the window."""
+    """Rows for domains, shared cores and flows, with what they did in the window."""
     rows = [_row(target, status, index, window) for index in range(len(target.domains))]
     if target.mpam is not None and mpam is not None:
         for index, row in enumerate(rows):
@@ -159,6 +163,8 @@ def live_table(target: Target, status: SystemStatus, window: Window, mpam: MpamS
         "window_s": window.seconds,
         "window_clock": window.clock,
         "domains": rows,
+        "cores": core_rows(target, status.cores, window.before, window.seconds),
+        "flows": flow_rows(target, status.flows, window.flows_before, window.seconds),
         "mpam_errors": mpam.errors if mpam is not None else {},
         "regulation": _regulation(window.regulation_before, status.regulation),
     }

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `bulkhead top` shows of a run, as tables of 80 columns at most with ordinary names and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+
+def stopped(seen: dict[str, Any]) -> dict[str, Any]:
+    """Nothing runs any more after the run."""
+    rows = [row | {"state": "ran"} if row["state"] == "running" else row for row in seen["domains"]]
+    return seen | {"domains": rows}
+
+
+_STATES = {
+    "running": "running",
+    "ended": "ended, means of the whole run",
+    "killed": "killed: its process ended without a result; what was seen last",
+}
+
+
+def view_of(seen: dict[str, Any]) -> Group:
+    """Tables of domains, shared cores, flows and MPAM's monitors, where there are any."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from bulkhead.report.monitors import errors_text, monitor_rows, monitor_table
+
+    parts: list[RenderableType] = [table_of(seen)]
+    for table in (cores_table(seen.get("cores") or ()), flows_table(seen.get("flows") or ())):
+        if table is not None:
+            parts += [Text(""), table]
+    rows = [
+        row
+        for domain in seen["domains"]
+        for row in monitor_rows(domain["domain"], domain.get("mpam") or [], None)
+    ]
+    if rows:
+        parts += [Text(""), monitor_table(rows)]
+    if errors := errors_text({"errors": seen.get("mpam_errors")}):
+        parts.append(Text(errors, style="red"))
+    return Group(*parts)
+
+
+def _plain_table(*columns: str, left: int) -> Table:
+    """The first `left` columns are words, the others figures."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 0), pad_edge=False, show_edge=False
+    )  # fmt: skip
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="left" if number < left else "right", overflow="fold")
+    return table
+
+
+def _number(value: float | None) -> str:
+    from bulkhead.report.numbers import count
+
+    return "–" if value is None else count(round(value))
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _against(value_ns: int | None, limit_ns: int | None) -> Text:
+    """A time beside its limit: red if it is beyond."""
+    from rich.text import Text
+
+    from bulkhead.units import time_text
+
+    if value_ns is None:
+        return Text("–")
+    late = limit_ns is not None and value_ns > limit_ns
+    limit = f" of {time_text(limit_ns)}" if limit_ns is not None else ""
+    return Text(f"{time_text(value_ns)}{limit}", style="red" if late else "")
+
+
+def cores_table(cores: Sequence[dict[str, Any]]) -> Table | None:
+    """Cores that VCPUs share: who has how much of each, and how long releases took."""
+    if not cores:
+        return None
+    table = _plain_table("core", "VCPU", "state", "priority", "CPU", "reserved", "longest release", left=3)
+    captions = []
+    for core in cores:
+        for number, one in enumerate(core["vcpus"]):
+            table.add_row(
+                str(core["core"]) if number == 0 else "",
+                f"{one['domain']}.{one['vcpu']}",
+                one["state"],
+                str(one["priority"]),
+                _percent(one["share"]),
+                _percent(one["reserved"]),
+                _against(one["release_max_ns"], core["release_bound_ns"]),
+            )
+        used = [one["share"] for one in core["vcpus"] if one["share"] is not None]
+        captions.append(
+            f"core {core['core']}: {core['runnable']} runnable, {_number(core['switches_per_s'])} switches/s,"
+            f" {_percent(sum(used) if used else None)} used"
+        )
+    table.caption, table.caption_justify = "\n".join(captions), "left"
+    return table
+
+
+def flows_table(flows: Sequence[dict[str, Any]]) -> Table | None:
+    if not flows:
+        return None
+    table = _plain_table("flow", "state", "packets/s", "MB/s", "longest latency", "late", left=2)
+    for one in flows:
+        rate = one["bytes_per_s"]
+        table.add_row(
+            one["flow"],
+            one["state"],
+            _number(one["packets_per_s"]),
+            "–" if rate is None else f"{rate / 1e6:.2f}",
+            _against(one["latency_max_ns"], one["deadline_ns"]),
+            _number(one["misses"]),
+        )
+    return table
+
+
+def table_of(seen: dict[str, Any]) -> Table:
+    """At most 80 columns wide with ordinary names and numbers; a long name takes more lines."""
+    from rich import box
+    from rich.table import Table
+
+    from bulkhead.report.numbers import count, duration
+
+    if seen["state"] != "running":
+        seen = stopped(seen)
+    clock = f", {seen['guest_s']:.2f} s" if seen["guest_s"] is not None else ""
+    table = Table(
+        title=f"{seen['system']} on {seen['on']}{clock}: {_STATES[seen['state']]}",
+        box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 0), pad_edge=False, show_edge=False,
+    )  # fmt: skip
+    table.add_column("domain", overflow="fold")
+    table.add_column("cores", overflow="fold")
+    table.add_column("state", no_wrap=True)
+    for name in ("events", "budget", "period", "MB/s", "stopped", "exits/s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    regulation = seen.get("regulation")
+    if regulation is not None:
+        table.caption_justify = "left"
+        table.caption = f"regulator: G {count(regulation['global'])} events, load {regulation['load']:.0%}"
+
+    for row in seen["domains"]:
+        throttled = row.get("throttled")
+        table.add_row(
+            row["domain"],
+            ",".join(str(core) for core in row["cores"]),
+            row["state"],
+            _number(row.get("events_per_period")),
+            _number(row.get("budget")),
+            duration(row["period_ns"]) if "period_ns" in row else "–",
+            _number(row.get("mb_per_s")),
+            "–" if throttled is None else f"{100 * throttled:.1f} %",
+            _number(row["exits_per_s"]),
+        )
+    return table
