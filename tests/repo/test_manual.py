@@ -13,6 +13,7 @@ import command_reference
 import key_reference
 import pictures
 import requirements
+import result_reference
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -126,3 +127,8 @@ def test_the_reference_of_commands_is_current() -> None:
 def test_the_reference_of_keys_is_current() -> None:
     """`scripts/key_reference.py` writes it."""
     assert key_reference.PAGE.read_text(encoding="utf-8") == key_reference.page()
+
+
+def test_the_reference_of_results_is_current() -> None:
+    """`scripts/result_reference.py` writes it."""
+    assert result_reference.PAGE.read_text(encoding="utf-8") == result_reference.page()

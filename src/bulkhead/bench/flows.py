@@ -43,7 +43,7 @@ Json = dict[str, Any]
 _OF_A_PACKET = {"hypervisor_call": 2} | dict.fromkeys(
     ("transport", "parse", "find_earliest", "program_dma", "finalize"), 1
 )
-RunSystem = Callable[[Loaded, Options, Path], Json]  # what `run --json` prints
+RunSystem = Callable[[Loaded, Options, Path], Mapping[str, Any]]  # what `run --json` prints
 
 
 class NotMeasured(BulkheadError):
@@ -131,7 +131,7 @@ def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem, 
     steps = ((name, number) for number in range(rounds) for name in brokers)
     runs = [("calls", calls)]
     runs += [(name, _with_broker(_in_round(flows, number), brokers[name])) for name, number in steps]
-    results: list[tuple[str, Json]] = []
+    results: list[tuple[str, Mapping[str, Any]]] = []
     with progress("measure the parts of a packet's path") as update:
         for number, (name, loaded) in enumerate(runs):
             update(number / len(runs), name)
@@ -222,7 +222,7 @@ def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
     return replace(loaded, platform=platform, system=system)
 
 
-def measured(flows: Json, calls: Json, on: str) -> Measured:
+def measured(flows: Mapping[str, Any], calls: Mapping[str, Any], on: str) -> Measured:
     """One broker's parts, from its run and that of the calls. Raises NotMeasured."""
     per_ns = 1.0 if on == MACHINE else EMULATOR_HZ / 10**9
     stamped = flows.get("path_costs")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bulkhead.bench.machine import Speeds
     from bulkhead.config.flow_costs import FlowCosts
     from bulkhead.config.load import Loaded
+    from bulkhead.results.envelope import Verdict
 
 app = typer.Typer(help="Measure what the hypervisor and the machine cost.", no_args_is_help=True)
 
@@ -56,7 +57,7 @@ def hypervisor(
     reasons = measured if isinstance(measured, list) else measured.missed
     if as_json:
         own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
-        verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
+        verdict: Verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
         print_json(_result("bench hypervisor", two, seed, verdict, reasons, own))
     elif isinstance(measured, list):
         for reason in measured:
@@ -198,7 +199,7 @@ def flows(
         reasons = str(error).split("\n")
     if as_json:
         own = measured.json(published) if measured is not None and not reasons else {}
-        verdict = "error" if reasons else "ok"
+        verdict: Verdict = "error" if reasons else "ok"
         print_json(_result("bench flows", systems[0], seed, verdict, reasons, own, on))
     elif reasons or measured is None:
         for reason in reasons:
@@ -271,7 +272,7 @@ def machine(
     reasons = measured if isinstance(measured, list) else measured.missed
     if as_json:
         own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
-        verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
+        verdict: Verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
         print_json(
             result_object("bench machine", on="machine", seed=1, verdict=verdict, reasons=reasons, **own)
         )
@@ -360,7 +361,7 @@ def refill_bound(
     reasons = measured if isinstance(measured, list) else measured.reasons
     if as_json:
         own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
-        verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
+        verdict: Verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
         print_json(
             result_object("bench refill-bound", platform=platform, verdict=verdict, reasons=reasons, **own)
         )
@@ -395,7 +396,7 @@ def linux_boot(
     error = isinstance(measured, list)
     if as_json:
         own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
-        verdict = "error" if error else "failed" if reasons else "ok"
+        verdict: Verdict = "error" if error else "failed" if reasons else "ok"
         print_json(_result("bench linux-boot", loaded, seed, verdict, reasons, own))
     else:
         if not isinstance(measured, list):
@@ -447,7 +448,7 @@ def _result(
     command: str,
     loaded: Loaded,
     seed: int,
-    verdict: str,
+    verdict: Verdict,
     reasons: list[str],
     own: dict[str, Any],
     on: str = "qemu",

@@ -12,6 +12,7 @@ from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain_of, console, print_json, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.results.envelope import Verdict
     from bulkhead.validation.peer import Beside
 
 
@@ -63,7 +64,7 @@ def crosscheck(
     missed = [one for one in found if not one.holds]
     reasons = [f"{one.memory}, {one.mix.name}: {one.error:+.1%}, of at most {LIMIT:.0%}" for one in missed]
     if as_json:
-        verdict = "failed" if missed else "ok"
+        verdict: Verdict = "failed" if missed else "ok"
         rows = [_row(one) for one in found]
         print_json(result_object("crosscheck", on="machine", verdict=verdict, reasons=reasons, mixes=rows))
     else:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.results.envelope import Verdict
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +44,7 @@ def linux_module(
     reasons = _copy(module, output) if output is not None else []
     made = output if output is not None and not reasons else module
     if as_json:
-        verdict = "error" if reasons else "ok"
+        verdict: Verdict = "error" if reasons else "ok"
         print_json(
             result_object(
                 "linux-module", verdict=verdict, reasons=reasons, module=str(made), kernel=kernel_release()

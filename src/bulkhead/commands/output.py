@@ -7,10 +7,11 @@ everywhere. It decides no verdict.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from bulkhead.config.load import Loaded
     from bulkhead.config.problem import Problem
+    from bulkhead.results.envelope import Envelope, Verdict
 
 
 @cache
@@ -60,26 +62,41 @@ def result_object(
     platform: str | None = None,
     on: str | None = None,
     seed: int | None = None,
-    verdict: str,
+    verdict: Verdict,
     reasons: Sequence[str] = (),
+    platform_sha256: str | None = None,
     **own: Any,
 ) -> dict[str, Any]:
-    """The object that `--json` prints: the common keys, then the command's own."""
-    return {
+    """The object that `--json` prints: the common keys (bulkhead.results.envelope), then the command's own.
+    `platform_sha256`: read from the platform's file if it is not given."""
+    envelope: Envelope = {
         "bulkhead": {"version": __version__, "commit": commit()},
         "command": command,
         "system": system,
         "platform": platform,
+        "platform_sha256": platform_sha256 or _sha256_of(platform),
         "on": on,
         "seed": seed,
         "verdict": verdict,
         "reasons": list(reasons),
         "fetched": used_json(),
-        **own,
     }
+    return {**envelope, **own}
 
 
-def print_json(result: dict[str, Any]) -> None:
+def _sha256_of(platform: str | None) -> str | None:
+    """Of the text of a platform by its name or path, if there is one."""
+    if platform is None:
+        return None
+    from bulkhead.config.load import load_platform
+    from bulkhead.config.locate import platform_path
+
+    path = platform_path(platform)
+    text = load_platform(path)[1].text if path is not None else ""
+    return hashlib.sha256(text.encode()).hexdigest() if text else None
+
+
+def print_json(result: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(result, indent=2))
 
 

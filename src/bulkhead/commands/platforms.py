@@ -13,6 +13,7 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
+    from bulkhead.results.envelope import Verdict
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +49,7 @@ def platforms(
             described.append(_summary(platform) | (_details(platform) if name is not None else {}))
             if name is not None and not as_json:
                 _describe(platform)
-    verdict = "error" if reasons else "ok"
+    verdict: Verdict = "error" if reasons else "ok"
     if as_json:
         print_json(
             result_object("platforms", platform=name, verdict=verdict, reasons=reasons, platforms=described)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.published.figures import Figure
     from bulkhead.published.ours import Beside, Places
+    from bulkhead.results.envelope import Verdict
 
 
 def register(app: typer.Typer) -> None:
@@ -50,7 +51,7 @@ def published(
         meant = _meant(names or ())
         found, failures = _measured(meant, engine) if measure else (_kept(meant), [])
     if as_json:
-        verdict = "failed" if failures else "ok"
+        verdict: Verdict = "failed" if failures else "ok"
         figures = [one.json() for one in found]
         print_json(
             result_object("published", on="machine", verdict=verdict, reasons=failures, figures=figures)

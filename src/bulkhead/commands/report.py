@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.results.envelope import Verdict
 
 PAGE = "report.html"
 
@@ -50,7 +53,7 @@ def report(
     page = output or made.page
     errors = made.errors or _written(page, made.write)
     if as_json:
-        verdict = "error" if errors else "ok"
+        verdict: Verdict = "error" if errors else "ok"
         files = [] if errors else [str(page)]
         print_json(result_object("report", verdict=verdict, reasons=errors, runs=made.results, files=files))
     else:

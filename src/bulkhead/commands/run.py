@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -148,7 +149,7 @@ def run(
         _refuse_of_domains(
             observe=observe, miscolor=miscolor, mislabel=mislabel, misprogram=misprogram, solo=solo, gdb=gdb
         )
-        result = run_components(
+        result: Mapping[str, Any] = run_components(
             system,
             ComponentOptions(
                 on=on,
@@ -202,7 +203,7 @@ def _debugger(text: str | None, on: str) -> Debugger | None:
         raise typer.BadParameter(str(error), param_hint="--gdb") from None
 
 
-def _end(result: dict[str, Any], *, as_json: bool) -> None:
+def _end(result: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(result)
     if result["verdict"] != "ok":
@@ -225,7 +226,7 @@ def _say_mechanism(loaded: Loaded, *, unprotected: bool) -> None:
             complain(line)
 
 
-def run_quietly(loaded: Loaded, options: Options, directory: Path) -> dict[str, Any]:
+def run_quietly(loaded: Loaded, options: Options, directory: Path) -> Mapping[str, Any]:
     """For commands that make something of the result: what `run --json --no-page` prints.
 
     They show numbers of many runs, and nobody looks at a page of each; `report DIR` draws one that is wanted.
@@ -310,7 +311,7 @@ def _run(
     attach: bool,
     solo: bool,
     quiet: bool = False,
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """Everything from a loaded file to the result, which is shown unless it will be printed as JSON."""
     from bulkhead.commands.run_machine import run_on_machine
     from bulkhead.env.paths import build_dir, repository
@@ -413,7 +414,7 @@ def _instead(loaded: Loaded) -> str:
     return f": it is simulated, `bulkhead run {shlex.quote(loaded.file)} --on machine`"
 
 
-def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:
+def _execute(target: Target, *, as_json: bool, attach: bool) -> Mapping[str, Any]:
     from bulkhead.report.load import rated_ns
     from bulkhead.run.conclude import conclude
     from bulkhead.run.live import Live
@@ -479,7 +480,7 @@ def _timeout_s(options: Options) -> float | None:
     return _BOOT_ALLOWANCE_S + factor * options.for_ns / 1e9
 
 
-def _not_run(loaded: Loaded, options: Options, reasons: list[str], as_json: bool) -> dict[str, Any]:
+def _not_run(loaded: Loaded, options: Options, reasons: list[str], as_json: bool) -> Mapping[str, Any]:
     if not as_json:
         for reason in reasons:
             complain(f"error: {reason}")

@@ -19,6 +19,7 @@ from bulkhead.commands.output import commit
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.evidence.simulated import SimulatedResult
+    from bulkhead.results.run import RunResult
     from bulkhead.run.simulator import SimulatedPlan
     from bulkhead.run.target import Options, Target
 
@@ -31,7 +32,7 @@ _NOTHING_KNOWN = "no program and no workload (`bulkhead workloads list`) of the 
 
 def run_on_machine(
     loaded: Loaded, options: Options, directory: Path, *, solo: bool, as_json: bool
-) -> Json | list[str]:
+) -> RunResult | list[str]:
     """Build and run; a list holds the reasons why that is not possible."""
     from bulkhead.commands.run import show
     from bulkhead.machine.stand_in import on_machine

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead schema`: the JSON Schema of system, component or platform files, for editors."""
+"""`bulkhead schema`: JSON Schemas of the files that users write, and of the results that commands print."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ class Kind(StrEnum):
     system = "system"
     components = "components"
     platform = "platform"
+    result = "result"
+    run_result = "run-result"
 
 
 def register(app: typer.Typer) -> None:
@@ -21,13 +23,18 @@ def register(app: typer.Typer) -> None:
 
 
 def schema(
-    kind: Annotated[Kind, typer.Argument(help="Kind of file that the schema describes.")] = Kind.system,
+    kind: Annotated[Kind, typer.Argument(help="Kind of file or result that it describes.")] = Kind.system,
     json_schema: Annotated[
         bool, typer.Option("--json-schema", "--json", help="Print JSON, which is the only form.")
     ] = True,
 ) -> None:
-    """Print the JSON Schema that editors use to complete and check files."""
+    """Print a JSON Schema: of files, with which editors complete and check them, or of results.
+
+    `result` has the keys that every `--json` begins with, `run-result` all keys of a run of domains.
+    """
     from bulkhead.config.schema import file_schema
+    from bulkhead.results.schema import RESULTS, result_schema
 
     del json_schema
-    typer.echo(json.dumps(file_schema(kind.value), indent=2))
+    made = result_schema(kind.value) if kind.value in RESULTS else file_schema(kind.value)
+    typer.echo(json.dumps(made, indent=2))

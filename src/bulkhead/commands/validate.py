@@ -22,6 +22,7 @@ from bulkhead.commands.output import (
 )
 
 if TYPE_CHECKING:
+    from bulkhead.results.envelope import Verdict
     from bulkhead.validation.compare import Compared, Summary
     from bulkhead.validation.model import Board
 
@@ -69,7 +70,7 @@ def validate(
     total = summary(judged)
     command = ["./bulkhead", "validate", *(boards or [])]
     files = write_page(compared, directory, command, {"version": version_text(), "commit": commit()})
-    verdict = "ok" if total.holds else "failed"
+    verdict: Verdict = "ok" if total.holds else "failed"
     if as_json:
         print_json(
             result_object(

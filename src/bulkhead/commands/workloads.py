@@ -16,6 +16,7 @@ from bulkhead.commands.output import complain, console, print_json, result_objec
 
 if TYPE_CHECKING:
     from bulkhead.recording.compare import Comparison
+    from bulkhead.results.envelope import Verdict
 
 app = typer.Typer(
     help="List and compare programs that load boards and the simulated machine.", no_args_is_help=True
@@ -83,7 +84,7 @@ def compare_builds(
         f"{row.workload}: the builds give different checksums" for row in rows if not row.same_checksum
     ]
     if as_json:
-        verdict = "failed" if reasons else "ok"
+        verdict: Verdict = "failed" if reasons else "ok"
         shown = [row.json() for row in rows]
         print_json(result_object("workloads compare", verdict=verdict, reasons=reasons, rows=shown))
     else:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from bulkhead.config.mpam import Mpam
 from bulkhead.planning.mpam import MpamPlan
+from bulkhead.results.witness import RegisterFindingResult, RegisterWitnessResult
 
 LISTED = 16  # findings that are written out; the rest is counted
 NOBODY = "nobody"
@@ -62,7 +63,7 @@ class Finding:
             f"gives {self.found}, planned is {self.expected}"
         )
 
-    def as_json(self) -> Json:
+    def as_json(self) -> RegisterFindingResult:
         return {
             "component": self.component,
             "instance": self.instance,
@@ -95,7 +96,7 @@ class MpamWitness:
         """Nothing was found, and there was something to look at: an empty dump proves nothing."""
         return self.findings_total == 0 and self.registers_checked > 0
 
-    def as_json(self) -> Json:
+    def as_json(self) -> RegisterWitnessResult:
         return {
             "verdict": "held" if self.ok else "broken",
             "registers_checked": self.registers_checked,

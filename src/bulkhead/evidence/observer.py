@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bulkhead.results.run import LlcResult
+from bulkhead.results.witness import CacheWitnessResult
+
 HYPERVISOR, FIRST_DOMAIN = 1, 2
 
 
@@ -39,19 +42,18 @@ class ObserverResult:
     started: bool  # the start signal was seen
     hand: int | None = None  # owner that acts for the hypervisor, in its colors: the broker
 
-    def domain_json(self, index: int) -> dict[str, object]:
+    def domain_json(self, index: int) -> LlcResult:
         """`llc` of a domain in the run's JSON."""
         return self._llc(FIRST_DOMAIN + index)
 
-    def hypervisor_json(self) -> dict[str, object]:
+    def hypervisor_json(self) -> LlcResult:
         return self._llc(HYPERVISOR)
 
-    def witness_json(self, colored: bool) -> dict[str, object]:
+    def witness_json(self, colored: bool) -> CacheWitnessResult:
         """Verdict of this witness and the matrix of who evicted whom."""
         evicted = sum(self.evicted_by_others(owner) for owner in range(FIRST_DOMAIN, len(self.owners)))
-        verdict = "held" if evicted == 0 else "broken" if colored else "nothing promised"
         return {
-            "verdict": verdict,
+            "verdict": "held" if evicted == 0 else "broken" if colored else "nothing promised",
             "evicted_by_others": evicted,
             "owners": self.owners,
             "evictions": self.evictions,
@@ -65,7 +67,7 @@ class ObserverResult:
         own = {owner, HYPERVISOR} if owner == self.hand else {owner}
         return sum(n for evictor, n in enumerate(self.evictions[owner]) if evictor not in own)
 
-    def _llc(self, owner: int) -> dict[str, object]:
+    def _llc(self, owner: int) -> LlcResult:
         return {
             "accesses": self.accesses[owner],
             "misses": self.misses[owner],

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bulkhead.config.mpam import Resource
+from bulkhead.results.witness import PortionWitnessResult
 from bulkhead.units import mask_text
 
 Json = dict[str, object]
@@ -54,10 +55,9 @@ class PortionWitness:
     foreign: int = 0  # of them, into others' portions
     findings: list[ForeignLines] = field(default_factory=list)
 
-    def as_json(self) -> Json:
-        verdict = "broken" if self.foreign else "held" if self.lines else "nothing promised"
+    def as_json(self) -> PortionWitnessResult:
         return {
-            "verdict": verdict,
+            "verdict": "broken" if self.foreign else "held" if self.lines else "nothing promised",
             "lines": self.lines,
             "foreign_lines": self.foreign,
             "findings_total": len(self.findings),

@@ -14,6 +14,7 @@ import numpy as np
 
 from bulkhead.evidence.observer import ObserverResult
 from bulkhead.evidence.portions import PortionWitness
+from bulkhead.results.run import ActivityResult, DramResult
 
 Json = dict[str, Any]
 
@@ -34,7 +35,7 @@ class Activity:
     def ps_per_instruction(self) -> float | None:
         return self.busy_ps / self.instructions if self.instructions else None
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> ActivityResult:
         return {
             "instructions": self.instructions,
             "busy_ns": self.busy_ps // PS_PER_NS,
@@ -51,7 +52,7 @@ class SimulatedResult:
     caches: ObserverResult
     digest: str
     simulated_ns: int
-    dram: dict[str, object]
+    dram: DramResult
     cores: tuple[Activity, ...]
     portions: PortionWitness | None = None  # None: MPAM does not divide the last cache by portions
 

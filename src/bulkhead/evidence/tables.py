@@ -40,6 +40,7 @@ from bulkhead.evidence.vmsa import (
     walk,
     walks_are,
 )
+from bulkhead.results.witness import TableWitnessResult
 
 _LISTED_PER_KIND = 8  # findings of one kind and tree that are written out; the rest is counted
 
@@ -73,7 +74,7 @@ class TableWitness:
         """Nothing was found, and there was something to look at: an empty tree proves nothing."""
         return self.findings_total == 0 and self.tables_checked > 0
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self, not_bound: list[str]) -> TableWitnessResult:
         return {
             "verdict": "held" if self.ok else "broken",
             "colored": self.colored,
@@ -91,6 +92,7 @@ class TableWitness:
                 who: {str(color): n for color, n in sorted(by_color.items())}
                 for who, by_color in self.frames_by_color.items()
             },
+            "not_bound": not_bound,
         }
 
 

@@ -5,7 +5,7 @@ needs at least, beside what a run of the simulated machine shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bulkhead.config.flow_costs import FlowCosts
@@ -130,7 +130,7 @@ def latency_system(point: Row, period_ns: int, packets: int) -> dict[str, Any]:
 
 
 def latency_row(
-    point: Row, published: FlowCosts, costs: FlowCosts, run: Callable[[dict[str, Any]], dict[str, Any]]
+    point: Row, published: FlowCosts, costs: FlowCosts, run: Callable[[dict[str, Any]], Mapping[str, Any]]
 ) -> Row:
     """The analysed smallest periods, and what a run at ours shows."""
     size, rate = point["size_kib"] * KIB, point["rate_mb_s"] * MB

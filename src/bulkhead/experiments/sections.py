@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,7 +203,7 @@ def _hosted_inputs() -> str:
     return whole.hexdigest()
 
 
-def _hosted(means: Means, system: dict[str, Any]) -> dict[str, Any]:
+def _hosted(means: Means, system: dict[str, Any]) -> Mapping[str, Any]:
     """A run of a system on the simulated machine: its result."""
     import yaml
 

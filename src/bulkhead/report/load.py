@@ -8,6 +8,7 @@ unreadable report.json is an error.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,7 @@ class Run:
         return found if isinstance(found, dict) else None
 
 
-def rated_ns(report: Json) -> int | None:
+def rated_ns(report: Mapping[str, Any]) -> int | None:
     """Guest time that counts may be divided by. None of a run whose end no clock has told: it is only known
     that it was at least so long."""
     found = report.get("guest_ns")

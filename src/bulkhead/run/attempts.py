@@ -11,6 +11,8 @@ import json
 import re
 from dataclasses import dataclass, field
 
+from bulkhead.results.run import AttemptResult
+
 _LINE_LIMIT = 400  # characters; the guest's own limit is below it
 _RECORD_LIMIT = 2000
 _WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
@@ -31,8 +33,8 @@ class Attempt:
     through: bool
     evidence: str | None = None
 
-    def as_json(self, domain: str) -> dict[str, object]:
-        result: dict[str, object] = {
+    def as_json(self, domain: str) -> AttemptResult:
+        result: AttemptResult = {
             "domain": domain,
             "class": self.kind,
             "what": self.what,
@@ -40,7 +42,9 @@ class Attempt:
             "outcome": self.outcome,
             "through": self.through,
         }
-        return result | ({"evidence": self.evidence} if self.evidence is not None else {})
+        if self.evidence is not None:
+            result["evidence"] = self.evidence
+        return result
 
 
 @dataclass

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from bulkhead.config.quantity import U64_MAX
 from bulkhead.planning.budgets import Budget
 from bulkhead.planning.regulation import RegulatorPlan
+from bulkhead.results.run import AccessesResult, EventsResult, RegulationResult, VcpuEventsResult
 from bulkhead.run.status import BudgetStatus, CoreStatus, RegulationStatus
 
-Json = dict[str, object]
 
-
-def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) -> Json:
+def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) -> EventsResult:
     """The budget in each period, of all VCPUs together if `shared`; then sums and maxima over them.
 
     `latest`: what a manager made of it. `accesses`: the second budget, of other events than the first.
@@ -25,15 +24,11 @@ def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) ->
     vcpus = [core.budget for core in cores if core.budget is not None]
     beyond = sum(one.overshoot_periods for one in vcpus)
     last = max(vcpus, key=lambda one: one.changes, default=None)
-    changed = last is not None and last.changes > 0
-    return {
+    found: EventsResult = {
         "event": event,
         "budget": budget.events,
-        **({"write_budget": budget.second_events} if budget.counts == "each" else {}),
-        **({"accesses": _accesses(budget, vcpus)} if budget.counts == "accesses" else {}),
         "period_ns": budget.period_ns,
         "changes": last.changes if last is not None else 0,
-        **({"latest": {"budget": last.limit, "period_ns": last.period_ns}} if last and changed else {}),
         "shared": budget.shared,
         "events": sum(_counted(one, budget) for one in vcpus),
         "max_per_period": max((one.max_per_period for one in vcpus), default=0),
@@ -43,10 +38,15 @@ def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) ->
         "late_periods": sum(one.late_periods for one in vcpus),
         "throttled_periods": sum(one.throttled_periods for one in vcpus),
         "throttled_ns": sum(one.throttled_ns for one in vcpus),
-        "vcpus": [
-            {"vcpu": core.vcpu, **_vcpu(core.budget, budget)} for core in cores if core.budget is not None
-        ],
+        "vcpus": [_vcpu(core.vcpu, core.budget, budget) for core in cores if core.budget is not None],
     }
+    if budget.counts == "each":
+        found["write_budget"] = budget.second_events
+    if budget.counts == "accesses":
+        found["accesses"] = _accesses(budget, vcpus)
+    if last is not None and last.changes > 0:
+        found["latest"] = {"budget": last.limit, "period_ns": last.period_ns}
+    return found
 
 
 def _counted(one: BudgetStatus, budget: Budget) -> int:
@@ -54,7 +54,7 @@ def _counted(one: BudgetStatus, budget: Budget) -> int:
     return one.events - one.second_events if budget.counts == "accesses" else one.events
 
 
-def _accesses(budget: Budget, vcpus: Sequence[BudgetStatus]) -> Json:
+def _accesses(budget: Budget, vcpus: Sequence[BudgetStatus]) -> AccessesResult:
     return {
         "budget": budget.second_events,
         "events": sum(one.second_events for one in vcpus),
@@ -72,40 +72,30 @@ def budget_reasons(name: str, budget: Budget, cores: Sequence[CoreStatus]) -> li
     ]
 
 
-def _vcpu(one: BudgetStatus, budget: Budget) -> Json:
-    return {
+def _vcpu(number: int, one: BudgetStatus, budget: Budget) -> VcpuEventsResult:
+    found: VcpuEventsResult = {
+        "vcpu": number,
         "events": _counted(one, budget),
         "max_per_period": one.max_per_period,
         "overshoot_max": one.overshoot_max,
         "periods": one.periods,
         "throttled_periods": one.throttled_periods,
         "throttled_ns": one.throttled_ns,
-        **_limits(one),
-        **_reclaim(one),
     }
+    limits = one.limits
+    if limits is not None and limits.least != U64_MAX:  # a core that only counts has none
+        found["budget_min"] = limits.least
+        found["budget_mean"] = limits.mean
+        found["budget_max"] = limits.most
+    if one.reclaim is not None:
+        found["given"] = one.reclaim.given
+        found["drawn"] = one.reclaim.drawn
+        found["violations"] = one.reclaim.violations
+        found["shortfall"] = one.reclaim.shortfall
+    return found
 
 
-def _limits(one: BudgetStatus) -> Json:
-    """The budgets of a regulated core over time; a core that only counts has none."""
-    found = one.limits
-    if found is None or found.least == U64_MAX:
-        return {}
-    return {"budget_min": found.least, "budget_mean": found.mean, "budget_max": found.most}
-
-
-def _reclaim(one: BudgetStatus) -> Json:
-    if one.reclaim is None:
-        return {}
-    found = one.reclaim
-    return {
-        "given": found.given,
-        "drawn": found.drawn,
-        "violations": found.violations,
-        "shortfall": found.shortfall,
-    }
-
-
-def regulation_of(regulator: RegulatorPlan, seen: RegulationStatus) -> Json:
+def regulation_of(regulator: RegulatorPlan, seen: RegulationStatus) -> RegulationResult:
     """The object `regulation` of a run's result."""
     return {
         "policy": regulator.policy,

@@ -16,6 +16,7 @@ from bulkhead.evidence.observer import FIRST_DOMAIN, ObserverResult, read_observ
 from bulkhead.evidence.portions import check_portions
 from bulkhead.evidence.simulated import SimulatedResult, read_simulated
 from bulkhead.evidence.tables import TableWitness, check_tables
+from bulkhead.results.run import RunResult
 from bulkhead.run.path_costs import path_costs
 from bulkhead.run.result import Facts, run_result
 from bulkhead.run.session import Outcome
@@ -31,7 +32,7 @@ def conclude(
     version: str,
     commit: str,
     solo: Mapping[str, SimulatedResult] | None = None,
-) -> dict[str, Any]:
+) -> RunResult:
     """The result of a run, also written as report.json; run.json has what varies from run to run."""
     image = outcome.image
     pages = [image.bytes_at(pa) for pa in target.status_frames] if image else []
@@ -125,5 +126,5 @@ def _about(target: Target, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _write(target: Target, name: str, content: dict[str, Any]) -> None:
+def _write(target: Target, name: str, content: Mapping[str, Any]) -> None:
     (target.directory / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

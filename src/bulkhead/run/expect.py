@@ -9,29 +9,30 @@ A run cannot show everything: budgets may be off, or times not compared. That is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from bulkhead.config.quantity import U64_MAX
 from bulkhead.config.system import Expectation
+from bulkhead.results.run import DomainResult, ExpectedResult
 from bulkhead.run.target import QEMU, DomainTarget, Options
-
-Json = dict[str, object]
 
 
 def expectations(
-    targets: Sequence[DomainTarget], domains: Sequence[Mapping[str, object]], options: Options
-) -> list[Json]:
+    targets: Sequence[DomainTarget], domains: Sequence[DomainResult], options: Options
+) -> list[ExpectedResult]:
     """One object for each thing that was expected: `domain`, `what`, `expected`, `seen`, and `met`, which is
     null where this run cannot show it."""
-    found: list[Json] = []
+    found: list[ExpectedResult] = []
     for target, domain in zip(targets, domains, strict=True):
         if target.expects is not None:
             found += [
-                {"domain": target.name, **one} for one in _of_domain(target.expects, domain, target, options)
+                {"domain": target.name, "what": s.what, "expected": s.expected, "seen": s.seen, "met": s.met}
+                for s in _of_domain(target.expects, domain, target, options)
             ]
     return found
 
 
-def expectation_reasons(found: Sequence[Mapping[str, object]]) -> list[str]:
+def expectation_reasons(found: Sequence[ExpectedResult]) -> list[str]:
     """Why a run did not show what it was expected to show."""
     return [
         f"domain {one['domain']}: expected {one['expected']}, but {one['seen']}"
@@ -40,9 +41,18 @@ def expectation_reasons(found: Sequence[Mapping[str, object]]) -> list[str]:
     ]
 
 
+class _Seen(NamedTuple):
+    """One thing that was expected of a domain, and what was seen of it."""
+
+    what: str
+    expected: str
+    seen: str
+    met: bool | None  # None: this run cannot show it
+
+
 def _of_domain(
-    wanted: Expectation, domain: Mapping[str, object], target: DomainTarget, options: Options
-) -> Iterator[Json]:
+    wanted: Expectation, domain: DomainResult, target: DomainTarget, options: Options
+) -> Iterator[_Seen]:
     if wanted.ready is not None:
         yield _ready(wanted.ready, domain)
     if wanted.throttled is not None:
@@ -59,19 +69,15 @@ def _of_domain(
         yield _no_line(wanted.no_line, domain)
 
 
-def _one(what: str, expected: str, seen: str, met: bool | None) -> Json:
-    return {"what": what, "expected": expected, "seen": seen, "met": met}
-
-
-def _ready(by_ns: int, domain: Mapping[str, object]) -> Json:
+def _ready(by_ns: int, domain: DomainResult) -> _Seen:
     ready_ns = domain.get("ready_ns")
     expected = "ready by the end of the run" if by_ns == U64_MAX else f"ready within {_time(by_ns)}"
     if not isinstance(ready_ns, int):
-        return _one("ready", expected, "it was not ready when the run ended", False)
-    return _one("ready", expected, f"it was ready after {_time(ready_ns)}", ready_ns <= by_ns)
+        return _Seen("ready", expected, "it was not ready when the run ended", False)
+    return _Seen("ready", expected, f"it was ready after {_time(ready_ns)}", ready_ns <= by_ns)
 
 
-def _throttled(wanted: bool, domain: Mapping[str, object], target: DomainTarget, options: Options) -> Json:
+def _throttled(wanted: bool, domain: DomainResult, target: DomainTarget, options: Options) -> _Seen:
     expected = (
         "to be stopped by its budget in at least one period"
         if wanted
@@ -83,65 +89,65 @@ def _throttled(wanted: bool, domain: Mapping[str, object], target: DomainTarget,
             "MPAM limits it, not a budget" if target.limited_by_mpam else "nothing limits it in this run"
         )
         off = "budgets are off" if options.unprotected else limited
-        return _one("throttled", expected, off, None)
+        return _Seen("throttled", expected, off, None)
     stopped, periods = int(events["throttled_periods"]), int(events["periods"])
     seen = f"it was stopped in {stopped} of {periods} periods"
     if periods == 0:
-        return _one("throttled", expected, "no period of its budget has ended", False if wanted else None)
-    return _one("throttled", expected, seen, (stopped > 0) is wanted)
+        return _Seen("throttled", expected, "no period of its budget has ended", False if wanted else None)
+    return _Seen("throttled", expected, seen, (stopped > 0) is wanted)
 
 
-def _slowdown(most: float, domain: Mapping[str, object], options: Options) -> Json:
+def _slowdown(most: float, domain: DomainResult, options: Options) -> _Seen:
     expected, slowdown = f"a slowdown of at most {most:g}", domain.get("slowdown")
     if not isinstance(slowdown, float):
-        return _one("slowdown", expected, "its run alone was not made (`--on machine --solo`)", None)
+        return _Seen("slowdown", expected, "its run alone was not made (`--on machine --solo`)", None)
     met = None if options.unprotected else slowdown <= most
-    return _one("slowdown", expected, f"its slowdown was {slowdown:.2f}", met)
+    return _Seen("slowdown", expected, f"its slowdown was {slowdown:.2f}", met)
 
 
-def _release_delay(most_ns: int, domain: Mapping[str, object], options: Options) -> Json:
+def _release_delay(most_ns: int, domain: DomainResult, options: Options) -> _Seen:
     """Of a program that reports its `jitter_ns`: from the moment for which it has set its timer."""
     expected = f"release delays of at most {_time(most_ns)}"
     if options.on == QEMU and not options.icount:
-        return _one("release_delay", expected, "the emulator's time is the host's (`--icount`)", None)
+        return _Seen("release_delay", expected, "the emulator's time is the host's (`--icount`)", None)
     report = domain.get("report")
     jitter = report.get("jitter_ns") if isinstance(report, Mapping) else None
     longest = jitter.get("max") if isinstance(jitter, Mapping) else None
     if type(longest) is not int:
-        return _one("release_delay", expected, "it has reported no release", False)
+        return _Seen("release_delay", expected, "it has reported no release", False)
     met = None if options.unprotected else longest <= most_ns
-    return _one("release_delay", expected, f"its longest release delay was {_time(longest)}", met)
+    return _Seen("release_delay", expected, f"its longest release delay was {_time(longest)}", met)
 
 
-def _report(key: str, value: int, domain: Mapping[str, object], options: Options) -> Json:
+def _report(key: str, value: int, domain: DomainResult, options: Options) -> _Seen:
     expected, report = f"`{key}: {value}` in its report", domain.get("report")
     if not isinstance(report, Mapping) or key not in report:
         seen = "it has not reported that" if isinstance(report, Mapping) else "it has reported nothing"
-        return _one("report", expected, seen, None if options.unprotected else False)
+        return _Seen("report", expected, seen, None if options.unprotected else False)
     said = report[key]
     met = None if options.unprotected else type(said) is int and said == value
-    return _one("report", expected, f"it reported `{key}: {str(said)[:40]}`", met)
+    return _Seen("report", expected, f"it reported `{key}: {str(said)[:40]}`", met)
 
 
-def _line(text: str, by_ns: int | None, domain: Mapping[str, object]) -> Json:
+def _line(text: str, by_ns: int | None, domain: DomainResult) -> _Seen:
     expected = f"the line '{text}'" + ("" if by_ns is None else f" within {_time(by_ns)}")
     seen = domain.get("seen")
     if not isinstance(seen, Mapping) or text not in seen:
-        return _one("line", expected, "no line of its console had that", False)
+        return _Seen("line", expected, "no line of its console had that", False)
     at_ns = seen[text]
     if not isinstance(at_ns, int):
         known = True if by_ns is None else None
-        return _one("line", expected, "it came, at a time that is not known", known)
-    return _one("line", expected, f"it came after {_time(at_ns)}", by_ns is None or at_ns <= by_ns)
+        return _Seen("line", expected, "it came, at a time that is not known", known)
+    return _Seen("line", expected, f"it came after {_time(at_ns)}", by_ns is None or at_ns <= by_ns)
 
 
-def _no_line(text: str, domain: Mapping[str, object]) -> Json:
+def _no_line(text: str, domain: DomainResult) -> _Seen:
     expected, seen = f"no line '{text}'", domain.get("seen")
     if not isinstance(seen, Mapping) or text not in seen:
-        return _one("no_line", expected, "no line of its console had that", True)
+        return _Seen("no_line", expected, "no line of its console had that", True)
     at_ns = seen[text]
     when = f" after {_time(at_ns)}" if isinstance(at_ns, int) else ""
-    return _one("no_line", expected, f"it came{when}", False)
+    return _Seen("no_line", expected, f"it came{when}", False)
 
 
 def _time(ns: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bulkhead.results.run import FlowResult, MinMeanMaxResult
 from bulkhead.run.status import FlowStatus
 from bulkhead.run.target import MACHINE, FlowTarget
 from bulkhead.units import time_text
@@ -49,7 +50,7 @@ def _is(target: FlowTarget, status: FlowStatus, domains: Sequence[str]) -> bool:
     return ends == (target.source, target.destination, target.port)
 
 
-def flows_json(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[Json]:
+def flows_json(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[FlowResult]:
     """One object for each flow."""
     return [_one(target, status) for target, status in flows]
 
@@ -94,15 +95,15 @@ def flows_without_packets(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> lis
     ]
 
 
-def _latency(status: FlowStatus) -> dict[str, int | None]:
+def _latency(status: FlowStatus) -> MinMeanMaxResult:
     """From release to notification; nothing where nothing has come."""
     if status.packets == 0:
-        return dict.fromkeys(("min", "mean", "max"))
+        return {"min": None, "mean": None, "max": None}
     mean = status.latency_sum_ns // status.packets
     return {"min": status.latency_min_ns, "mean": mean, "max": status.latency_max_ns}
 
 
-def _one(target: FlowTarget, status: FlowStatus) -> Json:
+def _one(target: FlowTarget, status: FlowStatus) -> FlowResult:
     return {
         "name": target.name,
         "from": target.source,

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bulkhead.results.run import InterferenceResult
+
 Json = dict[str, object]
 
 WINDOWS = ("before", "after")
@@ -18,7 +20,7 @@ OWN_EXITS = frozenset({"uart_access", "hvc"})
 _EDGE_EVENTS = 2  # a window may cut an event off at each end
 
 
-def interference(domain: str, report: object, reasons: Sequence[str]) -> Json | None:
+def interference(domain: str, report: object, reasons: Sequence[str]) -> InterferenceResult | None:
     """The comparison, or None if the report has none. `reasons`: names of exits by their numbers."""
     windows = [_window(report, name, len(reasons)) for name in WINDOWS]
     before, after = windows
@@ -46,10 +48,9 @@ def interference(domain: str, report: object, reasons: Sequence[str]) -> Json | 
     }
 
 
-def interference_reasons(found: Json) -> list[str]:
+def interference_reasons(found: InterferenceResult) -> list[str]:
     """Why the domain was not left alone."""
     rates, differing = found["exits_per_release"], found["differing"]
-    assert isinstance(rates, dict) and isinstance(differing, list)
     return [
         f"domain {found['domain']}: its core left it for `{name}` {rates[name]['before']:.3f} times per "
         f"release before and {rates[name]['after']:.3f} times during the attack"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from bulkhead.evidence.mpam import check_mpam
 from bulkhead.evidence.mpam_promise import MpamPromise, MpamWitness
+from bulkhead.results.run import MonitoredResult
 from bulkhead.run.status_mpam import ENABLED, MonitorStatus, MpamStatus
 
 Json = dict[str, object]
@@ -30,7 +31,7 @@ def witness_of(promise: MpamPromise, status: MpamStatus | str) -> MpamWitness | 
     return check_mpam(promise, status.dump, status.dump_left_out)
 
 
-def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> Json:
+def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> dict[str, object]:
     """`mpam` of the result, without the values of each domain."""
 
     def ns(ticks: int) -> int | None:
@@ -51,7 +52,7 @@ def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> Json:
     }
 
 
-def monitored(promise: MpamPromise, status: MpamStatus, owner: int) -> list[Json]:
+def monitored(promise: MpamPromise, status: MpamStatus, owner: int) -> list[MonitoredResult]:
     """What the monitors of a domain (by its index), or of HYPERVISOR, say: a row for each resource, in which
     instances and PARTIDs are added up."""
     rows: dict[tuple[str, str], list[MonitorStatus]] = {}
@@ -68,8 +69,14 @@ def resource_name(promise: MpamPromise, component: int, instance: int) -> str | 
     return components[component].resources[instance].name
 
 
-def _row(name: str, kind: str, ones: Sequence[MonitorStatus]) -> Json:
-    row: Json = {"resource": name, "kind": kind, "bytes": sum(one.bytes for one in ones)}
+def _row(name: str, kind: str, ones: Sequence[MonitorStatus]) -> MonitoredResult:
+    flags = [flag for flag in _FLAGS if any(getattr(one, flag) for one in ones)]
+    row: MonitoredResult = {
+        "resource": name,
+        "kind": kind,
+        "bytes": sum(one.bytes for one in ones),
+        "flags": flags,
+    }
     if kind == "storage":
         row["most_bytes"] = sum(one.most_bytes for one in ones)  # not of one moment, if there are several
-    return row | {"flags": [flag for flag in _FLAGS if any(getattr(one, flag) for one in ones)]}
+    return row

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bulkhead.results.run import PathCostsResult
 from bulkhead.run.status import CoreStatus, SystemStatus
 from bulkhead.schema.layout import Layout
 
@@ -97,7 +98,7 @@ def merged(costs: Iterable[dict[str, PathCost]]) -> dict[str, PathCost]:
     return total
 
 
-def path_costs_json(costs: Costs, hz: int) -> dict[str, object]:
+def path_costs_json(costs: Costs, hz: int) -> PathCostsResult:
     """All cores together, and each: parts that were seen, in ns."""
     return {
         "parts": _seen(merged(costs.values()), hz),
@@ -105,7 +106,7 @@ def path_costs_json(costs: Costs, hz: int) -> dict[str, object]:
     }
 
 
-def _seen(parts: dict[str, PathCost], hz: int) -> dict[str, object]:
+def _seen(parts: dict[str, PathCost], hz: int) -> dict[str, dict[str, int]]:
     return {name: cost.json(hz) for name, cost in parts.items() if cost.count}
 
 

@@ -7,12 +7,23 @@ the same facts give the same object.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.observer import ObserverResult
 from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
+from bulkhead.results.run import (
+    AttemptResult,
+    DomainResult,
+    HypervisorResult,
+    InterferenceResult,
+    LlcResult,
+    MonitoredResult,
+    RunResult,
+    VcpuResult,
+)
+from bulkhead.results.witness import MissingWitness, RegisterWitnessResult, WitnessResults
 from bulkhead.run.budget import budget_reasons, events_of, regulation_of
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
 from bulkhead.run.expect import expectation_reasons, expectations
@@ -58,8 +69,8 @@ class Facts:
         return self.observer if isinstance(self.observer, ObserverResult) else None
 
 
-def run_result(facts: Facts) -> Json:
-    """The object of the table in experience.md, row `run`, and what goes with it."""
+def run_result(facts: Facts) -> RunResult:
+    """The result of the run, with its verdict and the reasons for it."""
     target, options = facts.target, facts.target.options
     reasons = list(facts.reasons)
     reasons += _ending_reasons(facts)
@@ -79,14 +90,14 @@ def run_result(facts: Facts) -> Json:
     )
     reasons += flow_reasons(flows, options.on, unheard_ns, status.transfer_ns if status else 0)
     guest_ns, clock = _guest_time(facts)
-    return {
+    result: RunResult = {
         "bulkhead": {"version": facts.version, "commit": facts.commit},
         "command": "run",
         "system": target.system,
         "platform": target.platform,
         "platform_sha256": target.platform_sha256,
         "package_sha256": target.package_sha256,
-        "fetched": facts.fetched,
+        "fetched": dict(facts.fetched),
         "on": options.on,
         "seed": options.seed,
         "options": {
@@ -104,88 +115,79 @@ def run_result(facts: Facts) -> Json:
         "verdict": "failed" if reasons else "ok",
         "reasons": reasons,
         "not_shown": flows_without_packets(flows),
-        "notices": list(target.notices),
+        "notices": [dict(notice) for notice in target.notices],
         "ended": facts.outcome.how,
         "guest_ns": guest_ns,
         "guest_ns_by": clock,
         "domains": domains,
-        **({"expectations": expected} if expected else {}),
-        **({"shared_cores": shared} if shared else {}),
-        **({"flows": flows_json(flows)} if flows else {}),
-        **_path_costs(facts, status),
         "attempts": attempts,
         "interference": interfered,
         "witnesses": witnesses,
-        "hypervisor": {
-            "program": target.program,
-            "phase": status.phase if status else None,
-            "pool_frames": status.pool_frames if status else None,
-            "pool_used": status.pool_used if status else None,
-            **_samples(facts),
-            "exit_reasons": _summed(status.cores) if status else {},
-            "llc": facts.caches.hypervisor_json() if facts.caches is not None else None,
-            "colors": _colors(target, target.promise.hypervisor_colors),
-            **_monitored(facts, HYPERVISOR_OWNER),
-        },
+        "hypervisor": _hypervisor(facts, status),
         "coloring": {
             "enabled": target.colored,
             "colors": target.color_count,
             "granule_bytes": target.granule_bytes,
             "color_bits": f"{target.promise.color_bits:#x}",
         },
-        **_mechanism(facts),
-        **_regulation(facts),
-        **_simulated(facts),
     }
+    if expected:
+        result["expectations"] = expected
+    if shared:
+        result["shared_cores"] = shared
+    if flows:
+        result["flows"] = flows_json(flows)
+    if facts.path_costs and status is not None and status.counter_hz:
+        result["path_costs"] = path_costs_json(facts.path_costs, status.counter_hz)
+    _add_mechanism(facts, status, result)
+    if target.regulator is not None and status is not None and status.regulation is not None:
+        result["regulation"] = regulation_of(target.regulator, status.regulation)
+    if facts.simulated is not None:
+        result["digest"] = facts.simulated.digest
+        result["simulated_ns"] = facts.simulated.simulated_ns
+        result["dram"] = facts.simulated.dram
+    return result
 
 
-def _samples(facts: Facts) -> Json:
-    """In which memory the rings are, where there are any."""
-    if isinstance(facts.status, str):
-        return {}
-    places = RingPlaces(facts.target.promise.pool_frames, facts.target.on_chip_frames)
-    rings = [core for core in facts.status.cores if core.samples_bytes]
-    return {"samples_in": "on-chip memory" if places.on_chip(rings[0]) else "RAM"} if rings else {}
+def _hypervisor(facts: Facts, status: SystemStatus | None) -> HypervisorResult:
+    target = facts.target
+    part: HypervisorResult = {
+        "program": target.program,
+        "phase": status.phase if status else None,
+        "pool_frames": status.pool_frames if status else None,
+        "pool_used": status.pool_used if status else None,
+        "exit_reasons": _summed(status.cores) if status else {},
+        "llc": facts.caches.hypervisor_json() if facts.caches is not None else None,
+        "colors": _colors(target, target.promise.hypervisor_colors),
+    }
+    rings = [core for core in status.cores if core.samples_bytes] if status else []
+    if rings:
+        places = RingPlaces(target.promise.pool_frames, target.on_chip_frames)
+        part["samples_in"] = "on-chip memory" if places.on_chip(rings[0]) else "RAM"
+    if (rows := _monitored(facts, HYPERVISOR_OWNER)) is not None:
+        part["mpam"] = rows
+    return part
 
 
-def _path_costs(facts: Facts, status: SystemStatus | None) -> Json:
-    if not facts.path_costs or status is None or status.counter_hz == 0:
-        return {}
-    return {"path_costs": path_costs_json(facts.path_costs, status.counter_hz)}
-
-
-def _mechanism(facts: Facts) -> Json:
+def _add_mechanism(facts: Facts, status: SystemStatus | None, result: RunResult) -> None:
     """What divides caches and bandwidth, and what there is of MPAM."""
-    target, status = facts.target, facts.status
-    if target.mechanism is None:
-        return {}
-    found: Json = {"mechanism": asdict(target.mechanism)}
-    if target.mpam is not None and isinstance(facts.mpam, MpamStatus) and isinstance(status, SystemStatus):
-        found["mpam"] = mpam_json(target.mpam, facts.mpam, status.counter_hz)
-    return found
-
-
-def _monitored(facts: Facts, owner: int) -> Json:
-    if facts.target.mpam is None or not isinstance(facts.mpam, MpamStatus):
-        return {}
-    return {"mpam": monitored(facts.target.mpam, facts.mpam, owner)}
-
-
-def _regulation(facts: Facts) -> Json:
-    regulator, status = facts.target.regulator, facts.status
-    if regulator is None or isinstance(status, str) or status.regulation is None:
-        return {}
-    return {"regulation": regulation_of(regulator, status.regulation)}
-
-
-def _simulated(facts: Facts) -> Json:
-    if facts.simulated is None:
-        return {}
-    return {
-        "digest": facts.simulated.digest,
-        "simulated_ns": facts.simulated.simulated_ns,
-        "dram": facts.simulated.dram,
+    target, chosen = facts.target, facts.target.mechanism
+    if chosen is None:
+        return
+    result["mechanism"] = {
+        "llc": chosen.llc,
+        "llc_reason": chosen.llc_reason,
+        "bandwidth": chosen.bandwidth,
+        "bandwidth_reason": chosen.bandwidth_reason,
     }
+    if target.mpam is not None and isinstance(facts.mpam, MpamStatus) and status is not None:
+        result["mpam"] = mpam_json(target.mpam, facts.mpam, status.counter_hz)
+
+
+def _monitored(facts: Facts, owner: int) -> list[MonitoredResult] | None:
+    if facts.target.mpam is None or not isinstance(facts.mpam, MpamStatus):
+        return None
+    return monitored(facts.target.mpam, facts.mpam, owner)
 
 
 def _guest_time(facts: Facts) -> tuple[int | None, str | None]:
@@ -246,14 +248,14 @@ def _hypervisor_said(console: ConsoleParser | None) -> str:
     return next((line for line in reversed(lines) if "refus" in line or "panic" in line), "")
 
 
-def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
+def _domain(facts: Facts, index: int, reasons: list[str]) -> DomainResult:
     target = facts.target.domains[index]
     status = facts.status if isinstance(facts.status, SystemStatus) else None
     domain = status.domains[index] if status and index < len(status.domains) else None
     cores = [one for core in status.cores if (one := core.vcpu_of(index))] if status else []
     console = facts.outcome.console.domains[target.name] if facts.outcome.console else DomainConsole()
     state = _state(domain) if domain else "unknown"
-    result: Json = {
+    result: DomainResult = {
         "name": target.name,
         "criticality": "rt" if target.realtime else "best-effort",
         "state": state,
@@ -272,12 +274,13 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
         result["events"] = events_of(target.budget, target.event, cores)
         reasons += budget_reasons(target.name, target.budget, cores)
     if domain and state != "running":
-        result |= _ending(domain)
+        _add_ending(domain, result)
     if facts.caches is not None:
         llc = facts.caches.domain_json(index)
         result["llc"] = llc
         _promise_of_eviction(facts, target, llc, reasons)
-    result |= _monitored(facts, index)
+    if (rows := _monitored(facts, index)) is not None:
+        result["mpam"] = rows
     if facts.simulated is not None:
         result["activity"] = facts.simulated.activity(target.cores).as_json()
     if (slowdown := _slowdown(facts, target)) is not None:
@@ -297,11 +300,11 @@ def _slowdown(facts: Facts, target: DomainTarget) -> float | None:
     return round(beside / by_itself, 4) if beside and by_itself else None
 
 
-def _attempts(facts: Facts, reasons: list[str]) -> list[Json]:
+def _attempts(facts: Facts, reasons: list[str]) -> list[AttemptResult]:
     """What hostile domains have tried, and why that does not show that they are contained."""
     if facts.outcome.console is None:
         return []
-    found: list[Json] = []
+    found: list[AttemptResult] = []
     for target in facts.target.domains:
         log = facts.outcome.console.domains[target.name].attempts
         found += [attempt.as_json(target.name) for attempt in log.attempts]
@@ -309,11 +312,11 @@ def _attempts(facts: Facts, reasons: list[str]) -> list[Json]:
     return found
 
 
-def _interference(facts: Facts, domains: list[Json], reasons: list[str]) -> list[Json]:
+def _interference(facts: Facts, domains: list[DomainResult], reasons: list[str]) -> list[InterferenceResult]:
     """Real-time domains that measured themselves before and during an attack."""
     names = facts.target.layout.enum("exit_reason")
     ordered = sorted(names, key=lambda name: names[name])
-    found: list[Json] = []
+    found: list[InterferenceResult] = []
     for target, domain in zip(facts.target.domains, domains, strict=True):
         one = interference(target.name, domain["report"], ordered) if target.realtime else None
         if one is not None:
@@ -327,9 +330,9 @@ def _state(domain: DomainStatus) -> str:
     return "running" if domain.state == "restarting" else domain.state
 
 
-def _promise_of_eviction(facts: Facts, target: DomainTarget, llc: Json, reasons: list[str]) -> None:
-    evicted = llc.get("evicted_by_others")
-    if facts.target.cache_colored and isinstance(evicted, int) and evicted > 0:
+def _promise_of_eviction(facts: Facts, target: DomainTarget, llc: LlcResult, reasons: list[str]) -> None:
+    evicted = llc["evicted_by_others"]
+    if facts.target.cache_colored and evicted > 0:
         reasons.append(
             f"domain {target.name}: others evicted {evicted} of its LLC lines, though its colors are its own"
         )
@@ -350,19 +353,19 @@ def _state_reason(target: DomainTarget, domain: DomainStatus) -> list[str]:
     return [f"domain {target.name} {domain.state}{when}: {why}{where}{wanted}"]
 
 
-def _ending(domain: DomainStatus) -> Json:
-    result: Json = {"end": domain.end, "ended_ns": domain.ended_ns}
+def _add_ending(domain: DomainStatus, result: DomainResult) -> None:
+    result["end"] = domain.end
+    result["ended_ns"] = domain.ended_ns
     if domain.state == "crashed":
         result["fault"] = {
             "pc": f"{domain.fault_pc:#x}",
             "syndrome": f"{domain.fault_syndrome:#x}",
             "address": f"{domain.fault_address:#x}",
         }
-    return result
 
 
-def _witnesses(facts: Facts, reasons: list[str]) -> dict[str, Json]:
-    result: dict[str, Json] = {}
+def _witnesses(facts: Facts, reasons: list[str]) -> WitnessResults:
+    result: WitnessResults = {}
     if isinstance(facts.observer, ObserverResult):
         result["observer"] = facts.observer.witness_json(facts.target.cache_colored)
     if facts.simulated is not None:
@@ -383,7 +386,7 @@ def _witnesses(facts: Facts, reasons: list[str]) -> dict[str, Json]:
         if isinstance(facts.status, SystemStatus) and facts.status.phase in ("started", "ended"):
             reasons.append(f"tables: {facts.tables}")
     else:
-        result["tables"] = {**facts.tables.as_json(), "not_bound": _not_bound(facts.target)}
+        result["tables"] = facts.tables.as_json(_not_bound(facts.target))
         if not facts.tables.ok:
             texts = [one.text for one in facts.tables.findings] or ["no table was found"]
             reasons += _first_of("tables", texts, facts.tables.findings_total)
@@ -396,7 +399,9 @@ def _first_of(name: str, texts: list[str], total: int) -> list[str]:
     return [f"{name}: {texts[0]}{more}"] if texts else []
 
 
-def _registers(facts: Facts, promise: MpamPromise, reasons: list[str]) -> Json:
+def _registers(
+    facts: Facts, promise: MpamPromise, reasons: list[str]
+) -> RegisterWitnessResult | MissingWitness:
     """The witness `mpam`; of a run that never started nobody expects one."""
     started = isinstance(facts.status, SystemStatus) and facts.status.phase in ("started", "ended")
     status = facts.mpam if facts.mpam is not None else "the memory could not be read"
@@ -415,7 +420,7 @@ def _not_bound(target: Target) -> list[str]:
     return [f"DMA of {device} ({domain.name})" for domain in target.domains for device in domain.unconfined]
 
 
-def _vcpu(core: CoreStatus) -> Json:
+def _vcpu(core: CoreStatus) -> VcpuResult:
     return {
         "vcpu": core.vcpu,
         "core": core.core,

@@ -9,13 +9,12 @@ of its core to its first instruction. The platform's bound of that is judged whe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from bulkhead.planning.budgets import TWO_BUDGETS
+from bulkhead.results.run import SharedCoreResult, SharedVcpuResult
 from bulkhead.run.status import CoreStatus, SharedVcpu, SystemStatus
 from bulkhead.run.target import DomainTarget, Policy
-
-Json = dict[str, object]
 
 # Most events beyond a budget: what EL2 itself causes on its longest way with interrupts masked, when the
 # overflow comes at its start. Of memory events, what it must fetch anew. Instructions are all counted, by the
@@ -28,28 +27,31 @@ _NOTED_NS = 50_000  # of the moment at which a period ends: by then its core has
 _STARTED = ("ready", "recharge")  # states of a VCPU that waits for the core or for its next period
 
 
-def shared_cores(status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy) -> list[Json]:
+def shared_cores(
+    status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy
+) -> list[SharedCoreResult]:
     return [_core(core, status, domains, policy) for core in status.cores if core.shared]
 
 
-def shared_reasons(found: Sequence[Mapping[str, object]]) -> list[str]:
+def shared_reasons(found: Sequence[SharedCoreResult]) -> list[str]:
     """The promises that were broken, and VCPUs that got no time at all."""
     reasons = []
     for core in found:
-        promises = core["promises"]
-        assert isinstance(promises, dict)
         reasons += [
-            f"core {core['core']}: {broken}" for promise in promises.values() for broken in promise["broken"]
+            f"core {core['core']}: {broken}"
+            for promise in core["promises"].values()
+            for broken in promise["broken"]
         ]
-        starved = core["starved"]
-        assert isinstance(starved, list)
         reasons += [
-            f"core {core['core']}: {name} never had the core, and was ready to run" for name in starved
+            f"core {core['core']}: {name} never had the core, and was ready to run"
+            for name in core["starved"]
         ]
     return reasons
 
 
-def _core(core: CoreStatus, status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy) -> Json:
+def _core(
+    core: CoreStatus, status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy
+) -> SharedCoreResult:
     vcpus = [(one, domains[one.domain]) for one in core.shared if one.domain < len(domains)]
     promises = {
         "budgets": [text for one, domain in vcpus for text in _beyond_budget(one, domain)],
@@ -78,8 +80,8 @@ def _core(core: CoreStatus, status: SystemStatus, domains: Sequence[DomainTarget
     }
 
 
-def _vcpu(one: SharedVcpu, domain: DomainTarget, scheduler: str) -> Json:
-    found: Json = {
+def _vcpu(one: SharedVcpu, domain: DomainTarget, scheduler: str) -> SharedVcpuResult:
+    found: SharedVcpuResult = {
         "domain": domain.name,
         "vcpu": one.vcpu,
         "priority": one.priority,
@@ -104,15 +106,13 @@ def _vcpu(one: SharedVcpu, domain: DomainTarget, scheduler: str) -> Json:
             "throttled_periods": one.cpu_throttled_periods,
         }
     if domain.budget is not None:
-        found |= {
-            "budget": domain.budget.events,
-            "period_ns": domain.budget.period_ns,
-            "max_per_period": one.budget.max_per_period if one.budget else 0,
-            "overshoot_max": one.budget.overshoot_max if one.budget else 0,
-            "periods": one.budget.periods if one.budget else 0,
-            "periods_due": one.periods_due,
-            "throttled_periods": one.budget.throttled_periods if one.budget else 0,
-        }
+        found["budget"] = domain.budget.events
+        found["period_ns"] = domain.budget.period_ns
+        found["max_per_period"] = one.budget.max_per_period if one.budget else 0
+        found["overshoot_max"] = one.budget.overshoot_max if one.budget else 0
+        found["periods"] = one.budget.periods if one.budget else 0
+        found["periods_due"] = one.periods_due
+        found["throttled_periods"] = one.budget.throttled_periods if one.budget else 0
     return found
 
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The keys that every object of `--json` begins with."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+CLOSED = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+OPEN = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+Verdict = Literal["ok", "failed", "error"]
+
+
+@with_config(CLOSED)
+class ToolResult(TypedDict):
+    """The program that made the result."""
+
+    version: str
+    """Version of Bulkhead."""
+    commit: str
+    """Commit that it was built from; `+changes` follows if the checkout differs from it."""
+
+
+@with_config(OPEN)
+class Envelope(TypedDict):
+    """What the result of every command has. The command's own keys follow."""
+
+    bulkhead: ToolResult
+    """Version and commit of the tool."""
+    command: str
+    """The command, as `run` or `flows sweep`."""
+    system: str | None
+    """Name of the system; null if the command has none."""
+    platform: str | None
+    """Name of the platform; null if the command has none."""
+    platform_sha256: str | None
+    """SHA-256 of the platform's text, with what it extends and its parts; null if there is none."""
+    on: str | None
+    """Where it ran: `qemu` or `machine`; null if nothing ran."""
+    seed: int | None
+    """Seed of all randomness; null if there is none."""
+    verdict: Verdict
+    """`ok`: every promise held; `failed`: one did not; `error`: there is no answer."""
+    reasons: list[str]
+    """Why the verdict is not `ok`, one sentence each."""
+    fetched: dict[str, Any]
+    """Versions and hashes of what was fetched for this result: kernels, emulators, packages."""

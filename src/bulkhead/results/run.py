@@ -1,0 +1,633 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of a run of domains: what `bulkhead run --json` prints, and report.json of the run's directory.
+
+Times end with `_ns`, sizes with `_bytes`. Where nothing was counted, a value is null.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from bulkhead.results.envelope import CLOSED, Envelope
+from bulkhead.results.witness import WitnessResults
+
+
+@with_config(CLOSED)
+class MinMeanMaxResult(TypedDict):
+    """A summary in ns; null where there is none."""
+
+    min: int | None
+    """The smallest."""
+    mean: int | None
+    """The mean, rounded down."""
+    max: int | None
+    """The largest."""
+
+
+@with_config(CLOSED)
+class OptionsResult(TypedDict):
+    """What the user asked of the run."""
+
+    for_ns: int | None
+    """Guest time after which the run ends (`--for`)."""
+    observe: bool
+    """Each access was followed through a cache (`--observe`)."""
+    unprotected: bool
+    """Isolation, regulation and budgets were off (`--unprotected`)."""
+    miscolor: str | None
+    """Domain with a page of a wrong color, to test the witnesses."""
+    mislabel: str | None
+    """Domain with a neighbour's MPAM labels, to test the witnesses."""
+    misprogram: str | None
+    """Domain with a neighbour's MPAM settings, to test the witnesses."""
+    misplace: str | None
+    """Domain whose stage-2 tables are at a wrong place, to test the witnesses."""
+    icount: bool
+    """Guest time is counted in instructions (`--icount`)."""
+    boot: str
+    """How the hypervisor was started (`--boot`)."""
+    set: list[str]
+    """Keys that were overridden (`--set`)."""
+
+
+@with_config(CLOSED)
+class VcpuResult(TypedDict):
+    """A VCPU of a domain. Counts of exits are null on a core that VCPUs share."""
+
+    vcpu: int
+    """Number within its domain."""
+    core: int
+    """Core that it runs on."""
+    exits: int | None
+    """Entries into EL2."""
+    injected: int | None
+    """Interrupts that EL2 gave to it."""
+    list_register_full: int | None
+    """How often an interrupt found all list registers in use."""
+    idle: bool
+    """It was never started, or has ended."""
+
+
+@with_config(CLOSED)
+class LlcResult(TypedDict):
+    """Accesses to the last-level cache, in lines."""
+
+    accesses: int
+    """Accesses that reached the last-level cache."""
+    misses: int
+    """Accesses that went on to memory."""
+    evicted_by_others: int
+    """Lines of this owner that another domain made go."""
+    evicted_by_hypervisor: int
+    """Lines of this owner that the hypervisor made go."""
+
+
+@with_config(CLOSED)
+class ActivityResult(TypedDict):
+    """What the cores of a domain did, on the simulated machine; time at EL2 is included."""
+
+    instructions: int
+    """Instructions that were executed."""
+    busy_ns: int
+    """Time in which its cores did not wait for an interrupt, all cores together."""
+    idle_ns: int
+    """Time in which its cores waited for an interrupt."""
+    stall_ns: dict[str, int]
+    """Part of the busy time in which the cores waited, by cause."""
+    bus_accesses: int
+    """Reads and writes on the bus."""
+
+
+@with_config(CLOSED)
+class VcpuEventsResult(TypedDict):
+    """How one VCPU kept to the budget."""
+
+    vcpu: int
+    """Number within its domain."""
+    events: int
+    """Events that were counted."""
+    max_per_period: int
+    """Most events of a period."""
+    overshoot_max: int
+    """Most events beyond the budget in a period."""
+    periods: int
+    """Periods that have ended."""
+    throttled_periods: int
+    """Periods in which the budget was spent and the VCPU was stopped."""
+    throttled_ns: int
+    """Time for which it was stopped."""
+    budget_min: NotRequired[int]
+    """Smallest budget of a regulated core."""
+    budget_mean: NotRequired[float]
+    """Mean budget of a regulated core."""
+    budget_max: NotRequired[int]
+    """Largest budget of a regulated core."""
+    given: NotRequired[int]
+    """Events that the core gave to others (reclaiming)."""
+    drawn: NotRequired[int]
+    """Events that the core drew from what others gave."""
+    violations: NotRequired[int]
+    """Periods in which it did not get its guaranteed budget."""
+    shortfall: NotRequired[int]
+    """Events that were missing in those periods."""
+
+
+@with_config(CLOSED)
+class BudgetResult(TypedDict):
+    """A budget and its period."""
+
+    budget: int
+    """Events in each period."""
+    period_ns: int
+    """Length of a period."""
+
+
+@with_config(CLOSED)
+class AccessesResult(TypedDict):
+    """A second budget, of accesses on the bus."""
+
+    budget: int
+    """Accesses in each period."""
+    events: int
+    """Accesses that were counted."""
+    max_per_period: int
+    """Most accesses of a period."""
+
+
+@with_config(CLOSED)
+class EventsResult(TypedDict):
+    """How a domain kept to its bandwidth budget; sums and maxima over its VCPUs."""
+
+    event: str | None
+    """Event that the budget counts."""
+    budget: int | None
+    """Events in each period, as the system file has it; null: events are only counted."""
+    write_budget: NotRequired[int]
+    """Budget of writes, where reads and writes have one each."""
+    accesses: NotRequired[AccessesResult]
+    """The second budget, where there is one."""
+    period_ns: int
+    """Length of a period."""
+    changes: int
+    """How often a manager changed the budget."""
+    latest: NotRequired[BudgetResult]
+    """The budget at the end, if a manager changed it."""
+    shared: bool
+    """All VCPUs spend one budget."""
+    events: int
+    """Events that were counted."""
+    max_per_period: int
+    """Most events of a period."""
+    overshoot_max: int
+    """Most events beyond the budget in a period."""
+    overshoot_mean: float
+    """Mean events beyond the budget, of the periods that had some."""
+    periods: int
+    """Periods that have ended."""
+    late_periods: int
+    """Periods whose end was handled after the next one."""
+    throttled_periods: int
+    """Periods in which the budget was spent and a VCPU was stopped."""
+    throttled_ns: int
+    """Time for which VCPUs were stopped."""
+    vcpus: list[VcpuEventsResult]
+    """Each VCPU."""
+
+
+@with_config(CLOSED)
+class FaultResult(TypedDict):
+    """Registers of the fault that ended a domain, in hexadecimal."""
+
+    pc: str
+    """Address of the instruction."""
+    syndrome: str
+    """ESR_EL2."""
+    address: str
+    """Address that was accessed."""
+
+
+@with_config(CLOSED)
+class MonitoredResult(TypedDict):
+    """What MPAM's monitors of one resource say of an owner."""
+
+    resource: str
+    """Name of the resource in the platform file."""
+    kind: str
+    """`storage` or `bandwidth`."""
+    bytes: int
+    """Bytes that are held, or that were moved."""
+    most_bytes: NotRequired[int]
+    """Most bytes that were held at a time."""
+    flags: list[str]
+    """What makes the value doubtful: overflow, not ready."""
+
+
+@with_config(CLOSED)
+class DomainResult(TypedDict):
+    """A domain of the run."""
+
+    name: str
+    """Name in the system file."""
+    criticality: Literal["rt", "best-effort"]
+    """Criticality in the system file."""
+    state: str
+    """State at the end of the run: `running`, `stopped`, `crashed` …"""
+    exit_reasons: dict[str, int]
+    """Entries into EL2 by reason."""
+    ready_ns: int | None
+    """When it was ready: its report or its prompt; null: it was not."""
+    prompt_ns: int | None
+    """When its shell prompted."""
+    vcpus: list[VcpuResult]
+    """Its VCPUs."""
+    report: Any
+    """The object that the guest printed last after `report`; null: it printed none."""
+    seen: dict[str, int | None]
+    """When lines that `expect` asks for were printed first; null: never."""
+    console_lines: int
+    """Lines of its console."""
+    colors: list[int] | None
+    """Colors of the last-level cache that it has; null: it has all."""
+    restarts: int
+    """How often it was started again."""
+    unconfined_devices: list[str]
+    """Devices of the domain whose DMA no hardware confines."""
+    events: NotRequired[EventsResult]
+    """How it kept to its budget, if it has one."""
+    end: NotRequired[str]
+    """Why it ended, if it did."""
+    ended_ns: NotRequired[int | None]
+    """When it ended."""
+    fault: NotRequired[FaultResult]
+    """The fault that ended it, if it crashed."""
+    llc: NotRequired[LlcResult]
+    """Its use of the last-level cache, if a witness watched the cache."""
+    mpam: NotRequired[list[MonitoredResult]]
+    """What MPAM's monitors say, on a platform that has them."""
+    activity: NotRequired[ActivityResult]
+    """What its cores did, on the simulated machine."""
+    slowdown: NotRequired[float]
+    """Time for an instruction beside the others, by the time alone (`--solo`)."""
+
+
+@with_config(CLOSED)
+class ExpectedResult(TypedDict):
+    """One thing that `expect` asks for."""
+
+    domain: str
+    """Domain that it is asked of."""
+    what: str
+    """`ready`, `throttled`, `slowdown`, `release_delay`, `report` or `line`."""
+    expected: str
+    """What was expected, in words."""
+    seen: str
+    """What was seen, in words."""
+    met: bool | None
+    """Whether it was met; null: this run cannot show it."""
+
+
+@with_config(CLOSED)
+class ReleaseDelayResult(TypedDict):
+    """From an event that made a VCPU the most urgent one of its core to its first instruction."""
+
+    releases: int
+    """Number of such events."""
+    mean_ns: int
+    """Mean delay."""
+    max_ns: int
+    """Longest delay."""
+
+
+@with_config(CLOSED)
+class CpuReservationResult(TypedDict):
+    """How a VCPU kept to its reservation of CPU time."""
+
+    budget_ns: int
+    """CPU time in each period."""
+    period_ns: int
+    """Length of a period."""
+    max_ns: int
+    """Most CPU time of a period."""
+    periods: int
+    """Periods that have ended."""
+    throttled_periods: int
+    """Periods in which it was stopped."""
+
+
+@with_config(CLOSED)
+class SharedVcpuResult(TypedDict):
+    """A VCPU that shares its core."""
+
+    domain: str
+    """Its domain."""
+    vcpu: int
+    """Number within its domain."""
+    priority: int
+    """Priority; 0 is the most urgent."""
+    state: str
+    """State at the end of the run."""
+    dispatches: int
+    """How often it got the core."""
+    blocks: int
+    """How often it gave up the core to wait for an interrupt."""
+    run_ns: int
+    """Time for which it had the core."""
+    out_of_order: int
+    """Dispatches while a VCPU of a higher priority was ready: a broken promise."""
+    release_delay: NotRequired[ReleaseDelayResult]
+    """Its release delays, with fixed priorities."""
+    cpu: NotRequired[CpuReservationResult]
+    """Its reservation of CPU time, if it has one."""
+    budget: NotRequired[int | None]
+    """Events in each period, if it has a bandwidth budget; null: they are only counted."""
+    period_ns: NotRequired[int]
+    """Length of the budget's period."""
+    max_per_period: NotRequired[int]
+    """Most events of a period."""
+    overshoot_max: NotRequired[int]
+    """Most events beyond the budget in a period."""
+    periods: NotRequired[int]
+    """Periods that the scheduler has refilled."""
+    periods_due: NotRequired[int]
+    """Periods that have ended by the clock."""
+    throttled_periods: NotRequired[int]
+    """Periods in which it was stopped."""
+
+
+@with_config(CLOSED)
+class KeptResult(TypedDict):
+    """One promise of a shared core."""
+
+    kept: bool
+    """Nothing broke it."""
+    broken: list[str]
+    """What broke it, in words."""
+
+
+@with_config(CLOSED)
+class SharedCoreResult(TypedDict):
+    """A core that VCPUs of several domains share."""
+
+    core: int
+    """Number of the core."""
+    scheduler: str
+    """`fixed-priority` or `round-robin`."""
+    slice_ns: int
+    """Time slice of VCPUs of the same priority."""
+    switches: int
+    """Switches from one VCPU to another."""
+    exit_reasons: dict[str, int]
+    """Entries into EL2 by reason, of all VCPUs together."""
+    release_bound_ns: int | None
+    """The platform's bound of release delays; null: none, or this run's time does not show it."""
+    vcpus: list[SharedVcpuResult]
+    """The VCPUs that share it."""
+    starved: list[str]
+    """Domains that were ready and never had the core."""
+    promises: dict[str, KeptResult]
+    """What the core promises, by name."""
+
+
+_From = TypedDict("_From", {"from": Annotated[str, Field(description="Domain that sends.")]})
+_Class = TypedDict("_Class", {"class": Annotated[str, Field(description="Kind of the attack.")]})
+
+
+@with_config(CLOSED)
+class FlowResult(_From):
+    """One direction of a flow between domains."""
+
+    name: str
+    """Name in the system file; `added N` if a manager added the flow."""
+    to: str
+    """Domain that receives."""
+    port: int
+    """Port of the virtio socket."""
+    size: int
+    """Largest payload of a packet, in bytes."""
+    period_ns: int
+    """Shortest time between two packets."""
+    deadline_ns: int
+    """Longest time from a packet's release to the receiver's interrupt."""
+    packets: int
+    """Packets that were delivered."""
+    bytes: int
+    """Payload that was delivered."""
+    control_packets: int
+    """Packets without payload that were delivered."""
+    latency_ns: MinMeanMaxResult
+    """From a packet's release to the receiver's interrupt."""
+    bound_ns: int | None
+    """What the analysis guarantees; null: the flows were not analyzed."""
+    misses: int
+    """Packets that were later than the deadline."""
+    lost: int
+    """Packets that were given up."""
+    refused: int
+    """Connections and packets that the flow does not allow."""
+    state: str
+    """`open`, or `closed` if a manager has ended the flow."""
+
+
+@with_config(CLOSED)
+class AttemptResult(_Class):
+    """One way in which a hostile guest tried to break out."""
+
+    domain: str
+    """The hostile domain."""
+    what: str
+    """What was tried."""
+    count: int
+    """How often."""
+    outcome: str
+    """What came of it."""
+    through: bool
+    """It got through: the domain is not contained."""
+    evidence: NotRequired[str]
+    """A value in hexadecimal that shows the outcome."""
+
+
+@with_config(CLOSED)
+class InterferenceResult(TypedDict):
+    """What a real-time domain measured before an attack began and during it."""
+
+    domain: str
+    """The domain."""
+    before: dict[str, Any]
+    """Releases, jitter and work before the attack."""
+    after: dict[str, Any]
+    """The same during the attack."""
+    exits_per_release: dict[str, dict[str, float]]
+    """Entries into EL2 for each release, by reason, before and after."""
+    own_exits: list[str]
+    """Reasons that the domain itself causes, and that are not compared."""
+    differing: list[str]
+    """Reasons whose rate the attack has changed."""
+    held: bool
+    """No rate has changed."""
+
+
+@with_config(CLOSED)
+class HypervisorResult(TypedDict):
+    """The hypervisor itself."""
+
+    program: str
+    """`full` or `space`."""
+    phase: str | None
+    """How far it came: `started`, `ended`, `refused`, `panicked` …"""
+    pool_frames: int | None
+    """Frames of its memory."""
+    pool_used: int | None
+    """Frames of its memory that are used."""
+    exit_reasons: dict[str, int]
+    """Entries into EL2 by reason, of all cores."""
+    llc: LlcResult | None
+    """Its own use of the last-level cache; null if no witness watched the cache."""
+    colors: list[int] | None
+    """Colors of the last-level cache that it has; null: it has all."""
+    samples_in: NotRequired[str]
+    """Memory in which samples of periods are kept."""
+    mpam: NotRequired[list[MonitoredResult]]
+    """What MPAM's monitors say of it."""
+
+
+@with_config(CLOSED)
+class ColoringResult(TypedDict):
+    """How the last-level cache is colored."""
+
+    enabled: bool
+    """Domains have colors of their own."""
+    colors: int
+    """Number of colors."""
+    granule_bytes: int
+    """Bytes in sequence that have one color."""
+    color_bits: str
+    """Address bits that make the color, as a mask."""
+
+
+@with_config(CLOSED)
+class MechanismResult(TypedDict):
+    """What divides the last-level cache and bandwidth, and why."""
+
+    llc: Literal["mpam", "coloring", "none"]
+    """What divides the last-level cache."""
+    llc_reason: str
+    """Why."""
+    bandwidth: Literal["mpam", "reservations", "none"]
+    """What divides bandwidth."""
+    bandwidth_reason: str
+    """Why."""
+
+
+@with_config(CLOSED)
+class RangeResult(TypedDict):
+    """Mean and range of a regulator's value."""
+
+    last: NotRequired[float]
+    """At the end."""
+    mean: float
+    """The mean."""
+    min: float
+    """The smallest."""
+    max: float
+    """The largest."""
+
+
+@with_config(CLOSED)
+class RegulationResult(TypedDict):
+    """Steps of the regulator."""
+
+    policy: str
+    """Its policy."""
+    interval_ns: int
+    """Time between two steps."""
+    intervals: int
+    """Steps that were done."""
+    missed: int
+    """Intervals that ended without a step."""
+    late: int
+    """Steps that were given up because the next interval had begun."""
+    unusable: int
+    """Samples of the load that could not be used."""
+    changes: int
+    """Steps that changed budgets."""
+    global_events: RangeResult
+    """The global budget, in events."""
+    load: RangeResult
+    """Measured utilization of the memory, 0 to 1."""
+
+
+@with_config(CLOSED)
+class DramResult(TypedDict):
+    """The DRAM of the simulated machine."""
+
+    utilization: float
+    """Part of the time in which its data bus was busy."""
+    read_bytes: int
+    """Bytes that were read."""
+    written_bytes: int
+    """Bytes that were written."""
+
+
+@with_config(CLOSED)
+class PathCostsResult(TypedDict):
+    """What parts of packets' paths took: count, and min, avg, max and median in ns, by part."""
+
+    parts: dict[str, dict[str, int]]
+    """All cores together."""
+    cores: list[dict[str, Any]]
+    """Each core."""
+
+
+@with_config(CLOSED)
+class RunResult(Envelope):
+    """The result of a run of domains."""
+
+    package_sha256: str
+    """SHA-256 of the package that was booted."""
+    options: OptionsResult
+    """What the user asked of the run."""
+    not_shown: list[str]
+    """Promises that the run did not try, in words."""
+    notices: list[dict[str, Any]]
+    """What the system file asks for and this version, or this platform, does not do."""
+    ended: str
+    """How the run ended: `time`, `stopped`, `timeout`, `interrupted`, `failed`, `died` …"""
+    guest_ns: int | None
+    """Guest time from the hypervisor's start to the end of the run."""
+    guest_ns_by: str | None
+    """Whose clock that is: `hypervisor`, `machine`, `host` or `console`."""
+    domains: list[DomainResult]
+    """The domains, in the system file's order; the broker is the last."""
+    attempts: list[AttemptResult]
+    """What hostile guests tried."""
+    interference: list[InterferenceResult]
+    """What real-time domains measured before and during an attack."""
+    witnesses: WitnessResults
+    """Independent looks at the run."""
+    hypervisor: HypervisorResult
+    """The hypervisor itself."""
+    coloring: ColoringResult
+    """How the last-level cache is colored."""
+    expectations: NotRequired[list[ExpectedResult]]
+    """What `expect` of the system file asks for, and what was seen."""
+    shared_cores: NotRequired[list[SharedCoreResult]]
+    """Cores that VCPUs of several domains share."""
+    flows: NotRequired[list[FlowResult]]
+    """Flows between domains."""
+    path_costs: NotRequired[PathCostsResult]
+    """What parts of packets' paths took, if the system asks for it."""
+    mechanism: NotRequired[MechanismResult]
+    """What divides cache and bandwidth."""
+    mpam: NotRequired[dict[str, object]]
+    """State of MPAM's components, on a platform that has them."""
+    regulation: NotRequired[RegulationResult]
+    """Steps of the regulator, if one runs."""
+    digest: NotRequired[str]
+    """Of all that the simulated machine did: equal runs have equal digests."""
+    simulated_ns: NotRequired[int]
+    """Simulated time, boot included."""
+    dram: NotRequired[DramResult]
+    """The DRAM of the simulated machine."""
