@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import sysconfig
 import time
 import zipfile
 from collections.abc import Iterator
@@ -185,7 +186,7 @@ def test_equal_contents_are_equal_archives(tmp_path: Path) -> None:
 
 def test_code_for_another_python_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = code_archive(tmp_path)
-    monkeypatch.setattr(worker.sysconfig, "get_config_var", lambda _name: ".cpython-399-m68k.so")
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda _name: ".cpython-399-m68k.so")
     answer = json.loads(worker.run(line(1), code))
     assert re.search(r"compiled for \.cpython-3.*is \.cpython-399-m68k\.so", answer["error"])
 

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 import typer
+from typer.core import TyperGroup
 from typer.models import CommandInfo, TyperInfo
 
 from bulkhead.cli import PANELS, _name, build_app
@@ -27,6 +28,7 @@ def test_every_command_is_in_one_group_of_the_help() -> None:
 def test_the_help_of_each_command_is_sentences() -> None:
     """They begin with a capital and end with a full stop; nothing that one must guess."""
     root = typer.main.get_command(build_app())
+    assert isinstance(root, TyperGroup)
     for name, one in root.commands.items():
         text = one.help or ""
         assert text[:1].isupper() and text.rstrip().endswith("."), name

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from bulkhead.cli import build_app
 from bulkhead.commands.options import words_given
@@ -17,7 +17,9 @@ from bulkhead.commands.run import SHOWN_ONLY
 
 
 def run_command() -> TyperCommand:
-    command = typer.main.get_command(build_app()).commands["run"]
+    root = typer.main.get_command(build_app())
+    assert isinstance(root, TyperGroup)
+    command = root.commands["run"]
     assert isinstance(command, TyperCommand)
     return command
 
@@ -40,7 +42,10 @@ CHANGING = [(one, words) for one in OPTIONS if one.name not in SHOWN_ONLY for wo
 
 
 def repeated(words: list[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    context = run_command().make_context("run", list(words))
+    command = run_command()
+    command.context_class = typer.Context
+    context = command.make_context("run", list(words))
+    assert isinstance(context, typer.Context)
     with context:
         return words_given(context, SHOWN_ONLY), dict(context.params)
 

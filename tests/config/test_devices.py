@@ -13,6 +13,7 @@ from bulkhead.commands.check import check_file
 from bulkhead.config.crosscheck import check_platform
 from bulkhead.config.devices import Device, Iommu
 from bulkhead.config.load import Loaded, load_platform, load_system
+from bulkhead.config.load_components import LoadedComponents
 from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.package.manifest import device_rows
 from bulkhead.planning.resolve import resolved_text
@@ -90,7 +91,7 @@ def test_d1_an_iommu_that_nothing_drives_confines_nothing() -> None:
     ]
 
 
-def about_dma(loaded: Loaded) -> list[str]:
+def about_dma(loaded: Loaded | LoadedComponents) -> list[str]:
     return [one.code for one in loaded.notices if one.key == "domains[0].dma"]
 
 

@@ -127,7 +127,8 @@ def test_frames_are_those_that_a_search_would_find(
     granule = start
     while space.color_of(granule * space.granule) not in colors:
         granule += 1
-    first, found = granule * space.granule, []
+    first = granule * space.granule
+    found: list[int] = []
     while len(found) < count:
         if space.color_of(granule * space.granule) in colors:
             found += [granule * space.granule + page for page in range(0, space.granule, 4096)]

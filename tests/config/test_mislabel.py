@@ -5,6 +5,7 @@ does not."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from .mpam_board import platform_file, system_file
 pytestmark = pytest.mark.req("M3")
 
 
-def planned(directory: Path, hooks: Hooks | None = None, **keys: object) -> Plan:
+def planned(directory: Path, hooks: Hooks | None = None, **keys: Any) -> Plan:
     platform_file(directory)
     loaded = load_system(system_file(directory, **keys))
     assert loaded.system is not None and loaded.platform is not None, loaded.problems

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,7 +94,7 @@ def test_the_table_fetches_what_its_names_say(tmp_path: Path, monkeypatch: pytes
         raise LookupError
 
     monkeypatch.setattr(store, "obtain", obtain)
-    monkeypatch.setattr(qemu.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     monkeypatch.setattr(linux_headers, "kernel_release", lambda: "6.1.0-50-arm64")
     for cached in (
         *(qemu.qemu_binary, qemu.own_qemu, linux._kernel_directory, linux._busybox_directory),

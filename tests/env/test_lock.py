@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from bulkhead import fetches
 from bulkhead.commands import setup
 from bulkhead.env import lock, native, store
+from bulkhead.env.aptroot import AptFailed
 from bulkhead.env.errors import MissingTool
 from bulkhead.env.lock import Package, Versions, deviations, read_lock, want, write_lock
 from bulkhead.env.progress import Update
@@ -44,7 +45,7 @@ class Mirror:
 
     def fill(self, request: store.Request, content: Path, update: Update) -> list[Package]:
         if not self.online:
-            raise store.AptFailed("E: no route to the mirror")
+            raise AptFailed("E: no route to the mirror")
         self.downloads += 1
         chosen = next((pin for pin in request.pins if pin in self.kept), self.newest)
         (content / "program").write_text(chosen.version)

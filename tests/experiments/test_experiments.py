@@ -29,6 +29,8 @@ from bulkhead.env.paths import repository
 from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.model import (
     BadExperiment,
+    Experiment,
+    Sectioned,
     alone_jobs,
     experiment_names,
     load_experiment,
@@ -36,6 +38,7 @@ from bulkhead.experiments.model import (
 )
 from bulkhead.experiments.output import drawing_of, series_of, write_output
 from bulkhead.experiments.override import with_settings
+from bulkhead.experiments.regulated import Series
 from bulkhead.experiments.rows import rows_of
 from bulkhead.experiments.run import count_points
 from bulkhead.experiments.said import Plot
@@ -48,8 +51,13 @@ from ..machine.handmade_trace import READ, Record, write_trace
 pytestmark = pytest.mark.usefixtures("workloads_built")
 
 
+def unsectioned(what: Experiment | Sectioned) -> Experiment:
+    assert isinstance(what, Experiment)
+    return what
+
+
 def coloring(*settings: str, only: tuple[str, ...] = ()) -> tuple[Any, Any]:
-    experiment = with_settings(load_experiment("coloring"), settings)
+    experiment = unsectioned(with_settings(load_experiment("coloring"), settings))
     return experiment, points_of(experiment, only)
 
 
@@ -137,7 +145,7 @@ plots: [{ x: n_kib, y: mean_ns, x_label: x, y_label: y, series: [corun] }]
 def test_nonsense_in_a_file_is_refused_at_its_place(tmp_path: Path, old: str, new: str, reason: str) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(EXPERIMENT)
-    assert len(points_of(load_experiment(str(file)))) == 6
+    assert len(points_of(unsectioned(load_experiment(str(file))))) == 6
     assert EXPERIMENT.count(old) == 1
     file.write_text(EXPERIMENT.replace(old, new))
     with pytest.raises(BadExperiment) as refused:
@@ -166,7 +174,7 @@ def test_nonsense_of_a_point_is_refused_with_part_and_key(
     assert EXPERIMENT.count(old) == 1
     file.write_text(EXPERIMENT.replace(old, new))
     with pytest.raises(BadExperiment) as refused:
-        points_of(load_experiment(str(file)))
+        points_of(unsectioned(load_experiment(str(file))))
     assert reason in str(refused.value)
 
 
@@ -272,14 +280,14 @@ def test_who_reads_every_word_loses_a_fraction_of_what_one_word_a_line_loses() -
             experiment, points, run_jobs([(p.key, p.job) for p in points], None, Engine(2), "x")
         )
         lost[step] = beside["mean_ns"] / alone["mean_ns"] - 1
-    assert load_experiment("coloring").fixed["step"] == 8  # type: ignore[union-attr]
+    assert unsectioned(load_experiment("coloring")).fixed["step"] == 8
     assert 0 < lost[8] < 0.5 * lost[64]
 
 
 def test_best_effort_progress_is_counted_by_traffic_too() -> None:
     """One that ends no iteration beside the other still moves bytes."""
-    experiment = with_settings(
-        load_experiment("regulators"), ("rt=[latency]", "nrt=[membomb]", "iterations=1")
+    experiment = unsectioned(
+        with_settings(load_experiment("regulators"), ("rt=[latency]", "nrt=[membomb]", "iterations=1"))
     )
     small = tuple(part.model_copy(update={"params": {"size_kib": 512}}) for part in experiment.parts)
     experiment = experiment.model_copy(update={"parts": small})
@@ -294,7 +302,7 @@ def test_best_effort_progress_is_counted_by_traffic_too() -> None:
 
 
 def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> None:
-    experiment = load_experiment("regulators")
+    experiment = unsectioned(load_experiment("regulators"))
     points = points_of(experiment, ("unregulated",))
     pairs = {(one.point["rt"], one.point["nrt"]) for one in points}
     rts = {rt for rt, _ in pairs}
@@ -307,9 +315,11 @@ def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> 
 
 def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> None:
     """Experiment 7 with small programs: beside a core that writes, one that waits for memory loses."""
-    experiment = with_settings(
-        load_experiment("regulators"),
-        ("rt=[latency, membomb]", "nrt=[membomb]", "leave_out=1", "iterations=2"),
+    experiment = unsectioned(
+        with_settings(
+            load_experiment("regulators"),
+            ("rt=[latency, membomb]", "nrt=[membomb]", "leave_out=1", "iterations=2"),
+        )
     )
     small = tuple(part.model_copy(update={"params": {"size_kib": 512}}) for part in experiment.parts)
     experiment = experiment.model_copy(update={"parts": small})
@@ -333,7 +343,7 @@ def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> Non
 
 def test_slowdowns_without_iterations_are_refused() -> None:
     with pytest.raises(BadExperiment, match="need iterations"):
-        points_of(with_settings(load_experiment("regulators"), ("iterations=0",)))
+        points_of(unsectioned(with_settings(load_experiment("regulators"), ("iterations=0",))))
 
 
 def bulkhead(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -384,7 +394,7 @@ def test_an_experiment_names_a_trace_where_it_names_a_workload(tmp_path: Path) -
     assert "reader -n 5000 of package reading: 20,000 instructions" in page
     again = json.loads(bulkhead(*command).stdout)
     assert again["rows"] == shown["rows"]
-    points = points_of(load_experiment(str(experiment)))
+    points = points_of(unsectioned(load_experiment(str(experiment))))
     before = [input_hash(one.job, "") for one in with_traces(points)[0]]
     write_trace(file, [Record(READ, 3, 4, 0x10000)])
     after = [input_hash(one.job, "") for one in with_traces(points)[0]]
@@ -393,7 +403,7 @@ def test_an_experiment_names_a_trace_where_it_names_a_workload(tmp_path: Path) -
 
 
 def test_a_trace_that_is_not_there_or_damaged_is_said_before_anything_runs(tmp_path: Path) -> None:
-    points = points_of(load_experiment(str(recorded_experiment(tmp_path, "sqlyte.trace"))))
+    points = points_of(unsectioned(load_experiment(str(recorded_experiment(tmp_path, "sqlyte.trace")))))
     with pytest.raises(BadExperiment, match=r"did you mean 'sqlite\.trace'.*bulkhead record -o"):
         with_traces(points)
     file = small_trace(tmp_path)
@@ -416,7 +426,7 @@ def test_the_command_lists_and_says_what_is_wrong() -> None:
 
 
 def regulators(*settings: str, only: tuple[str, ...] = ()) -> list[Any]:
-    return points_of(with_settings(load_experiment("regulators"), settings), only)
+    return points_of(unsectioned(with_settings(load_experiment("regulators"), settings)), only)
 
 
 def test_images_of_full_size_have_the_memory_that_they_need() -> None:
@@ -427,16 +437,21 @@ def test_images_of_full_size_have_the_memory_that_they_need() -> None:
 
 def test_a_fixed_number_is_swept_by_a_range_and_drawn_over_it() -> None:
     """`--set regulation.threshold=50..100..5`, `.step`, `.interval`, `.bandwidth_threshold`."""
-    experiment = with_settings(load_experiment("regulators"), ["regulation.threshold=50..100..5"])
+    experiment = unsectioned(
+        with_settings(load_experiment("regulators"), ["regulation.threshold=50..100..5"])
+    )
     points = points_of(experiment, ("dynamic", "membomb"))
     assert len(points) == 6 * 11
     assert {one.job["regulation"]["threshold"] for one in points} == {f"{n} %" for n in range(50, 101, 5)}
     drawn = [plot for plot in experiment.plots if plot.x == "regulation.threshold"]
     assert [plot.kind for plot in drawn] == ["lines"]
-    of_words = [*(plot for plot in experiment.plots if plot.kind == "bars"), *experiment.series]
+    of_words: list[Plot | Series] = [
+        *(plot for plot in experiment.plots if plot.kind == "bars"),
+        *experiment.series,
+    ]
     assert len(of_words) > 1
     assert all(one.where["regulation.threshold"] == 80 for one in of_words), "the file's own value"
-    elsewhere = with_settings(load_experiment("regulators"), ["regulation.threshold=[60, 70]"])
+    elsewhere = unsectioned(with_settings(load_experiment("regulators"), ["regulation.threshold=[60, 70]"]))
     assert elsewhere.plots[0].where == {"regulation.threshold": 60}
     for setting, key, values in (
         ("regulation.step=5..15..5", "step", {"5 %", "10 %", "15 %"}),
@@ -528,7 +543,7 @@ def test_each_policy_has_membomb_and_pairs_and_all_pairs_if_asked_for() -> None:
 
 
 def test_static_budgets_come_from_the_search_and_only_there() -> None:
-    experiment = load_experiment("regulators")
+    experiment = unsectioned(load_experiment("regulators"))
     plain = points_of(experiment, ("static", "tracking", "membomb"))
     (before,) = plain
     assert before.job["parts"][0]["bandwidth"]["counts"] == "sum"
@@ -595,7 +610,7 @@ def small_part() -> dict[str, Any]:
 
 
 def test_time_series_are_tables_and_plots(tmp_path: Path) -> None:
-    experiment = with_settings(load_experiment("reservation"), ["n_kib=512", "walks=20"])
+    experiment = unsectioned(with_settings(load_experiment("reservation"), ["n_kib=512", "walks=20"]))
     experiment = experiment.model_copy(
         update={"series": tuple(one.model_copy(update={"where": {}}) for one in experiment.series)}
     )

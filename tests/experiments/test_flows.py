@@ -18,6 +18,7 @@ from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import BadExperiment, load_experiment
 from bulkhead.experiments.sections import WAYS, costs_of
 from bulkhead.flows import analysis
+from bulkhead.machine.facts import LINE_REFILL
 from bulkhead.machine.point import job_platform, run_point
 
 pytestmark = pytest.mark.usefixtures("machine_built")
@@ -55,7 +56,7 @@ def test_f3_the_largest_rate_is_one_beside_which_no_core_loses_refills_in_a_peri
         core = {"used": [10, 50, 50], "throttled_ps": [0, stopped, stopped]}
         lost = {**core, "used": [10, 50, 50 if rate <= 24 else 49]}
         return {
-            "cores": [{"events": {flow_memory.LINE_REFILL: 3000}}],
+            "cores": [{"events": {LINE_REFILL: 3000}}],
             "engines": [{"bytes": 1000}] if rate else [],
             "simulated_ps": flow_rates.WINDOW_PS,
             "regulation": {

@@ -86,7 +86,7 @@ def test_shuffled_walks_have_another_order_in_each_seed_unless_the_file_says_one
 
 def test_programs_begin_when_they_are_told_to() -> None:
     part = {"name": "one", "core": 0, "memory_bytes": 1 << 20, "workload": "latency"}
-    what = {
+    what: dict[str, Any] = {
         "platform": "s32v234",
         "parts": [{**part, "params": {"size_kib": 64}}],
         "iterations": 2,
@@ -111,7 +111,7 @@ def test_each_seed_of_each_point_is_a_job_with_a_key_of_its_own_and_is_kept(tmp_
     jobs = [(one.key, one.job) for one in points_of(coloring("n_kib=8"), ("alone",))]
     keys = [key for key, _ in seeded_jobs(jobs, 2)]
     assert keys == ["8-no-alone-s1", "8-yes-alone-s1", "8-no-alone-s2", "8-yes-alone-s2"]
-    means = Means("coloring", tmp_path, Engine(2), lambda *_: None)  # type: ignore[arg-type, return-value]
+    means = Means("coloring", tmp_path, Engine(2), lambda *_: pytest.fail("runs no system"))
     list(tables_of(coloring("n_kib=8", seeds=2), ("alone",), means, again=False))
     kept = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "points").iterdir()}
     list(tables_of(coloring("n_kib=8", seeds=3), ("alone",), means, again=False))

@@ -184,8 +184,8 @@ class Analysis:
     @property
     def lead(self) -> Fraction:
         """What comes first: a packet of each task of every domain, and what was earned during a transfer."""
-        burst = self.parts.parse * len(self.sent) + self.domains * self.parts.look
-        burst += self.more_ns + self.copying(0)
+        burst = self.more_ns + self.copying(0)
+        burst += self.parts.parse * len(self.sent) + self.domains * self.parts.look
         largest = max(min(task.size, self.chunk) for task in self.sent)
         back = self.parts.call[1] // 2 + 1 + self.parts.transport[1] + self.parts.wake
         back += self.domains * self.parts.look

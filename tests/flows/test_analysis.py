@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -38,8 +39,8 @@ def models(draw: st.DrawFn, late: bool = False) -> FlowModel:
         source, sink = draw(st.permutations(DOMAINS))[:2]
         period = draw(st.integers(100_000, 20_000_000))
         deadline = draw(st.integers(40_000 if late else 80_000, period))
-        values = {"name": f"f{number}", "from": source, "to": sink, "port": number}
-        times = {"period": period, "deadline": deadline}
+        values: dict[str, Any] = {"name": f"f{number}", "from": source, "to": sink, "port": number}
+        times: dict[str, Any] = {"period": period, "deadline": deadline}
         flows.append(Flow.model_construct(**values, from_=source, size=draw(st.integers(1, 40_000)), **times))
     return FlowModel(tuple(flows), COSTS, draw(st.sampled_from([1024, 4096, 16384])))
 
@@ -121,7 +122,13 @@ def test_a_way_back_is_a_flow_and_control_packets_of_both_are_as_frequent_as_the
 
 @pytest.mark.req("F9")
 def test_the_single_threaded_broker_expects_the_most_transfers_where_nobody_says_how_many() -> None:
-    values = {"from_": "alpha", "to": "beta", "size": 12288, "period": 10**6, "deadline": 10**6}
+    values: dict[str, Any] = {
+        "from_": "alpha",
+        "to": "beta",
+        "size": 12288,
+        "period": 10**6,
+        "deadline": 10**6,
+    }
     silent = Flow.model_construct(name="a", port=1, transfers=None, **values)
     told = Flow.model_construct(name="b", port=2, transfers=3, **values)
     model = FlowModel((silent, told), COSTS.on_path("single-thread"), 4096)
@@ -197,7 +204,7 @@ def test_each_proposed_change_alone_is_enough_and_no_smaller_one_is(model: FlowM
 @pytest.mark.req("F6")
 def test_a_deadline_is_looked_for_beyond_the_period() -> None:
     """However short it is: 64 times as long would still be too short here."""
-    values = {"name": "f0", "from_": "alpha", "to": "beta", "port": 0, "size": 15734}
+    values: dict[str, Any] = {"name": "f0", "from_": "alpha", "to": "beta", "port": 0, "size": 15734}
     flow = Flow.model_construct(**values, period=2_560_114, deadline=40_000)
     (change,) = [one for one in analysis.changes(FlowModel((flow,), COSTS, 1024), 6_447_625) if one.flow == 0]
     assert change.keys == ("deadline",)
@@ -207,7 +214,7 @@ def test_a_deadline_is_looked_for_beyond_the_period() -> None:
 @pytest.mark.req("F6")
 def test_where_no_single_value_is_enough_period_and_deadline_go_together() -> None:
     """16 transfers take 100 us beside their bytes: neither a longer period nor a longer deadline would do."""
-    values = {"name": "f", "from_": "alpha", "to": "beta", "port": 1, "size": 65536}
+    values: dict[str, Any] = {"name": "f", "from_": "alpha", "to": "beta", "port": 1, "size": 65536}
     flow = Flow.model_construct(**values, period=100_000, deadline=100_000)
     model, b = FlowModel((flow,), COSTS, 4096), 1 << 40
     (change,) = analysis.changes(model, b)
@@ -241,8 +248,8 @@ def test_a_set_whose_load_is_too_near_to_1_is_refused_and_the_search_stays_away(
     flows = []
     for number in range(5):
         period = 1_000_003 + 210_011 * number
-        values = {"name": f"f{number}", "port": number, "size": 10_000 + 1000 * number}
-        ends = {"from_": "alpha", "to": "beta"}
+        values: dict[str, Any] = {"name": f"f{number}", "port": number, "size": 10_000 + 1000 * number}
+        ends: dict[str, Any] = {"from_": "alpha", "to": "beta"}
         flows.append(Flow.model_construct(**values, **ends, period=period, deadline=period))
     model = FlowModel(tuple(flows), COSTS, 4096)
     found = analysis.smallest_bandwidth(model)

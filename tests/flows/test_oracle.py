@@ -9,6 +9,7 @@ with that deadline is the same in both.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -63,7 +64,8 @@ def test_tasks_are_those_of_the_formulas() -> None:
     for _, flows, tasks, _ in sets(1, 200):
         for got, task in zip(made(flows).tasks(), tasks, strict=True):
             period, first, fixed, size, last_fixed, last_size, several = got
-            assert (period, first) == (2 * task.period, 2 * task.first)
+            assert period == 2 * task.period
+            assert first == 2 * task.first
             assert fixed == 2 * (task.transfers * task.dma + task.packet)
             assert (size, last_size) == (task.size, task.last)
             assert last_fixed == 2 * (task.dma + task.packet)
@@ -95,7 +97,7 @@ def test_a_schedulable_set_is_never_late_and_a_late_one_is() -> None:
                 assert not oracle.missed(tasks, b, releases, started), flows
             never += 1
         elif outcome.verdict == "late":
-            at = oracle.Fraction(outcome.at, 2)
+            at = Fraction(outcome.at, 2)
             later = [number for number, task in enumerate(tasks) if task.first > at]
             blocker = max(later, key=lambda number: tasks[number].longest(b), default=None)
             assert oracle.missed(tasks, b, oracle.worst_releases(tasks, at), blocker), flows
@@ -126,11 +128,11 @@ def public_verdict(tasks: list[oracle.Task], b: int) -> bool:
         model = FloatingNonPreemptive(WCET(cost), longest)
         made_of.append(RtaTask(Sporadic(period), model, Deadline(first), Priority(number)))
     together = taskset(made_of)
-    for task in made_of:
-        solution = edf.rta(together, task, IdealProcessor())
+    for one in made_of:
+        solution = edf.rta(together, one, IdealProcessor())
         assert solution.bound_found()
-        assert task.deadline is not None
-        if solution.response_time_bound > task.deadline.value:
+        assert solution.response_time_bound is not None and one.deadline is not None
+        if solution.response_time_bound > one.deadline.value:
             return False
     return True
 
@@ -148,7 +150,7 @@ def test_the_smallest_bandwidth_passes_and_one_byte_less_does_not() -> None:
         b = outcome.bytes_per_s
         assert flow_set.check(b).verdict == "schedulable"
         assert flow_set.check(b - 1).verdict != "schedulable"
-        if oracle.load(tasks, b) < oracle.Fraction(999, 1000):  # else there are too many points for fractions
+        if oracle.load(tasks, b) < Fraction(999, 1000):  # else there are too many points for fractions
             assert oracle.schedulable(tasks, b)
             assert not oracle.schedulable(tasks, b - 1)
             found += 1

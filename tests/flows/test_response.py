@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -28,8 +29,8 @@ def any_model(random: Random) -> FlowModel:
         period = 50_000 * random.randint(2, 20) + 651
         deadline = random.choice((period, random.randint(60_000, period), random.randint(period, 3 * period)))
         ends = random.sample(("alpha", "beta", "gamma"), 2)
-        values = {"name": f"f{number}", "port": number, "size": random.randint(1, 30_000)}
-        times = {"period": period, "deadline": deadline}
+        values: dict[str, Any] = {"name": f"f{number}", "port": number, "size": random.randint(1, 30_000)}
+        times: dict[str, Any] = {"period": period, "deadline": deadline}
         flows.append(Flow.model_construct(**values, from_=ends[0], to=ends[1], **times))
     return FlowModel(tuple(flows), COSTS, CHUNK)
 
@@ -78,7 +79,7 @@ def test_no_schedule_takes_longer_and_some_take_nearly_as_long() -> None:
 @pytest.mark.req("F4")
 def test_a_later_deadline_lets_others_pass() -> None:
     """The log could come first, were its deadline early: so much slack it has. As it is, it comes last."""
-    ends = {"from_": "alpha", "to": "beta"}
+    ends: dict[str, Any] = {"from_": "alpha", "to": "beta"}
     urgent = Flow.model_construct(name="u", port=1, size=32768, period=20_000_000, deadline=5_000_000, **ends)
     log = Flow.model_construct(name="l", port=2, size=32768, period=99_000_000, deadline=99_000_000, **ends)
     model = FlowModel((urgent, log), COSTS, CHUNK)

@@ -252,8 +252,13 @@ def any_model(random: Random, flows: int, costs: FlowCosts) -> FlowModel:
         period = random.randint(int(400_000 * flows**0.5), 3_000_000)
         deadline = random.choice((period, random.randint(period // 3, period)))
         ends = random.sample([f"d{domain}" for domain in range(2 if flows == 1 else 4)], 2)
-        values = {"name": f"f{number}", "port": number, "size": random.randint(64, 16384), "transfers": None}
-        times = {"period": period, "deadline": deadline}
+        values: dict[str, Any] = {
+            "name": f"f{number}",
+            "port": number,
+            "size": random.randint(64, 16384),
+            "transfers": None,
+        }
+        times: dict[str, Any] = {"period": period, "deadline": deadline}
         found.append(Flow.model_construct(**values, **times, from_=ends[0], to=ends[1]))
     return FlowModel(tuple(found), costs, CHUNK)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from .systems import domain
-from .test_flows import KIB, MS, assert_guaranteed, flow, report, run, run_file
+from .systems import MS, domain
+from .test_flows import KIB, assert_guaranteed, flow, report, run, run_file
 
 pytestmark = pytest.mark.slow
 

@@ -41,7 +41,7 @@ ATTACKED = 1  # the core that both are on
 LABELS = 320  # in a sweep of the program
 ACCESSES = 32  # a load and a store in each 4 KiB of the component's registers
 COMPONENT = 0x2C000000
-VIRTUAL = {"virtual_partids": 3}
+VIRTUAL: dict[str, Any] = {"virtual_partids": 3}
 Hypervisor = Callable[[str], Path]
 
 
@@ -154,7 +154,7 @@ def nothing_came_of_it(one: Attempt) -> None:
 
 @pytest.mark.parametrize("keys", [{}, VIRTUAL], ids=["none", "virtual"])
 def test_t5_without_the_measure_the_guest_takes_its_neighbours_cache(
-    tmp_path: Path, hypervisor: Hypervisor, keys: dict[str, int]
+    tmp_path: Path, hypervisor: Hypervisor, keys: dict[str, Any]
 ) -> None:
     """The witness of lines says so; registers of components are as planned."""
     one = example(tmp_path / "run", hypervisor("open-partitions"), **keys)
@@ -166,7 +166,7 @@ def test_t5_without_the_measure_the_guest_takes_its_neighbours_cache(
     assert one.registers_hold
 
 
-QUIET = {"params": {"after_us": 1_000_000}}
+QUIET: dict[str, Any] = {"params": {"after_us": 1_000_000}}
 
 
 @pytest.mark.req("T7")

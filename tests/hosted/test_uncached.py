@@ -126,7 +126,7 @@ def test_t5_what_it_costs_who_stays_in_its_caches_is_a_matter_of_the_event(
     tmp_path: Path, event: str, share: float
 ) -> None:
     """256 KiB are in L2. On the bus between the core and L2 each line of them is four accesses."""
-    moved = []
+    moved: list[int] = []
     for accesses in ({}, {"accesses": 2000}):
         bandwidth = {"events": 2000, "period": "1 ms", "counts": "refills", **accesses}
         hog = domain("hog", "hog", [1], bandwidth=bandwidth, params={"buffer_kib": 256})

@@ -96,7 +96,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheel")
     place = build_dir() / "wheel-test"
     settings = [f"cmake.define.BULKHEAD_HOST_BUILD={host_dir()}", f"build-dir={place}"]
-    command = [
+    command: list[str | Path] = [
         sys.executable,
         "-m",
         "pip",

@@ -31,7 +31,13 @@ def samples(lines: list[str]) -> list[Sample]:
         if re.match(r"[01] \d", line):
             words = line.split()
             limit = UNLIMITED if words[5] == "unlimited" else int(words[5])
-            found.append(Sample(*map(int, words[:5]), limit, *map(int, words[6:])))  # type: ignore[call-arg, arg-type]
+            cpu, interval, time_ns, periods, events = map(int, words[:5])
+            throttled_ns, global_events, load_permille = map(int, words[6:])
+            found.append(
+                Sample(
+                    cpu, interval, time_ns, periods, events, limit, throttled_ns, global_events, load_permille
+                )
+            )
     assert found, lines[:5]
     return found
 

@@ -14,6 +14,7 @@ from statistics import mean
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from bulkhead.env.linux_headers import kernel_release
 from bulkhead.package.linux_module import build_linux_module
@@ -44,8 +45,10 @@ def asked(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Answers:
 def test_b9_the_module_is_core_and_its_driver_for_the_guests_kernel(module: Path) -> None:
     with module.open("rb") as file:
         elf = ELFFile(file)
-        info = elf.get_section_by_name(".modinfo").data().decode().split("\0")
-        functions = {symbol.name for symbol in elf.get_section_by_name(".symtab").iter_symbols()}
+        about, table = elf.get_section_by_name(".modinfo"), elf.get_section_by_name(".symtab")
+        assert about is not None and isinstance(table, SymbolTableSection)
+        info = about.data().decode().split("\0")
+        functions = {symbol.name for symbol in table.iter_symbols()}
     assert any(line.startswith(f"vermagic={kernel_release()} ") for line in info)
     assert "license=GPL" in info
     assert {"budget_overflow", "regulated_timer", "regulator_step", "sample_write"} <= functions

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -154,7 +155,7 @@ def test_x8_round_robin_never_misses_more_often_than_admitted(data: st.DataObjec
 def test_what_core_does_not_take_is_a_value_error() -> None:
     module = native.mxu()
     limits = module.Hardware()
-    for wrong in (
+    calls: tuple[Callable[[], object], ...] = (
         lambda: setattr(limits, "limits", [1]),
         lambda: limits.levels(ocm=4, way=0, color=0),
         lambda: module.Dynamic(17, 0, 1),
@@ -162,7 +163,8 @@ def test_what_core_does_not_take_is_a_value_error() -> None:
         lambda: module.regions(0, 31, 4),
         lambda: module.Account(limits).left(native.RESOURCES),
         lambda: module.armv7a_table_bytes([(4096, 8191), (0, 4095)]),
-    ):
+    )
+    for wrong in calls:
         with pytest.raises(ValueError, match="out of range"):
             wrong()
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 import yaml
@@ -22,7 +23,13 @@ from bulkhead.schema import Layout
 from bulkhead.schema.header import c_header
 
 Builds = Callable[..., Build]
-Check = Callable[[bytes], tuple[str, int]]
+
+
+class Check(Protocol):
+    """Name and offset of the first error in a manifest, of a package of so many bytes."""
+
+    def __call__(self, manifest: bytes, package_bytes: int = ..., /) -> tuple[str, int]: ...
+
 
 PROGRAM = """
 #include "core/manifest.h"

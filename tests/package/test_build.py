@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from bulkhead.config.shares import Bandwidth
 from bulkhead.config.system import Regulation
@@ -280,8 +281,11 @@ class TestOwners:
         """The stand-in has text, data and 64 bytes of bss in one page each before its statistics."""
         build = builder(colored)
         elf = ELFFile(BytesIO(build.hypervisor_elf.read_bytes()))
-        symbol = elf.get_section_by_name(".symtab").get_symbol_by_name("status_pages")[0]["st_value"]
-        first = (symbol - 0x80_0000_0000) // 4096
+        section = elf.get_section_by_name(".symtab")
+        assert isinstance(section, SymbolTableSection)
+        symbols = section.get_symbol_by_name("status_pages")
+        assert symbols is not None
+        first = (symbols[0]["st_value"] - 0x80_0000_0000) // 4096
         assert build.status_pages == tuple(int(pa) for pa in build.pool_pages[first : first + 5])
         assert all((pa >> 12) % 16 >= 12 for pa in build.status_pages), "of the hypervisor's own colors"
 

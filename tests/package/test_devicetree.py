@@ -161,7 +161,7 @@ def test_d7_nodes_have_all_compatible_strings_of_the_emulators_board(version: in
     """Drivers and test programs look for one of them, and which one is theirs to choose."""
     dump = tmp_path / "board.dtb"
     machine = f"virt,virtualization=on,gic-version={version},dumpdtb={dump}"
-    command = [qemu_binary(), "-M", machine, "-cpu", "cortex-a53", "-nographic", "-nic", "none"]
+    command = [str(qemu_binary()), "-M", machine, "-cpu", "cortex-a53", "-nographic", "-nic", "none"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     board = list(compatible_lists(dump.read_bytes()).values())
     own = replace(BOARD, pmu=True) if version == 3 else replace(BOARD, gicr=None, gicc=0x801_0000, pmu=True)

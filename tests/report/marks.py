@@ -67,7 +67,8 @@ def marks(svg: str) -> list[Mark]:
         low, high = (left, top), (left + width, top + height)
         seen = ((places >= np.array(low) - 0.01) & (places <= np.array(high) + 0.01)).all(axis=1)
         cut = np.clip(places, low, high)
-        mark = Mark(_color(path), *cut.min(axis=0), *cut.max(axis=0), int(seen.sum()))
+        (x, y), (x_end, y_end) = cut.min(axis=0), cut.max(axis=0)
+        mark = Mark(_color(path), x, y, x_end, y_end, int(seen.sum()))
         if mark.width > 0 or mark.height > 0:
             found.append(mark)
     return found

@@ -139,7 +139,10 @@ def test_terminal_ends_with_the_verdict(isolated: Run, unprotected: Run) -> None
 
 def test_what_was_not_enforced_is_said(tmp_path: Path) -> None:
     """`every promise held` must not be read as if a budget had been one of them."""
-    notice = {"key": "domains[1].bandwidth", "cause": "the budget of 'linux': not enforced by this version"}
+    notice: dict[str, object] = {
+        "key": "domains[1].bandwidth",
+        "cause": "the budget of 'linux': not enforced by this version",
+    }
     result = MadeUp(tmp_path / "run", notices=(notice,)).result()
     run = load_run(tmp_path / "run")
     assert result["notices"] == [notice]

@@ -17,16 +17,17 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 arguments = sys.argv[1:]
 
 
-def option(name, start=""):
+def option(name: str, start: str = "") -> str:
     values = [arguments[i + 1] for i, a in enumerate(arguments) if a == name]
     return next(v for v in values if v.startswith(start))
 
 
-def channel(name):
+def channel(name: str) -> socket.socket:
     parts = dict(p.split("=") for p in option("-chardev", f"socket,id={name}").split(",") if "=" in p)
     return socket.socket(fileno=int(parts["fd"]))
 
@@ -45,11 +46,11 @@ deaf = False
 buffer = ""
 
 
-def send(message):
+def send(message: dict[str, Any]) -> None:
     control.sendall(json.dumps(message).encode() + b"\r\n")
 
 
-def memory(start, size):
+def memory(start: int, size: int) -> bytes:
     data = bytearray(size)
     for address, text in scenario.get("memory", {}).items():
         at, content = int(address, 16) - start, bytes.fromhex(text)
@@ -58,7 +59,7 @@ def memory(start, size):
     return bytes(data[:size])
 
 
-def answer(command):
+def answer(command: dict[str, Any]) -> Any:
     name, given = command["execute"], command.get("arguments", {})
     if name == "query-version":
         return {"qemu": {"major": 10, "minor": 0, "micro": 2}, "package": "fake"}
@@ -72,7 +73,7 @@ def answer(command):
     return {}
 
 
-def take_lines(lines, told):
+def take_lines(lines: socket.socket, told: str) -> None:
     with Path(told).open("w") as out:
         while order := lines.recv(1000):
             out.write(order.decode())
@@ -80,7 +81,7 @@ def take_lines(lines, told):
             lines.sendall(b"OK\n")
 
 
-def tell_time():
+def tell_time() -> None:
     asked = serial.recv(100)
     if asked != b"\x1dt":
         sys.exit(f"asked for the time by {asked!r}")
@@ -90,7 +91,7 @@ def tell_time():
     serial.sendall(f"[bulkhead {scenario['clock']:>10}] this is the time\r\n".encode())
 
 
-def serve(timeout):
+def serve(timeout: float) -> None:
     """Answer what comes within `timeout` s."""
     global buffer, running
     end = time.monotonic() + timeout

@@ -116,7 +116,11 @@ class MadeUp:
         el2 = tables.table()
         for index, pa in enumerate(pool):
             tables.map(el2, 0x10_0000_0000 + index * PAGE, pa, S1_DATA)
-        image = MemoryImage({**{pa: tables.read_frame(pa) for pa in table_frames}})  # type: ignore[dict-item]
+        image = MemoryImage()
+        for pa in table_frames:
+            words = tables.read_frame(pa)
+            assert words is not None
+            image.frames[pa] = words
         for pa, page in zip(status_frames, self._pages(roots, el2, len(pool)), strict=True):
             image.frames[pa] = np.frombuffer(page.ljust(PAGE, b"\0"), dtype="<u8")
         if self.mpam is not None:

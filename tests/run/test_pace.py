@@ -4,6 +4,8 @@ however fast the guest gets on, and a slow guest is not looked at for nothing.""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from bulkhead.run.pace import LEAST_S, MOST_S, Pace
@@ -11,7 +13,7 @@ from bulkhead.run.pace import LEAST_S, MOST_S, Pace
 CAPACITY = 511
 
 
-def looked_at(rates: list[float], cost_s: float = 0.0) -> tuple[list[int], list[float]]:
+def looked_at(rates: Sequence[float], cost_s: float = 0.0) -> tuple[list[int], list[float]]:
     """What comes between looks at a ring that is filled with so many a second, one rate for each look."""
     pace = Pace()
     interval, came, intervals = LEAST_S, [], []

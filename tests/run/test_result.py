@@ -182,7 +182,7 @@ def test_a_run_that_was_left_lasted_until_it_was_left(
 def test_a_flow_in_which_nothing_moved_was_not_tried_and_the_verdict_says_so(
     tmp_path: Path, packets: int
 ) -> None:
-    blank = LAYOUT.unpack("status_system", bytes(LAYOUT.size("status_system")))["flows"]
+    blank: Any = LAYOUT.unpack("status_system", bytes(LAYOUT.size("status_system")))["flows"]
     state = LAYOUT.enum_value("flow_state", "open")
     flows = [{**blank[0], "state": state, "packets": packets}, *blank[1:]]
     result = MadeUp(tmp_path, system={"flows": flows}).result()

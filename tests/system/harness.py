@@ -138,6 +138,7 @@ def boot(
 ) -> Run:
     """Build and run to the end, without a terminal; `alter` makes the machine another one than planned."""
     target = make(system, directory, change, **asked)
+    assert target.machine is not None
     plan = Plan(
         machine=alter(target.machine) if alter else target.machine,
         directory=directory,

@@ -8,6 +8,7 @@ every time, and what a crash costs the task can be bounded.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ RUN_NS = 100 * MS
 # A crash is dumped by the core that had the domain: it should cost the task nothing at all.
 CRASH_COSTS_AT_MOST_NS = 1000
 RTC = 0x0901_0000
-KINDS = {
+KINDS: dict[str, tuple[int, dict[str, Any], str]] = {
     "read": (0, {}, "stage2_data_abort"),
     "write": (1, {}, "stage2_data_abort"),
     "jump": (2, {}, "stage2_instruction_abort"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,7 @@ def test_equal_counted_runs_are_equal_to_the_byte(system: Path, tmp_path: Path) 
 
 
 def test_set_changes_what_runs(system: Path, tmp_path: Path) -> None:
-    def releases(name: str, **asked: object) -> tuple[int, int]:
+    def releases(name: str, **asked: Any) -> tuple[int, int]:
         run = boot(system, tmp_path / name, icount=True, for_ns=60 * MS, **asked)
         report = run.domain("control")["report"]
         return report["period_us"], report["releases"]

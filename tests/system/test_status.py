@@ -33,6 +33,7 @@ async def _read(emulator: Emulator, target: Target) -> SystemStatus | str:
 async def _watch(target: Target) -> tuple[list[SystemStatus], object]:
     """Several readings of a running machine, and whether it ran all the time."""
     readings: list[SystemStatus] = []
+    assert target.machine is not None
     async with emu.start(target.machine.arguments(), target.directory / "emulator.log") as emulator:
         drain = asyncio.ensure_future(emulator.serial_in.read())
         await emulator.command("cont")
