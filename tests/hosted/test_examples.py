@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
+
+from bulkhead.results.run import RunResult
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHORT = {
@@ -105,6 +108,9 @@ BROKEN = {
 }
 
 
+RESULT = TypeAdapter(RunResult)
+
+
 def run(name: str, directory: Path, *options: str) -> dict[str, Any]:
     arguments = ["run", str(EXAMPLES / f"{name}.yaml"), "--on", "machine", "--json", "--no-page", *options]
     done = subprocess.run(
@@ -116,6 +122,7 @@ def run(name: str, directory: Path, *options: str) -> dict[str, Any]:
     assert done.stdout, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == (result["verdict"] != "ok")
+    RESULT.validate_python(result, strict=True)  # as `bulkhead schema run-result` says
     return result
 
 

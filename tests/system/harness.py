@@ -23,6 +23,7 @@ from typing import Any
 import pexpect
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from bulkhead.config.load import load_system
 from bulkhead.env.native import ensure_built
@@ -30,6 +31,7 @@ from bulkhead.env.paths import build_dir
 from bulkhead.env.qemu import qemu_binary
 from bulkhead.package.build import Build, build_system
 from bulkhead.package.build import Options as BuildOptions
+from bulkhead.results.run import RunResult
 from bulkhead.run.boot import in_one_piece
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, Line
@@ -149,7 +151,8 @@ def boot(
         watched=target.watched,
     )
     outcome = run_session(plan, _Nobody())
-    result = conclude(target, outcome, version="test", commit="test")
+    result = dict(conclude(target, outcome, version="test", commit="test"))
+    TypeAdapter(RunResult).validate_python(result, strict=True)
     pages = [outcome.image.bytes_at(pa) for pa in target.status_frames] if outcome.image else []
     status = read_status(target.layout, pages)
     return Run(result, directory, status if isinstance(status, SystemStatus) else None, outcome.console)
