@@ -137,7 +137,7 @@ class MadeUp:
         )
         outcome.simulated_ns = self.simulated_ns
         outcome.told_ns, outcome.host_ns = self.told_ns, self.host_ns
-        return conclude(target, outcome, version="0.1.0", commit="0123456789ab")
+        return dict(conclude(target, outcome, version="0.1.0", commit="0123456789ab"))
 
     def _stage2(self, tables: TableImage, frames: list[int], name: str) -> int:
         root = tables.table()

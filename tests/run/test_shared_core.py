@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from bulkhead.planning.budgets import Budget
 from bulkhead.report.sentences import shared_core_kept
+from bulkhead.results.run import SharedCoreResult
 from bulkhead.run.shared_core import LONGEST_WAY, shared_cores, shared_reasons
 from bulkhead.run.status import BudgetStatus, CoreStatus, DomainStatus, SharedVcpu, SystemStatus
 from bulkhead.run.target import DomainTarget, Policy
@@ -37,7 +37,7 @@ def found(
     policy: Policy | None = None,
     guest_ns: int = 5 * MS,
     targets: tuple[DomainTarget, ...] = TARGETS,
-) -> list[dict[str, Any]]:
+) -> list[SharedCoreResult]:
     none = 0xFFFF_FFFF
     core = CoreStatus(0, none, 0, False, {"wfx": 1}, 0, 0, None, switches=6, shared=vcpus)
     alone = CoreStatus(1, 1, 0, False, {}, 0, 0)

@@ -6,6 +6,7 @@ Called by the terminal's report and the page, so that both say the same. Decides
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from bulkhead.report.load import Run
@@ -51,7 +52,7 @@ def flows_kept(run: Run) -> bool | None:
     return True if all(flow["packets"] for flow in run.flows) else None
 
 
-def budget_text(events: dict[str, Any]) -> str:
+def budget_text(events: Mapping[str, Any]) -> str:
     """How a domain kept to its budget, in one sentence."""
     shared = ", shared by its VCPUs" if events.get("shared") else ""
     limits = [one for one in events["vcpus"] if "budget_mean" in one]
@@ -78,7 +79,7 @@ def budget_text(events: dict[str, Any]) -> str:
     return f"{budget} {events['event']} in each {period}{shared}{changed}; " + _kept_text(events)
 
 
-def _kept_text(events: dict[str, Any]) -> str:
+def _kept_text(events: Mapping[str, Any]) -> str:
     if not events["periods"]:
         return "no period of it has ended"
     most = count(events["max_per_period"])
@@ -122,7 +123,7 @@ def regulation_text(found: dict[str, Any]) -> str:
     )
 
 
-def shared_core_kept(core: dict[str, Any]) -> bool:
+def shared_core_kept(core: Mapping[str, Any]) -> bool:
     """Whether all that is promised of a shared core was kept, and nobody waited for it in vain."""
     return all(promise["kept"] for promise in core["promises"].values()) and not core.get("starved")
 

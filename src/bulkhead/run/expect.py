@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from bulkhead.config.quantity import U64_MAX
 from bulkhead.config.system import Expectation
-from bulkhead.results.run import DomainResult, ExpectedResult
+from bulkhead.results.run import ExpectedResult
 from bulkhead.run.target import QEMU, DomainTarget, Options
 
 
 def expectations(
-    targets: Sequence[DomainTarget], domains: Sequence[DomainResult], options: Options
+    targets: Sequence[DomainTarget], domains: Sequence[Mapping[str, object]], options: Options
 ) -> list[ExpectedResult]:
     """One object for each thing that was expected: `domain`, `what`, `expected`, `seen`, and `met`, which is
     null where this run cannot show it."""
@@ -51,7 +51,7 @@ class _Seen(NamedTuple):
 
 
 def _of_domain(
-    wanted: Expectation, domain: DomainResult, target: DomainTarget, options: Options
+    wanted: Expectation, domain: Mapping[str, object], target: DomainTarget, options: Options
 ) -> Iterator[_Seen]:
     if wanted.ready is not None:
         yield _ready(wanted.ready, domain)
@@ -69,7 +69,7 @@ def _of_domain(
         yield _no_line(wanted.no_line, domain)
 
 
-def _ready(by_ns: int, domain: DomainResult) -> _Seen:
+def _ready(by_ns: int, domain: Mapping[str, object]) -> _Seen:
     ready_ns = domain.get("ready_ns")
     expected = "ready by the end of the run" if by_ns == U64_MAX else f"ready within {_time(by_ns)}"
     if not isinstance(ready_ns, int):
@@ -77,7 +77,7 @@ def _ready(by_ns: int, domain: DomainResult) -> _Seen:
     return _Seen("ready", expected, f"it was ready after {_time(ready_ns)}", ready_ns <= by_ns)
 
 
-def _throttled(wanted: bool, domain: DomainResult, target: DomainTarget, options: Options) -> _Seen:
+def _throttled(wanted: bool, domain: Mapping[str, object], target: DomainTarget, options: Options) -> _Seen:
     expected = (
         "to be stopped by its budget in at least one period"
         if wanted
@@ -97,7 +97,7 @@ def _throttled(wanted: bool, domain: DomainResult, target: DomainTarget, options
     return _Seen("throttled", expected, seen, (stopped > 0) is wanted)
 
 
-def _slowdown(most: float, domain: DomainResult, options: Options) -> _Seen:
+def _slowdown(most: float, domain: Mapping[str, object], options: Options) -> _Seen:
     expected, slowdown = f"a slowdown of at most {most:g}", domain.get("slowdown")
     if not isinstance(slowdown, float):
         return _Seen("slowdown", expected, "its run alone was not made (`--on machine --solo`)", None)
@@ -105,7 +105,7 @@ def _slowdown(most: float, domain: DomainResult, options: Options) -> _Seen:
     return _Seen("slowdown", expected, f"its slowdown was {slowdown:.2f}", met)
 
 
-def _release_delay(most_ns: int, domain: DomainResult, options: Options) -> _Seen:
+def _release_delay(most_ns: int, domain: Mapping[str, object], options: Options) -> _Seen:
     """Of a program that reports its `jitter_ns`: from the moment for which it has set its timer."""
     expected = f"release delays of at most {_time(most_ns)}"
     if options.on == QEMU and not options.icount:
@@ -119,7 +119,7 @@ def _release_delay(most_ns: int, domain: DomainResult, options: Options) -> _See
     return _Seen("release_delay", expected, f"its longest release delay was {_time(longest)}", met)
 
 
-def _report(key: str, value: int, domain: DomainResult, options: Options) -> _Seen:
+def _report(key: str, value: int, domain: Mapping[str, object], options: Options) -> _Seen:
     expected, report = f"`{key}: {value}` in its report", domain.get("report")
     if not isinstance(report, Mapping) or key not in report:
         seen = "it has not reported that" if isinstance(report, Mapping) else "it has reported nothing"
@@ -129,7 +129,7 @@ def _report(key: str, value: int, domain: DomainResult, options: Options) -> _Se
     return _Seen("report", expected, f"it reported `{key}: {str(said)[:40]}`", met)
 
 
-def _line(text: str, by_ns: int | None, domain: DomainResult) -> _Seen:
+def _line(text: str, by_ns: int | None, domain: Mapping[str, object]) -> _Seen:
     expected = f"the line '{text}'" + ("" if by_ns is None else f" within {_time(by_ns)}")
     seen = domain.get("seen")
     if not isinstance(seen, Mapping) or text not in seen:
@@ -141,7 +141,7 @@ def _line(text: str, by_ns: int | None, domain: DomainResult) -> _Seen:
     return _Seen("line", expected, f"it came after {_time(at_ns)}", by_ns is None or at_ns <= by_ns)
 
 
-def _no_line(text: str, domain: DomainResult) -> _Seen:
+def _no_line(text: str, domain: Mapping[str, object]) -> _Seen:
     expected, seen = f"no line '{text}'", domain.get("seen")
     if not isinstance(seen, Mapping) or text not in seen:
         return _Seen("no_line", expected, "no line of its console had that", True)
