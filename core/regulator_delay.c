@@ -14,6 +14,23 @@
 #define MOST_OTHERS (1ull << 30)
 #define MOST_DEBT   ((int64_t)REGULATOR_MAX_HORIZON * ACCOUNT_ONE)
 
+static bool is_regulated(const struct regulator_parameters *parameters, uint32_t core)
+{
+    return ((parameters->regulated >> core) & 1u) != 0;
+}
+
+/* Without its delay a core would never be charged, and so never be stopped: a manager may choose this policy
+ * in a system that has none. */
+static bool delays_are_known(const struct regulator_parameters *parameters)
+{
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i) && parameters->event_delays[i] == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum regulator_error check(const struct regulator_parameters *parameters)
 {
     if (parameters->threshold == 0 || parameters->threshold >= UTILIZATION_ONE) {
@@ -23,14 +40,10 @@ static enum regulator_error check(const struct regulator_parameters *parameters)
         parameters->bandwidth_threshold_events > TRAFFIC_MAX_EVENTS) {
         return REGULATOR_ERROR_TRAFFIC;
     }
-    return parameters->horizon_intervals != 0 && parameters->horizon_intervals <= REGULATOR_MAX_HORIZON
-               ? REGULATOR_ERROR_NONE
-               : REGULATOR_ERROR_HORIZON;
-}
-
-static bool is_regulated(const struct regulator_parameters *parameters, uint32_t core)
-{
-    return ((parameters->regulated >> core) & 1u) != 0;
+    if (parameters->horizon_intervals == 0 || parameters->horizon_intervals > REGULATOR_MAX_HORIZON) {
+        return REGULATOR_ERROR_HORIZON;
+    }
+    return delays_are_known(parameters) ? REGULATOR_ERROR_NONE : REGULATOR_ERROR_POLICY;
 }
 
 /* Events of the cores that are not regulated, and of all other masters. */

@@ -4,9 +4,9 @@
  * time. So nothing is lost that happens while something else is being handled. The counter stands meanwhile:
  * what is done there is nobody's.
  *
- * Longer work of EL2 for a domain is a job of one of its VCPUs (T2): the restart of the domain, and what its
- * socket device has to do. The VCPU is chosen by its priority and runs on its budget, as if the guest ran,
- * but EL2 does steps of the job instead; the registers stay whose they are.
+ * Longer work of EL2 for a domain is a job of one of its VCPUs (T2): the restart of the domain. The VCPU is
+ * chosen by its priority and runs on its budget, as if the guest ran, but EL2 does steps of the job instead;
+ * the registers keep their owner's values.
  */
 #include "run/shared_core.h"
 #include "core/release_delay.h"

@@ -20,7 +20,7 @@ regulator_parameters random_parameters(std::mt19937_64 &random, uint32_t policy)
     parameters.floor_events = 1 + random() % 100;
     parameters.ceiling_events = 5000 + random() % 100000;
     for (uint32_t &delay : parameters.event_delays) {
-        delay = static_cast<uint32_t>(random() >> (32 + random() % 32));
+        delay = static_cast<uint32_t>(random() >> (32 + random() % 32)) | 1;
     }
     return parameters;
 }

@@ -217,6 +217,13 @@ TEST_F(HypercallRegulation, B8_WhatIsBadIsRefusedAndChangesNothing)
              r.horizon_intervals = 100;
          },
          AT(threshold)},
+        {"delays that the manifest does not have",
+         [](auto &r) {
+             r.policy = BH_REGULATION_POLICY_DYNAMIC_DELAY;
+             r.threshold = 1 << 12;
+             r.horizon_intervals = 100;
+         },
+         AT(policy)},
         {"a step of all", [](auto &r) { r.step = 1 << 16; }, AT(step)},
         {"other members", [](auto &r) { r.members = 0b0011; }, AT(members)},
         {"a regulated core that is no member", [](auto &r) { r.regulated |= 0b0100; }, AT(regulated)},
