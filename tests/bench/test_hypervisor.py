@@ -28,6 +28,7 @@ from bulkhead.cli import build_app
 from bulkhead.commands import bench
 from bulkhead.config.load import load_system
 from bulkhead.env.paths import repository
+from bulkhead.machine.interrupt_cost import OVERFLOW_INSTRUCTIONS, PERIOD_INSTRUCTIONS
 
 # Instructions that a path may take: what it takes, and some room for another compiler. Lower them with the
 # paths.
@@ -169,5 +170,8 @@ def test_two_measurements_are_equal_and_no_path_is_longer_than_it_was() -> None:
     assert {row["path"] for row in rows} == set(ALLOWED)
     longer = {row["path"]: row["instructions"] for row in rows if row["instructions"] > ALLOWED[row["path"]]}
     assert longer == {}
+    counted = {row["path"]: row["instructions"] for row in rows}
+    assert counted["period"] == pytest.approx(PERIOD_INSTRUCTIONS, rel=0.02)  # what the machine assumes
+    assert counted["overflow"] == pytest.approx(OVERFLOW_INSTRUCTIONS, rel=0.02)
     for row in rows:
         assert 0 <= row["min"] <= row["instructions"] <= row["max"], row
