@@ -15,7 +15,7 @@ from importlib.metadata import PackageMetadata, distribution
 from pathlib import Path
 
 from bulkhead.env import store
-from bulkhead.env.lock import Package, read_lock
+from bulkhead.env.lock import LockedPackage, read_lock
 from bulkhead.env.paths import cache_dir, repository
 
 PAGE = "docs/third-party.md"
@@ -108,7 +108,7 @@ def installed_debian(setup: str) -> list[str]:
     return sorted({need.partition(":")[2] for text in needs for need in text.split()})
 
 
-def _locked_debian() -> list[Package]:
+def _locked_debian() -> list[LockedPackage]:
     packages = {(one.name, one.version): one for entry in read_lock().values() for one in entry}
     return sorted(packages.values(), key=lambda one: (one.name, one.version))
 

@@ -17,10 +17,10 @@ from bulkhead.bench.hypervisor import (
     CACHE_MAINTENANCE,
     TLB_MAINTENANCE,
     WAYS,
-    Costs,
+    HypervisorCosts,
+    PathRow,
+    PathSample,
     PathsError,
-    Row,
-    Sample,
     first_core_only,
     samples_of,
 )
@@ -59,9 +59,9 @@ ALLOWED = {
 }
 
 
-def costs(instructions: int) -> Costs:
-    sample = Sample(instructions + 5, instructions, instructions, instructions + 1)
-    return Costs(tuple(Row(way, sample) for way in WAYS))
+def costs(instructions: int) -> HypervisorCosts:
+    sample = PathSample(instructions + 5, instructions, instructions, instructions + 1)
+    return HypervisorCosts(tuple(PathRow(way, sample) for way in WAYS))
 
 
 def test_reports_of_all_lives_are_taken_together() -> None:
@@ -70,7 +70,7 @@ def test_reports_of_all_lives_are_taken_together() -> None:
         'report {"a": {"first": 4, "min": 1, "median": 2, "max": 3}}',
         'report {"restart": {"first": 9, "min": 9, "median": 9, "max": 9}}',
     ]
-    assert samples_of(lines) == {"a": Sample(4, 1, 2, 3), "restart": Sample(9, 9, 9, 9)}
+    assert samples_of(lines) == {"a": PathSample(4, 1, 2, 3), "restart": PathSample(9, 9, 9, 9)}
 
 
 @pytest.mark.parametrize("text", ["report {", "report [1]", 'report {"a": 1}', 'report {"a": {"min": 1}}'])
@@ -115,10 +115,12 @@ def test_the_board_of_one_core_is_otherwise_the_same() -> None:
 
 
 @pytest.fixture
-def invoke(monkeypatch: pytest.MonkeyPatch) -> Callable[[Costs | list[str]], tuple[int, dict[str, Any]]]:
+def invoke(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[HypervisorCosts | list[str]], tuple[int, dict[str, Any]]]:
     """The command with a measurement that was made up."""
 
-    def call(measured: Costs | list[str]) -> tuple[int, dict[str, Any]]:
+    def call(measured: HypervisorCosts | list[str]) -> tuple[int, dict[str, Any]]:
         monkeypatch.setattr(bench, "_measure_hypervisor", lambda *_: measured)
         monkeypatch.setattr(bench, "_measure_packet", lambda *_: None)
         done = CliRunner().invoke(build_app(), ["bench", "hypervisor", "--json"])
@@ -128,7 +130,7 @@ def invoke(monkeypatch: pytest.MonkeyPatch) -> Callable[[Costs | list[str]], tup
 
 
 def test_the_verdict_says_which_goals_are_missed_and_the_exit_code_is_that_of_the_verdict(
-    invoke: Callable[[Costs | list[str]], tuple[int, dict[str, Any]]],
+    invoke: Callable[[HypervisorCosts | list[str]], tuple[int, dict[str, Any]]],
 ) -> None:
     code, result = invoke(costs(60))
     assert (code, result["verdict"], result["goals"]) == (0, "ok", {"met": 8, "of": 8, "missed": []})

@@ -18,26 +18,26 @@ from typer.testing import CliRunner
 
 from bulkhead.bench.bare import bare_machine, bare_program, boot_stub
 from bulkhead.bench.counted import CountError, Events, parse_count
-from bulkhead.bench.linux_boot import Comparison, exits_of
+from bulkhead.bench.linux_boot import BootComparison, exits_of
 from bulkhead.cli import build_app
 from bulkhead.commands import bench
 from bulkhead.env.paths import repository
 from bulkhead.package.errors import PackageError
-from bulkhead.package.memory import Loaded, Piece
+from bulkhead.package.memory import LoadedMemory, LoadPiece
 from bulkhead.schema.layout import load_layout
 
 KERNEL, TREE = 0x4000_0000, 0x4200_0000
 BLOCK = 2 << 20
 
 
-def images(tree_bytes: int = 100) -> Loaded:
+def images(tree_bytes: int = 100) -> LoadedMemory:
     tree = bytes(tree_bytes)
     pieces = (
-        Piece("kernel", KERNEL, b"kernel" * 10, 0x10000),
-        Piece("device tree", TREE, tree, BLOCK),
-        Piece("RAM disk", TREE + BLOCK, b"disk", 4),
+        LoadPiece("kernel", KERNEL, b"kernel" * 10, 0x10000),
+        LoadPiece("device tree", TREE, tree, BLOCK),
+        LoadPiece("RAM disk", TREE + BLOCK, b"disk", 4),
     )
-    return Loaded(pieces, KERNEL, TREE, tree)
+    return LoadedMemory(pieces, KERNEL, TREE, tree)
 
 
 def test_the_bare_program_has_the_images_where_the_domain_has_them(tmp_path: Path) -> None:
@@ -122,17 +122,17 @@ def test_exits_of_all_cores_are_added() -> None:
 
 
 def test_the_worst_ratio_decides() -> None:
-    at_limit = Comparison(bare=(1000, 1000), hypervisor=(1010, 1005), at_el2=(9, 9))
+    at_limit = BootComparison(bare=(1000, 1000), hypervisor=(1010, 1005), at_el2=(9, 9))
     assert at_limit.ratio == 1.01
     assert at_limit.reasons == []
     assert at_limit.spread == {"bare": 0, "hypervisor": 5}
-    above = Comparison(bare=(1001, 1000), hypervisor=(1005, 1011), at_el2=(9, 9))
+    above = BootComparison(bare=(1001, 1000), hypervisor=(1005, 1011), at_el2=(9, 9))
     assert above.reasons == [
         "Linux takes 1.0110 times the bare emulator's instructions to its prompt; at most 1.01"
     ]
 
 
-def trapping(maintenance: str, hypervisor: int) -> Comparison:
+def trapping(maintenance: str, hypervisor: int) -> BootComparison:
     exits = {
         "tlb_maintenance": 20,
         "tlb_broadcast": 5,
@@ -140,7 +140,7 @@ def trapping(maintenance: str, hypervisor: int) -> Comparison:
         "cache_broadcast": 5,
         "hvc": 9,
     }
-    return Comparison(
+    return BootComparison(
         bare=(100_000,), hypervisor=(hypervisor,), at_el2=(9,), exits=exits, maintenance=maintenance
     )
 
@@ -168,10 +168,10 @@ def test_what_is_trapped_by_default_is_within_the_limit(asked: str) -> None:
 @pytest.fixture
 def invoke(
     monkeypatch: pytest.MonkeyPatch,
-) -> Callable[[Comparison | list[str]], tuple[int, dict[str, Any]]]:
+) -> Callable[[BootComparison | list[str]], tuple[int, dict[str, Any]]]:
     """The command with a measurement that was made up."""
 
-    def call(measured: Comparison | list[str]) -> tuple[int, dict[str, Any]]:
+    def call(measured: BootComparison | list[str]) -> tuple[int, dict[str, Any]]:
         monkeypatch.setattr(bench, "_measure_linux_boot", lambda *_: measured)
         done = CliRunner().invoke(build_app(), ["bench", "linux-boot", "--json"])
         return done.exit_code, json.loads(done.stdout)
@@ -180,16 +180,16 @@ def invoke(
 
 
 def test_the_command_answers_with_its_exit_code(
-    invoke: Callable[[Comparison | list[str]], tuple[int, dict[str, Any]]],
+    invoke: Callable[[BootComparison | list[str]], tuple[int, dict[str, Any]]],
 ) -> None:
-    code, result = invoke(Comparison(bare=(1000,), hypervisor=(1004,), at_el2=(3,), exits={"hvc": 2}))
+    code, result = invoke(BootComparison(bare=(1000,), hypervisor=(1004,), at_el2=(3,), exits={"hvc": 2}))
     assert (code, result["verdict"], result["reasons"]) == (0, "ok", [])
     assert result["instructions"] == {"bare": 1000, "hypervisor": 1004, "at_el2": 3}
     assert (result["ratio"], result["limit"], result["exits"]) == (1.004, 1.01, {"hvc": 2})
     code, result = invoke(trapping("trapped", 107_000))
     assert (code, result["verdict"], result["limit"]) == (0, "ok", 1.076)
     assert result["maintenance"] == {"asked_for": "trapped", "traps": 40, "instructions_allowed": 6_600}
-    code, result = invoke(Comparison(bare=(1000,), hypervisor=(1020,), at_el2=(3,)))
+    code, result = invoke(BootComparison(bare=(1000,), hypervisor=(1020,), at_el2=(3,)))
     assert (code, result["verdict"], result["ratio"]) == (1, "failed", 1.02)
     code, result = invoke(["no prompt within 300 s"])
     assert (code, result["verdict"], result["reasons"]) == (1, "error", ["no prompt within 300 s"])

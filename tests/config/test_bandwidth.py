@@ -14,7 +14,7 @@ from bulkhead.config.load import Loaded, load_system
 from bulkhead.config.shares import Bandwidth
 from bulkhead.planning.admission import admission_of
 from bulkhead.planning.budgets import Budget, CountedEvent, budget_of, counted_event
-from bulkhead.planning.delays import Delays, delays_of
+from bulkhead.planning.delays import DelaysOfCores, delays_of
 from bulkhead.planning.regulation import lines_of
 
 
@@ -185,7 +185,7 @@ def test_t5_an_event_of_other_accesses_alone_adds_to_refills(tmp_path: Path) -> 
 REGULATED = {"name": "rt", "criticality": "rt", "cpus": [0], "image": {"elf": "guests/mser.elf"}}
 
 
-def delays(directory: Path, platform: str, *cores: int, **regulation: Any) -> Delays | None:
+def delays(directory: Path, platform: str, *cores: int, **regulation: Any) -> DelaysOfCores | None:
     """Of `dynamic-delay`, for best-effort domains on these cores beside a real-time one on core 0."""
     bombs = [
         {"name": f"bomb-{core}", "cpus": [core], "image": {"elf": "guests/membomb.elf"}} for core in cores
@@ -210,7 +210,7 @@ def test_b11_a_core_of_the_same_cluster_delays_by_more(tmp_path: Path) -> None:
 
 def test_b11_the_system_may_say_delays_of_its_own(tmp_path: Path) -> None:
     found = delays(tmp_path, "s32v234", 1, 2, delay="10 ns", least="1 GB/s", horizon="20 ms")
-    assert found == Delays({1: 10_000, 2: 10_000}, 10**9, 20)
+    assert found == DelaysOfCores({1: 10_000, 2: 10_000}, 10**9, 20)
     found = delays(tmp_path, "s32v234", 1, 2, delay="10 ns", cluster_delay="90 ns")
     assert found is not None and found.event_ps == {1: 90_000, 2: 10_000}
 

@@ -18,8 +18,8 @@ from bulkhead.config.platform import Dram, Platform, Range
 from bulkhead.config.shares import Llc
 from bulkhead.config.system import Region, System
 from bulkhead.geometry import color_space
-from bulkhead.planning.allocate import Memory
-from bulkhead.planning.colors import Request, assign
+from bulkhead.planning.allocate import AllocatedMemory
+from bulkhead.planning.colors import ColorRequest, assign
 from bulkhead.planning.left import usage_of
 from bulkhead.planning.model import Hooks, Plan
 from bulkhead.planning.plan import PlanningError, plan_memory
@@ -88,7 +88,7 @@ def test_maps_are_as_many_as_the_formula_says() -> None:
 @pytest.mark.req("C2")
 @pytest.mark.parametrize("count", range(1, 9))
 def test_the_formula_holds_for_any_number_of_contiguous_colors(count: int) -> None:
-    memory = Memory(color_space((13, 14, 15)), [(0, 64 * MIB)])
+    memory = AllocatedMemory(color_space((13, 14, 15)), [(0, 64 * MIB)])
     taken = memory.take_colored(5 * MIB, frozenset(range(count)))
     assert taken is not None
     assert taken.maps == math.ceil(5 * MIB / (count * 8192))
@@ -400,8 +400,10 @@ def test_owners_whose_cache_colors_leave_them_few_banks_get_those() -> None:
 def test_what_is_left_over_goes_to_nobody_who_takes_it_from_rivals() -> None:
     """Two that may get the same two colors have one each, and the third gets all of its own."""
 
-    def request(owner: int, *candidates: int) -> Request:
-        return Request(owner, str(owner), ("domains", owner), None, None, 1, False, frozenset(candidates))
+    def request(owner: int, *candidates: int) -> ColorRequest:
+        return ColorRequest(
+            owner, str(owner), ("domains", owner), None, None, 1, False, frozenset(candidates)
+        )
 
     found = assign([request(0, 0, 1), request(1, 0, 1), request(2, 2, 3)], 4, "bank")
     assert not found.findings

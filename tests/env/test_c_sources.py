@@ -12,7 +12,7 @@ import pytest
 
 from bulkhead.env import aptroot, c_sources, store
 from bulkhead.env.errors import MissingTool
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 
 DESCRIPTION = "Format: 3.0 (quilt)\nSource: duktape\nVersion: 2.7.0-2\n"
 
@@ -59,7 +59,7 @@ def test_files_are_copied_and_locked_by_the_authors_archive(mirror: Path, tmp_pa
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == sorted(c_sources.DUKTAPE.files)
     [package] = store.packages_in(c_sources.duktape_source())
     sha256 = store.sha256(mirror / "duktape_2.7.0.orig.tar.xz")
-    assert package == Package("duktape", "2.7.0-2", "source", sha256)
+    assert package == LockedPackage("duktape", "2.7.0-2", "source", sha256)
     assert (c_sources.duktape_source() / "usr/share/doc/duktape/copyright").is_file()
 
 

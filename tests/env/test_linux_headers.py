@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bulkhead.env import aptroot, linux_headers, store
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 
 RELEASE = "6.1.0-50-arm64"
 MANIFEST = (
@@ -47,7 +47,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(
         store,
         "describe_deb",
-        lambda deb: Package("headers", deb.name.partition("_")[2].removesuffix(".deb"), "arm64", "0"),
+        lambda deb: LockedPackage("headers", deb.name.partition("_")[2].removesuffix(".deb"), "arm64", "0"),
     )
     return tmp_path
 

@@ -16,13 +16,13 @@ from bulkhead.commands import setup
 from bulkhead.env import lock, native, store
 from bulkhead.env.aptroot import AptFailed
 from bulkhead.env.errors import MissingTool
-from bulkhead.env.lock import Package, Versions, deviations, read_lock, want, write_lock
+from bulkhead.env.lock import LockedPackage, Versions, deviations, read_lock, want, write_lock
 from bulkhead.env.progress import Update
 from bulkhead.env.versions import used_json
 
-OLD = Package("tool", "1:1.0", "arm64", "aa")
-NEW = Package("tool", "1:2.0", "arm64", "bb")
-LIBRARY = Package("libtool", "7", "arm64", "cc")
+OLD = LockedPackage("tool", "1:1.0", "arm64", "aa")
+NEW = LockedPackage("tool", "1:2.0", "arm64", "bb")
+LIBRARY = LockedPackage("libtool", "7", "arm64", "cc")
 
 
 @pytest.fixture(autouse=True)
@@ -37,13 +37,13 @@ def lock_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Mirror:
     """Has the newest version; older ones as long as they are in `kept`."""
 
-    def __init__(self, newest: Package, *kept: Package) -> None:
+    def __init__(self, newest: LockedPackage, *kept: LockedPackage) -> None:
         self.newest = newest
         self.kept = kept
         self.online = True
         self.downloads = 0
 
-    def fill(self, request: store.Request, content: Path, update: Update) -> list[Package]:
+    def fill(self, request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
         if not self.online:
             raise AptFailed("E: no route to the mirror")
         self.downloads += 1
@@ -138,7 +138,7 @@ def test_an_update_takes_the_newest(lock_file: Path) -> None:
         ),
     ],
 )
-def test_differences_are_named(fetched: list[Package], difference: str | None) -> None:
+def test_differences_are_named(fetched: list[LockedPackage], difference: str | None) -> None:
     assert deviations(fetched, [OLD, LIBRARY]) == ([difference] if difference else [])
 
 

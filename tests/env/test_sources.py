@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bulkhead.env.sources import (
-    Source,
+    AptSource,
     codename,
     debian_mirror,
     machine_sources,
@@ -40,7 +40,7 @@ Enabled: no
 
 def test_one_line_entries_keep_their_options() -> None:
     first, third_party = parse_one_line(ONE_LINE)
-    assert first == Source(
+    assert first == AptSource(
         "http://mirror.example/debian",
         ("bookworm",),
         ("main", "contrib"),
@@ -66,9 +66,9 @@ def test_other_suites_keep_the_mirror_and_its_embedded_key() -> None:
 
 
 def test_a_third_party_is_not_taken_for_the_distribution() -> None:
-    third_party = Source("http://third.example/apt", ("bookworm",), ("stable",), {})
-    suite_of_its_own = Source("http://other.example/apt", ("tool-bookworm",), ("main",), {})
-    mirror = Source("http://mirror.example/debian", ("bookworm",), ("main",), {})
+    third_party = AptSource("http://third.example/apt", ("bookworm",), ("stable",), {})
+    suite_of_its_own = AptSource("http://other.example/apt", ("tool-bookworm",), ("main",), {})
+    mirror = AptSource("http://mirror.example/debian", ("bookworm",), ("main",), {})
     assert debian_mirror("bookworm", [third_party, suite_of_its_own, mirror]) is mirror
     assert debian_mirror("bookworm", [third_party, suite_of_its_own]) is None
 

@@ -10,7 +10,7 @@ import pytest
 from bulkhead.env import store
 from bulkhead.env.aptroot import AptFailed
 from bulkhead.env.errors import MissingTool
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 
 
@@ -27,12 +27,12 @@ class Fill:
         self.version = version
         self.calls = 0
 
-    def __call__(self, request: store.Request, content: Path, update: Update) -> list[Package]:
+    def __call__(self, request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
         self.calls += 1
         update(0.5, "half")
         (content / "program").write_text("key")
         (content / "other").write_text("more")
-        return [Package("tool", self.version, "all", "0")]
+        return [LockedPackage("tool", self.version, "all", "0")]
 
 
 def key_files(directory: Path) -> Sequence[Path]:
@@ -67,7 +67,7 @@ def test_every_file_can_be_checked() -> None:
 
 
 def test_an_interruption_leaves_nothing(cache: Path) -> None:
-    def interrupted(request: store.Request, content: Path, update: Update) -> list[Package]:
+    def interrupted(request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
         (content / "program").write_text("half of it")
         raise KeyboardInterrupt
 
@@ -78,7 +78,7 @@ def test_an_interruption_leaves_nothing(cache: Path) -> None:
 
 
 def test_a_failed_download_names_the_package_and_the_reason() -> None:
-    def offline(request: store.Request, content: Path, update: Update) -> list[Package]:
+    def offline(request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
         raise AptFailed("E: no route to the mirror")
 
     with pytest.raises(MissingTool) as caught:

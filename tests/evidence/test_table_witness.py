@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bulkhead.evidence.promise import DomainPromise, Promise, TablePromise, Window, colors_of
+from bulkhead.evidence.promise import DomainPromise, Promise, PromisedWindow, TablePromise, colors_of
 from bulkhead.evidence.tables import TableWitness, check_tables
 from bulkhead.evidence.vmsa import root_address, walk
 
@@ -75,13 +75,19 @@ def make_system(pages: int = 600, colored: bool = True) -> System:
         color_bits=COLOR_BITS if colored else 0,
         domains=(
             DomainPromise("control", frozenset({0, 1, 2}), array(frames["control"])),
-            DomainPromise("linux", frozenset({3, 4, 6}), array(frames["linux"]), (Window(GICV, 0x1_0000),)),
+            DomainPromise(
+                "linux", frozenset({3, 4, 6}), array(frames["linux"]), (PromisedWindow(GICV, 0x1_0000),)
+            ),
         ),
         hypervisor_colors=frozenset({7}),
         pool_frames=array(pool),
-        ram=(Window(RAM, 1024 * MIB),),
-        load_area=Window(RAM, 2 * MIB),
-        hypervisor_devices=(Window(UART, PAGE), Window(GICD, 0x1_0000), Window(SRAM, 2 * PAGE)),
+        ram=(PromisedWindow(RAM, 1024 * MIB),),
+        load_area=PromisedWindow(RAM, 2 * MIB),
+        hypervisor_devices=(
+            PromisedWindow(UART, PAGE),
+            PromisedWindow(GICD, 0x1_0000),
+            PromisedWindow(SRAM, 2 * PAGE),
+        ),
     )
     return System(image, promise, roots, el2_root, frames)
 

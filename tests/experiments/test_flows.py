@@ -68,7 +68,7 @@ def test_f3_the_largest_rate_is_one_beside_which_no_core_loses_refills_in_a_peri
             },
         }
 
-    points = [flow_rates.Point(placement, 2, 50) for placement in ("pages", "same-bank")]
+    points = [flow_rates.RatePoint(placement, 2, 50) for placement in ("pages", "same-bank")]
     rows = flow_rates.rate_rows(run, points)
     assert [row["register"] for row in rows] == [24, 24]
     assert rows[0]["rate_mb_s"] == 24 * 15.625
@@ -83,7 +83,7 @@ def test_f3_the_platform_s_table_is_what_the_machine_bears() -> None:
     for cores, refills in ((1, 180), (2, 90), (3, 60)):
         [row] = [row for row in budget.table if (row.cores, row.refills) == (cores, refills)]
         register = int(row.rate / flow_memory.allowed_mb_s(1) / 10**6)
-        point = flow_rates.Point("same-bank", cores, refills)
+        point = flow_rates.RatePoint("same-bank", cores, refills)
         least = [
             min(
                 used

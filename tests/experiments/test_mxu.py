@@ -16,8 +16,15 @@ from bulkhead.campaign.points import PointFailed
 from bulkhead.experiments import mxu, mxu_systems
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import BadExperiment, Sectioned, load_experiment
-from bulkhead.experiments.mxu_rows import NotMeasured, between, cost_row, measured_row, per_access, percentile
-from bulkhead.experiments.mxu_runs import Point, report_of, run_points
+from bulkhead.experiments.mxu_rows import (
+    ProgramNotMeasured,
+    between,
+    cost_row,
+    measured_row,
+    per_access,
+    percentile,
+)
+from bulkhead.experiments.mxu_runs import MxuPoint, report_of, run_points
 from bulkhead.experiments.override import full, quick, with_seeds
 from bulkhead.mxu.native import spec_flags
 
@@ -79,11 +86,11 @@ def test_on_an_mpu_the_check_is_the_refills() -> None:
 
 def test_who_did_not_come_to_the_end_is_not_measured() -> None:
     one = counts(0, 0, 0, [])
-    with pytest.raises(NotMeasured, match="did not come to its mark 2"):
+    with pytest.raises(ProgramNotMeasured, match="did not come to its mark 2"):
         measured_row(marks(one, one)[:1], REPORT, GHZ)
-    with pytest.raises(NotMeasured, match="stride: no memory"):
+    with pytest.raises(ProgramNotMeasured, match="stride: no memory"):
         measured_row(marks(one, one), {**REPORT, "error": "no memory"}, GHZ)
-    with pytest.raises(NotMeasured, match=r"did not report: .*killed"):
+    with pytest.raises(ProgramNotMeasured, match=r"did not report: .*killed"):
         report_of(["[kernel 0.1] patterns killed"], "patterns")
 
 
@@ -92,7 +99,7 @@ def test_several_seeds_become_means_with_intervals_and_the_largest_miss(
 ) -> None:
     """Of runs that are made up: the time and the largest miss grow with the seed."""
 
-    def run(_means: Means, _what: str, points: list[Point]) -> list[dict[str, Any]]:
+    def run(_means: Means, _what: str, points: list[MxuPoint]) -> list[dict[str, Any]]:
         return [
             point.values
             | dict.fromkeys(mxu.MEASURED, 1.0)
@@ -141,12 +148,12 @@ def test_points_have_keys_of_their_own_and_a_quick_form_has_fewer(section: str) 
 
 
 def test_seeds_change_the_machine_and_programs_with_numbers_of_their_own() -> None:
-    one = Point({"case": "x"}, mxu_systems.mmu_pattern("random", "plain", 64))
+    one = MxuPoint({"case": "x"}, mxu_systems.mmu_pattern("random", "plain", 64))
     two = replace(one, seed=2)
     assert one.seeded() == one.system
     assert two.seeded()["components"][0]["params"]["seed"] == 2
     assert (one.on({})["seed"], two.on({})["seed"]) == (1, 2)
-    sqlite = Point({"case": "x"}, mxu_systems.mmu_app("sqlite", {"rows": 1}, "plain", 0), seed=2)
+    sqlite = MxuPoint({"case": "x"}, mxu_systems.mmu_app("sqlite", {"rows": 1}, "plain", 0), seed=2)
     assert sqlite.seeded() == sqlite.system
 
 
@@ -156,9 +163,9 @@ def test_what_is_assumed_is_changed_where_the_machine_has_it() -> None:
         "levels": [{"latency_ps": 1}],
         "regions": [{"latency_ps": 1}],
     }
-    point = Point({"case": "x"}, {}, changes=tuple(mxu_systems.assumed("walk", 5)))
+    point = MxuPoint({"case": "x"}, {}, changes=tuple(mxu_systems.assumed("walk", 5)))
     assert [core["mmu"]["walk_cycles"] for core in point.on(settings)["cores"]] == [5, 5]
-    point = Point({"case": "x"}, {}, changes=tuple(mxu_systems.assumed("latency", 767)))
+    point = MxuPoint({"case": "x"}, {}, changes=tuple(mxu_systems.assumed("latency", 767)))
     assert point.on(settings)["levels"] == point.on(settings)["regions"] == [{"latency_ps": 10**6}]
     assert settings["levels"] == [{"latency_ps": 1}]
 
@@ -186,9 +193,9 @@ def test_misses_on_the_machine_are_those_that_can_be_counted(tmp_path: Path) -> 
     the TLB has entries misses once in sixteen accesses, and nowhere where the entries are locked."""
     accesses = 16384
     points = [
-        Point({"case": "mpu"}, mxu_systems.mpu_pattern("random", "dynamic", accesses)),
-        Point({"case": "plain"}, mxu_systems.mmu_pattern("stride", "plain", accesses)),
-        Point({"case": "locked"}, mxu_systems.mmu_pattern("stride", "locked", accesses)),
+        MxuPoint({"case": "mpu"}, mxu_systems.mpu_pattern("random", "dynamic", accesses)),
+        MxuPoint({"case": "plain"}, mxu_systems.mmu_pattern("stride", "plain", accesses)),
+        MxuPoint({"case": "locked"}, mxu_systems.mmu_pattern("stride", "locked", accesses)),
     ]
     means = Means("mxu", tmp_path, Engine(2), lambda *_: pytest.fail("runs no system by itself"))
     mpu, plain, locked = run_points(means, "test", points)
@@ -203,6 +210,6 @@ def test_misses_on_the_machine_are_those_that_can_be_counted(tmp_path: Path) -> 
     refused["components"][0]["params"]["spec"] = spec_flags(("deterministic", "independent"))
     refused["components"][0]["params"]["bytes"] = 80 * mxu_systems.MIB
     with pytest.raises(PointFailed, match="no memory with this specification"):
-        run_points(means, "test", [Point({"case": "refused"}, refused)])
-    one_region = Point({"case": "1"}, mxu_systems.mpu_app("cnn", {}, "1"), may_be_refused=True)
+        run_points(means, "test", [MxuPoint({"case": "refused"}, refused)])
+    one_region = MxuPoint({"case": "1"}, mxu_systems.mpu_app("cnn", {}, "1"), may_be_refused=True)
     assert "can need 2 dynamic regions at once" in run_points(means, "test", [one_region])[0]["refused"]

@@ -23,7 +23,7 @@ from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.published import figures as library
 from bulkhead.published.figures import BadFigures, figures
-from bulkhead.published.ours import Places, batches_of, kept, measured
+from bulkhead.published.ours import FigurePlaces, batches_of, kept, measured
 
 from ..platforms import platform
 
@@ -119,7 +119,7 @@ def test_a_wrong_file_is_refused(own_file: Any, old: str, new: str, reason: str)
 
 def test_ours_are_what_experiments_have_left_or_a_command_that_makes_them(tmp_path: Path) -> None:
     meant = [figures()["s32v234-overhead-1ms"], figures()["s32v234-static-disparity"]]
-    before = kept(meant, Places(tmp_path, tmp_path))
+    before = kept(meant, FigurePlaces(tmp_path, tmp_path))
     assert [one.ours for one in before] == [None, None]
     assert before[0].origin == "not measured yet: ./bulkhead experiment regulation-overhead"
     rows: dict[str, list[dict[str, Any]]] = {
@@ -139,7 +139,7 @@ def test_ours_are_what_experiments_have_left_or_a_command_that_makes_them(tmp_pa
     for name, own in rows.items():
         (tmp_path / name).mkdir()
         polars.DataFrame(own, infer_schema_length=None).write_parquet(tmp_path / name / "rows.parquet")
-    overhead, budget = kept(meant, Places(tmp_path, tmp_path))
+    overhead, budget = kept(meant, FigurePlaces(tmp_path, tmp_path))
     assert (overhead.ours, overhead.low, overhead.high) == (1.006, 1.005, 1.007)
     assert overhead.error == pytest.approx(1.006 / 1.026 - 1)
     assert budget.ours == 800
@@ -153,7 +153,7 @@ def test_ours_are_measured_with_the_machine_as_it_is() -> None:
         [figures()["zynq7020-load-hit"]],
         lambda jobs, _: [run_point(job) for _, job in jobs],
         lambda *_: [],
-        Places(Path(), Path()),
+        FigurePlaces(Path(), Path()),
     )
     assert failures == []
     assert hit.ours == pytest.approx(6, rel=0.01)
@@ -164,7 +164,7 @@ def test_what_is_measured_stays_and_one_that_fails_keeps_no_other_from_it(tmp_pa
     """Until an experiment leaves a newer row, or the figure means another one."""
     names = ["s32v234-overhead-1ms", "s32v234-static-disparity", "s32v234-overhead-500us"]
     meant = [figures()[name] for name in names]
-    places = Places(tmp_path / "experiments", tmp_path / "figures")
+    places = FigurePlaces(tmp_path / "experiments", tmp_path / "figures")
     asked = []
 
     def rows(what: Any, only: Sequence[str], title: str) -> list[dict[str, Any]]:
@@ -212,7 +212,9 @@ def test_the_command_measures_keeps_and_says_what_it_could_not(
 ) -> None:
     from bulkhead.commands import published as command
 
-    monkeypatch.setattr(command, "_places", lambda: Places(tmp_path / "experiments", tmp_path / "figures"))
+    monkeypatch.setattr(
+        command, "_places", lambda: FigurePlaces(tmp_path / "experiments", tmp_path / "figures")
+    )
 
     def shown(*words: str) -> tuple[int, dict[str, Any]]:
         done = CliRunner().invoke(build_app(), ["published", "zcu102-dma-64k", "--json", *words])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bulkhead.planning.native import Capacity, memory
+from bulkhead.planning.native import NativeCapacity, memory
 
 from .memory_oracle import Oracle, Row, rate_of
 
@@ -41,7 +41,7 @@ def oracles(draw: st.DrawFn) -> Oracle:
     )
 
 
-def native(exact: Oracle) -> Capacity:
+def native(exact: Oracle) -> NativeCapacity:
     return NATIVE.Capacity(
         curve=[(rate, -int(-use * ONE // 1)) for rate, use in exact.curve],
         table=[(row.cores, row.refills, row.rate) for row in exact.table],

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from bulkhead.config.load import load_system
-from bulkhead.package.build import Build, Options, build_system
+from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.planning.model import Hooks
 
 MS = 10**6
@@ -32,7 +32,7 @@ def built_from(directory: Path, *domains: dict[str, Any], hooks: Hooks | None = 
     path.write_text(yaml.safe_dump(system, sort_keys=False))
     loaded = load_system(path)
     assert loaded.ok, loaded.problems
-    options = Options(hosted=True, run_for_ns=for_ns, target_dir=target_dir)
+    options = BuildOptions(hosted=True, run_for_ns=for_ns, target_dir=target_dir)
     return build_system(loaded, directory / "package", options, hooks)
 
 

@@ -12,8 +12,8 @@ import yaml
 
 from bulkhead.config.load import load_system
 from bulkhead.machine.hosted import HostedRun, run_hosted
-from bulkhead.package.build import Build, Options, build_system
-from bulkhead.run.console import ConsoleParser, DomainConsole
+from bulkhead.package.build import Build, BuildOptions, build_system
+from bulkhead.run.console import ConsoleLog, ConsoleParser
 
 pytestmark = pytest.mark.usefixtures("hosted_built")
 
@@ -36,10 +36,10 @@ def built_for(board: str, directory: Path, *domains: dict[str, Any], for_ns: int
     path.write_text(yaml.safe_dump(system, sort_keys=False))
     loaded = load_system(path)
     assert loaded.ok, loaded.problems
-    return build_system(loaded, directory / "package", Options(hosted=True, run_for_ns=for_ns))
+    return build_system(loaded, directory / "package", BuildOptions(hosted=True, run_for_ns=for_ns))
 
 
-def heard(run: HostedRun, *names: str) -> dict[str, DomainConsole]:
+def heard(run: HostedRun, *names: str) -> dict[str, ConsoleLog]:
     parser = ConsoleParser(names)
     parser.feed(run.console.encode("latin-1"))
     parser.finish()

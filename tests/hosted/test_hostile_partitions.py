@@ -23,7 +23,7 @@ from bulkhead.env.paths import build_dir
 from bulkhead.evidence.mpam import check_mpam
 from bulkhead.evidence.portions import PortionWitness, check_portions
 from bulkhead.machine.hosted import HostedRun, run_hosted
-from bulkhead.package.build import Build, Options, build_system
+from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.status_mpam import MpamStatus, read_mpam
@@ -96,7 +96,7 @@ class Attempt:
 def attempt(system: Path, directory: Path, target_dir: Path | None = None, for_ms: int = FOR_MS) -> Attempt:
     loaded = load_system(system)
     assert loaded.ok, loaded.problems
-    options = Options(hosted=True, run_for_ns=for_ms * MS, target_dir=target_dir)
+    options = BuildOptions(hosted=True, run_for_ns=for_ms * MS, target_dir=target_dir)
     build = build_system(loaded, directory / "package", options)
     run = run_hosted(build, frames=(*build.status_pages, *(int(pa) for pa in build.pool_pages)))
     assert run.answer["ending"] == "off", run.answer["trouble"]

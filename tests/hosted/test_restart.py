@@ -13,7 +13,7 @@ import pytest
 
 from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build
-from bulkhead.run.console import ConsoleParser, Line
+from bulkhead.run.console import ConsoleLine, ConsoleParser
 from bulkhead.run.status import SystemStatus, read_status
 
 from .systems import MS, built_from, domain
@@ -47,7 +47,7 @@ def output(run: HostedRun, name: str) -> list[tuple[int, str]]:
     """What a domain has printed, and when each line began."""
     lines: list[tuple[int, str]] = []
 
-    def take(line: Line) -> None:
+    def take(line: ConsoleLine) -> None:
         if line.domain == name and line.continues:
             lines[-1] = (lines[-1][0], lines[-1][1] + line.text)
         elif line.domain == name:

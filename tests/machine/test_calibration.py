@@ -15,7 +15,7 @@ from bulkhead.cli import build_app
 from bulkhead.machine.calibrate import FREE, check, fit, settings_for, write
 from bulkhead.machine.delays import measured_delays, stated
 from bulkhead.machine.facts import KERNELS, measurement
-from bulkhead.machine.limits import Sustained, guaranteed, peak_mb_per_s, sustained
+from bulkhead.machine.limits import SustainedRate, guaranteed, peak_mb_per_s, sustained
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.machine.settings import settings_of
@@ -117,10 +117,10 @@ def test_limits_stay_below_the_peak_and_the_worst_pattern_is_the_guarantee() -> 
 
 def test_the_guarantee_is_the_least_of_a_busy_dram_however_many_cores_ask() -> None:
     rows = [
-        Sustained("light", 1, 10.0, 0.3),  # it asks for no more
-        Sustained("hard", 1, 900.0, 1.0),
-        Sustained("hard", 2, 950.0, 1.0),
-        Sustained("light", 2, 20.0, 0.6),
+        SustainedRate("light", 1, 10.0, 0.3),  # it asks for no more
+        SustainedRate("hard", 1, 900.0, 1.0),
+        SustainedRate("hard", 2, 950.0, 1.0),
+        SustainedRate("light", 2, 20.0, 0.6),
     ]
     assert guaranteed(rows, 2) == rows[1]
     assert guaranteed([rows[0], rows[3]], 2) == rows[3]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bulkhead.machine.native import built_machine, load_machine
-from bulkhead.machine.partition_monitors import Monitors
+from bulkhead.machine.partition_monitors import PartitionMonitors
 from bulkhead.machine.partitions import BadPartition, divide, partitions_of
 from bulkhead.machine.point import BadJob, job_platform, job_settings, run_point
 from bulkhead.planning.mpam_native import mpam
@@ -123,10 +123,10 @@ def test_partitions_that_there_are_not_are_refused() -> None:
 def test_more_partitions_than_monitors_are_refused() -> None:
     wanted = job(*({"name": f"vm{n}"} for n in range(4)))
     machine = load_machine(json.dumps(job_settings(wanted)))
-    Monitors(partitions_of(wanted), job_platform(wanted), machine)
+    PartitionMonitors(partitions_of(wanted), job_platform(wanted), machine)
     wanted["partitions"].append({"name": "vm4"})
     with pytest.raises(ValueError, match=r"'l3\.1' has 8 monitors, too few"):
-        Monitors(partitions_of(wanted), job_platform(wanted), machine)
+        PartitionMonitors(partitions_of(wanted), job_platform(wanted), machine)
 
 
 def test_a_setting_that_is_null_is_left_out() -> None:

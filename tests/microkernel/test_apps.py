@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.commands.run_components import Options, run_components
+from bulkhead.commands.run_components import ComponentRunOptions, run_components
 from tests.microkernel import app_results as expected
 
 pytestmark = pytest.mark.emulator
@@ -62,7 +62,7 @@ def attempt(board: str, for_: str, *components: Json, on: str = "qemu", **hardwa
     with TemporaryDirectory() as name:
         directory = Path(name)
         (directory / "apps.yaml").write_text(json.dumps(system))
-        options = Options(
+        options = ComponentRunOptions(
             on=on,
             for_ns=None,
             unprotected=False,

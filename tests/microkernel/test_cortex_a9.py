@@ -109,5 +109,5 @@ def test_a_core_that_cannot_be_is_refused(key: str, value: object, reason: str) 
     request = request_of(ZYNQ_MACHINE, "first", "hello: runs")
     armv7.ensure_armv7()
     request["core"][key] = value
-    with pytest.raises(armv7.NotRun, match=reason):
+    with pytest.raises(armv7.Armv7NotRun, match=reason):
         armv7.run(request)

@@ -85,7 +85,7 @@ def test_a_fault_in_the_kernel_s_start_is_reported(tmp_path: Path, request_: arm
     ],
 )
 def test_what_cannot_be_run_is_refused(request_: armv7.Json, change: armv7.Json, reason: str) -> None:
-    with pytest.raises(armv7.NotRun, match=re.escape(reason)):
+    with pytest.raises(armv7.Armv7NotRun, match=re.escape(reason)):
         armv7.run({**request_, **change})
 
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_run_is_refused(request_: armv7.Json, change: armv7.Json,
     ],
 )
 def test_what_no_core_has_is_refused(request_: armv7.Json, key: str, value: Any, reason: str) -> None:
-    with pytest.raises(armv7.NotRun, match=re.escape(reason)):
+    with pytest.raises(armv7.Armv7NotRun, match=re.escape(reason)):
         armv7.run({**request_, "core": {**request_["core"], key: value}})
 
 
@@ -113,7 +113,7 @@ def test_files_that_are_no_images_are_refused(tmp_path: Path, request_: armv7.Js
     ):
         file = tmp_path / "image.elf"
         file.write_bytes(content)
-        with pytest.raises(armv7.NotRun, match=reason):
+        with pytest.raises(armv7.Armv7NotRun, match=reason):
             armv7.run({**request_, "image": str(file)})
 
 

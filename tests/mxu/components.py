@@ -13,11 +13,11 @@ import yaml
 from bulkhead.config.load_components import load_components
 from bulkhead.env.native import ensure_built
 from bulkhead.env.qemu import qemu_binary
-from bulkhead.microkernel.build import TARGETS, Image, build_image
+from bulkhead.microkernel.build import TARGETS, ComponentsImage, build_image
 from bulkhead.microkernel.session import Ending, command_line, run_emulator
 from bulkhead.mxu.layout import SYSTEM_COMPONENTS
 from bulkhead.package.errors import PackageError
-from bulkhead.run.console import ConsoleParser, Line
+from bulkhead.run.console import ConsoleLine, ConsoleParser
 from tests.command_line import invoked
 
 Json = dict[str, Any]
@@ -42,7 +42,7 @@ def written(directory: Path, board: str, *components: Json, **keys: Any) -> Path
     return path
 
 
-def built(path: Path, run_ns: int = 0) -> Image:
+def built(path: Path, run_ns: int = 0) -> ComponentsImage:
     ensure_built(["target"], TARGETS)
     loaded = load_components(path)
     assert not loaded.problems, [problem.text() for problem in loaded.problems]
@@ -73,7 +73,7 @@ class Boot:
     untagged: list[str]
 
 
-def boot(image: Image, directory: Path, content: bytes) -> Boot:
+def boot(image: ComponentsImage, directory: Path, content: bytes) -> Boot:
     """An image that need not be what was built."""
     elf = directory / "changed.elf"
     elf.write_bytes(content)
@@ -86,7 +86,7 @@ def boot(image: Image, directory: Path, content: bytes) -> Boot:
 
 
 class _Silent:
-    def line(self, line: Line) -> None: ...
+    def line(self, line: ConsoleLine) -> None: ...
 
     def raw(self, data: bytes) -> None: ...
 

@@ -14,7 +14,7 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Problem
-from bulkhead.mxu.model import Admission
+from bulkhead.mxu.model import MxuAdmission
 
 Json = dict[str, Any]
 
@@ -33,14 +33,14 @@ def system(platform: str, *components: Json, **keys: Any) -> Json:
 
 def checked(
     directory: Path, tree: Json, *, unprotected: bool = False
-) -> tuple[Admission | None, list[Problem]]:
+) -> tuple[MxuAdmission | None, list[Problem]]:
     path = directory / "system.yaml"
     path.write_text(yaml.safe_dump(tree, sort_keys=False))
     _, found, problems, _ = check_components(str(path), (), unprotected=unprotected)
     return found, list(problems)
 
 
-def admitted(directory: Path, tree: Json, *, unprotected: bool = False) -> Admission:
+def admitted(directory: Path, tree: Json, *, unprotected: bool = False) -> MxuAdmission:
     found, problems = checked(directory, tree, unprotected=unprotected)
     assert found is not None and not problems, [problem.text() for problem in problems]
     return found

@@ -14,7 +14,7 @@ from bulkhead.config.crosscheck_components import check_components
 from bulkhead.mxu import native
 from bulkhead.mxu.admit import admit
 from bulkhead.mxu.costs import refill_cycles, refill_ns
-from bulkhead.mxu.model import Admission, Served
+from bulkhead.mxu.model import MxuAdmission, Served
 
 from .systems import Json, admitted, board, checked, component, memory, parsed, system
 
@@ -23,7 +23,7 @@ MOST_REGIONS, SYSTEM_REGIONS = 8, 2
 MPU, MMU = "stm32f767", "zynq7020"
 
 
-def of(found: Admission, component_name: str, name: str) -> Served:
+def of(found: MxuAdmission, component_name: str, name: str) -> Served:
     return next(one for one in found.served if (one.component, one.name) == (component_name, name))
 
 
@@ -46,7 +46,7 @@ def systems(draw: st.DrawFn, platform: str) -> Json:
     return system(platform, *components, hardware=hardware)
 
 
-def apart(found: Admission) -> None:
+def apart(found: MxuAdmission) -> None:
     """X2: components have no byte in common but shared memory, and no allocation overlaps another."""
     taken: list[Served] = []
     for one in found.served:
@@ -59,7 +59,7 @@ def apart(found: Admission) -> None:
     assert all(frames.at <= one.at and one.at + one.nbytes <= frames.end for one in taken)
 
 
-def answered_once(found: Admission, tree: Json) -> None:
+def answered_once(found: MxuAdmission, tree: Json) -> None:
     """Each allocation of the file is served, or refused with a finding that names it."""
     for index, one in enumerate(tree["components"]):
         for number, part in enumerate(one["memory"]):

@@ -18,7 +18,7 @@ from bulkhead.microkernel.description import (
     Description,
     packed,
 )
-from bulkhead.microkernel.elf32 import Chunk, read_program, write_image
+from bulkhead.microkernel.elf32 import Elf32Chunk, read_program, write_image
 from bulkhead.microkernel.link import COMPILER
 from bulkhead.mxu import native
 from bulkhead.package.errors import PackageError
@@ -130,7 +130,7 @@ def test_x9_an_object_of_any_size_gets_a_region_of_its_own(tmp_path: Path) -> No
 
 def test_x9_what_is_loaded_does_not_overlap() -> None:
     with pytest.raises(PackageError, match="what is loaded at 0x1000 reaches what is at 0x1003"):
-        write_image(0, [Chunk(0x1003, b"two"), Chunk(0x1000, b"four")])
+        write_image(0, [Elf32Chunk(0x1003, b"two"), Elf32Chunk(0x1000, b"four")])
 
 
 def described(**change: object) -> Description:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bulkhead.config.microkernel import Microkernel
 from bulkhead.microkernel.priorities import priorities_of
 from bulkhead.mxu import native
-from bulkhead.mxu.layout import Layout, Sizes, Span, layout_of
+from bulkhead.mxu.layout import MxuLayout, Sizes, Span, layout_of
 from tests.mxu.systems import board, component, memory, parsed, system
 
 OWN = (Sizes(17000, 200_000), Sizes(5000, 1400))
@@ -26,7 +26,7 @@ def kernel_of(name: str) -> Microkernel:
     return found
 
 
-def spans(layout: Layout) -> list[Span]:
+def spans(layout: MxuLayout) -> list[Span]:
     return [span for one in layout.places for span in (one.stack, one.data, one.code) if span is not None]
 
 

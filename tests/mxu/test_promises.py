@@ -13,7 +13,7 @@ import pytest
 
 from bulkhead.config.load_components import load_components
 from bulkhead.microkernel import description
-from bulkhead.microkernel.result import Facts, run_result
+from bulkhead.microkernel.result import ComponentFacts, run_result
 from bulkhead.microkernel.session import Ending
 from bulkhead.mxu.layout import SYSTEM_COMPONENTS
 from bulkhead.run.console import ConsoleParser
@@ -102,7 +102,7 @@ def test_what_kernel_and_scheduler_do_not_say_is_missed(tmp_path: Path) -> None:
         assert len(lines) - len(kept) == (1 if without else 0)
         parser.feed(b"".join(kept))
         parser.finish()
-        facts = Facts(image, parser, Ending("end"), "qemu", False, 5_000_000, {}, (), {})
+        facts = ComponentFacts(image, parser, Ending("end"), "qemu", False, 5_000_000, {}, (), {})
         return run_result(facts)[1]
 
     assert load_components(path).problems == ()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.bench.refill import Measured
+from bulkhead.bench.refill import MeasuredRefill
 from bulkhead.bench.refill import measure as bench
 from bulkhead.bounds.refill import NotBounded, RefillBound, refill_bound
 from bulkhead.bounds.thumb import functions_of
@@ -80,7 +80,7 @@ def test_check_says_which_figure_is_which() -> None:
 
 def test_bench_compares_and_fails() -> None:
     found = bench(PLATFORM)
-    assert isinstance(found, Measured) and found.reasons == []
+    assert isinstance(found, MeasuredRefill) and found.reasons == []
     assert found.refills > 1000 and 300 < found.seen < found.bound.cycles
     [low] = replace(found, in_file=found.bound.cycles - 1).reasons
     assert low.startswith("`cores.mpu.bound` of 'stm32f767' is ")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bulkhead.microkernel.description import BYTES
-from bulkhead.microkernel.elf32 import Chunk, read_program, write_image
+from bulkhead.microkernel.elf32 import Elf32Chunk, read_program, write_image
 from tests.command_line import invoked
 from tests.mxu.components import BOARDS, boot, built, run, written
 
@@ -205,7 +205,7 @@ def changed(directory: Path, offset: int, value: bytes, *, sealed: bool) -> Any:
         struct.pack_into("<I", content, 12, zlib.crc32(content[16:]))
     others = [one for one in program.chunks if one is not description]
     return boot(
-        image, directory, write_image(program.entry, [*others, Chunk(description.at, bytes(content))])
+        image, directory, write_image(program.entry, [*others, Elf32Chunk(description.at, bytes(content))])
     )
 
 

@@ -19,8 +19,8 @@ import pytest
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 from bulkhead.geometry import UNCOLORED, color_space
-from bulkhead.package.build import Build, Options, build_plan
-from bulkhead.package.elfout import Chunk, write_elf
+from bulkhead.package.build import Build, BuildOptions, build_plan
+from bulkhead.package.elfout import ElfChunk, write_elf
 from bulkhead.planning.model import DomainPlan, Plan, Pool, Segment
 from bulkhead.schema import Layout, load_layout
 
@@ -145,7 +145,9 @@ def system() -> System:
 
 def program(*segments: tuple[int, bytes], entry: int | None = None) -> bytes:
     """A bare-metal program with the given (address, content) segments."""
-    return write_elf(segments[0][0] if entry is None else entry, [Chunk(at, data) for at, data in segments])
+    return write_elf(
+        segments[0][0] if entry is None else entry, [ElfChunk(at, data) for at, data in segments]
+    )
 
 
 def kernel_image(payload: bytes, *, text_offset: int = 0, image_bytes: int | None = None) -> bytes:
@@ -213,7 +215,7 @@ class Builder:
     out: Path
 
     def __call__(self, plan: Plan, name: str = "out", **options: Any) -> Build:
-        chosen = Options(target_dir=self.target_dir, **options)
+        chosen = BuildOptions(target_dir=self.target_dir, **options)
         return build_plan(plan, self.images, self.out / name, chosen)
 
 

@@ -24,7 +24,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 from bulkhead.env.paths import repository
 from bulkhead.package.accept import Acceptance, accept
-from bulkhead.package.build import Options, build_plan, program_of
+from bulkhead.package.build import BuildOptions, build_plan, program_of
 from bulkhead.package.errors import PackageError
 from bulkhead.package.linux import BLOCK_BYTES
 from bulkhead.package.verdict import refusal
@@ -48,7 +48,7 @@ def board(platform: Platform) -> Platform:
     return Platform.model_validate({**platform.model_dump(exclude_unset=True), "devices": devices})
 
 
-def built(plan: Plan, base: Path, out: Path, options: Options, layout: Layout) -> tuple[str, ...]:
+def built(plan: Plan, base: Path, out: Path, options: BuildOptions, layout: Layout) -> tuple[str, ...]:
     """Why the system would not start; nothing: it would."""
     try:
         build = build_plan(plan, base, out, options)
@@ -139,7 +139,7 @@ def test_what_is_accepted_is_built_and_starts_and_what_is_refused_is_not(
         plan = plan_memory(system, board)
     except PlanningError:
         return
-    options = Options(target_dir=target_dir)
+    options = BuildOptions(target_dir=target_dir)
     accepted = accept(plan, tmp_path, target_dir=target_dir)
     assert not accepted.unchecked
     assert all(finding.cause and finding.path for finding in accepted.findings), accepted.findings

@@ -16,7 +16,7 @@ import yaml
 
 from bulkhead.config.load import load_system
 from bulkhead.env.paths import repository
-from bulkhead.package.build import Build, Options, build_system
+from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.package.corrupt import field_place, flipped_bit, patched_field, with_manifest
 from bulkhead.planning.model import Hooks, Plan
 from bulkhead.schema import Layout
@@ -125,7 +125,7 @@ def test_core_accepts_the_examples_unprotected_and_miscolored_too(
     settings = [f"{place}.kernel={images / 'Image'}", f"{place}.initrd={images / 'initrd'}"]
     loaded = load_system(file, settings, unprotected=unprotected)
     assert loaded.ok, loaded.problems
-    options = Options(target_dir=target)
+    options = BuildOptions(target_dir=target)
     build = build_system(loaded, tmp_path / "out", options, Hooks(miscolor="linux" if wrong else None))
     assert check(build.manifest.read_bytes(), build.package_bytes) == ("none", 0)
     assert (build.plan.miscolored_pa is not None) == wrong

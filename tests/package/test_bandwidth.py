@@ -19,7 +19,7 @@ from bulkhead.config.system import Regulation, System
 from bulkhead.env.paths import repository
 from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
 from bulkhead.package.manifest import pack_manifest
-from bulkhead.package.memory import Loaded
+from bulkhead.package.memory import LoadedMemory
 from bulkhead.package.verdict import manifest_check
 from bulkhead.planning.admission import check_admission
 from bulkhead.planning.broker import BROKER
@@ -131,7 +131,7 @@ def base() -> tuple[Plan, CountedEvent]:
 
 def manifest_of(plan: Plan, event: CountedEvent, layout: Layout) -> bytes:
     """With no images: nothing of them is looked at here."""
-    loaded = [Loaded((), 0x4000_0000, 0, b"") for _ in plan.domains]
+    loaded = [LoadedMemory((), 0x4000_0000, 0, b"") for _ in plan.domains]
     return pack_manifest(plan, loaded, [[] for _ in plan.domains], layout, event=event)
 
 

@@ -12,18 +12,18 @@ import fdt
 import pytest
 
 from bulkhead.env.qemu import qemu_binary
-from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, device_tree, own_device_tree
+from bulkhead.package.devicetree import GuestBoard, PassedDevice, TreeConsole, device_tree, own_device_tree
 from bulkhead.package.errors import PackageError
-from bulkhead.package.memory import Region
+from bulkhead.package.memory import LoadRegion
 
 BOARD = GuestBoard(
-    memory=(Region(0x4000_0000, 16 << 20), Region(0x1_0000_0000, 1 << 20)),
+    memory=(LoadRegion(0x4000_0000, 16 << 20), LoadRegion(0x1_0000_0000, 1 << 20)),
     cpus=2,
     cpu_type="cortex-a53",
     gicd=0x800_0000,
     gicr=0x80A_0000,
     entropy=b"seed",
-    console=Console(0x900_0000, 33),
+    console=TreeConsole(0x900_0000, 33),
     cmdline="console=ttyAMA0 quiet",
     initrd=(0x4400_0000, 0x4410_0000),
     params={"period_us": 1000, "big": (1 << 64) - 1},
@@ -116,7 +116,9 @@ def test_the_blob_says_its_own_size_in_whole_words() -> None:
 def test_a_gicv2_has_its_cpu_interface_and_says_which_cpus_its_private_interrupts_reach(
     tmp_path: Path,
 ) -> None:
-    board = replace(BOARD, gicr=None, gicd=0xF901_0000, gicc=0xF902_F000, console=Console(0xFF00_0000, 53))
+    board = replace(
+        BOARD, gicr=None, gicd=0xF901_0000, gicc=0xF902_F000, console=TreeConsole(0xFF00_0000, 53)
+    )
     source = source_of(device_tree(board), tmp_path)
     for piece in (
         'compatible = "arm,gic-400\\0arm,cortex-a15-gic"',

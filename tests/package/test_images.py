@@ -18,12 +18,12 @@ from bulkhead.package.bare_metal import Program, elf_program, load_program, raw_
 from bulkhead.package.elf import parse_elf
 from bulkhead.package.errors import PackageError
 from bulkhead.package.linux import BLOCK_BYTES, load_linux, parse_kernel
-from bulkhead.package.memory import Loaded, Piece, Region, copied
+from bulkhead.package.memory import LoadedMemory, LoadPiece, LoadRegion, copied
 
 Make = Callable[..., bytes]
 
 RAM = 0x4000_0000
-MEMORY = (Region(RAM, 1 << 20), Region(0x8000_0000, 1 << 20))
+MEMORY = (LoadRegion(RAM, 1 << 20), LoadRegion(0x8000_0000, 1 << 20))
 TREE = b"\xd0\x0d\xfe\xed" + bytes(1500)
 
 
@@ -47,7 +47,7 @@ def dynamic(program: bytes) -> bytes:
     return changed(program, 16, struct.pack("<H", 3))
 
 
-def loaded(tmp_path: Path, content: bytes, at: int | None = None) -> Loaded:
+def loaded(tmp_path: Path, content: bytes, at: int | None = None) -> LoadedMemory:
     path = tmp_path / "image.elf"
     path.write_bytes(content)
     return load_program(elf_program(path, MEMORY, at), MEMORY, (), TREE)
@@ -149,10 +149,12 @@ class TestBareMetal:
 
 
 class TestRaw:
-    def raw(self, tmp_path: Path, at: int, entry: int | None = None, tree_at: int | None = None) -> Loaded:
+    def raw(
+        self, tmp_path: Path, at: int, entry: int | None = None, tree_at: int | None = None
+    ) -> LoadedMemory:
         (tmp_path / "image.bin").write_bytes(b"code" * 4)
         program = raw_program(tmp_path / "image.bin", at, entry)
-        return load_program(program, MEMORY, (Region(0, 4096),), TREE, tree_at)
+        return load_program(program, MEMORY, (LoadRegion(0, 4096),), TREE, tree_at)
 
     def test_bytes_are_where_the_file_says_and_begin_with_the_first_instruction(self, tmp_path: Path) -> None:
         images = self.raw(tmp_path, RAM + 0x80004, tree_at=RAM)
@@ -167,9 +169,9 @@ class TestRaw:
                 self.raw(tmp_path, RAM, entry)
 
     def test_an_entry_alone_is_in_flash(self) -> None:
-        assert load_program(Program((), 64), MEMORY, (Region(0, 4096),), TREE).entry_ipa == 64
+        assert load_program(Program((), 64), MEMORY, (LoadRegion(0, 4096),), TREE).entry_ipa == 64
         with pytest.raises(PackageError, match="lies in no flash"):
-            load_program(Program((), RAM), MEMORY, (Region(0, 4096),), TREE)
+            load_program(Program((), RAM), MEMORY, (LoadRegion(0, 4096),), TREE)
 
     @pytest.mark.parametrize(
         ("at", "tree_at", "reason"),
@@ -189,11 +191,11 @@ class TestRaw:
 
 class TestCopiedPieces:
     def test_pieces_are_whole_blocks_filled_up_with_zeros(self) -> None:
-        (only,) = copied([Piece("p", 0x1008, b"x" * 9, 9)])
+        (only,) = copied([LoadPiece("p", 0x1008, b"x" * 9, 9)])
         assert (only.ipa, only.data) == (0x1000, bytes(8) + b"x" * 9 + bytes(15))
 
     def test_pieces_that_share_a_block_become_one_and_keep_their_bytes(self) -> None:
-        (only,) = copied([Piece("b", 0x1018, b"b" * 8, 8), Piece("a", 0x1000, b"a" * 0x14, 0x14)])
+        (only,) = copied([LoadPiece("b", 0x1018, b"b" * 8, 8), LoadPiece("a", 0x1000, b"a" * 0x14, 0x14)])
         assert only.data == b"a" * 0x14 + bytes(4) + b"b" * 8
 
     @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=1, max_size=8))
@@ -201,7 +203,7 @@ class TestCopiedPieces:
         pieces, at = [], 0x1000
         for number, (gap, size) in enumerate(gaps):
             at += gap
-            pieces.append(Piece(str(number), at, bytes([number + 1]) * size, size))
+            pieces.append(LoadPiece(str(number), at, bytes([number + 1]) * size, size))
             at += size
         wanted, got = bytearray(2000), bytearray(2000)
         for target, source in ((wanted, pieces), (got, copied(pieces))):
@@ -212,7 +214,7 @@ class TestCopiedPieces:
 
 
 class TestLinux:
-    REGION = Region(RAM + 0x1000, 16 << 20)
+    REGION = LoadRegion(RAM + 0x1000, 16 << 20)
 
     def load(self, tmp_path: Path, content: bytes, initrd: bytes | None = b"initrd" * 1000) -> object:
         path = tmp_path / "Image"

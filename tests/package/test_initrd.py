@@ -16,7 +16,7 @@ from bulkhead.env.paths import repository
 from bulkhead.images.initrd import make_initrd
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import SOCKET_PROGRAM, Surroundings, load_domain
-from bulkhead.package.memory import Region
+from bulkhead.package.memory import LoadRegion
 
 RAM, BYTES = 0x4000_0000, 16 << 20
 BUSYBOX = b"\x7fELF busybox"
@@ -65,7 +65,7 @@ def initrd_of(
             {"name": name, "cpus": (1,), "image": image, "memory": ({"at": RAM, "size": BYTES},)}
         )
         around = Surroundings(platform, tmp_path / "system", tmp_path, 0, "system", cids=cids)
-        return load_domain(domain, (Region(RAM, BYTES),), around).pieces[-1].data
+        return load_domain(domain, (LoadRegion(RAM, BYTES),), around).pieces[-1].data
 
     return made
 

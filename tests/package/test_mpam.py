@@ -17,7 +17,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.regions import own_regions
 from bulkhead.package.errors import PackageError
 from bulkhead.package.manifest import pack_manifest
-from bulkhead.package.memory import Loaded
+from bulkhead.package.memory import LoadedMemory
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
 from bulkhead.package.program import smallest_program
 from bulkhead.package.verdict import manifest_check
@@ -87,7 +87,7 @@ def partitioned(uncolored: Plan) -> Plan:
 
 def manifest_of(plan: Plan, layout: Layout) -> bytes:
     """With no images: nothing of them is looked at here."""
-    loaded = [Loaded((), 0x4000_0000, 0, b"") for _ in plan.domains]
+    loaded = [LoadedMemory((), 0x4000_0000, 0, b"") for _ in plan.domains]
     return pack_manifest(plan, loaded, [[] for _ in plan.domains], layout)
 
 

@@ -12,7 +12,7 @@ from bulkhead.env import store
 from bulkhead.env.paths import repository
 from bulkhead.recording import known
 from bulkhead.recording.known import known_names, known_trace, load_recording, program_in
-from bulkhead.recording.record import Program, RecordingError, describe, trace_info
+from bulkhead.recording.record import RecordedProgram, RecordingError, describe, trace_info
 
 
 def test_every_recording_can_be_read_and_its_script_is_there() -> None:
@@ -45,9 +45,9 @@ def test_a_wrong_file_is_refused_with_line_and_key(own: Path) -> None:
 def test_a_trace_says_of_which_version_of_a_package_it_is(tmp_path: Path) -> None:
     package = {"name": "sqlite3", "version": "3.40.1-2", "architecture": "arm64", "sha256": "0"}
     (tmp_path / store.MANIFEST).write_text(json.dumps({"packages": [package]}))
-    about = describe(Program(tmp_path / "usr/bin/sqlite3", root=tmp_path), "sqlite3")
+    about = describe(RecordedProgram(tmp_path / "usr/bin/sqlite3", root=tmp_path), "sqlite3")
     assert (about["package"], about["package_version"]) == ("sqlite3", "3.40.1-2")
-    assert describe(Program(tmp_path / "own"), None)["package_version"] is None
+    assert describe(RecordedProgram(tmp_path / "own"), None)["package_version"] is None
 
 
 @pytest.mark.emulator

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.recording.record import Program, RecordingError, Window, run, trace_info
+from bulkhead.recording.record import RecordedProgram, RecordingError, TraceWindow, run, trace_info
 
 pytestmark = pytest.mark.emulator
 
@@ -43,16 +43,16 @@ INSTRUCTIONS = 3 + 100 * 5 + 4
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Program:
+def known(tmp_path_factory: pytest.TempPathFactory) -> RecordedProgram:
     directory = tmp_path_factory.mktemp("known")
     source = directory / "known.S"
     source.write_text(SOURCE)
     file = directory / "known"
     subprocess.run(["aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-o", file, source], check=True)
-    return Program(file)
+    return RecordedProgram(file)
 
 
-def test_every_instruction_and_access_is_counted_once(known: Program, tmp_path: Path) -> None:
+def test_every_instruction_and_access_is_counted_once(known: RecordedProgram, tmp_path: Path) -> None:
     code, counts = run(known, trace=tmp_path / "t", about={"program": "known"})
     assert code == 5
     assert (counts.instructions, counts.reads, counts.writes) == (INSTRUCTIONS, 100, 102)
@@ -63,22 +63,22 @@ def test_every_instruction_and_access_is_counted_once(known: Program, tmp_path: 
     assert (info["pages"], info["lines"]) == (1, 26)
 
 
-def test_a_window_holds_what_is_between_two_addresses(known: Program) -> None:
+def test_a_window_holds_what_is_between_two_addresses(known: RecordedProgram) -> None:
     listing = subprocess.check_output(["aarch64-linux-gnu-nm", known.file], text=True)
     symbols = {name: int(at, 16) for at, _, name in map(str.split, listing.splitlines())}
-    _, counts = run(known, window=Window(symbols["window"], symbols["window_end"]))
+    _, counts = run(known, window=TraceWindow(symbols["window"], symbols["window_end"]))
     # `window` is passed in every turn, and opens it once.
     assert (counts.instructions, counts.reads, counts.writes) == (500, 100, 100)
 
 
-def test_recording_ends_at_the_limit_and_the_program_runs_on(known: Program, tmp_path: Path) -> None:
+def test_recording_ends_at_the_limit_and_the_program_runs_on(known: RecordedProgram, tmp_path: Path) -> None:
     code, counts = run(known, trace=tmp_path / "t", limit=50)
     assert code == 5
     assert 50 <= counts.instructions < 60  # to the end of the block
     assert trace_info(tmp_path / "t")["instructions"] == counts.instructions
 
 
-def test_a_truncated_trace_is_refused(known: Program, tmp_path: Path) -> None:
+def test_a_truncated_trace_is_refused(known: RecordedProgram, tmp_path: Path) -> None:
     run(known, trace=tmp_path / "t")
     whole = (tmp_path / "t").read_bytes()
     (tmp_path / "t").write_bytes(whole[:-10])
@@ -88,7 +88,7 @@ def test_a_truncated_trace_is_refused(known: Program, tmp_path: Path) -> None:
 
 def test_what_is_no_program_of_the_emulator_ends_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match="nothing was recorded"):
-        run(Program(Path(sys.executable)), trace=tmp_path / "t")
+        run(RecordedProgram(Path(sys.executable)), trace=tmp_path / "t")
     assert not (tmp_path / "t").exists()
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from bulkhead.report import plots
 from bulkhead.report.html import render
-from bulkhead.report.load import Run, load_run
+from bulkhead.report.load import LoadedRun, load_run
 from bulkhead.report.style import PALETTE, owner_color
-from bulkhead.run.target import Options
+from bulkhead.run.target import RunOptions
 
 from ..run.made_up import NAMES, UNPROTECTED_EVICTIONS, MadeUp
 from .marks import Mark, cells, marks, pictures
@@ -22,26 +22,26 @@ from .marks import Mark, cells, marks, pictures
 COLORS = [owner_color(NAMES, name) for name in NAMES]
 GREY = owner_color(NAMES, "hypervisor")
 RED = "#d1495b"
-COUNTED = Options(icount=True, for_ns=20 * 10**9)
+COUNTED = RunOptions(icount=True, for_ns=20 * 10**9)
 
 
 @pytest.fixture(scope="module")
-def isolated(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def isolated(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     directory = tmp_path_factory.mktemp("isolated")
     MadeUp(directory).result()
     return load_run(directory)
 
 
 @pytest.fixture(scope="module")
-def unprotected(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def unprotected(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     directory = tmp_path_factory.mktemp("open")
-    options = Options(observe=True, unprotected=True, for_ns=20 * 10**9)
+    options = RunOptions(observe=True, unprotected=True, for_ns=20 * 10**9)
     MadeUp(directory, colored=False, options=options, evicted=UNPROTECTED_EVICTIONS).result()
     return load_run(directory)
 
 
 @pytest.fixture(scope="module")
-def counted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def counted(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     """In counted time, of which alone lateness is shown."""
     directory = tmp_path_factory.mktemp("counted")
     MadeUp(directory, options=COUNTED).result()
@@ -60,7 +60,9 @@ def colors(found: Sequence[Mark]) -> list[str]:
     return [mark.color for mark in found]
 
 
-def test_every_plot_of_a_page_shows_something(isolated: Run, unprotected: Run, counted: Run) -> None:
+def test_every_plot_of_a_page_shows_something(
+    isolated: LoadedRun, unprotected: LoadedRun, counted: LoadedRun
+) -> None:
     own = {
         "Over time",
         "Exits to the hypervisor",
@@ -76,7 +78,9 @@ def test_every_plot_of_a_page_shows_something(isolated: Run, unprotected: Run, c
     assert marks(pictures(render([counted]))["Release jitter"])
 
 
-def test_evictions_have_a_bar_for_each_domain_of_each_run(isolated: Run, unprotected: Run) -> None:
+def test_evictions_have_a_bar_for_each_domain_of_each_run(
+    isolated: LoadedRun, unprotected: LoadedRun
+) -> None:
     found = marks(plots.evictions([unprotected, isolated]) or "")
     assert colors(found) == COLORS * 2
     assert order([bar.height for bar in found[:3]]) == order([evicted(name) for name in NAMES])
@@ -86,21 +90,23 @@ def test_evictions_have_a_bar_for_each_domain_of_each_run(isolated: Run, unprote
     assert all(first.right < second.left for first, second in both), "beside each other"
 
 
-def test_evictions_are_on_one_logarithmic_scale(unprotected: Run) -> None:
+def test_evictions_are_on_one_logarithmic_scale(unprotected: LoadedRun) -> None:
     found = marks(plots.evictions([unprotected]) or "")
     logs = [math.log10(evicted(name)) for name in NAMES]
     per_decade = (found[1].height - found[0].height) / (logs[1] - logs[0])
     assert found[2].height - found[0].height == pytest.approx(per_decade * (logs[2] - logs[0]), abs=0.1)
 
 
-def test_the_map_of_evictions_colors_those_who_took_from_others(isolated: Run, unprotected: Run) -> None:
+def test_the_map_of_evictions_colors_those_who_took_from_others(
+    isolated: LoadedRun, unprotected: LoadedRun
+) -> None:
     owners = ["hypervisor", *NAMES]
     taken = [[(victim, by) in UNPROTECTED_EVICTIONS for by in owners] for victim in owners]
     assert cells(plots.who_evicted_whom(unprotected) or "", 4, 4) == taken
     assert not any(map(any, cells(plots.who_evicted_whom(isolated) or "", 4, 4)))
 
 
-def test_over_time_has_two_lines_for_each_owner(unprotected: Run) -> None:
+def test_over_time_has_two_lines_for_each_owner(unprotected: LoadedRun) -> None:
     """Forty windows, so eighty corners and the two ends on the axis."""
     found = marks(plots.over_time(unprotected) or "")
     owners = [GREY, *COLORS]
@@ -113,7 +119,7 @@ def test_over_time_has_two_lines_for_each_owner(unprotected: Run) -> None:
     assert order([line.height for line in lower]) == [0, 1, 2, 3]
 
 
-def test_exits_have_a_bar_for_each_reason_of_each_domain(isolated: Run) -> None:
+def test_exits_have_a_bar_for_each_reason_of_each_domain(isolated: LoadedRun) -> None:
     found = marks(plots.exits(isolated) or "")
     counts = [domain["exit_reasons"] for domain in isolated.domains]
     total = {reason: sum(own.get(reason, 0) for own in counts) for own in counts for reason in own}
@@ -131,7 +137,7 @@ def report(histogram: list[int]) -> bytes:
     return f'[control     19.000000] report {{"histogram": {histogram}}}\r\n'.encode()
 
 
-def test_jitter_has_a_histogram_for_each_run(tmp_path: Path, counted: Run) -> None:
+def test_jitter_has_a_histogram_for_each_run(tmp_path: Path, counted: LoadedRun) -> None:
     """From the first bucket in which there is anything: a line as high as the share, and for the last run an
     area below it. The color is the domain's."""
     MadeUp(tmp_path, console=report([0] * 9 + [50, 0, 50]), options=COUNTED).result()
@@ -144,7 +150,7 @@ def test_jitter_has_a_histogram_for_each_run(tmp_path: Path, counted: Run) -> No
     assert found[0].top < found[2].top, "two thirds in one bucket, and half"
 
 
-def test_frames_have_a_cell_for_each_color(tmp_path: Path, isolated: Run) -> None:
+def test_frames_have_a_cell_for_each_color(tmp_path: Path, isolated: LoadedRun) -> None:
     found = marks(plots.color_map(isolated) or "")
     assert len(found) == 4 * 8
     filled = {
@@ -164,6 +170,6 @@ def test_frames_have_a_cell_for_each_color(tmp_path: Path, isolated: Run) -> Non
 @pytest.mark.parametrize("without", ["evictions", "who_evicted_whom", "over_time", "exits", "color_map"])
 def test_a_run_that_did_not_measure_has_no_plot(tmp_path: Path, without: str) -> None:
     """An empty one would read as `nothing happened`."""
-    MadeUp(tmp_path, system={"magic": 0}, options=Options(), console=b"", observer=False).result()
+    MadeUp(tmp_path, system={"magic": 0}, options=RunOptions(), console=b"", observer=False).result()
     run: Any = load_run(tmp_path)
     assert getattr(plots, without)([run] if without == "evictions" else run) is None

@@ -16,42 +16,42 @@ from rich.console import Console
 
 from bulkhead.config.system import Expectation
 from bulkhead.report.html import command_of, render
-from bulkhead.report.load import NotARun, Run, load_run
+from bulkhead.report.load import LoadedRun, NotARun, load_run
 from bulkhead.report.style import PALETTE, text_on
 from bulkhead.report.terminal import show_run
-from bulkhead.run.target import Options
+from bulkhead.run.target import RunOptions
 
 from ..run.made_up import UNPROTECTED_EVICTIONS, MadeUp
 
 
 @pytest.fixture
-def isolated(tmp_path: Path) -> Run:
+def isolated(tmp_path: Path) -> LoadedRun:
     MadeUp(tmp_path / "isolated").result()
     return load_run(tmp_path / "isolated")
 
 
 @pytest.fixture
-def unprotected(tmp_path: Path) -> Run:
+def unprotected(tmp_path: Path) -> LoadedRun:
     given = ("run", "a system.yaml", "--observe", "--for", "20s", "--unprotected", "--no-icount")
-    options = Options(observe=True, unprotected=True, for_ns=20 * 10**9, repeat=given)
+    options = RunOptions(observe=True, unprotected=True, for_ns=20 * 10**9, repeat=given)
     MadeUp(tmp_path / "open", colored=False, options=options, evicted=UNPROTECTED_EVICTIONS).result()
     return load_run(tmp_path / "open")
 
 
-def shown(run: Run, width: int = 80) -> str:
+def shown(run: LoadedRun, width: int = 80) -> str:
     console = Console(width=width, record=True, force_terminal=True, file=io.StringIO())
     show_run(run, console)
     return console.export_text()
 
 
-def test_page_needs_nothing_from_elsewhere(isolated: Run, unprotected: Run) -> None:
+def test_page_needs_nothing_from_elsewhere(isolated: LoadedRun, unprotected: LoadedRun) -> None:
     page = render([unprotected, isolated])
     references = re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)|url\(([^)]*)\)""", page)
     assert all((a or b).startswith(("#", "data:")) for a, b in references)
     assert "<script" not in page
 
 
-def test_page_compares_runs(isolated: Run, unprotected: Run) -> None:
+def test_page_compares_runs(isolated: LoadedRun, unprotected: LoadedRun) -> None:
     page = render([unprotected, isolated])
     for words in (
         "Who evicted whom",
@@ -69,7 +69,7 @@ def test_page_compares_runs(isolated: Run, unprotected: Run) -> None:
 @pytest.mark.parametrize(("icount", "shown"), [(True, 1), (False, 0)])
 def test_jitter_is_of_counted_time(tmp_path: Path, icount: bool, shown: int) -> None:
     """In the time of the emulator's host, it says how busy the host was."""
-    MadeUp(tmp_path / "r", options=Options(icount=icount, for_ns=20 * 10**9)).result()
+    MadeUp(tmp_path / "r", options=RunOptions(icount=icount, for_ns=20 * 10**9)).result()
     assert render([load_run(tmp_path / "r")]).count("<h3>Release jitter") == shown
 
 
@@ -90,7 +90,7 @@ def test_what_was_expected_is_shown_with_what_came_of_it(tmp_path: Path) -> None
         assert "nothing limits it in this run; not judged" in text
 
 
-def test_page_is_well_formed(isolated: Run) -> None:
+def test_page_is_well_formed(isolated: LoadedRun) -> None:
     open_tags: list[str] = []
 
     class Parser(HTMLParser):
@@ -127,11 +127,11 @@ def test_miscolored_frame_is_named(tmp_path: Path) -> None:
 )
 def test_what_a_guest_reports_cannot_hurt(tmp_path: Path, report: str) -> None:
     console = b"[control      1.000000] report " + report.encode() + b"\r\n"
-    MadeUp(tmp_path / "r", console=console, options=Options(icount=True)).result()
+    MadeUp(tmp_path / "r", console=console, options=RunOptions(icount=True)).result()
     assert "<script" not in render([load_run(tmp_path / "r")])
 
 
-def test_terminal_ends_with_the_verdict(isolated: Run, unprotected: Run) -> None:
+def test_terminal_ends_with_the_verdict(isolated: LoadedRun, unprotected: LoadedRun) -> None:
     assert shown(isolated).strip().splitlines()[-1] == "ok: every promise held for 20 s of guest time"
     assert shown(unprotected).strip().splitlines()[-1].startswith("ok: all domains as expected")
     assert "63\u202f701" in shown(unprotected)
@@ -150,7 +150,7 @@ def test_what_was_not_enforced_is_said(tmp_path: Path) -> None:
         assert "domains[1].bandwidth: the budget of 'linux': not enforced by this version" in text
 
 
-def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated: Run) -> None:
+def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated: LoadedRun) -> None:
     """No report calls promises kept without a word of the devices that reach past them."""
     result = MadeUp(tmp_path / "run", unconfined={"linux": ("disk", "nic")}).result()
     assert [domain["unconfined_devices"] for domain in result["domains"]] == [[], ["disk", "nic"], []]
@@ -175,7 +175,7 @@ def shared_core(broken: list[str]) -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_promises_of_shared_cores_are_shown(isolated: Run) -> None:
+def test_promises_of_shared_cores_are_shown(isolated: LoadedRun) -> None:
     """B2: not in the JSON result alone; and nobody knows whose the exits of such a core are."""
     vcpus = [{"vcpu": 0, "core": 1, "exits": None}]
     events = {
@@ -215,7 +215,9 @@ def flow(**changes: object) -> dict[str, object]:
         ("machine", 7, "7 of 1\u202f024 packets were late"),
     ],
 )
-def test_flows_are_shown_with_what_latencies_say(isolated: Run, on: str, misses: int, words: str) -> None:
+def test_flows_are_shown_with_what_latencies_say(
+    isolated: LoadedRun, on: str, misses: int, words: str
+) -> None:
     report = isolated.report | {"on": on, "flows": [flow(misses=misses, state="closed")]}
     run = replace(isolated, report=report)
     for text in (shown(run, 200), unescape(render([run]))):
@@ -225,12 +227,12 @@ def test_flows_are_shown_with_what_latencies_say(isolated: Run, on: str, misses:
         assert "67\u202f108\u202f864" in text
 
 
-def test_latencies_of_counted_time_are_not_called_the_hosts(isolated: Run) -> None:
+def test_latencies_of_counted_time_are_not_called_the_hosts(isolated: LoadedRun) -> None:
     report = isolated.report | {"on": "qemu", "flows": [flow()], "options": {"icount": True}}
     assert "latencies are of counted time" in shown(replace(isolated, report=report), 200)
 
 
-def test_flows_without_packets_are_no_success(isolated: Run) -> None:
+def test_flows_without_packets_are_no_success(isolated: LoadedRun) -> None:
     idle = flow(packets=0, bytes=0, latency_ns=dict.fromkeys(("min", "mean", "max")))
     said = "flow camera: no packet moved, so its deadline was not tried"
     run = replace(isolated, report=isolated.report | {"on": "machine", "flows": [idle], "not_shown": [said]})
@@ -240,7 +242,7 @@ def test_flows_without_packets_are_no_success(isolated: Run) -> None:
     assert "1 promise was not tried" in shown(run, 200).splitlines()[-1]
 
 
-def test_command_to_repeat(isolated: Run, unprotected: Run) -> None:
+def test_command_to_repeat(isolated: LoadedRun, unprotected: LoadedRun) -> None:
     """What the user gave, which the run has kept (tests/commands/test_repeat.py)."""
     command = "./bulkhead run 'a system.yaml' --observe --for 20s --unprotected --no-icount"
     assert command_of(unprotected) == command
@@ -250,7 +252,7 @@ def test_command_to_repeat(isolated: Run, unprotected: Run) -> None:
 
 
 def test_run_that_never_started_has_a_page(tmp_path: Path) -> None:
-    MadeUp(tmp_path / "n", system={"magic": 0}, options=Options(), console=b"").result()
+    MadeUp(tmp_path / "n", system={"magic": 0}, options=RunOptions(), console=b"").result()
     assert "did not get as far" in render([load_run(tmp_path / "n")])
 
 
@@ -279,7 +281,7 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
         load_run(tmp_path / "nowhere")
 
 
-def test_the_page_begins_with_the_result(isolated: Run, unprotected: Run) -> None:
+def test_the_page_begins_with_the_result(isolated: LoadedRun, unprotected: LoadedRun) -> None:
     page = BeautifulSoup(render([unprotected, isolated]), "html.parser")
     lost = sum(domain["llc"]["evicted_by_others"] for domain in unprotected.domains)
     headline = page.select_one(".headline")
@@ -289,13 +291,13 @@ def test_the_page_begins_with_the_result(isolated: Run, unprotected: Run) -> Non
     assert page.text.index("evicted by others") < page.text.index("Verdict")
 
 
-def test_a_run_that_lost_lines_is_not_simply_ok(isolated: Run, unprotected: Run) -> None:
+def test_a_run_that_lost_lines_is_not_simply_ok(isolated: LoadedRun, unprotected: LoadedRun) -> None:
     page = BeautifulSoup(render([unprotected, isolated]), "html.parser")
     badges = [(found.text, found["class"]) for found in page.select(".badge")]
     assert badges == [("ok: nothing promised, lines lost", ["badge", "warn"]), ("ok", ["badge", "good"])]
 
 
-def test_the_page_can_be_read_aloud(isolated: Run, unprotected: Run) -> None:
+def test_the_page_can_be_read_aloud(isolated: LoadedRun, unprotected: LoadedRun) -> None:
     page = BeautifulSoup(render([unprotected, isolated]), "html.parser")
     ids = [found["id"] for found in page.find_all(id=True)]
     assert len(ids) > 100 and len(ids) == len(set(ids))

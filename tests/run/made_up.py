@@ -16,14 +16,14 @@ import numpy as np
 
 from bulkhead.config.system import Expectation
 from bulkhead.evidence.mpam_promise import MpamPromise
-from bulkhead.evidence.promise import DomainPromise, Promise, Window
+from bulkhead.evidence.promise import DomainPromise, Promise, PromisedWindow
 from bulkhead.planning.mechanism import Choices
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import ConsoleParser
-from bulkhead.run.emulator import Machine
+from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.run.memory import MemoryImage
-from bulkhead.run.session import Outcome
-from bulkhead.run.target import DomainTarget, Options, Target
+from bulkhead.run.session import RunOutcome
+from bulkhead.run.target import DomainTarget, RunOptions, Target
 from bulkhead.schema.layout import load_layout
 
 from ..evidence.table_image import MIB, PAGE, S1_DATA, S2_NORMAL_RW, TableImage, colored_frames
@@ -87,7 +87,7 @@ class MadeUp:
     colored: bool = True
     expected: dict[str, str] = field(default_factory=dict)
     expects: dict[str, Expectation] = field(default_factory=dict)
-    options: Options = field(default_factory=lambda: Options(observe=True, for_ns=20 * 10**9, seed=7))
+    options: RunOptions = field(default_factory=lambda: RunOptions(observe=True, for_ns=20 * 10**9, seed=7))
     system: dict[str, Any] = field(default_factory=dict)  # fields of status_system to replace
     domains: dict[str, dict[str, Any]] = field(default_factory=dict)  # fields of status_domain to replace
     evicted: dict[tuple[str, str], int] = field(default_factory=dict)  # (victim, evictor) -> lines
@@ -132,7 +132,7 @@ class MadeUp:
         target = self._target(frames, pool, status_frames)
         if self.observer and target.observer_result:
             target.observer_result.write_text(json.dumps(self._observed()))
-        outcome = Outcome(
+        outcome = RunOutcome(
             self.how, self.detail, image, parser, 31.5, "10.0.2", ("qemu-system-aarch64", "-machine", "virt")
         )
         outcome.simulated_ns = self.simulated_ns
@@ -211,8 +211,8 @@ class MadeUp:
             ),
             hypervisor_colors=frozenset({7}),
             pool_frames=sorted_array(pool),
-            ram=(Window(RAM, 1 << 30),),
-            load_area=Window(RAM, 2 * MIB),
+            ram=(PromisedWindow(RAM, 1 << 30),),
+            load_area=PromisedWindow(RAM, 2 * MIB),
             hypervisor_devices=(),
         )
         return Target(
@@ -222,7 +222,7 @@ class MadeUp:
             platform_sha256="ab" * 32,
             package_sha256="cd" * 32,
             program="full",
-            machine=Machine(Path("qemu"), "virt", "cortex-a53", 4, 1 << 30, Path("k")),
+            machine=EmulatedMachine(Path("qemu"), "virt", "cortex-a53", 4, 1 << 30, Path("k")),
             layout=LAYOUT,
             status_frames=tuple(status_frames),
             promise=promise,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bulkhead.run.console import ConsoleParser, Line, plain, visible
+from bulkhead.run.console import ConsoleLine, ConsoleParser, plain, visible
 
 
 def parse(text: bytes, names: tuple[str, ...] = ("control", "linux", "hog")) -> ConsoleParser:
@@ -20,10 +20,13 @@ def parse(text: bytes, names: tuple[str, ...] = ("control", "linux", "hog")) -> 
 
 
 def test_lines_go_to_their_domains_with_their_time() -> None:
-    lines: list[Line] = []
+    lines: list[ConsoleLine] = []
     parser = ConsoleParser(("control", "linux"), lines.append)
     parser.feed(b"[control    0.000123] one\r\n[linux      2.104311] two words\r\n")
-    assert lines == [Line("control", 123_000, False, "one"), Line("linux", 2_104_311_000, False, "two words")]
+    assert lines == [
+        ConsoleLine("control", 123_000, False, "one"),
+        ConsoleLine("linux", 2_104_311_000, False, "two words"),
+    ]
     assert parser.time_ns == 2_104_311_000
 
 
@@ -160,8 +163,8 @@ def test_a_report_that_would_spoil_the_result_is_not_taken(text: str) -> None:
 
 @given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=6))
 def test_any_bytes_in_any_pieces_give_the_same_lines(data: bytes, cuts: list[int]) -> None:
-    whole: list[Line] = []
-    pieces: list[Line] = []
+    whole: list[ConsoleLine] = []
+    pieces: list[ConsoleLine] = []
     data = b"[linux      1.000000] " + data.replace(b"\n", b"\r\n[linux      1.000000] ") + b"\n"
     one, many = ConsoleParser(("linux",), whole.append), ConsoleParser(("linux",), pieces.append)
     one.feed(data)

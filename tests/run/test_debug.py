@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.run.debug import BadDebugger, Debugger, Program, gdb_script, parse_debugger
+from bulkhead.run.debug import BadDebugger, Debugger, DebugProgram, gdb_script, parse_debugger
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_what_is_no_port_is_refused(text: str) -> None:
 
 
 def test_breakpoints_are_of_the_domains_cores_alone() -> None:
-    script = gdb_script(Debugger("rtos", 3333), (2, 0), 0x4008_0000, Program(Path("/a b/rtos.elf")))
+    script = gdb_script(Debugger("rtos", 3333), (2, 0), 0x4008_0000, DebugProgram(Path("/a b/rtos.elf")))
     lines = script.splitlines()
     assert "file '/a b/rtos.elf'" in lines
     assert "target extended-remote 127.0.0.1:3333" in lines
@@ -35,6 +35,6 @@ def test_breakpoints_are_of_the_domains_cores_alone() -> None:
 
 
 def test_a_program_that_was_moved_has_its_symbols_moved() -> None:
-    script = gdb_script(Debugger("rtos"), (1,), 0x4020_1000, Program(Path("rtos.elf"), 0x4020_0000))
+    script = gdb_script(Debugger("rtos"), (1,), 0x4020_1000, DebugProgram(Path("rtos.elf"), 0x4020_0000))
     assert "symbol-file rtos.elf -o 0x40200000" in script.splitlines()
     assert "file" not in gdb_script(Debugger("rtos"), (1,), 0, None)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from bulkhead.config.system import Expectation
 from bulkhead.planning.budgets import Budget
 from bulkhead.run.expect import expectation_reasons, expectations
-from bulkhead.run.target import DomainTarget, Options
+from bulkhead.run.target import DomainTarget, RunOptions
 
 MS = 10**6
 BUDGET = Budget(1000, MS, 0)
@@ -22,7 +22,7 @@ def judged(
 ) -> tuple[list[object], list[str]]:
     expects = Expectation.model_validate(wanted)
     target = DomainTarget("hog", (0,), budget=budget, expects=expects)
-    found = expectations([target], [domain], Options(**{"icount": True} | options))
+    found = expectations([target], [domain], RunOptions(**{"icount": True} | options))
     return [one["met"] for one in found], expectation_reasons(found)
 
 
@@ -107,7 +107,7 @@ def test_a_run_in_which_no_period_ended_does_not_show_that_a_budget_was_enough()
 def test_a_word_expects_an_end_and_nothing_else() -> None:
     assert Expectation.model_validate("stopped") == Expectation(state="stopped")
     target = DomainTarget("hog", (0,), expects=Expectation(state="stopped"))
-    assert expectations([target, DomainTarget("other", (1,))], [{}, {}], Options()) == []
+    assert expectations([target, DomainTarget("other", (1,))], [{}, {}], RunOptions()) == []
 
 
 def test_when_who_has_the_terminal_for_itself_said_it_is_not_judged() -> None:

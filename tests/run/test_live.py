@@ -23,7 +23,7 @@ from bulkhead.commands import top, top_view
 from bulkhead.planning.budgets import Budget
 from bulkhead.run import find
 from bulkhead.run.directory import run_directory
-from bulkhead.run.live import LIVE_FILE, Window, live_table
+from bulkhead.run.live import LIVE_FILE, LiveWindow, live_table
 from bulkhead.run.status import (
     BudgetStatus,
     CoreStatus,
@@ -69,7 +69,7 @@ def shown(table: dict[str, Any], state: str) -> str:
 
 def test_a_run_that_has_ended_shows_the_means_of_all_of_it(target: Target) -> None:
     """Not of the moment after the last look, in which nothing happened."""
-    table = live_table(target, STATUS, Window(seconds=2.0, clock="guest", guest_s=2.0, ended=True))
+    table = live_table(target, STATUS, LiveWindow(seconds=2.0, clock="guest", guest_s=2.0, ended=True))
     row = table["domains"][0]
     assert (row["exits_per_s"], row["events_per_period"], row["throttled"]) == (2000, 1000, 0.25)
     assert row["mb_per_s"] == pytest.approx(64)
@@ -79,7 +79,7 @@ def test_a_run_that_has_ended_shows_the_means_of_all_of_it(target: Target) -> No
 
 def test_while_it_runs_rates_are_of_what_came_since_the_look_before(target: Target) -> None:
     before = replace(CORE, exits={"wfx": 3000}, budget=replace(BUDGET, periods=1000, events=1_500_000))
-    table = live_table(target, STATUS, Window(seconds=1.0, clock="host", guest_s=2.0, before={0: before}))
+    table = live_table(target, STATUS, LiveWindow(seconds=1.0, clock="host", guest_s=2.0, before={0: before}))
     row = table["domains"][0]
     assert (row["exits_per_s"], row["events_per_period"]) == (1000, 500)
 
@@ -87,12 +87,12 @@ def test_while_it_runs_rates_are_of_what_came_since_the_look_before(target: Targ
 def test_exits_of_a_shared_core_are_nobodys(target: Target) -> None:
     vcpus = tuple(SharedVcpu(d, 0, "ready", d, 1, 0, 5, 0, 0, None) for d in (0, 1))
     status = replace(STATUS, cores=[replace(CORE, domain=255, shared=vcpus)])
-    table = live_table(target, status, Window(seconds=2.0, clock="guest", guest_s=2.0, ended=True))
+    table = live_table(target, status, LiveWindow(seconds=2.0, clock="guest", guest_s=2.0, ended=True))
     assert [row["exits_per_s"] for row in table["domains"]] == [None, None]
 
 
 def test_the_table_fits_a_terminal_of_80_columns(target: Target) -> None:
-    table = live_table(target, STATUS, Window(seconds=2.0, clock="guest", guest_s=2.0))
+    table = live_table(target, STATUS, LiveWindow(seconds=2.0, clock="guest", guest_s=2.0))
     row = table["domains"][0] | {
         "domain": "navigation-and-control", "cores": [0, 1, 2, 3, 4, 5, 6, 7], "state": "restarting",
         "events_per_period": 12_345_678, "budget": 12_345_678, "period_ns": 999_000, "mb_per_s": 12_345,
@@ -106,7 +106,7 @@ def test_the_table_fits_a_terminal_of_80_columns(target: Target) -> None:
 
 def test_a_run_that_was_killed_no_longer_runs(target: Target, tmp_path: Path) -> None:
     """Its lock goes with its process; while it is held, silence is only silence. So do its domains."""
-    table = live_table(target, STATUS, Window(seconds=1.0, clock="host", guest_s=2.0))
+    table = live_table(target, STATUS, LiveWindow(seconds=1.0, clock="host", guest_s=2.0))
     with run_directory(tmp_path, "run") as place:
         file = place / LIVE_FILE
         file.write_text(json.dumps(table))
@@ -123,7 +123,7 @@ def test_a_run_that_was_killed_no_longer_runs(target: Target, tmp_path: Path) ->
 
 def test_top_says_that_a_run_was_killed_as_soon_as_it_was(target: Target, tmp_path: Path) -> None:
     """With signal 9, which no process can answer, and a child that lives on."""
-    table = live_table(target, STATUS, Window(seconds=1.0, clock="host", guest_s=2.0))
+    table = live_table(target, STATUS, LiveWindow(seconds=1.0, clock="host", guest_s=2.0))
     program = (
         "import subprocess, sys, time; from pathlib import Path\n"
         "from bulkhead.run.directory import run_directory\n"
@@ -190,7 +190,7 @@ def test_a_shared_core_shows_who_has_how_much_of_it_and_the_longest_releases(tar
     policy = replace(target.policy, release_bound_ns=50_000)
     domains = (replace(target.domains[0], cpu_ns=(MS, 4 * MS)), target.domains[1])
     target = replace(target, policy=policy, domains=domains)
-    window = Window(seconds=1.0, clock="guest", guest_s=2.0, before={0: before})
+    window = LiveWindow(seconds=1.0, clock="guest", guest_s=2.0, before={0: before})
     table = live_table(target, replace(STATUS, cores=[core]), window)
     (row,) = table["cores"]
     assert (row["runnable"], row["switches_per_s"]) == (2, 1000)
@@ -208,7 +208,7 @@ def test_a_shared_core_shows_who_has_how_much_of_it_and_the_longest_releases(tar
 
 def test_a_shared_core_of_which_no_time_is_known_shows_no_share(target: Target) -> None:
     core = replace(CORE, domain=255, shared=(SHARED,))
-    table = live_table(target, replace(STATUS, cores=[core]), Window(None, "host", None))
+    table = live_table(target, replace(STATUS, cores=[core]), LiveWindow(None, "host", None))
     assert table["cores"][0]["vcpus"][0]["share"] is None
     assert "– used" in tables(table | {"state": "running"})
 
@@ -220,7 +220,7 @@ def test_flows_show_the_packets_of_the_window_and_the_longest_latency_of_all(tar
         latency_sum_ns=600 * MS, lost=0, refused=0, source=0, destination=1, port=5000,
     )  # fmt: skip
     before = replace(now, packets=100, bytes=400_000)
-    window = Window(2.0, "guest", 4.0, flows_before=[before])
+    window = LiveWindow(2.0, "guest", 4.0, flows_before=[before])
     table = live_table(replace(target, flows=(flow,)), replace(STATUS, flows=[now]), window)
     (row,) = table["flows"]
     assert (row["packets_per_s"], row["bytes_per_s"], row["misses"]) == (100, 400_000, 2)
@@ -235,7 +235,7 @@ def test_flows_show_the_packets_of_the_window_and_the_longest_latency_of_all(tar
 def test_all_tables_fit_80_columns(target: Target) -> None:
     core = replace(CORE, domain=255, switches=10**6, shared=(SHARED, replace(SHARED, domain=1)))
     target = replace(target, policy=replace(target.policy, release_bound_ns=50_000))
-    table = live_table(target, replace(STATUS, cores=[core]), Window(1.0, "guest", 2.0))
+    table = live_table(target, replace(STATUS, cores=[core]), LiveWindow(1.0, "guest", 2.0))
     text = tables(table | {"state": "running"}, width=80)
     assert "…" not in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80

@@ -19,7 +19,7 @@ from bulkhead.planning.mpam import ComponentSettings, MpamPlan, Partition, Setti
 from bulkhead.report.html import render
 from bulkhead.report.load import load_run
 from bulkhead.report.terminal import show_run
-from bulkhead.run.live import Window, live_table
+from bulkhead.run.live import LiveWindow, live_table
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.status_mpam import MonitorStatus, MpamStatus, read_mpam
 
@@ -186,7 +186,7 @@ def test_top_shows_what_moved_since_the_look_before(tmp_path: Path) -> None:
     )
     now = MpamStatus("enabled", 0x11, 0, 0, 0, 0, 0, {"Monitor_Range": 2}, 1, monitors, 0, None, 0)
     moved = replace(now, monitors=(monitors[0], replace(monitors[1], bytes=30_000_000)))
-    window = Window(seconds=2.0, clock="guest", guest_s=4.0, mpam_before=moved)
+    window = LiveWindow(seconds=2.0, clock="guest", guest_s=4.0, mpam_before=moved)
     table = live_table(target, status, window, now)
     storage, bandwidth = table["domains"][0]["mpam"]
     assert storage["bytes"] == 65536 and bandwidth["per_s"] == 5_000_000

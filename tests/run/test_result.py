@@ -14,7 +14,7 @@ from bulkhead.report.load import load_run
 from bulkhead.report.sentences import verdict_text
 from bulkhead.run.flows import flow_reasons
 from bulkhead.run.status import FlowStatus
-from bulkhead.run.target import MACHINE, QEMU, FlowTarget, Options
+from bulkhead.run.target import MACHINE, QEMU, FlowTarget, RunOptions
 
 from .made_up import HZ, LAYOUT, UNPROTECTED_EVICTIONS, MadeUp
 
@@ -112,7 +112,7 @@ def test_refused_manifest_gives_code_and_offset(tmp_path: Path) -> None:
     console = b"[bulkhead     0.000001] refused: checksum (error 6) at offset 16 of the manifest\r\n"
     code = LAYOUT.enum_value("manifest_error", "checksum")
     refused = {"phase": 3, "refusal": code, "refusal_offset": 16}
-    result = MadeUp(tmp_path, system=refused, console=console, options=Options()).result()
+    result = MadeUp(tmp_path, system=refused, console=console, options=RunOptions()).result()
     assert result["verdict"] == "failed"
     assert result["reasons"][0].startswith(
         "the hypervisor refused the manifest: checksum at offset 16 (refused: checksum"
@@ -120,7 +120,7 @@ def test_refused_manifest_gives_code_and_offset(tmp_path: Path) -> None:
 
 
 def test_missing_statistics_page_is_a_reason(tmp_path: Path) -> None:
-    result = MadeUp(tmp_path, system={"magic": 0}, options=Options()).result()
+    result = MadeUp(tmp_path, system={"magic": 0}, options=RunOptions()).result()
     assert "did not get as far as writing its statistics page" in result["reasons"][0]
     assert {d["state"] for d in result["domains"]} == {"unknown"}
 
@@ -141,17 +141,22 @@ def test_silent_observer_is_a_reason(tmp_path: Path) -> None:
         (
             "timeout",
             "nothing ended the run within 5 s",
-            Options(),
+            RunOptions(),
             "nothing ended the run within 5 s (wall time)",
         ),
-        ("died", "the emulator ended by itself (code 3)", Options(), "the emulator ended by itself (code 3)"),
-        ("interrupted", "by SIGINT", Options(for_ns=10**9), "interrupted by SIGINT"),
-        ("interrupted", "by SIGTERM", Options(), "interrupted by SIGTERM"),
-        ("interrupted", "by SIGINT", Options(), None),  # how a run without --for ends
-        ("left", "", Options(), None),
+        (
+            "died",
+            "the emulator ended by itself (code 3)",
+            RunOptions(),
+            "the emulator ended by itself (code 3)",
+        ),
+        ("interrupted", "by SIGINT", RunOptions(for_ns=10**9), "interrupted by SIGINT"),
+        ("interrupted", "by SIGTERM", RunOptions(), "interrupted by SIGTERM"),
+        ("interrupted", "by SIGINT", RunOptions(), None),  # how a run without --for ends
+        ("left", "", RunOptions(), None),
     ],
 )
-def test_ways_to_end(tmp_path: Path, how: str, detail: str, options: Options, reason: str | None) -> None:
+def test_ways_to_end(tmp_path: Path, how: str, detail: str, options: RunOptions, reason: str | None) -> None:
     result = MadeUp(tmp_path, how=how, detail=detail, options=options).result()
     assert (result["verdict"] == "ok") == (reason is None)
     assert reason is None or result["reasons"][0].startswith(reason)
@@ -170,7 +175,7 @@ def test_a_run_that_was_left_lasted_until_it_was_left(
 ) -> None:
     """Not until the newest line of the console; rates are of the same time, or of none."""
     system = {"phase": 1, "ended_at": 0}
-    made = MadeUp(tmp_path, how="left", system=system, options=Options(), told_ns=told_ns, host_ns=host_ns)
+    made = MadeUp(tmp_path, how="left", system=system, options=RunOptions(), told_ns=told_ns, host_ns=host_ns)
     result = made.result()
     assert (result["verdict"], result["guest_ns"], result["guest_ns_by"]) == ("ok", guest_ns, clock)
     run = load_run(tmp_path)
@@ -238,7 +243,7 @@ def test_what_the_broker_owes_at_the_end_is_late(
 def test_an_interrupted_run_says_how_far_the_simulated_machine_came(tmp_path: Path) -> None:
     """Whatever a domain has last said, and counted from the hypervisor's start."""
     system = {"phase": 1, "ended_at": 0, "started_at": HZ // 1000}
-    made = MadeUp(tmp_path, how="interrupted", detail="by SIGTERM", system=system, options=Options())
+    made = MadeUp(tmp_path, how="interrupted", detail="by SIGTERM", system=system, options=RunOptions())
     assert "after at least 19.000 s of guest time" in made.result()["reasons"][0], "the console's last word"
     made.simulated_ns = 21_501_000_000
     result = made.result()

@@ -18,32 +18,32 @@ from typing import Any
 import pytest
 
 from bulkhead.run import emulator, session
-from bulkhead.run.console import ConsoleParser, Line
-from bulkhead.run.emulator import Emulator, Machine
-from bulkhead.run.session import Outcome, Plan, run_session
+from bulkhead.run.console import ConsoleLine, ConsoleParser
+from bulkhead.run.emulator import EmulatedMachine, RunningEmulator
+from bulkhead.run.session import RunOutcome, SessionPlan, run_session
 
 FAKE = Path(__file__).with_name("fake_qemu.py")
 READY = "[control      0.500000] bulkhead: ready\r\n"
 
 
 class Silent:
-    def line(self, line: Line) -> None: ...
+    def line(self, line: ConsoleLine) -> None: ...
 
     def raw(self, data: bytes) -> None: ...
 
     def tick(self, parser: ConsoleParser) -> None: ...
 
 
-def machine(directory: Path, steps: list[object], **more: object) -> Machine:
+def machine(directory: Path, steps: list[object], **more: object) -> EmulatedMachine:
     scenario = directory / "scenario.json"
     scenario.write_text(json.dumps({"steps": steps, **more}))
-    return Machine(FAKE, "virt", "cortex-a53", 4, 1 << 30, scenario)
+    return EmulatedMachine(FAKE, "virt", "cortex-a53", 4, 1 << 30, scenario)
 
 
 def run(
     directory: Path, steps: list[object], timeout_s: float | None = 20, gicv2: bool = False, **more: object
-) -> Outcome:
-    plan = Plan(
+) -> RunOutcome:
+    plan = SessionPlan(
         machine=replace(machine(directory, steps, **more), gicv2=gicv2),
         directory=directory,
         domain_names=("control", "linux", "hog"),
@@ -102,8 +102,13 @@ def test_emulator_that_is_killed_at_its_start_is_said_to_be(tmp_path: Path) -> N
 
 
 def test_missing_program_is_an_outcome(tmp_path: Path) -> None:
-    plan = Plan(
-        Machine(tmp_path / "none", "virt", None, 1, 1 << 30, tmp_path), tmp_path, (), (), 5, attach=False
+    plan = SessionPlan(
+        EmulatedMachine(tmp_path / "none", "virt", None, 1, 1 << 30, tmp_path),
+        tmp_path,
+        (),
+        (),
+        5,
+        attach=False,
     )
     outcome = run_session(plan, Silent())
     assert outcome.how == "failed" and "cannot start" in outcome.detail
@@ -158,7 +163,7 @@ def test_who_is_cancelled_as_an_answer_comes_ends(ticks: int, tmp_path: Path) ->
 
         nothing: Any = None
         channel: Any = Channel()
-        emulator = Emulator(nothing, nothing, nothing, channel, nothing, tmp_path / "log")
+        emulator = RunningEmulator(nothing, nothing, nothing, channel, nothing, tmp_path / "log")
 
         async def look() -> None:
             while True:
@@ -229,7 +234,7 @@ def test_without_an_answer_the_hosts_clock_goes_on_from_the_last_line(
 
 
 def test_counted_time_does_not_follow_the_host(tmp_path: Path) -> None:
-    plan = Plan(
+    plan = SessionPlan(
         machine=replace(machine(tmp_path, [["print", READY], ["wait", 0.3], ["kill", 0]]), icount=True),
         directory=tmp_path,
         domain_names=("control",),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.run.session import Outcome
+from bulkhead.run.session import RunOutcome
 from bulkhead.run.simulator import SimulatedPlan, run_simulation, run_simulations
 from bulkhead.run.view import WatchingView
 
@@ -26,7 +26,7 @@ def plan(directory: Path, script: str, timeout_s: float | None = 20, **more: Any
     return SimulatedPlan(FAKE, request | more, directory, ("one",), timeout_s)
 
 
-def run(directory: Path, script: str, **more: Any) -> Outcome:
+def run(directory: Path, script: str, **more: Any) -> RunOutcome:
     with WatchingView("test", None, show_lines=False) as view:
         return run_simulation(plan(directory, script, **more), view)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bulkhead.run.console import Line
+from bulkhead.run.console import ConsoleLine
 from bulkhead.run.view import Rows, WatchingView
 
 TAG = b"[hog        1.000000] "
@@ -72,7 +72,7 @@ def test_a_watched_line_is_broken_in_the_same_way() -> None:
     shown._console._force_terminal = True
     shown._console.print = lambda text, **_: printed.append(text.plain)  # type: ignore[method-assign]
     shown.line(
-        Line(
+        ConsoleLine(
             "hog",
             1_000_000_000,
             False,

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bulkhead.run.emulator import Machine
+from bulkhead.run.emulator import EmulatedMachine
 
 PATIENCE_S = 120.0
 _numbers = itertools.count()
@@ -146,7 +146,7 @@ def _unescaped(data: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def debugged(machine: Machine, directory: Path, until: str) -> Iterator[Debugger]:
+def debugged(machine: EmulatedMachine, directory: Path, until: str) -> Iterator[Debugger]:
     """The machine from when its console has said `until` on."""
     console, stub = directory / "console.log", f"bulkhead-{os.getpid()}-{next(_numbers)}"
     arguments = [*machine.arguments(), "-serial", f"file:{console}", "-monitor", "none"]

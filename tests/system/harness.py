@@ -29,17 +29,16 @@ from bulkhead.config.load import load_system
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 from bulkhead.env.qemu import qemu_binary
-from bulkhead.package.build import Build, build_system
-from bulkhead.package.build import Options as BuildOptions
+from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.results.run import RunResult
 from bulkhead.run.boot import in_one_piece
 from bulkhead.run.conclude import conclude
-from bulkhead.run.console import HYPERVISOR, ConsoleParser, Line
-from bulkhead.run.emulator import Machine
+from bulkhead.run.console import HYPERVISOR, ConsoleLine, ConsoleParser
+from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.run.prepare import make_target
-from bulkhead.run.session import Plan, run_session
+from bulkhead.run.session import SessionPlan, run_session
 from bulkhead.run.status import SystemStatus, read_status
-from bulkhead.run.target import Options, Target
+from bulkhead.run.target import RunOptions, Target
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -101,7 +100,7 @@ class Run:
 
 
 class _Nobody:
-    def line(self, line: Line) -> None: ...
+    def line(self, line: ConsoleLine) -> None: ...
 
     def raw(self, data: bytes) -> None: ...
 
@@ -113,7 +112,7 @@ Change = Callable[[Build], None]
 
 def make(system: Path, directory: Path, change: Change | None = None, **asked: Any) -> Target:
     """Build a system for a run; `change` may damage what was built. `asked` are the run's options."""
-    options = Options(**asked)
+    options = RunOptions(**asked)
     loaded = load_system(system, options.overrides, unprotected=options.unprotected)
     assert loaded.ok, loaded.problems
     ensure_built(["target"])
@@ -135,13 +134,13 @@ def boot(
     system: Path,
     directory: Path,
     change: Change | None = None,
-    alter: Callable[[Machine], Machine] | None = None,
+    alter: Callable[[EmulatedMachine], EmulatedMachine] | None = None,
     **asked: Any,
 ) -> Run:
     """Build and run to the end, without a terminal; `alter` makes the machine another one than planned."""
     target = make(system, directory, change, **asked)
     assert target.machine is not None
-    plan = Plan(
+    plan = SessionPlan(
         machine=alter(target.machine) if alter else target.machine,
         directory=directory,
         domain_names=tuple(entry.name for entry in target.domains),

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bulkhead.run.boot import WAYS, Answer
-from bulkhead.run.emulator import Machine
+from bulkhead.run.emulator import EmulatedMachine
 
 from .harness import MIB, MS, Run, boot, control, domain, write_system
 
@@ -33,7 +33,11 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def booted(
-    system: Path, directory: Path, way: str, alter: Callable[[Machine], Machine] | None = None, **asked: Any
+    system: Path,
+    directory: Path,
+    way: str,
+    alter: Callable[[EmulatedMachine], EmulatedMachine] | None = None,
+    **asked: Any,
 ) -> Run:
     return boot(system, directory, alter=alter, boot=way, icount=True, for_ns=RUN_NS, **asked)
 
@@ -103,7 +107,7 @@ TREES = [
 def test_what_a_boot_loader_says_of_the_board_counts(
     system: Path, tmp_path: Path, edit: str, said: str, explained: str
 ) -> None:
-    def edited(machine: Machine) -> Machine:
+    def edited(machine: EmulatedMachine) -> EmulatedMachine:
         stop, start = machine.answers
         prepare = f"fdt addr ${{fdtcontroladdr}} 110000; fdt resize 1000; {edit}\r".encode()
         # A line at a time: the loader's own lines are of limited length.
@@ -116,7 +120,7 @@ def test_what_a_boot_loader_says_of_the_board_counts(
 def test_memory_that_the_firmware_reserves_elsewhere_is_no_reason(system: Path, tmp_path: Path) -> None:
     """Else the refusals above would show nothing: the same edits, of a place that nobody has."""
 
-    def edited(machine: Machine) -> Machine:
+    def edited(machine: EmulatedMachine) -> EmulatedMachine:
         stop, start = machine.answers
         lines = (b"fdt addr ${fdtcontroladdr}\r", b"fdt resize 1000\r", b"fdt rsvmem add b0000000 10000\r")
         return replace(machine, answers=(stop, *(Answer(b"=> ", line) for line in lines), start))
@@ -128,7 +132,7 @@ def test_memory_that_the_firmware_reserves_elsewhere_is_no_reason(system: Path, 
 def test_started_at_el1_it_says_so(system: Path, tmp_path: Path) -> None:
     """And waits: how to turn the machine off from there is not known."""
 
-    def without_el2(machine: Machine) -> Machine:
+    def without_el2(machine: EmulatedMachine) -> EmulatedMachine:
         return replace(machine, machine=machine.machine.replace("virtualization=on", "virtualization=off"))
 
     run = booted(system, tmp_path, "image", without_el2, timeout_s=5.0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.run.emulator import Machine
+from bulkhead.run.emulator import EmulatedMachine
 
 from .harness import EXAMPLES, MS, Run, attached, boot
 from .test_maintenance import board_with
@@ -32,7 +32,7 @@ def calls(run: Run) -> tuple[int, int, int]:
 def shared(directory: Path, cpu: str, way: str) -> Run:
     """Three domains on one core: examples/shared-core.yaml."""
 
-    def alter(machine: Machine) -> Machine:
+    def alter(machine: EmulatedMachine) -> EmulatedMachine:
         return replace(machine, cpu=cpu)
 
     run = boot(EXAMPLES / "shared-core.yaml", directory, alter=alter, boot=way, icount=True, for_ns=200 * MS)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.run.emulator import Machine
+from bulkhead.run.emulator import EmulatedMachine
 
 from ..bench.test_hypervisor import ALLOWED
 from .harness import EXAMPLES, ROOT, Run, attached, boot, domain, write_system
@@ -34,7 +34,7 @@ def remap(directory: Path, alter: Any = None, **keys: Any) -> Run:
     return boot(system, directory / "run", alter=alter, icount=True)
 
 
-def newest_core(machine: Machine) -> Machine:
+def newest_core(machine: EmulatedMachine) -> EmulatedMachine:
     """Its core has traps of each kind (FEAT_EVT), ranges and outer shareable forms."""
     return replace(machine, cpu="max")
 

@@ -11,7 +11,7 @@ import pytest
 
 from bulkhead.run import emulator as emu
 from bulkhead.run import memory
-from bulkhead.run.emulator import Emulator
+from bulkhead.run.emulator import RunningEmulator
 from bulkhead.run.status import CoreStatus, SystemStatus, read_status
 from bulkhead.run.target import Target
 
@@ -24,7 +24,7 @@ BETWEEN_READINGS_S = 0.1
 START_S = 120
 
 
-async def _read(emulator: Emulator, target: Target) -> SystemStatus | str:
+async def _read(emulator: RunningEmulator, target: Target) -> SystemStatus | str:
     scratch = target.directory / "memory.tmp"
     image = await memory.fetch(emulator, target.status_frames, scratch)
     return read_status(target.layout, [image.bytes_at(pa) for pa in target.status_frames])

@@ -18,7 +18,7 @@ from bulkhead.machine.point import run_point
 from bulkhead.validation import compare as comparing
 from bulkhead.validation.compare import Compared, compare, of_role, summary
 from bulkhead.validation.groups import grouped
-from bulkhead.validation.measure import BLOCK, DRAWS, Point, points
+from bulkhead.validation.measure import BLOCK, DRAWS, ValidationPoint, points
 from bulkhead.validation.model import Board, board_names, boards_of, load_board
 from bulkhead.validation.page import write_page
 
@@ -32,7 +32,7 @@ def board(name: str) -> Board:
     return boards_of([name])[0]
 
 
-def point(name: str, kind: str, pages: str, size: int) -> Point:
+def point(name: str, kind: str, pages: str, size: int) -> ValidationPoint:
     (found,) = (
         one for one in points(board(name), LEAST_NS) if (one.kind, one.pages, one.size) == (kind, pages, size)
     )
@@ -47,7 +47,7 @@ def compared_as(*errors: float, role: str = "validation") -> list[Compared]:
     one = point("teres-i", "single", "small", 1 << 20)
     owner = one.board.model_copy(update={"role": role})
     return [
-        Compared(Point(owner, one.kind, one.pages, one.size, 100.0, "ns"), 100.0 * (1 + error))
+        Compared(ValidationPoint(owner, one.kind, one.pages, one.size, 100.0, "ns"), 100.0 * (1 + error))
         for error in errors
     ]
 

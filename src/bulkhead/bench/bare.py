@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import struct
 
-from bulkhead.package.elfout import Chunk, write_elf
+from bulkhead.package.elfout import ElfChunk, write_elf
 from bulkhead.package.errors import PackageError
-from bulkhead.package.memory import Loaded, Region, align_down
+from bulkhead.package.memory import LoadedMemory, LoadRegion, align_down
 from bulkhead.planning.model import Plan
 
 # The boot protocol in a few instructions: x0 the device tree, x1 to x3 zero, then to the entry.
@@ -29,7 +29,7 @@ def boot_stub(device_tree: int, entry: int) -> bytes:
     return _STUB.pack(load_tree, load_entry, _MOV_X1_0, _MOV_X2_0, _MOV_X3_0, _BR_X4, device_tree, entry)
 
 
-def bare_program(images: Loaded) -> bytes:
+def bare_program(images: LoadedMemory) -> bytes:
     """An ELF file with the images in place, which starts them by a stub.
 
     The stub is at the end of what is reserved for the device tree: nobody needs it once Linux runs.
@@ -39,8 +39,8 @@ def bare_program(images: Loaded) -> bytes:
     if stub_at < tree.ipa + len(tree.data):
         raise PackageError("the device tree leaves no room for the boot stub")
     stub = boot_stub(images.device_tree_ipa, images.entry_ipa)
-    chunks = [Chunk(piece.ipa, piece.data) for piece in images.pieces if piece.data]
-    return write_elf(stub_at, [*chunks, Chunk(stub_at, stub)])
+    chunks = [ElfChunk(piece.ipa, piece.data) for piece in images.pieces if piece.data]
+    return write_elf(stub_at, [*chunks, ElfChunk(stub_at, stub)])
 
 
 def bare_machine(machine: str) -> str:
@@ -48,7 +48,7 @@ def bare_machine(machine: str) -> str:
     return ",".join(part for part in machine.split(",") if part != "virtualization=on")
 
 
-def bare_ram_bytes(plan: Plan, memory: tuple[Region, ...]) -> int:
+def bare_ram_bytes(plan: Plan, memory: tuple[LoadRegion, ...]) -> int:
     """RAM that the bare board needs to have all of a domain's memory."""
     start = plan.platform.memory[0].at
     if any(region.start < start for region in memory):

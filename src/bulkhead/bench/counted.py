@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from bulkhead.errors import BulkheadError
 from bulkhead.run import emulator as emu
-from bulkhead.run.emulator import Emulator, EmulatorError, Machine
+from bulkhead.run.emulator import EmulatedMachine, EmulatorError, RunningEmulator
 
 _POLL_S = 0.05
 _TAIL_LINES = 3
@@ -75,7 +75,7 @@ def parse_count(text: str) -> Count:
     return count
 
 
-async def count_run(machine: Machine, out: Path, directory: Path, timeout_s: float) -> Count:
+async def count_run(machine: EmulatedMachine, out: Path, directory: Path, timeout_s: float) -> Count:
     """Run `machine`, whose plugin writes `out`, until that is there. Raises CountError."""
     out.unlink(missing_ok=True)
     console = directory / f"{out.stem}-console.log"
@@ -96,7 +96,7 @@ async def count_run(machine: Machine, out: Path, directory: Path, timeout_s: flo
         raise CountError(f"{out.stem}: {error}{_last_lines(console)}") from None
 
 
-async def _wait_for(out: Path, emulator: Emulator, timeout_s: float) -> None:
+async def _wait_for(out: Path, emulator: RunningEmulator, timeout_s: float) -> None:
     end = time.monotonic() + timeout_s
     while not out.exists():
         if emulator.process.returncode is not None:
@@ -109,7 +109,7 @@ async def _wait_for(out: Path, emulator: Emulator, timeout_s: float) -> None:
         await asyncio.sleep(_POLL_S)
 
 
-async def _pump(emulator: Emulator, log: BinaryIO) -> None:
+async def _pump(emulator: RunningEmulator, log: BinaryIO) -> None:
     """The serial line must be read, or the guest waits for it."""
     with contextlib.suppress(OSError):
         while data := await emulator.serial_in.read(65536):

@@ -22,7 +22,7 @@ from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress
 from bulkhead.errors import BulkheadError
 from bulkhead.planning.broker import engine_on
-from bulkhead.run.target import MACHINE, QEMU, Options
+from bulkhead.run.target import MACHINE, QEMU, RunOptions
 
 SYSTEM = "flow-paths.yaml"
 CALLS = "flow-calls.yaml"
@@ -43,15 +43,15 @@ Json = dict[str, Any]
 _OF_A_PACKET = {"hypervisor_call": 2} | dict.fromkeys(
     ("transport", "parse", "find_earliest", "program_dma", "finalize"), 1
 )
-RunSystem = Callable[[Loaded, Options, Path], Mapping[str, Any]]  # what `run --json` prints
+RunSystem = Callable[[Loaded, RunOptions, Path], Mapping[str, Any]]  # what `run --json` prints
 
 
-class NotMeasured(BulkheadError):
+class FlowsNotMeasured(BulkheadError):
     """A system cannot be run, or a part was not seen; the message says which, a line for each reason."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFlows:
     """All parts: ns on the simulated machine, instructions on the emulator."""
 
     parts: dict[str, Part]
@@ -87,17 +87,17 @@ def with_margin(part: Part) -> Part:
     }
 
 
-def write_costs(platform: str, measured: Measured) -> None:
-    """Put the parts into a platform's file, in place of those there; all else stays. Raises NotMeasured."""
+def write_costs(platform: str, measured: MeasuredFlows) -> None:
+    """Put the parts into a platform file in place of its own; all else stays. Raises FlowsNotMeasured."""
     path = platform_path(platform)
     assert path is not None, "it was measured"
     before, found, rest = path.read_text(encoding="utf-8").partition("\nflow_costs:")
     if not found or measured.unit != "ns":
-        raise NotMeasured(f"{path}: has no `flow_costs`, or these are not ns")
+        raise FlowsNotMeasured(f"{path}: has no `flow_costs`, or these are not ns")
     for name, line in zip(measured.parts, measured.yaml(), strict=True):
         rest, count = re.subn(rf"(?m)^  {name}:.*$", line, rest, count=1)
         if count != 1:
-            raise NotMeasured(f"{path}: has no `flow_costs.{name}`")
+            raise FlowsNotMeasured(f"{path}: has no `flow_costs.{name}`")
     path.write_text(before + found + rest, encoding="utf-8")
 
 
@@ -114,19 +114,21 @@ def load(given: Sequence[str], on: str) -> tuple[Loaded, Loaded]:
     return flows, load_system(str(examples_dir() / CALLS), given[:1])
 
 
-def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem, rounds: int = 1) -> Measured:
+def measure(
+    systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem, rounds: int = 1
+) -> MeasuredFlows:
     """Run the calls once, and the flows with each broker in each round.
 
-    Raises NotMeasured, with a line for each reason.
+    Raises FlowsNotMeasured, with a line for each reason.
     """
     for loaded in systems:
         if not loaded.ok or loaded.platform is None:
-            raise NotMeasured("\n".join(problem.text() for problem in loaded.problems))
+            raise FlowsNotMeasured("\n".join(problem.text() for problem in loaded.problems))
         if on == QEMU and loaded.platform.emulator is None:
-            raise NotMeasured(f"platform '{loaded.platform.name}' is not one that the emulator has")
+            raise FlowsNotMeasured(f"platform '{loaded.platform.name}' is not one that the emulator has")
     flows, calls = systems
     costs = published_costs()
-    options = Options(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
+    options = RunOptions(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
     brokers = _brokers(flows, on)
     steps = ((name, number) for number in range(rounds) for name in brokers)
     runs = [("calls", calls)]
@@ -138,7 +140,7 @@ def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem, 
             place = build_dir() / "run" / f"bench-flow-{name}"
             result = run(prepared(loaded, on, costs), options, place)
             if result["verdict"] != "ok":
-                raise NotMeasured("\n".join(f"{name}: {reason}" for reason in result["reasons"]))
+                raise FlowsNotMeasured("\n".join(f"{name}: {reason}" for reason in result["reasons"]))
             results.append((name, result))
     called = results[0][1]
     return combined([(name, measured(result, called, on)) for name, result in results[1:]])
@@ -171,7 +173,7 @@ def _with_broker(flows: Loaded, keys: Mapping[str, str]) -> Loaded:
     return replace(flows, system=flows.system.model_copy(update={"broker": broker}))
 
 
-def combined(brokers: Sequence[tuple[str, Measured]]) -> Measured:
+def combined(brokers: Sequence[tuple[str, MeasuredFlows]]) -> MeasuredFlows:
     """One table for all brokers and rounds: smallest and largest of all, averages and medians of the first.
     Being woken by an interrupt is a part of its own, and so is what a core that copies has between transfers,
     where there are engines, too."""
@@ -186,16 +188,16 @@ def combined(brokers: Sequence[tuple[str, Measured]]) -> Measured:
                 "min": min(first["min"], part["min"]),
                 "max": max(first["max"], part["max"]),
             }
-    return Measured(parts, tables[0].unit)
+    return MeasuredFlows(parts, tables[0].unit)
 
 
-def packet_of(measured: Measured) -> int:
+def packet_of(measured: MeasuredFlows) -> int:
     """What EL2 does for a packet of one transfer that nothing else delays: two calls, of the sender and of
     the broker, and the parts between them. Medians."""
     return sum(times * measured.parts[name]["median"] for name, times in _OF_A_PACKET.items())
 
 
-def _apart(table: Measured, broker: str, engines: bool) -> Measured:
+def _apart(table: MeasuredFlows, broker: str, engines: bool) -> MeasuredFlows:
     """With the names of the parts that are only such a broker's."""
     names = {"wake": "wake_by_interrupt"} if broker.endswith(BY_INTERRUPT) else {}
     if engines and broker.startswith("cpu-copy"):
@@ -222,13 +224,13 @@ def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
     return replace(loaded, platform=platform, system=system)
 
 
-def measured(flows: Mapping[str, Any], calls: Mapping[str, Any], on: str) -> Measured:
-    """One broker's parts, from its run and that of the calls. Raises NotMeasured."""
+def measured(flows: Mapping[str, Any], calls: Mapping[str, Any], on: str) -> MeasuredFlows:
+    """One broker's parts, from its run and that of the calls. Raises FlowsNotMeasured."""
     per_ns = 1.0 if on == MACHINE else EMULATOR_HZ / 10**9
     stamped = flows.get("path_costs")
     report = next((one["report"] for one in calls["domains"] if one["name"] == CALLER), None)
     if stamped is None or not report:
-        raise NotMeasured("the hypervisor, or the program that calls it, has measured nothing")
+        raise FlowsNotMeasured("the hypervisor, or the program that calls it, has measured nothing")
     seen: dict[str, Part] = {name: _in_unit(part, per_ns) for name, part in stamped["parts"].items()}
     sleeper: Mapping[str, Part] = next(
         (one["parts"] for one in stamped["cores"] if one["core"] == SLEEPER_CORE), {}
@@ -242,7 +244,7 @@ def measured(flows: Mapping[str, Any], calls: Mapping[str, Any], on: str) -> Mea
             found[name] = _in_unit(_of(sleeper, name), per_ns)
         elif name not in (*LOCKED, "hypervisor_call"):
             found[name] = _of(seen, name)
-    return Measured(found, "ns" if on == MACHINE else "instructions")
+    return MeasuredFlows(found, "ns" if on == MACHINE else "instructions")
 
 
 def beyond(fresh: Mapping[str, Part], kept: FlowCosts) -> list[str]:
@@ -265,7 +267,7 @@ def _range(part: CostPart) -> str:
 
 def _of(parts: Mapping[str, Part], name: str) -> Part:
     if name not in parts:
-        raise NotMeasured(f"no packet passed the part '{name}'")
+        raise FlowsNotMeasured(f"no packet passed the part '{name}'")
     return parts[name]
 
 

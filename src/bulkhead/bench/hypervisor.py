@@ -15,12 +15,11 @@ from pathlib import Path
 from bulkhead.config.load import Loaded
 from bulkhead.config.platform import Platform
 from bulkhead.errors import BulkheadError
-from bulkhead.package.build import Build, Options, build_system
+from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.planning.budgets import counted_event
-from bulkhead.run.console import ConsoleParser, Line
-from bulkhead.run.emulator import Machine
-from bulkhead.run.session import Plan as SessionPlan
-from bulkhead.run.session import run_session
+from bulkhead.run.console import ConsoleLine, ConsoleParser
+from bulkhead.run.emulator import EmulatedMachine
+from bulkhead.run.session import SessionPlan, run_session
 
 SYSTEM = Path("examples") / "paths.yaml"
 SHARED = Path("examples") / "paths-shared.yaml"  # two domains on one core, with budgets
@@ -45,7 +44,7 @@ class PathsError(BulkheadError):
 
 
 @dataclass(frozen=True)
-class Way:
+class PathWay:
     """One way into the hypervisor and back."""
 
     key: str
@@ -55,7 +54,7 @@ class Way:
     budget: bool = False  # only where a budget is counted on the emulator
     of_gic: str | None = None  # the public figure is of this interrupt controller, which is in the path
 
-    def on(self, gic: str) -> Way:
+    def on(self, gic: str) -> PathWay:
         """As it can be compared on a board with this interrupt controller: like with like, or not at all."""
         return self if self.of_gic in (None, gic) else replace(self, best_public=None, goal=None)
 
@@ -63,44 +62,44 @@ class Way:
 _GICV3 = "gicv3"
 
 # What a guest that is not trusted with maintenance may be made to pay for each (`bench linux-boot`).
-TLB_MAINTENANCE = Way("tlb_maintenance", "trapped TLBI of a domain on one core", goal=120)
-CACHE_MAINTENANCE = Way("cache_maintenance", "trapped DC CVAU", goal=240)
+TLB_MAINTENANCE = PathWay("tlb_maintenance", "trapped TLBI of a domain on one core", goal=120)
+CACHE_MAINTENANCE = PathWay("cache_maintenance", "trapped DC CVAU", goal=240)
 
 WAYS = (
-    Way("psci_version", "PSCI_VERSION by HVC", 141, 70),
-    Way("gicd_read", "trapped read of GICD_TYPER", 228, 114),
-    Way("timer", "virtual timer: deadline to handler", 200, 100, of_gic=_GICV3),
-    Way("self_sgi", "SGI to itself: write to handler", 777, 388, of_gic=_GICV3),
-    Way("cross_sgi", "SGI to another VCPU: write to handler"),
-    Way(
+    PathWay("psci_version", "PSCI_VERSION by HVC", 141, 70),
+    PathWay("gicd_read", "trapped read of GICD_TYPER", 228, 114),
+    PathWay("timer", "virtual timer: deadline to handler", 200, 100, of_gic=_GICV3),
+    PathWay("self_sgi", "SGI to itself: write to handler", 777, 388, of_gic=_GICV3),
+    PathWay("cross_sgi", "SGI to another VCPU: write to handler"),
+    PathWay(
         "cross_sgi_round_trip",
         "SGI to another VCPU and one back: write to handler",
         1630,
         1629,
         of_gic=_GICV3,
     ),
-    Way("first_guest_instruction", "entry at EL2 to the guest's first instruction", 341_000, 170_000),
-    Way("lone_loop", "what EL2 adds to a loop of 20 million instructions"),
-    Way("first_loop", "what EL2 adds to such a loop as the first thing a guest does"),
-    Way("psci_version_smc", "PSCI_VERSION by SMC"),
-    Way("gicd_isenabler_write", "trapped write of GICD_ISENABLER"),
-    Way("uart_flag_read", "trapped read of the UART's flags"),
-    Way("id_register_read", "trapped read of an ID register"),
+    PathWay("first_guest_instruction", "entry at EL2 to the guest's first instruction", 341_000, 170_000),
+    PathWay("lone_loop", "what EL2 adds to a loop of 20 million instructions"),
+    PathWay("first_loop", "what EL2 adds to such a loop as the first thing a guest does"),
+    PathWay("psci_version_smc", "PSCI_VERSION by SMC"),
+    PathWay("gicd_isenabler_write", "trapped write of GICD_ISENABLER"),
+    PathWay("uart_flag_read", "trapped read of the UART's flags"),
+    PathWay("id_register_read", "trapped read of an ID register"),
     TLB_MAINTENANCE,
     CACHE_MAINTENANCE,
-    Way("undefined_register", "register not given: access to exception handler"),
-    Way("timer_asleep", "virtual timer: deadline to handler, from WFI"),
-    Way("maintenance", "end of a level interrupt, with its maintenance"),
-    Way("lazy_map", "first touch of 64 KiB of colored memory"),
-    Way("period", "end of a budget's period, in which nothing was spent", budget=True),
-    Way("overflow", "overflow of a budget's counter, with more to draw", budget=True),
-    Way("vcpu_switch", "timer of a VCPU while another has its core: to handler", budget=True),
-    Way("restart", "PSCI SYSTEM_RESET to the guest's first instruction"),
+    PathWay("undefined_register", "register not given: access to exception handler"),
+    PathWay("timer_asleep", "virtual timer: deadline to handler, from WFI"),
+    PathWay("maintenance", "end of a level interrupt, with its maintenance"),
+    PathWay("lazy_map", "first touch of 64 KiB of colored memory"),
+    PathWay("period", "end of a budget's period, in which nothing was spent", budget=True),
+    PathWay("overflow", "overflow of a budget's counter, with more to draw", budget=True),
+    PathWay("vcpu_switch", "timer of a VCPU while another has its core: to handler", budget=True),
+    PathWay("restart", "PSCI SYSTEM_RESET to the guest's first instruction"),
 )
 
 
 @dataclass(frozen=True)
-class Sample:
+class PathSample:
     """What was seen of a path: the first time, and of all other times."""
 
     first: int
@@ -110,11 +109,11 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Row:
+class PathRow:
     """A path and what it costs."""
 
-    way: Way
-    sample: Sample
+    way: PathWay
+    sample: PathSample
 
     @property
     def met(self) -> bool | None:
@@ -139,10 +138,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Costs:
+class HypervisorCosts:
     """All paths."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PathRow, ...]
     packet: int | None = None  # of what EL2 does for a packet of a flow, by bench/flows.py
 
     @property
@@ -181,13 +180,13 @@ def first_core_only(platform: Platform) -> Platform:
 
 def measure(
     systems: Sequence[Loaded], *, binary: Path, directory: Path, seed: int, done: Callable[[int], None]
-) -> Costs:
+) -> HypervisorCosts:
     """Run each system; calls `done` with the number of finished runs. Raises PathsError, PackageError."""
-    found: dict[str, Sample] = {}
+    found: dict[str, PathSample] = {}
     for number, loaded in enumerate(systems, 1):
         place = directory / str(number)
         place.mkdir()
-        built = build_system(loaded, place / "package", Options(seed=seed))
+        built = build_system(loaded, place / "package", BuildOptions(seed=seed))
         found |= samples_of(_run(built, binary, place, seed))
         done(number)
     budgets = any(has_budget(loaded) for loaded in systems)
@@ -195,7 +194,7 @@ def measure(
     missing = [way.key for way in ways if way.key not in found]
     if missing:
         raise PathsError(f"the guest did not measure {', '.join(missing)}")
-    return Costs(tuple(Row(way.on(gic_of(systems[0])), found[way.key]) for way in ways))
+    return HypervisorCosts(tuple(PathRow(way.on(gic_of(systems[0])), found[way.key]) for way in ways))
 
 
 def gic_of(loaded: Loaded) -> str:
@@ -210,15 +209,15 @@ def has_budget(loaded: Loaded) -> bool:
     return limited and counted_event(loaded.platform, emulated=True) is not None
 
 
-def samples_of(lines: Sequence[str]) -> dict[str, Sample]:
+def samples_of(lines: Sequence[str]) -> dict[str, PathSample]:
     """All that the guest reported, in any of its lives."""
-    found: dict[str, Sample] = {}
+    found: dict[str, PathSample] = {}
     for line in lines:
         if not line.startswith(_REPORT):
             continue
         try:
             report = json.loads(line.removeprefix(_REPORT))
-            found |= {str(name): Sample(**values) for name, values in report.items()}
+            found |= {str(name): PathSample(**values) for name, values in report.items()}
         except (AttributeError, TypeError, ValueError) as error:
             raise PathsError(f"the guest's report cannot be read: {error}") from error
     return found
@@ -228,7 +227,7 @@ def _run(build: Build, binary: Path, directory: Path, seed: int) -> list[str]:
     """What the guest said."""
     platform = build.plan.platform
     assert platform.emulator is not None
-    machine = Machine(
+    machine = EmulatedMachine(
         binary=binary,
         machine=platform.emulator.machine,
         cpu=f"{platform.emulator.cpu or platform.cores.type},cntfrq={_COUNTER_HZ}",
@@ -249,7 +248,7 @@ def _run(build: Build, binary: Path, directory: Path, seed: int) -> list[str]:
 class _NoView:
     """Shows nothing of a run."""
 
-    def line(self, line: Line) -> None: ...
+    def line(self, line: ConsoleLine) -> None: ...
 
     def raw(self, data: bytes) -> None: ...
 

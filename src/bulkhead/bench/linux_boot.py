@@ -25,9 +25,9 @@ from bulkhead.env import paths
 from bulkhead.package.build import Build
 from bulkhead.package.elf import read_elf
 from bulkhead.package.images import Surroundings, load_domain
-from bulkhead.package.memory import Loaded as Images
+from bulkhead.package.memory import LoadedMemory as Images
 from bulkhead.package.memory import regions_of
-from bulkhead.run.emulator import Machine
+from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.schema.layout import Layout
 
 SYSTEM = Path("examples") / "linux-smp.yaml"
@@ -50,7 +50,7 @@ _TIMEOUT_S = 300.0
 class Side:
     """One of the two machines to compare."""
 
-    machine: Machine
+    machine: EmulatedMachine
     out: Path  # of the counter
 
 
@@ -66,7 +66,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BootComparison:
     """All runs of both."""
 
     bare: tuple[int, ...]
@@ -185,7 +185,7 @@ def _bare(build: Build, images: Images, program: Path, binary: Path, counter: Pa
     assert plan.platform.emulator is not None
     assert plan.platform.uart is not None
     events = Events(from_=images.entry_ipa, match=_PROMPT, uart=plan.platform.uart.at)
-    machine = Machine(
+    machine = EmulatedMachine(
         binary=binary,
         machine=bare_machine(plan.platform.emulator.machine),
         cpu=plan.platform.emulator.cpu,
@@ -215,7 +215,7 @@ def _hypervisor(build: Build, images: Images, binary: Path, counter: Path, out: 
         within=(min(segment.virtual for segment in program.segments), plan.pool.bytes),
         read=(program.symbols[_STATUS_SYMBOL] + page, cores * page),
     )
-    machine = Machine(
+    machine = EmulatedMachine(
         binary=binary,
         machine=plan.platform.emulator.machine,
         cpu=plan.platform.emulator.cpu,
@@ -229,14 +229,14 @@ def _hypervisor(build: Build, images: Images, binary: Path, counter: Path, out: 
     return Side(machine, out)
 
 
-def measure(setup: Setup, directory: Path, runs: int, done: Callable[[int], None]) -> Comparison:
+def measure(setup: Setup, directory: Path, runs: int, done: Callable[[int], None]) -> BootComparison:
     """Run both, `runs` times; calls `done` with the number of finished runs. Raises CountError."""
     pairs: list[tuple[Count, Count]] = []
     for number in range(runs):
         pairs.append(asyncio.run(_both(setup, directory)))
         done(number + 1)
     last = pairs[-1][1]
-    return Comparison(
+    return BootComparison(
         bare=tuple(bare.instructions for bare, _ in pairs),
         hypervisor=tuple(hypervisor.instructions for _, hypervisor in pairs),
         at_el2=tuple(hypervisor.within or 0 for _, hypervisor in pairs),

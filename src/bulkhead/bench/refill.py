@@ -15,7 +15,7 @@ LONGEST_PS = 10**12
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRefill:
     platform: str
     bound: RefillBound
     in_file: int | None
@@ -55,7 +55,7 @@ class Measured:
         }
 
 
-def measure(name: str) -> Measured | list[str]:
+def measure(name: str) -> MeasuredRefill | list[str]:
     """A list holds the reasons why nothing could be computed."""
     from bulkhead.config.load import load_platform
     from bulkhead.config.locate import platform_path
@@ -76,7 +76,7 @@ def measure(name: str) -> Measured | list[str]:
         ran = armv7.run(
             armv7.request_of(platform, board / "ranges.elf", until_ps=LONGEST_PS, until_line=LAST_LINE)
         )
-    except (NotBounded, NotSimulated, armv7.NotRun) as error:
+    except (NotBounded, NotSimulated, armv7.Armv7NotRun) as error:
         return [str(error)]
     mpu = ran.answer["mpu"]
-    return Measured(name, bound, platform.cores.mpu.bound, mpu["longest_miss_cycles"], mpu["misses"])
+    return MeasuredRefill(name, bound, platform.cores.mpu.bound, mpu["longest_miss_cycles"], mpu["misses"])

@@ -16,9 +16,9 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 
 if TYPE_CHECKING:
     from bulkhead.bench.campaign import PointCost
-    from bulkhead.bench.flows import Measured
-    from bulkhead.bench.hypervisor import Costs
-    from bulkhead.bench.linux_boot import Comparison
+    from bulkhead.bench.flows import MeasuredFlows
+    from bulkhead.bench.hypervisor import HypervisorCosts
+    from bulkhead.bench.linux_boot import BootComparison
     from bulkhead.bench.machine import Speeds
     from bulkhead.config.flow_costs import FlowCosts
     from bulkhead.config.load import Loaded
@@ -80,7 +80,7 @@ def _show_verdict(missed: list[str]) -> None:
 
 def _measure_hypervisor(
     one: Loaded, two: Loaded, budgets: tuple[Loaded, Loaded], seed: int
-) -> Costs | list[str]:
+) -> HypervisorCosts | list[str]:
     """`budgets`: of two VCPUs on a core each, and of two that share one. A list holds the reasons why nothing
     was measured."""
     from bulkhead.bench.hypervisor import PathsError, has_budget, measure, one_core
@@ -123,17 +123,17 @@ def _measure_hypervisor(
 
 def _measure_packet(platform: str, seed: int) -> int | None:
     """Nothing on a board where flows cannot be measured."""
-    from bulkhead.bench.flows import NotMeasured, load, measure, packet_of
+    from bulkhead.bench.flows import FlowsNotMeasured, load, measure, packet_of
     from bulkhead.commands.run import run_quietly
     from bulkhead.run.target import QEMU
 
     try:
         return packet_of(measure(load([f"platform={platform}"], QEMU), QEMU, seed, run_quietly))
-    except NotMeasured:
+    except FlowsNotMeasured:
         return None
 
 
-def _show_costs(measured: Costs) -> None:
+def _show_costs(measured: HypervisorCosts) -> None:
     from rich.table import Table
 
     table = Table("path", "instructions", "best public", "ratio", "goal", title="Instructions, median")
@@ -175,7 +175,14 @@ def flows(
     as_json: AsJson = False,
 ) -> None:
     """What the parts of a packet's path cost: ns on the simulated machine, instructions on the emulator."""
-    from bulkhead.bench.flows import WRITTEN_ROUNDS, NotMeasured, load, measure, published_costs, write_costs
+    from bulkhead.bench.flows import (
+        WRITTEN_ROUNDS,
+        FlowsNotMeasured,
+        load,
+        measure,
+        published_costs,
+        write_costs,
+    )
     from bulkhead.commands.run import run_quietly
     from bulkhead.config.locate import platform_path
     from bulkhead.env.paths import platforms_dir, repository
@@ -195,7 +202,7 @@ def flows(
         measured = measure(systems, on, seed, run_quietly, WRITTEN_ROUNDS if write else 1)
         if write:
             write_costs(name, measured)
-    except NotMeasured as error:
+    except FlowsNotMeasured as error:
         reasons = str(error).split("\n")
     if as_json:
         own = measured.json(published) if measured is not None and not reasons else {}
@@ -210,7 +217,7 @@ def flows(
         raise typer.Exit(1)
 
 
-def _show_flows(measured: Measured, published: FlowCosts | None) -> None:
+def _show_flows(measured: MeasuredFlows, published: FlowCosts | None) -> None:
     from rich.table import Table
 
     from bulkhead.bench.flows import STATISTICS
@@ -407,7 +414,7 @@ def linux_boot(
         raise typer.Exit(1)
 
 
-def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> Comparison | list[str]:
+def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> BootComparison | list[str]:
     """A list holds the reasons why nothing was measured."""
     from bulkhead.bench.counted import CountError
     from bulkhead.bench.linux_boot import measure, prepare
@@ -415,7 +422,7 @@ def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> Comparison | li
     from bulkhead.env.paths import build_dir, host_dir
     from bulkhead.env.progress import progress
     from bulkhead.env.qemu import qemu_binary
-    from bulkhead.package.build import Options, build_system
+    from bulkhead.package.build import BuildOptions, build_system
     from bulkhead.package.errors import PackageError
     from bulkhead.planning.plan import PlanningError
     from bulkhead.run.directory import run_directory
@@ -433,7 +440,7 @@ def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> Comparison | li
             run_directory(build_dir() / "run", "bench-linux-boot") as place,
             progress("boot Linux, bare and under the hypervisor") as update,
         ):
-            built = build_system(loaded, place / "package", Options(seed=seed))
+            built = build_system(loaded, place / "package", BuildOptions(seed=seed))
             setup = prepare(loaded, built, binary=binary, counter=counter, directory=place)
             return measure(setup, place, runs, lambda n: update(n / runs, f"run {n} of {runs}"))
     except PlanningError as error:
@@ -466,7 +473,7 @@ def _result(
     )
 
 
-def _show(measured: Comparison) -> None:
+def _show(measured: BootComparison) -> None:
     from rich.table import Table
 
     table = Table("run", "bare", "under the hypervisor", "of them at EL2", title="Instructions to the prompt")

@@ -148,7 +148,7 @@ def _build(
     """The build, or the reasons why there is none. What the environment lacks is an exception."""
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import build_dir, locked, repository
-    from bulkhead.package.build import Options, build_system
+    from bulkhead.package.build import BuildOptions, build_system
     from bulkhead.package.errors import PackageError
     from bulkhead.planning.plan import PlanningError
 
@@ -159,7 +159,7 @@ def _build(
     directory = build_dir() / "images" / loaded.system.name
     try:
         with locked(directory / ".lock"):
-            options = Options(seed=seed, in_place=in_place, board=board)
+            options = BuildOptions(seed=seed, in_place=in_place, board=board)
             return build_system(loaded, directory, options, hooks), []
     except PlanningError as error:
         return None, [loaded.locate(finding).text() for finding in error.findings]

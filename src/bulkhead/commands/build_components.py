@@ -15,7 +15,7 @@ from bulkhead.commands.output import complain, console, print_json, result_objec
 
 if TYPE_CHECKING:
     from bulkhead.config.load_components import LoadedComponents
-    from bulkhead.microkernel.build import Image
+    from bulkhead.microkernel.build import ComponentsImage
 
 
 def build_components(
@@ -57,7 +57,7 @@ def build_components(
 
 def image_of(
     loaded: LoadedComponents, directory: Path | None = None, run_ns: int = 0
-) -> tuple[Image | None, list[str]]:
+) -> tuple[ComponentsImage | None, list[str]]:
     """The image, or why there is none. What the environment lacks is an exception."""
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import build_dir, locked, repository
@@ -89,7 +89,7 @@ def _put(elf: Path, output: Path | None) -> tuple[Path, list[str]]:
 
 
 def _json(
-    loaded: LoadedComponents, image: Image | None, elf: Path | None, reasons: list[str], on: str
+    loaded: LoadedComponents, image: ComponentsImage | None, elf: Path | None, reasons: list[str], on: str
 ) -> dict[str, Any]:
     own: dict[str, Any] = {}
     if image is not None and elf is not None and not reasons:

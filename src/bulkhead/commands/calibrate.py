@@ -17,7 +17,7 @@ from bulkhead.commands.output import complain, console, print_json, reported, re
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
-    from bulkhead.machine.calibrate import Checked
+    from bulkhead.machine.calibrate import CheckedFact
     from bulkhead.machine.independence import Perturbed
 
 
@@ -113,7 +113,7 @@ def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
     return path, platform, [problem.text() for problem in problems]
 
 
-def _fact(one: Checked) -> dict[str, Any]:
+def _fact(one: CheckedFact) -> dict[str, Any]:
     fact = one.fact
     found = fact.model_dump(exclude_none=True, include={"fact", "unit", "target", "low", "high", "source"})
     fitted = one.measured is not None and fact.fits

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.config.load_components import LoadedComponents
     from bulkhead.config.problem import Problem
-    from bulkhead.mxu.model import Admission as ComponentAdmission
+    from bulkhead.mxu.model import MxuAdmission as ComponentAdmission
     from bulkhead.planning.admission import Admission, Demand
     from bulkhead.planning.model import Plan, Usage
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from bulkhead.config.load_components import LoadedComponents
     from bulkhead.config.problem import Problem
     from bulkhead.mxu.costs import Cost
-    from bulkhead.mxu.model import Admission, Job
+    from bulkhead.mxu.model import Job, MxuAdmission
 
 INDEPENDENCE = ("no", "in part", "fully")  # enum mxu_independence
 
 
 def check_components(
     file: str, overrides: Sequence[str], *, unprotected: bool
-) -> tuple[LoadedComponents, Admission | None, tuple[Problem, ...], str | None]:
+) -> tuple[LoadedComponents, MxuAdmission | None, tuple[Problem, ...], str | None]:
     """The file, what was admitted if it can be asked for, everything that is wrong, what was not checked."""
     from bulkhead.config.load_components import load_components
     from bulkhead.microkernel.images_here import sizes_here
@@ -39,7 +39,7 @@ def check_components(
     return loaded, found, problems, unchecked
 
 
-def components_json(found: Admission) -> dict[str, Any]:
+def components_json(found: MxuAdmission) -> dict[str, Any]:
     return {
         "checker": "mmu" if found.checker.mmu else "mpu",
         "eviction": None if found.checker.mmu else found.checker.policy_name,
@@ -94,7 +94,7 @@ def components_json(found: Admission) -> dict[str, Any]:
     }
 
 
-def _refill(found: Admission) -> dict[str, Any]:
+def _refill(found: MxuAdmission) -> dict[str, Any]:
     """Cycles of a refill: the file's figure, the computed bound if there is one, what admission takes."""
     from bulkhead.mxu.costs import refill_cycles
 
@@ -103,7 +103,7 @@ def _refill(found: Admission) -> dict[str, Any]:
     return {"file": mpu.fault, "bound": mpu.bound, "admitted": refill_cycles(found.platform)}
 
 
-def show_components(title: str, found: Admission) -> None:
+def show_components(title: str, found: MxuAdmission) -> None:
     from rich.table import Table
 
     name = f"{title}: {found.system.name} on {found.platform.name}"
@@ -178,7 +178,7 @@ def _jobs(jobs: Sequence[Job]) -> Table:
     return table
 
 
-def _left(found: Admission) -> Table:
+def _left(found: MxuAdmission) -> Table:
     from rich.table import Table
 
     from bulkhead.mxu import native
@@ -200,7 +200,7 @@ def _left(found: Admission) -> Table:
     return table
 
 
-def _show_sources(found: Admission) -> None:
+def _show_sources(found: MxuAdmission) -> None:
     from bulkhead.mxu.costs import refill_figures
 
     sources = [source for one in found.served if one.cost is not None for source in one.cost.sources]

@@ -13,7 +13,7 @@ from bulkhead.commands.output import complain_of, console, print_json, result_ob
 
 if TYPE_CHECKING:
     from bulkhead.results.envelope import Verdict
-    from bulkhead.validation.peer import Beside
+    from bulkhead.validation.peer import PeerBeside
 
 
 def register(app: typer.Typer) -> None:
@@ -86,7 +86,7 @@ def _binary(directory: Path) -> Path:
     )
 
 
-def _row(one: Beside) -> dict[str, Any]:
+def _row(one: PeerBeside) -> dict[str, Any]:
     return {
         "memory": one.memory,
         "mix": one.mix.name,
@@ -100,7 +100,7 @@ def _row(one: Beside) -> dict[str, Any]:
     }
 
 
-def _show(found: list[Beside]) -> None:
+def _show(found: list[PeerBeside]) -> None:
     from rich.table import Table
 
     table = Table()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bulkhead.campaign.engine import Engine
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.published.figures import Figure
-    from bulkhead.published.ours import Beside, Places
+    from bulkhead.published.ours import FigureBeside, FigurePlaces
     from bulkhead.results.envelope import Verdict
 
 
@@ -76,21 +76,21 @@ def _meant(names: Sequence[str]) -> list[Figure]:
     return [one for one in known.values() if not names or one.id in names or one.board in names]
 
 
-def _places() -> Places:
+def _places() -> FigurePlaces:
     from bulkhead.env.paths import build_dir
-    from bulkhead.published.ours import Places
+    from bulkhead.published.ours import FigurePlaces
 
     run = build_dir() / "run"
-    return Places(run / "experiments", run / "published" / "figures")
+    return FigurePlaces(run / "experiments", run / "published" / "figures")
 
 
-def _kept(meant: Sequence[Figure]) -> list[Beside]:
+def _kept(meant: Sequence[Figure]) -> list[FigureBeside]:
     from bulkhead.published.ours import kept
 
     return kept(meant, _places())
 
 
-def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[Beside], list[str]]:
+def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[FigureBeside], list[str]]:
     """And what could not be measured."""
     from bulkhead.commands.run import run_quietly
     from bulkhead.experiments.means import Means
@@ -112,7 +112,7 @@ def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[Beside], li
     return measured(meant, facts, rows, places)
 
 
-def _show(found: Sequence[Beside]) -> None:
+def _show(found: Sequence[FigureBeside]) -> None:
     """A table for each board, its sources beneath."""
     for name in dict.fromkeys(one.figure.board for one in found):
         _show_board(name, [one for one in found if one.figure.board == name])
@@ -120,7 +120,7 @@ def _show(found: Sequence[Beside]) -> None:
     console().print(f"{len(found)} figures, {missing} without one of ours (--measure measures what it can)")
 
 
-def _show_board(name: str, found: Sequence[Beside]) -> None:
+def _show_board(name: str, found: Sequence[FigureBeside]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -146,7 +146,7 @@ def _show_board(name: str, found: Sequence[Beside]) -> None:
         console().print(Text(f"[{number}] {source}"))
 
 
-def _ours(one: Beside) -> str:
+def _ours(one: FigureBeside) -> str:
     assert one.ours is not None
     if one.low is None or one.high is None:
         return f"{one.ours:.4g}"

@@ -16,18 +16,18 @@ from bulkhead.commands.output import complain, console, print_json, result_objec
 from bulkhead.env.paths import repository
 
 if TYPE_CHECKING:
-    from bulkhead.recording.record import Counts, Program
+    from bulkhead.recording.record import Counts, RecordedProgram
 
 
-def _find(name: str, package: str | None) -> Program | str:
+def _find(name: str, package: str | None) -> RecordedProgram | str:
     """The program, or why there is none."""
     from bulkhead.env.qemu_user import PACKAGE_NAME
     from bulkhead.recording.known import program_in
-    from bulkhead.recording.record import Program
+    from bulkhead.recording.record import RecordedProgram
 
     if package is None:
         file = Path(name)
-        return Program(file.absolute()) if file.is_file() else f"{name}: no such file"
+        return RecordedProgram(file.absolute()) if file.is_file() else f"{name}: no such file"
     if not PACKAGE_NAME.fullmatch(package):
         return f"'{package}' is no name of a package"
     return program_in(package, name) or f"package {package} has no program '{name}'"
@@ -60,7 +60,7 @@ def record(
 ) -> None:
     """Record the data accesses of a real program under the emulator; ends 1 if there is no trace."""
     from bulkhead.recording.known import SUFFIX, trace_directory
-    from bulkhead.recording.record import Program, RecordingError, describe, run, trace_info
+    from bulkhead.recording.record import RecordedProgram, RecordingError, describe, run, trace_info
 
     repository("`record`")
     found = _find(program, package)
@@ -72,7 +72,7 @@ def record(
     if isinstance(found, str):
         reasons = [found]
     else:
-        with_arguments = Program(found.file, tuple(arguments or ()), found.root)
+        with_arguments = RecordedProgram(found.file, tuple(arguments or ()), found.root)
         try:
             about = describe(with_arguments, package)
             code, counts = run(

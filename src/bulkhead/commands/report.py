@@ -79,10 +79,10 @@ class _Report:
 
 def _of_domains(runs: list[Path]) -> _Report:
     from bulkhead.report.html import write_html
-    from bulkhead.report.load import NotARun, Run, load_run
+    from bulkhead.report.load import LoadedRun, NotARun, load_run
     from bulkhead.report.terminal import show_run
 
-    loaded: list[Run] = []
+    loaded: list[LoadedRun] = []
     errors: list[str] = []
     for path in runs:
         try:

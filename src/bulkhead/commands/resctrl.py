@@ -20,8 +20,8 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.config.problem import Problem
-    from bulkhead.resctrl.plan import Plan, Wanted
-    from bulkhead.resctrl.tree import Group, Offer
+    from bulkhead.resctrl.plan import ResctrlPlan, WantedGroup
+    from bulkhead.resctrl.tree import Offer, ResctrlGroup
 
 Root = Annotated[
     Path,
@@ -37,7 +37,7 @@ class Looked:
     loaded: Loaded
     root: Path
     offer: Offer | None = None
-    plan: Plan | None = None
+    plan: ResctrlPlan | None = None
     refused: tuple[str, ...] = ()  # of the kernel, or of its tree
 
     def problems(self, which: str) -> tuple[Problem, ...]:
@@ -107,7 +107,7 @@ def _look(system: str, overrides: list[str], root: Path) -> Looked:
         return Looked(loaded, root, refused=(str(error),))
 
 
-def _write(root: Path, wanted: Sequence[Wanted]) -> tuple[str, ...]:
+def _write(root: Path, wanted: Sequence[WantedGroup]) -> tuple[str, ...]:
     """What the kernel refused, or has otherwise than it was told. The default group comes last: until then
     every task has a place."""
     from bulkhead.resctrl.tree import ResctrlError, read_group, schemata_text, write
@@ -148,7 +148,7 @@ def _report(command: str, looked: Looked, *, as_json: bool) -> None:
         _show_groups(looked, looked.offer, looked.plan)
 
 
-def _show_groups(looked: Looked, offer: Offer, plan: Plan) -> None:
+def _show_groups(looked: Looked, offer: Offer, plan: ResctrlPlan) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -169,7 +169,7 @@ def _show_groups(looked: Looked, offer: Offer, plan: Plan) -> None:
     console().print(table)
 
 
-def _cells(offer: Offer, group: Group | Wanted) -> tuple[str, str, str, str]:
+def _cells(offer: Offer, group: ResctrlGroup | WantedGroup) -> tuple[str, str, str, str]:
     from bulkhead.units import size_text
 
     described = describe(offer, group)
@@ -178,7 +178,7 @@ def _cells(offer: Offer, group: Group | Wanted) -> tuple[str, str, str, str]:
     return described["llc"], described["bandwidth"], cpus, ", ".join(map(size_text, occupancy.values()))
 
 
-def describe(offer: Offer, group: Group | Wanted) -> dict[str, str]:
+def describe(offer: Offer, group: ResctrlGroup | WantedGroup) -> dict[str, str]:
     """Schemata in the words of a system file; what differs by cache, for each."""
     from fractions import Fraction
 
@@ -227,7 +227,7 @@ def _json(command: str, looked: Looked, problems: Sequence[Problem]) -> dict[str
     )
 
 
-def _group_json(offer: Offer, group: Group | Wanted | None) -> dict[str, Any] | None:
+def _group_json(offer: Offer, group: ResctrlGroup | WantedGroup | None) -> dict[str, Any] | None:
     if group is None:
         return None
     return {

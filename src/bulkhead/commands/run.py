@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from bulkhead.package.build import Build
     from bulkhead.run.debug import Debugger
     from bulkhead.run.live import Live
-    from bulkhead.run.session import Outcome
-    from bulkhead.run.target import Options, Target
+    from bulkhead.run.session import RunOutcome
+    from bulkhead.run.target import RunOptions, Target
     from bulkhead.run.view import AttachedView, WatchingView
 
 # Wall time that a run may take before it counts as hung: for building up, and per second of guest time.
@@ -137,11 +137,10 @@ def run(
     ] = True,
 ) -> None:
     """Run a system with its console attached; ends 0 if every promise held, else 1 with the reasons."""
-    from bulkhead.commands.run_components import Options as ComponentOptions
-    from bulkhead.commands.run_components import run_components
+    from bulkhead.commands.run_components import ComponentRunOptions, run_components
     from bulkhead.config.load import load_system
     from bulkhead.config.load_components import has_components
-    from bulkhead.run.target import MACHINE, QEMU, Options
+    from bulkhead.run.target import MACHINE, QEMU, RunOptions
 
     _refuse_wrong_usage(on, observe, icount is True, boot, solo)
     debugger = _debugger(gdb, on)
@@ -151,7 +150,7 @@ def run(
         )
         result: Mapping[str, Any] = run_components(
             system,
-            ComponentOptions(
+            ComponentRunOptions(
                 on=on,
                 for_ns=None if for_ is None else _time(for_),
                 unprotected=unprotected,
@@ -166,7 +165,7 @@ def run(
         _end(result, as_json=as_json)
         return
     loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected, emulated=on == QEMU)
-    options = Options(
+    options = RunOptions(
         observe=observe and on == QEMU,
         for_ns=_duration(for_, loaded, simulated=on == MACHINE),
         unprotected=unprotected,
@@ -226,7 +225,7 @@ def _say_mechanism(loaded: Loaded, *, unprotected: bool) -> None:
             complain(line)
 
 
-def run_quietly(loaded: Loaded, options: Options, directory: Path) -> Mapping[str, Any]:
+def run_quietly(loaded: Loaded, options: RunOptions, directory: Path) -> Mapping[str, Any]:
     """For commands that make something of the result: what `run --json --no-page` prints.
 
     They show numbers of many runs, and nobody looks at a page of each; `report DIR` draws one that is wanted.
@@ -262,7 +261,7 @@ def _refuse_wrong_usage(on: str, observe: bool, icount: bool, boot: str, solo: b
         )
 
 
-def _refuse_uncounted(loaded: Loaded, options: Options) -> None:
+def _refuse_uncounted(loaded: Loaded, options: RunOptions) -> None:
     """Budgets on the emulator are of instructions, which it counts in counted time only; that has one thread
     for all cores."""
     from bulkhead.planning.budgets import counted_event
@@ -304,7 +303,7 @@ def _time(text: str) -> int:
 
 def _run(
     loaded: Loaded,
-    options: Options,
+    options: RunOptions,
     directory: Path | None,
     *,
     as_json: bool,
@@ -342,7 +341,7 @@ def _run(
     return _not_run(loaded, options, target, as_json)
 
 
-def _name(loaded: Loaded, options: Options) -> str:
+def _name(loaded: Loaded, options: RunOptions) -> str:
     """Runs that are compared with each other must not replace each other."""
     assert loaded.system is not None
     kind = (
@@ -356,13 +355,12 @@ def _name(loaded: Loaded, options: Options) -> str:
     return loaded.system.name + kind
 
 
-def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list[str]:
+def _prepare(loaded: Loaded, options: RunOptions, directory: Path) -> Target | list[str]:
     """Build and describe; a list holds the reasons why that is not possible."""
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import host_dir
     from bulkhead.env.qemu import qemu_binary
-    from bulkhead.package.build import Options as BuildOptions
-    from bulkhead.package.build import build_system
+    from bulkhead.package.build import BuildOptions, build_system
     from bulkhead.package.errors import PackageError
     from bulkhead.planning.plan import PlanningError
     from bulkhead.run.boot import NotBootable, in_one_piece
@@ -442,14 +440,14 @@ def show(target: Target, *, as_json: bool) -> None:
         show_run(run_shown)
 
 
-def _session(target: Target, live: Live, *, as_json: bool, attach: bool) -> Outcome:
+def _session(target: Target, live: Live, *, as_json: bool, attach: bool) -> RunOutcome:
     from bulkhead.run.prepare import frames_of
-    from bulkhead.run.session import Plan, run_session
+    from bulkhead.run.session import SessionPlan, run_session
     from bulkhead.run.view import AttachedView, WatchingView
 
     assert target.machine is not None
     at_terminal = attach and sys.stdin.isatty() and sys.stdout.isatty()
-    plan = Plan(
+    plan = SessionPlan(
         machine=target.machine,
         directory=target.directory,
         domain_names=tuple(domain.name for domain in target.domains),
@@ -473,14 +471,14 @@ def _session(target: Target, live: Live, *, as_json: bool, attach: bool) -> Outc
         return run_session(plan, shown)
 
 
-def _timeout_s(options: Options) -> float | None:
+def _timeout_s(options: RunOptions) -> float | None:
     if options.timeout_s is not None or options.for_ns is None or options.debugger is not None:
         return options.timeout_s
     factor = _WALL_PER_GUEST_S_ICOUNT if options.icount else _WALL_PER_GUEST_S
     return _BOOT_ALLOWANCE_S + factor * options.for_ns / 1e9
 
 
-def _not_run(loaded: Loaded, options: Options, reasons: list[str], as_json: bool) -> Mapping[str, Any]:
+def _not_run(loaded: Loaded, options: RunOptions, reasons: list[str], as_json: bool) -> Mapping[str, Any]:
     if not as_json:
         for reason in reasons:
             complain(f"error: {reason}")

@@ -13,7 +13,7 @@ from bulkhead.commands.output import complain, result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.load_components import LoadedComponents
-    from bulkhead.microkernel.build import Image
+    from bulkhead.microkernel.build import ComponentsImage
     from bulkhead.microkernel.session import Ending
     from bulkhead.run.console import ConsoleParser
 
@@ -23,7 +23,7 @@ _WALL_PER_SECOND_S = 600.0
 
 
 @dataclass(frozen=True)
-class Options:
+class ComponentRunOptions:
     on: str
     for_ns: int | None
     unprotected: bool
@@ -35,7 +35,7 @@ class Options:
     repeat: tuple[str, ...]
 
 
-def run_components(file: str, options: Options) -> dict[str, Any]:
+def run_components(file: str, options: ComponentRunOptions) -> dict[str, Any]:
     """The result, which is shown unless it will be printed as JSON."""
     from bulkhead.commands.build_components import image_of
     from bulkhead.env.paths import build_dir
@@ -61,17 +61,22 @@ def run_components(file: str, options: Options) -> dict[str, Any]:
         return _not_run(loaded, options, [str(error)])
 
 
-def _name(loaded: LoadedComponents, options: Options) -> str:
+def _name(loaded: LoadedComponents, options: ComponentRunOptions) -> str:
     assert loaded.system is not None
     machine = "-machine" if options.on == "machine" else ""
     return loaded.system.name + machine + ("-unprotected" if options.unprotected else "")
 
 
 def _execute(
-    loaded: LoadedComponents, image: Image, options: Options, place: Path, run_ns: int, notes: tuple[str, ...]
+    loaded: LoadedComponents,
+    image: ComponentsImage,
+    options: ComponentRunOptions,
+    place: Path,
+    run_ns: int,
+    notes: tuple[str, ...],
 ) -> dict[str, Any]:
     from bulkhead.machine.settings import NotSimulated
-    from bulkhead.microkernel.result import Facts, run_result
+    from bulkhead.microkernel.result import ComponentFacts, run_result
     from bulkhead.mxu.layout import SYSTEM_COMPONENTS
     from bulkhead.report.components import show_components_run, write_components_page
     from bulkhead.run.console import ConsoleParser
@@ -84,7 +89,7 @@ def _execute(
             ending, counted, command = _run(image, options, place, parser, view, run_ns)
     except NotSimulated as error:
         return _not_run(loaded, options, [str(error)])
-    facts = Facts(
+    facts = ComponentFacts(
         image=image,
         parser=parser,
         ending=ending,
@@ -117,7 +122,12 @@ def _execute(
 
 
 def _run(
-    image: Image, options: Options, place: Path, parser: ConsoleParser, view: Any, run_ns: int
+    image: ComponentsImage,
+    options: ComponentRunOptions,
+    place: Path,
+    parser: ConsoleParser,
+    view: Any,
+    run_ns: int,
 ) -> tuple[Ending, dict[str, Any], Sequence[str]]:
     from bulkhead.env.qemu import qemu_binary
     from bulkhead.microkernel.on_machine import run_machine
@@ -132,7 +142,7 @@ def _run(
     return run_emulator(command, place, parser, view, timeout_s), {}, command
 
 
-def _not_run(loaded: LoadedComponents, options: Options, reasons: list[str]) -> dict[str, Any]:
+def _not_run(loaded: LoadedComponents, options: ComponentRunOptions, reasons: list[str]) -> dict[str, Any]:
     if not options.as_json:
         for reason in reasons:
             complain(f"error: {reason}")

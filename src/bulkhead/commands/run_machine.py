@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bulkhead.evidence.simulated import SimulatedResult
     from bulkhead.results.run import RunResult
     from bulkhead.run.simulator import SimulatedPlan
-    from bulkhead.run.target import Options, Target
+    from bulkhead.run.target import RunOptions, Target
 
 Json = dict[str, Any]
 
@@ -31,7 +31,7 @@ _NOTHING_KNOWN = "no program and no workload (`bulkhead workloads list`) of the 
 
 
 def run_on_machine(
-    loaded: Loaded, options: Options, directory: Path, *, solo: bool, as_json: bool
+    loaded: Loaded, options: RunOptions, directory: Path, *, solo: bool, as_json: bool
 ) -> RunResult | list[str]:
     """Build and run; a list holds the reasons why that is not possible."""
     from bulkhead.commands.run import show
@@ -62,14 +62,13 @@ def run_on_machine(
     return result
 
 
-def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list[str]:
+def _prepare(loaded: Loaded, options: RunOptions, directory: Path) -> Target | list[str]:
     from bulkhead.env.errors import BuildFailed, NeedsCheckout
     from bulkhead.env.native import ensure_built
     from bulkhead.machine.request import board_of
     from bulkhead.machine.settings import NotSimulated
     from bulkhead.machine.stand_in import programs_of
-    from bulkhead.package.build import Options as BuildOptions
-    from bulkhead.package.build import build_system
+    from bulkhead.package.build import BuildOptions, build_system
     from bulkhead.package.build import programs_of as images_of
     from bulkhead.package.errors import PackageError
     from bulkhead.planning.plan import PlanningError
@@ -119,7 +118,7 @@ def _plan(target: Target) -> SimulatedPlan:
     )
 
 
-def _alone(loaded: Loaded, options: Options, directory: Path) -> dict[str, SimulatedResult] | list[str]:
+def _alone(loaded: Loaded, options: RunOptions, directory: Path) -> dict[str, SimulatedResult] | list[str]:
     """Each domain by itself; a list holds the reasons why one could not be run."""
     from bulkhead.machine.stand_in import alone
     from bulkhead.run.conclude import simulated_result

@@ -15,7 +15,7 @@ from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.recording.compare import Comparison
+    from bulkhead.recording.compare import TraceComparison
     from bulkhead.results.envelope import Verdict
 
 app = typer.Typer(
@@ -71,7 +71,7 @@ def compare_builds(
     known = workload_names()
     wanted = names or known
     reasons = [no_such("workload", name, known) for name in wanted if name not in known]
-    rows: list[Comparison] = []
+    rows: list[TraceComparison] = []
     if not reasons:
         try:
             with progress("compare builds") as update:
@@ -95,7 +95,7 @@ def compare_builds(
         raise typer.Exit(1)
 
 
-def _show(rows: list[Comparison]) -> None:
+def _show(rows: list[TraceComparison]) -> None:
     from rich.table import Table
 
     table = Table("workload", "instructions", "error", "reads", "error", "writes", "error")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bulkhead.config.locate import limits
-from bulkhead.config.mpam import PAGE_BYTES, Component, Mpam, Resource
+from bulkhead.config.mpam import PAGE_BYTES, Mpam, MpamComponent, Resource
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.regions import own_regions
@@ -94,7 +94,7 @@ def _page(at: KeyPath, number: int, platform: Platform, mpam: Mpam) -> Iterator[
             yield Finding((*at, "at"), "overlap", cause, "another address")
 
 
-def _component(at: KeyPath, component: Component, mpam: Mpam) -> Iterator[Finding]:
+def _component(at: KeyPath, component: MpamComponent, mpam: Mpam) -> Iterator[Finding]:
     if component.internal_partids is not None and component.internal_partids > mpam.partids:
         cause = f"is more than the platform's {mpam.partids} PARTIDs"
         yield Finding((*at, "internal_partids"), "out-of-range", cause, f"at most {mpam.partids}")

@@ -110,7 +110,7 @@ class Resource(Section):
         return self.cache or self.memory or ""
 
 
-class Component(Section):
+class MpamComponent(Section):
     """A memory-system component (MSC)."""
 
     name: Name
@@ -134,4 +134,4 @@ class Mpam(Section):
     virtual_partids: Annotated[int, Field(ge=0, le=32, multiple_of=4)] = 0
     # Whether EL3, where there is one, lets EL2 use MPAM (MPAM3_EL3.TRAPLOWER is 0). Unknown: EL2 tries.
     firmware: Literal["allows", "unknown"] = "unknown"
-    components: tuple[Component, ...] = Field(min_length=1)
+    components: tuple[MpamComponent, ...] = Field(min_length=1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.env.errors import MissingTool
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 from bulkhead.env.sources import codename, debian_mirror, machine_sources
 from bulkhead.errors import BulkheadError
@@ -80,7 +80,7 @@ class AptRoot:
     def update_lists(self, update: Update) -> None:
         self._get(["update"], update, "package lists", (0.0, 0.4))
 
-    def closure(self, package: str, suite: str) -> list[Package]:
+    def closure(self, package: str, suite: str) -> list[LockedPackage]:
         """`package` and all that it needs on a machine that has nothing, `package` first."""
         empty = self.directory / "nothing-installed"
         empty.touch()
@@ -99,7 +99,7 @@ class AptRoot:
             dict(re.findall(r"^(\S+): (.*)$", stanza, re.MULTILINE)) for stanza in shown.stdout.split("\n\n")
         ]
         fields = ("Package", "Version", "Architecture", "SHA256")
-        return [Package(*(stanza[field] for field in fields)) for stanza in stanzas if stanza]
+        return [LockedPackage(*(stanza[field] for field in fields)) for stanza in stanzas if stanza]
 
     def download_with_libraries(self, package: str, suite: str, update: Update) -> list[Path]:
         """Download `package` from `suite` and what it depends on and the machine does not have."""
@@ -112,7 +112,7 @@ class AptRoot:
         self._get(["download", package], update, package, (0.4, 0.8))
         return sorted(self.archives.glob("*.deb"))
 
-    def download_source(self, package: str, pins: Sequence[Package], update: Update) -> list[Path]:
+    def download_source(self, package: str, pins: Sequence[LockedPackage], update: Update) -> list[Path]:
         """Download a source package: its .dsc and what that names.
 
         A pinned version is taken where the mirror has it, else the newest.
@@ -121,12 +121,12 @@ class AptRoot:
         self._get(["source", "--download-only", pinned], update, package, (0.4, 0.8))
         return sorted(self.archives.glob("*.*"))
 
-    def _offers_source(self, package: Package) -> bool:
+    def _offers_source(self, package: LockedPackage) -> bool:
         command = ["apt-cache", "showsrc", "--only-source", package.name]
         shown = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
         return f"\nVersion: {package.version}\n" in shown.stdout
 
-    def offers(self, package: Package) -> bool:
+    def offers(self, package: LockedPackage) -> bool:
         """Whether the mirror has this version."""
         command = ["apt-cache", "show", f"{package.name}={package.version}"]
         return (
@@ -147,7 +147,7 @@ def _machine_acquire_settings() -> str:
     return "".join(line + "\n" for line in dump.stdout.splitlines() if line.startswith("Acquire::"))
 
 
-def _preferences(pins: Sequence[Package]) -> str:
+def _preferences(pins: Sequence[LockedPackage]) -> str:
     """Have apt take these versions where the mirror has them, older than an installed one or not."""
     return "".join(f"Package: {pin.name}\nPin: version {pin.version}\nPin-Priority: 1001\n\n" for pin in pins)
 
@@ -159,7 +159,7 @@ def create(
     *,
     like_machine: bool,
     what: str,
-    pins: Sequence[Package] = (),
+    pins: Sequence[LockedPackage] = (),
     kind: str = "deb",
 ) -> AptRoot:
     """Set up an empty private apt in `directory`.

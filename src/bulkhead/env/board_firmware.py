@@ -11,13 +11,13 @@ from functools import cache, partial
 from pathlib import Path
 
 from bulkhead.env import aptroot, store
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 
 SUITE = "bookworm"
 
 
-def _fill(package: str, request: store.Request, content: Path, update: Update) -> list[Package]:
+def _fill(package: str, request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
     root = aptroot.create(request.apt, [SUITE], "arm64", like_machine=False, what=package, pins=request.pins)
     root.update_lists(update)
     return store.unpack(root.download(package, update), content, update)

@@ -21,7 +21,7 @@ from pathlib import Path
 from bulkhead.env import aptroot, store
 from bulkhead.env.errors import MissingTool
 from bulkhead.env.linux import SUITE
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 
 TAIL = 600  # characters of what a failed program said
@@ -84,7 +84,9 @@ def _version(description: Path) -> str:
     return found[1]
 
 
-def _fill(sources: CSources, request: store.Request, content: Path, update: Update) -> list[Package]:
+def _fill(
+    sources: CSources, request: store.FetchRequest, content: Path, update: Update
+) -> list[LockedPackage]:
     what = f"sources of {sources.package}"
     root = aptroot.create(
         request.apt, [SUITE], "all", like_machine=False, what=what, pins=request.pins, kind="deb-src"
@@ -102,7 +104,7 @@ def _fill(sources: CSources, request: store.Request, content: Path, update: Upda
     shutil.copyfile(unpacked / "debian/copyright", document / "copyright")
     sources.make(next(unpacked.glob(f"{sources.package}-*")), content)
     version = _version(next(file for file in files if file.suffix == ".dsc"))
-    return [Package(sources.package, version, "source", store.sha256(archive))]
+    return [LockedPackage(sources.package, version, "source", store.sha256(archive))]
 
 
 def _fill_of(sources: CSources) -> store.Fill:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from bulkhead.env import aptroot, store
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 
 # The release whose kernel guests run, whatever the machine runs: what was measured stays comparable.
@@ -19,13 +19,13 @@ KERNEL_METAPACKAGE = "linux-image-arm64"
 BUSYBOX_PACKAGE = "busybox-static"
 
 
-def _foreign_root(request: store.Request, what: str, update: Update) -> aptroot.AptRoot:
+def _foreign_root(request: store.FetchRequest, what: str, update: Update) -> aptroot.AptRoot:
     root = aptroot.create(request.apt, [SUITE], "arm64", like_machine=False, what=what, pins=request.pins)
     root.update_lists(update)
     return root
 
 
-def _image_package(root: aptroot.AptRoot, pins: Sequence[Package]) -> str:
+def _image_package(root: aptroot.AptRoot, pins: Sequence[LockedPackage]) -> str:
     """The pinned kernel, whose name has its version, if the mirror still has it; else the newest."""
     for pin in pins:
         if pin.name.startswith("linux-image-") and root.offers(pin):
@@ -36,12 +36,12 @@ def _image_package(root: aptroot.AptRoot, pins: Sequence[Package]) -> str:
     return images[0]
 
 
-def _fill_kernel(request: store.Request, content: Path, update: Update) -> list[Package]:
+def _fill_kernel(request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
     root = _foreign_root(request, KERNEL_METAPACKAGE, update)
     return store.unpack(root.download(_image_package(root, request.pins), update), content, update)
 
 
-def _fill_busybox(request: store.Request, content: Path, update: Update) -> list[Package]:
+def _fill_busybox(request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
     root = _foreign_root(request, BUSYBOX_PACKAGE, update)
     return store.unpack(root.download(BUSYBOX_PACKAGE, update), content, update)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bulkhead.env import aptroot, store
 from bulkhead.env.linux import KERNEL_METAPACKAGE, SUITE, linux_modules
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 
 HEADERS_METAPACKAGE = "linux-headers-arm64"
@@ -62,7 +62,7 @@ def _kbuild_of(root: aptroot.AptRoot, release: str) -> str:
     return next(name for name in needed if name.startswith("linux-kbuild-"))
 
 
-def _fill(request: store.Request, content: Path, update: Update, release: str) -> list[Package]:
+def _fill(request: store.FetchRequest, content: Path, update: Update, release: str) -> list[LockedPackage]:
     pins = [pin for pin in request.pins if pin.version == _kernel_version()]
     arm64 = aptroot.create(
         request.apt / "arm64", [SUITE], "arm64", like_machine=False, what=HEADERS_METAPACKAGE, pins=pins

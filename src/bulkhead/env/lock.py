@@ -29,7 +29,7 @@ HEADER = """# SPDX-License-Identifier: Apache-2.0
 
 
 @dataclass(frozen=True)
-class Package:
+class LockedPackage:
     """One file of a mirror."""
 
     name: str
@@ -75,7 +75,7 @@ def key_of(name: str, *, native: bool) -> str:
     return f"{name}/{codename() or 'other'}-{platform.machine()}" if native else name
 
 
-def read_lock(file: Path | None = None) -> dict[str, tuple[Package, ...]]:
+def read_lock(file: Path | None = None) -> dict[str, tuple[LockedPackage, ...]]:
     """Locked packages by entry, the main package of each first. Raises MissingTool if the file is damaged."""
     import yaml
 
@@ -87,7 +87,9 @@ def read_lock(file: Path | None = None) -> dict[str, tuple[Package, ...]]:
         if content["lock"] != FORMAT:
             raise ValueError(f"lock: {content['lock']} is not known; this version reads {FORMAT}")
         return {
-            str(key): tuple(Package(**{name: str(value) for name, value in one.items()}) for one in packages)
+            str(key): tuple(
+                LockedPackage(**{name: str(value) for name, value in one.items()}) for one in packages
+            )
             for key, packages in content["packages"].items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
@@ -97,7 +99,7 @@ def read_lock(file: Path | None = None) -> dict[str, tuple[Package, ...]]:
         raise MissingTool("a lock file that can be read", FILE, hint) from error
 
 
-def write_lock(entries: Mapping[str, Sequence[Package]], file: Path | None = None) -> list[str]:
+def write_lock(entries: Mapping[str, Sequence[LockedPackage]], file: Path | None = None) -> list[str]:
     """Replace these entries, keep the others; returns what has changed, a line each."""
     path = file or lock_file()
     before = read_lock(path)
@@ -117,7 +119,7 @@ def write_lock(entries: Mapping[str, Sequence[Package]], file: Path | None = Non
     return [line for key in sorted(after) for line in _changes(key, before.get(key, ()), after[key])]
 
 
-def _changes(key: str, before: Sequence[Package], after: Sequence[Package]) -> Iterator[str]:
+def _changes(key: str, before: Sequence[LockedPackage], after: Sequence[LockedPackage]) -> Iterator[str]:
     old = {package.name: package for package in before}
     for package in after:
         had = old.pop(package.name, None)
@@ -127,7 +129,7 @@ def _changes(key: str, before: Sequence[Package], after: Sequence[Package]) -> I
         yield f"{key}: {gone.text()}, removed"
 
 
-def deviations(fetched: Sequence[Package], locked: Sequence[Package]) -> list[str]:
+def deviations(fetched: Sequence[LockedPackage], locked: Sequence[LockedPackage]) -> list[str]:
     """How packages differ from the locked ones, a sentence each.
 
     A locked library that was not fetched is no difference: the machine has it installed.

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from bulkhead.env import aptroot, store
-from bulkhead.env.lock import Package, Versions, read_lock, wanted_versions
+from bulkhead.env.lock import LockedPackage, Versions, read_lock, wanted_versions
 from bulkhead.env.progress import Update
 from bulkhead.env.sources import codename
 
@@ -42,7 +42,7 @@ def version(program: Path) -> tuple[int, ...] | None:
     return tuple(int(part) for part in match.groups()) if match else None
 
 
-def _fill(request: store.Request, content: Path, update: Update) -> list[Package]:
+def _fill(request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
     native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
     architecture = native.stdout.strip()
     suites = ["{codename}", "{codename}-backports"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bulkhead.env import aptroot, store
 from bulkhead.env.linux import SUITE
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 
 PROGRAM = "qemu-aarch64"
@@ -28,7 +28,7 @@ exec "$root/usr/bin/{program}" -U LD_LIBRARY_PATH "$@"
 """
 
 
-def _fill_emulator(request: store.Request, content: Path, update: Update) -> list[Package]:
+def _fill_emulator(request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
     native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
     architecture = native.stdout.strip()
     root = aptroot.create(
@@ -75,7 +75,7 @@ def qemu_arm() -> list[str]:
 def arm64_root(package: str) -> Path:
     """A directory with an arm64 package and what it depends on; fetched on first use. Raises MissingTool."""
 
-    def fill(request: store.Request, content: Path, update: Update) -> list[Package]:
+    def fill(request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
         root = aptroot.create(
             request.apt, [SUITE], "arm64", like_machine=False, what=package, pins=request.pins
         )

@@ -15,7 +15,7 @@ KEPT_OPTIONS = ("signed-by", "trusted", "check-valid-until")
 
 
 @dataclass(frozen=True)
-class Source:
+class AptSource:
     """One entry: where it is, which suites and components, and its options (lower-case names)."""
 
     uri: str
@@ -39,7 +39,7 @@ class Source:
         return "\n".join(lines) + "\n"
 
 
-def parse_one_line(text: str) -> Iterator[Source]:
+def parse_one_line(text: str) -> Iterator[AptSource]:
     """Entries of a .list file: `deb [option=value ...] uri suite component...`."""
     pattern = re.compile(
         r"^deb\s+(?:\[(?P<options>[^]]*)\]\s*)?(?P<uri>\S+)\s+(?P<suite>\S+)\s*(?P<rest>.*)$"
@@ -50,10 +50,10 @@ def parse_one_line(text: str) -> Iterator[Source]:
             continue
         pairs = (option.partition("=") for option in (match["options"] or "").split())
         options = {name.lower(): value for name, _, value in pairs}
-        yield Source(match["uri"], (match["suite"],), tuple(match["rest"].split()), options)
+        yield AptSource(match["uri"], (match["suite"],), tuple(match["rest"].split()), options)
 
 
-def parse_deb822(text: str) -> Iterator[Source]:
+def parse_deb822(text: str) -> Iterator[AptSource]:
     """Entries of a .sources file: stanzas of `Field: value` with continuation lines."""
     kept = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for stanza in re.split(r"\n\s*\n", kept):
@@ -70,13 +70,13 @@ def parse_deb822(text: str) -> Iterator[Source]:
             continue
         for uri in fields.get("uris", "").split():
             suites = tuple(fields.get("suites", "").split())
-            yield Source(uri, suites, tuple(fields.get("components", "").split()), fields)
+            yield AptSource(uri, suites, tuple(fields.get("components", "").split()), fields)
 
 
-def machine_sources(etc_apt: Path = Path("/etc/apt")) -> list[Source]:
+def machine_sources(etc_apt: Path = Path("/etc/apt")) -> list[AptSource]:
     """All enabled binary entries of the machine, in apt's order."""
     parts = etc_apt / "sources.list.d"
-    found: list[Source] = []
+    found: list[AptSource] = []
     for file in [etc_apt / "sources.list", *sorted(parts.glob("*.list"))]:
         if file.is_file():
             found += parse_one_line(file.read_text(errors="replace"))
@@ -85,7 +85,7 @@ def machine_sources(etc_apt: Path = Path("/etc/apt")) -> list[Source]:
     return found
 
 
-def debian_mirror(codename: str, sources: list[Source]) -> Source | None:
+def debian_mirror(codename: str, sources: list[AptSource]) -> AptSource | None:
     """The entry that serves the distribution itself: third parties have no suite of its name with `main`."""
     for source in sources:
         if codename in source.suites and "main" in source.components:

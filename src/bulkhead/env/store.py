@@ -20,7 +20,7 @@ from typing import Any
 
 from bulkhead.env.aptroot import AptFailed
 from bulkhead.env.errors import MissingTool
-from bulkhead.env.lock import FILE, Package, Versions, deviations, key_of, read_lock, wanted_versions
+from bulkhead.env.lock import FILE, LockedPackage, Versions, deviations, key_of, read_lock, wanted_versions
 from bulkhead.env.paths import cache_dir, locked
 from bulkhead.env.progress import Update, notice, progress
 
@@ -32,17 +32,17 @@ def sha256(file: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def describe_deb(deb: Path) -> Package:
+def describe_deb(deb: Path) -> LockedPackage:
     """Name, version, architecture and hash of a package file."""
     fields = ["Package", "Version", "Architecture"]
     command = ["dpkg-deb", "--show", "--showformat", "\t".join(f"${{{field}}}" for field in fields), str(deb)]
     name, version, architecture = subprocess.run(
         command, capture_output=True, text=True, check=True
     ).stdout.split("\t")
-    return Package(name, version, architecture, sha256(deb))
+    return LockedPackage(name, version, architecture, sha256(deb))
 
 
-def unpack(debs: Sequence[Path], directory: Path, update: Update) -> list[Package]:
+def unpack(debs: Sequence[Path], directory: Path, update: Update) -> list[LockedPackage]:
     """Unpack packages on top of each other without running anything of theirs; returns what they are."""
     packages = []
     for index, deb in enumerate(debs):
@@ -52,7 +52,9 @@ def unpack(debs: Sequence[Path], directory: Path, update: Update) -> list[Packag
     return packages
 
 
-def _write_manifest(directory: Path, packages: Sequence[Package], others: Sequence[Package]) -> None:
+def _write_manifest(
+    directory: Path, packages: Sequence[LockedPackage], others: Sequence[LockedPackage]
+) -> None:
     files = sorted(file for file in directory.rglob("*") if file.is_file() and not file.is_symlink())
     hashes = {str(file.relative_to(directory)): sha256(file) for file in files}
     content = {
@@ -69,15 +71,15 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     return manifest
 
 
-def packages_in(directory: Path) -> tuple[Package, ...]:
+def packages_in(directory: Path) -> tuple[LockedPackage, ...]:
     """What was unpacked there, the main package first."""
-    return tuple(Package(**one) for one in read_manifest(directory)["packages"])
+    return tuple(LockedPackage(**one) for one in read_manifest(directory)["packages"])
 
 
-def lockable(directory: Path) -> tuple[Package, ...]:
+def lockable(directory: Path) -> tuple[LockedPackage, ...]:
     """What was unpacked there, and what a machine with less installed needs besides."""
     others = read_manifest(directory).get("others", [])
-    return (*packages_in(directory), *(Package(**one) for one in others))
+    return (*packages_in(directory), *(LockedPackage(**one) for one in others))
 
 
 def damaged(directory: Path, only: Sequence[str] | None = None) -> list[str]:
@@ -94,7 +96,7 @@ def _intact(file: Path, expected: str | None) -> bool:
     return file.is_file() and sha256(file) == expected
 
 
-def find(name: str, wanted: Sequence[Package] = ()) -> Path | None:
+def find(name: str, wanted: Sequence[LockedPackage] = ()) -> Path | None:
     """The complete directory of `name` with the wanted packages, else the newest one."""
     complete = [found.parent for found in cache_dir().glob(f"{name}-[0-9]*/{MANIFEST}")]
 
@@ -104,7 +106,7 @@ def find(name: str, wanted: Sequence[Package] = ()) -> Path | None:
     return max(complete, key=rank, default=None)
 
 
-def has(directory: Path, wanted: Sequence[Package]) -> bool:
+def has(directory: Path, wanted: Sequence[LockedPackage]) -> bool:
     """Whether what is there is what is wanted; a directory without a readable manifest has nothing."""
     try:
         return not deviations(packages_in(directory), wanted)
@@ -130,17 +132,17 @@ def _scratch(name: str) -> Iterator[Path]:
 
 
 @dataclass(frozen=True)
-class Request:
+class FetchRequest:
     """What is to be fetched."""
 
     apt: Path  # where a private apt can be set up
-    pins: tuple[Package, ...]  # versions to take where the mirror has them
+    pins: tuple[LockedPackage, ...]  # versions to take where the mirror has them
     # For `fill` to add what other machines need besides, which have less installed: it is locked, too.
-    others: list[Package] = field(default_factory=list)
+    others: list[LockedPackage] = field(default_factory=list)
 
 
 # fill(request, directory to unpack in, update) -> what was unpacked, the main package first
-Fill = Callable[[Request, Path, Update], list[Package]]
+Fill = Callable[[FetchRequest, Path, Update], list[LockedPackage]]
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class Obtained:
     """What this process uses of the cache."""
 
     directory: Path
-    packages: tuple[Package, ...]
+    packages: tuple[LockedPackage, ...]
     locked: bool  # they are the locked ones
 
 
@@ -178,7 +180,7 @@ def obtained() -> dict[str, Obtained]:
 
 def use_own(fetch: Fetch, program: Path, version: str) -> None:
     """Note that the machine's own program is used instead."""
-    own = Package(program.name, version, platform.machine(), sha256(program))
+    own = LockedPackage(program.name, version, platform.machine(), sha256(program))
     _obtained[fetch.key] = Obtained(program.parent, (own,), locked=False)
 
 
@@ -196,7 +198,7 @@ def obtain(fetch: Fetch) -> Path:
     return directory
 
 
-def _undamaged(fetch: Fetch, wanted: Sequence[Package]) -> Path | None:
+def _undamaged(fetch: Fetch, wanted: Sequence[LockedPackage]) -> Path | None:
     while present := find(fetch.name, wanted):
         keys = [str(file.relative_to(present)) for file in fetch.key_files(present)]
         if keys and not damaged(present, keys):
@@ -205,14 +207,14 @@ def _undamaged(fetch: Fetch, wanted: Sequence[Package]) -> Path | None:
     return None
 
 
-def _suits(present: Path, wanted: Sequence[Package]) -> bool:
+def _suits(present: Path, wanted: Sequence[LockedPackage]) -> bool:
     versions = wanted_versions()
     if versions is Versions.NEWEST:
         return False
     return versions is Versions.CACHED or has(present, wanted) or not (wanted or versions is Versions.LOCKED)
 
 
-def _fetched(fetch: Fetch, wanted: tuple[Package, ...], present: Path | None) -> Path:
+def _fetched(fetch: Fetch, wanted: tuple[LockedPackage, ...], present: Path | None) -> Path:
     versions = wanted_versions()
     if versions is Versions.LOCKED and not wanted:
         hint = f"{FILE} has no entry {fetch.key}; `bulkhead setup --update` writes one."
@@ -226,12 +228,12 @@ def _fetched(fetch: Fetch, wanted: tuple[Package, ...], present: Path | None) ->
         return present
 
 
-def _fetch(fetch: Fetch, pins: tuple[Package, ...]) -> Path:
+def _fetch(fetch: Fetch, pins: tuple[LockedPackage, ...]) -> Path:
     with _scratch(fetch.name) as scratch, progress(f"fetch {fetch.package}") as update:
         content = scratch / "content"
         content.mkdir()
         try:
-            request = Request(scratch / "apt", pins)
+            request = FetchRequest(scratch / "apt", pins)
             packages = fetch.fill(request, content, update)
         except AptFailed as failure:
             hint = f"It is downloaded from this machine's Debian mirror, and apt said:\n{failure}"
@@ -247,7 +249,7 @@ def _fetch(fetch: Fetch, pins: tuple[Package, ...]) -> Path:
         return content.rename(final)
 
 
-def _compare(fetch: Fetch, packages: Sequence[Package], pins: Sequence[Package]) -> None:
+def _compare(fetch: Fetch, packages: Sequence[LockedPackage], pins: Sequence[LockedPackage]) -> None:
     differences = deviations(packages, pins)
     if not differences:
         return

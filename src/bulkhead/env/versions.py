@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bulkhead.env import store
-from bulkhead.env.lock import Package
+from bulkhead.env.lock import LockedPackage
 
 
 @dataclass(frozen=True)
 class Used:
     """The main package of one entry of packages.lock."""
 
-    package: Package
+    package: LockedPackage
     locked: bool
 
     def text(self) -> str:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from bulkhead.config.mpam import Component, Resource
-from bulkhead.evidence.mpam_promise import NOBODY, DumpedRegister, Finding, MpamPromise, MpamWitness
+from bulkhead.config.mpam import MpamComponent, Resource
+from bulkhead.evidence.mpam_promise import NOBODY, DumpedRegister, MpamPromise, MpamWitness, RegisterFinding
 from bulkhead.evidence.mpam_registers import (
     CASSOC,
     CMAX,
@@ -53,9 +53,14 @@ class _Instance:
     """One resource instance of a component."""
 
     def __init__(
-        self, promise: MpamPromise, witness: MpamWitness, component: Component, ris: int, resource: Resource,
+        self,
+        promise: MpamPromise,
+        witness: MpamWitness,
+        component: MpamComponent,
+        ris: int,
+        resource: Resource,
         rows: dict[int, dict[int, int]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.promise, self.witness = promise, witness
         self.component, self.ris, self.resource, self.rows = component, ris, resource, rows
         self.narrows = component.internal_partids is not None
@@ -241,7 +246,7 @@ class _Instance:
 
     def _add(self, partid: int, offset: int, expected: str, found: str) -> None:
         owner, register = self.promise.owner(partid) or NOBODY, register_name(offset)
-        finding = Finding(self.component.name, self.ris, partid, owner, register, expected, found)
+        finding = RegisterFinding(self.component.name, self.ris, partid, owner, register, expected, found)
         self.witness.add(finding)
 
 

@@ -44,7 +44,7 @@ class DumpedRegister:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RegisterFinding:
     """One register that is not as planned."""
 
     component: str
@@ -84,9 +84,9 @@ class MpamWitness:
     partids_checked: int = 0  # of each instance
     left_out: int = 0  # registers of PARTIDs that nobody has, for which the dump had no room
     findings_total: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[RegisterFinding] = field(default_factory=list)
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: RegisterFinding) -> None:
         self.findings_total += 1
         if len(self.findings) < LISTED:
             self.findings.append(finding)

@@ -19,7 +19,7 @@ HYPERVISOR, FIRST_DOMAIN = 1, 2
 
 
 @dataclass(frozen=True)
-class Window:
+class EvictionWindow:
     """One piece of the run; counts are of the window alone, by owner."""
 
     end_ms: float  # since the start signal, on the host's clock
@@ -36,7 +36,7 @@ class ObserverResult:
     accesses: list[int]
     misses: list[int]
     evictions: list[list[int]]  # [victim][evictor], in lines
-    windows: list[Window]
+    windows: list[EvictionWindow]
     caches: dict[str, Any]
     unattributed: dict[str, int]  # accesses that have no owner, or whose address could not be told
     started: bool  # the start signal was seen
@@ -107,9 +107,9 @@ def _parse(raw: Any, owners: list[str]) -> ObserverResult:
     )
 
 
-def _window(raw: Any, owners: list[str]) -> Window:
+def _window(raw: Any, owners: list[str]) -> EvictionWindow:
     rows = [raw["owners"][name] for name in owners]
-    return Window(
+    return EvictionWindow(
         end_ms=float(raw["end_ms"]),
         accesses=int(raw["accesses"]),
         misses=[int(row["misses"]) for row in rows],

@@ -15,7 +15,7 @@ from bulkhead.evidence.vmsa import Words
 
 
 @dataclass(frozen=True)
-class Window:
+class PromisedWindow:
     """Physical addresses [pa, pa + bytes)."""
 
     pa: int
@@ -47,7 +47,7 @@ class DomainPromise:
     name: str
     colors: frozenset[int]
     frames: Words  # physical addresses, ascending
-    devices: tuple[Window, ...] = ()
+    devices: tuple[PromisedWindow, ...] = ()
     tables: TablePromise | None = None  # None: in the hypervisor's pool
     flash: tuple[range, ...] = ()  # guest-physical addresses that the guest cannot write
     own_attributes: bool = False  # where stage 2 could force write-back, its memory is as it maps it
@@ -71,9 +71,9 @@ class Promise:
     domains: tuple[DomainPromise, ...]
     hypervisor_colors: frozenset[int]
     pool_frames: Words  # physical addresses, ascending
-    ram: tuple[Window, ...]
-    load_area: Window | None
-    hypervisor_devices: tuple[Window, ...]
+    ram: tuple[PromisedWindow, ...]
+    load_area: PromisedWindow | None
+    hypervisor_devices: tuple[PromisedWindow, ...]
     exchange: Exchange | None = None
     # Memory for stage-2 tables in RAM, in colors that nothing else is in.
     table_frames: Words = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
@@ -82,7 +82,7 @@ class Promise:
     s2fwb: bool = False  # stage 2 forces guests' memory to be write-back (FEAT_S2FWB)
 
 
-def within(addresses: Words, windows: tuple[Window, ...]) -> NDArray[np.bool_]:
+def within(addresses: Words, windows: tuple[PromisedWindow, ...]) -> NDArray[np.bool_]:
     """Which addresses lie in any of the windows."""
     inside = np.zeros(len(addresses), dtype=np.bool_)
     for window in windows:

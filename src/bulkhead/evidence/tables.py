@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from bulkhead.evidence.promise import (
     DomainPromise,
     Promise,
+    PromisedWindow,
     TablePromise,
-    Window,
     color_table,
     colors_of,
     within,
@@ -46,7 +46,7 @@ _LISTED_PER_KIND = 8  # findings of one kind and tree that are written out; the 
 
 
 @dataclass(frozen=True)
-class Finding:
+class TableFinding:
     """One broken promise. `address` is physical."""
 
     kind: str
@@ -66,7 +66,7 @@ class TableWitness:
     tables_placed: int = 0  # of them, those whose place a specification says
     device_frames_checked: int = 0
     findings_total: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[TableFinding] = field(default_factory=list)
     frames_by_color: dict[str, dict[int, int]] = field(default_factory=dict)
 
     @property
@@ -331,7 +331,9 @@ class _Checker:
             ),
         )
 
-    def _devices(self, where: str, space: str, source: Words, pa: Words, allowed: tuple[Window, ...]) -> None:
+    def _devices(
+        self, where: str, space: str, source: Words, pa: Words, allowed: tuple[PromisedWindow, ...]
+    ) -> None:
         self.witness.device_frames_checked += len(pa)
         wrong = ~within(pa, allowed)
         self._add(
@@ -407,7 +409,7 @@ class _Checker:
         """Count a finding for each address; `texts` is asked for the first few only."""
         self.witness.findings_total += len(addresses)
         for address, text in zip(addresses[:_LISTED_PER_KIND].tolist(), texts, strict=False):
-            self.witness.findings.append(Finding(kind, where, address, text))
+            self.witness.findings.append(TableFinding(kind, where, address, text))
 
 
 def _array(addresses: list[int]) -> Words:

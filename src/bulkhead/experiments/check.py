@@ -19,7 +19,7 @@ from bulkhead.published.figures import figures
 
 if TYPE_CHECKING:
     from bulkhead.experiments.model import Experiment, Sectioned
-    from bulkhead.experiments.said import Plot, Section
+    from bulkhead.experiments.said import Plot, SheetSection
 
 Findings = Iterator[Finding]
 
@@ -133,7 +133,7 @@ def findings_of_sections(what: Sectioned) -> list[Finding]:
     return found
 
 
-def _of_experiment(name: str, section: Section) -> Findings:
+def _of_experiment(name: str, section: SheetSection) -> Findings:
     """A section that is an experiment of its own, which says the rest."""
     from bulkhead.experiments.model import experiment_names
 

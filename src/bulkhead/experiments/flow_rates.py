@@ -42,7 +42,7 @@ BYTES_OF_REFILL = 2 * 64  # with the line that it may write back
 
 
 @dataclass(frozen=True)
-class Point:
+class RatePoint:
     """So many cores, each with so many refills in a period, beside an engine whose memory lies there."""
 
     placement: str
@@ -60,13 +60,13 @@ class Point:
 
 
 POINTS = tuple(
-    Point(placement, cores, refills // cores)
+    RatePoint(placement, cores, refills // cores)
     for placement, cores in (("pages", 3), ("same-bank", 1), ("same-bank", 2), ("same-bank", 3))
     for refills in REFILLS_OF_ALL
 )
 
 
-def rate_rows(run: Run, points: Sequence[Point] = POINTS) -> list[Row]:
+def rate_rows(run: Run, points: Sequence[RatePoint] = POINTS) -> list[Row]:
     """For each point the largest rate: by halves, all points at once. A rate that does not matter leaves
     lower ones that do not, either."""
     alone = dict(zip(points, run([(one.key("alone"), one.alone()) for one in points]), strict=True))
@@ -83,7 +83,7 @@ def rate_rows(run: Run, points: Sequence[Point] = POINTS) -> list[Row]:
     return [_row(point, low[point], alone[point], beside[point]) for point in points]
 
 
-def _row(point: Point, register: int, alone: dict[str, Any], beside: dict[str, Any]) -> Row:
+def _row(point: RatePoint, register: int, alone: dict[str, Any], beside: dict[str, Any]) -> Row:
     """`beside` is `alone` where there is no such rate."""
     return {
         "placement": point.placement,
@@ -104,7 +104,7 @@ def _row(point: Point, register: int, alone: dict[str, Any], beside: dict[str, A
     }
 
 
-def curve_mb_s(point: Point) -> float:
+def curve_mb_s(point: RatePoint) -> float:
     """What the sum of utilizations leaves the engine, by the platform's curves."""
     platform = job_platform({"platform": PLATFORM})
     assert platform.memory_budget is not None

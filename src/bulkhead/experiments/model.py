@@ -27,8 +27,8 @@ from bulkhead.errors import InvalidInput
 from bulkhead.experiments.check import findings_of, findings_of_sections
 from bulkhead.experiments.partitioned import Change, PartitionChoice, changes_at, labelled, partitions_at
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
-from bulkhead.experiments.regulated import Choice, Search, choice_at, is_at, with_budgets
-from bulkhead.experiments.said import Headline, Published, Relative, Section, Sheet
+from bulkhead.experiments.regulated import RegulationChoice, Search, choice_at, is_at, with_budgets
+from bulkhead.experiments.said import Headline, Published, Relative, Sheet, SheetSection
 from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word
 from bulkhead.machine.regulation import problems_of as regulation_problems
 from bulkhead.machine.regulation import without_no_budget
@@ -63,7 +63,7 @@ class Experiment(Sheet):
     seeds: int = Field(SEEDS, ge=1, le=MOST_SEEDS)  # runs of each point (seeds.py)
     relative: Relative | None = None  # a column of rows
     headline: Headline | None = None  # the number that `sensitivity` asks for
-    regulation: tuple[Choice, ...] = ()  # the first one that is meant for a point
+    regulation: tuple[RegulationChoice, ...] = ()  # the first one that is meant for a point
     search: Search | None = None  # of static budgets
     without: tuple[dict[Text, Any], ...] = ()  # there are no points with these values
     quick: dict[Text, Any] = {}  # values in place of others, for a look that takes seconds
@@ -78,7 +78,7 @@ class Sectioned(Model):
     name: Name
     title: Text
     platform: Text
-    sections: dict[Text, Section] = Field(min_length=1)
+    sections: dict[Text, SheetSection] = Field(min_length=1)
     seeds: int | None = Field(None, ge=1, le=MOST_SEEDS)  # in place of those of the experiments
     size: Literal["usual", "quick", "full"] = "usual"  # how much the sections run
 

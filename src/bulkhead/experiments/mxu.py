@@ -14,7 +14,7 @@ from bulkhead.experiments import mxu_systems as systems
 from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means, Row
 from bulkhead.experiments.mxu_rows import per_access
-from bulkhead.experiments.mxu_runs import Point, run_points
+from bulkhead.experiments.mxu_runs import MxuPoint, run_points
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM, MPU_PLATFORM, PATTERNS, PLACES, POLICIES
 
 SIZES = ("usual", "quick", "full")
@@ -112,7 +112,7 @@ def count(name: str) -> int:
     return len(SECTIONS[name]("usual")[0])
 
 
-Section = tuple[list[Point], Callable[[list[Row]], list[Row]]]
+Section = tuple[list[MxuPoint], Callable[[list[Row]], list[Row]]]
 
 
 def _shown(row: Row) -> Row:
@@ -182,7 +182,7 @@ def _mmu(size: str) -> Section:
             if place == ALL_MISS
             else systems.mmu_pattern(name, place, _accesses(name, size))
         )
-        points.append(Point(values, made))
+        points.append(MxuPoint(values, made))
     return points, _same
 
 
@@ -197,7 +197,7 @@ def _mpu(size: str) -> Section:
             made = systems.mpu_pattern(name, case, _accesses(name, size))
         else:
             made = systems.mpu_pattern(name, "dynamic", _accesses(name, size), policy=case)
-        points.append(Point(values, made))
+        points.append(MxuPoint(values, made))
     return points, _same
 
 
@@ -216,7 +216,7 @@ def _few(accesses: int, size: str) -> int:
 
 def _mmu_interference(size: str) -> Section:
     points = [
-        Point(
+        MxuPoint(
             {"platform": MMU_PLATFORM, "pattern": name, "case": place, **_period(period)},
             systems.mmu_pattern(name, place, _accesses(name, size), period),
         )
@@ -238,7 +238,7 @@ def _mpu_interference(size: str) -> Section:
     apart = (APART_PERIODS_US[0], QUICK_PERIODS_US[1]) if size == "quick" else APART_PERIODS_US
     cases = [*itertools.product(INSIDE, _periods(size)), *itertools.product(APART, apart)]
     points = [
-        Point(
+        MxuPoint(
             {"platform": MPU_PLATFORM, "pattern": name, "case": case, **_period(period)},
             systems.mpu_pattern(name, case, _accesses(name, size), period),
         )
@@ -256,7 +256,7 @@ def _apps(size: str) -> Iterator[tuple[str, Row]]:
 
 def _ways(size: str) -> Section:
     points = [
-        Point(
+        MxuPoint(
             {"platform": MMU_PLATFORM, "app": app, "case": _place_of(ways), "period_us": 0, "ways": ways},
             systems.mmu_app(app, params, _place_of(ways), ways),
         )
@@ -274,7 +274,7 @@ def _apps_mmu(size: str) -> Section:
     cases = {"plain": 0, "ocm": 0, "ways": INTERFERED_WAYS}
     periods = QUICK_PERIODS_US if size == "quick" else (0, *PERIODS_US)
     points = [
-        Point(
+        MxuPoint(
             {"platform": MMU_PLATFORM, "app": app, "case": place, **_period(period), "ways": cases[place]},
             systems.mmu_app(app, params, place, cases[place], period),
         )
@@ -289,7 +289,7 @@ def _apps_mpu(size: str) -> Section:
         (REFUSED, 0),
     ]
     points = [
-        Point(
+        MxuPoint(
             {"platform": MPU_PLATFORM, "app": app, "case": case, **_period(period)},
             systems.mpu_app(app, params, case, period),
             may_be_refused=case == REFUSED,
@@ -308,7 +308,7 @@ def _assumed(size: str) -> Section:
     """What SQLite's TLB stall at 10 us rests on."""
     params = QUICK_APPS["sqlite"] if size == "quick" else {"rows": ASSUMED_ROWS}
     points = [
-        Point(
+        MxuPoint(
             {"platform": MMU_PLATFORM, "parameter": parameter, "value": value, "case": place},
             systems.mmu_app("sqlite", params, place, 0, PERIODS_US[0]),
             changes=tuple(systems.assumed(parameter, value)),

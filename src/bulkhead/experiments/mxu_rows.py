@@ -25,7 +25,7 @@ PS_PER_S = 10**12
 NOTHING: Row = {"mean": None, "deviation": None, "p99": None, "max": None}
 
 
-class NotMeasured(InvalidInput):
+class ProgramNotMeasured(InvalidInput):
     """The program did not come to its end, or failed."""
 
 
@@ -79,7 +79,7 @@ def total(costs: Costs) -> int:
 def measured_row(marks: Sequence[Json], report: Json, frequency_hz: int) -> Row:
     """`marks`: as the machine tells them; `report`: of the program."""
     if "error" in report:
-        raise NotMeasured(f"{report['program']}: {report['error']}")
+        raise ProgramNotMeasured(f"{report['program']}: {report['error']}")
     begin, end = (_of(marks, which) for which in (MARK_BEGIN, MARK_END))
     costs = between(begin, end)
     core = [one["cores"][0] for one in (begin, end)]
@@ -135,7 +135,7 @@ def _of(marks: Sequence[Json], which: int) -> Json:
         if one["mark"] == which:
             counts: Json = one["counts"]
             return counts
-    raise NotMeasured(f"the program did not come to its mark {which}")
+    raise ProgramNotMeasured(f"the program did not come to its mark {which}")
 
 
 def _between_us(report: Json) -> float | None:

@@ -26,7 +26,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.env.native import ensure_built
 from bulkhead.env.progress import progress
 from bulkhead.experiments.means import Means, Row
-from bulkhead.experiments.mxu_rows import NotMeasured, measured_row
+from bulkhead.experiments.mxu_rows import ProgramNotMeasured, measured_row
 from bulkhead.experiments.sweep import key_of
 from bulkhead.machine import armv7
 from bulkhead.microkernel.build import APP_TARGETS, board_directory, build_image
@@ -39,7 +39,7 @@ REPORT = "report "
 
 
 @dataclass(frozen=True)
-class Point:
+class MxuPoint:
     """One run: what its row begins with, and the system."""
 
     values: Row
@@ -70,7 +70,7 @@ class Point:
         return made
 
 
-def run_points(means: Means, what: str, points: Sequence[Point]) -> list[Row]:
+def run_points(means: Means, what: str, points: Sequence[MxuPoint]) -> list[Row]:
     """A row for each, in their order: its values, what was measured, what the program said in `report`.
     Raises PointFailed."""
     ensure_built(["target"], APP_TARGETS)
@@ -106,7 +106,7 @@ def run_points(means: Means, what: str, points: Sequence[Point]) -> list[Row]:
     return [{**point.values, **found[number]} for number, point in enumerate(points)]
 
 
-def _task(point: Point, name: str, directory: Path) -> Task | Row:
+def _task(point: MxuPoint, name: str, directory: Path) -> Task | Row:
     """What runs the point's image, which is built here; or the row of a system that is refused, where that
     may be. Raises PointFailed."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -133,30 +133,30 @@ def _task(point: Point, name: str, directory: Path) -> Task | Row:
     return Task(json.dumps({"armv7": request}), (request["image"],))
 
 
-def _row(point: Point, name: str, answer: dict[str, Any]) -> Row:
+def _row(point: MxuPoint, name: str, answer: dict[str, Any]) -> Row:
     run = armv7.Armv7Run.of(answer)
     platform = _platform(point)[0]
     assert platform.cores.frequency is not None
     try:
         report = report_of(run.console, point.system["components"][0]["name"])
         row = measured_row(run.marks, report, platform.cores.frequency)
-    except NotMeasured as error:
+    except ProgramNotMeasured as error:
         raise PointFailed(f"point {name}: {error}") from error
     return {**row, "report": report, "digest": f"{run.digest:016x}"}
 
 
 def report_of(console: Sequence[str], name: str) -> dict[str, Any]:
-    """The last one of the program. Raises NotMeasured with what the console said last."""
+    """The last one of the program. Raises ProgramNotMeasured with what the console said last."""
     for line in reversed(console):
         _, found, text = line.partition(REPORT)
         if found and text.startswith("{"):
             report: dict[str, Any] = json.loads(text)
             if "program" in report:
                 return report
-    raise NotMeasured(f"{name} did not report: {' | '.join(console[-3:])}")
+    raise ProgramNotMeasured(f"{name} did not report: {' | '.join(console[-3:])}")
 
 
-def _inputs(point: Point) -> str:
+def _inputs(point: MxuPoint) -> str:
     """Of all that the row depends on: system, platform, machine, kernel and programs."""
     platform, text = _platform(point)
     assert platform.microkernel is not None
@@ -171,7 +171,7 @@ def _inputs(point: Point) -> str:
     return whole.hexdigest()
 
 
-def _platform(point: Point) -> tuple[Platform, str]:
+def _platform(point: MxuPoint) -> tuple[Platform, str]:
     """And its text."""
     path = platform_path(point.system["platform"])
     assert path is not None

@@ -32,7 +32,7 @@ def _margin(value: object) -> object:
     return amount
 
 
-class Choice(Model):
+class RegulationChoice(Model):
     """A job's `regulation`, at points with these values."""
 
     when: dict[Text, Any] = {}
@@ -51,7 +51,9 @@ class Choice(Model):
     samples: Value = None
 
     def given(self) -> dict[str, Any]:
-        return {key: getattr(self, key) for key in Choice.model_fields if key in self.model_fields_set}
+        return {
+            key: getattr(self, key) for key in RegulationChoice.model_fields if key in self.model_fields_set
+        }
 
 
 class Search(Model):
@@ -93,7 +95,7 @@ def rate_text(rate: int) -> str:
     return f"{rate // MB} MB/s" if rate % MB == 0 else f"{rate} B/s"
 
 
-def choice_at(choices: Sequence[Choice], point: Point) -> Choice | None:
+def choice_at(choices: Sequence[RegulationChoice], point: Point) -> RegulationChoice | None:
     """The first one that is meant for the point."""
     return next((one for one in choices if is_at(one.when, point)), None)
 

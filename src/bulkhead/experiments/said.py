@@ -65,7 +65,7 @@ class Shown(Model):
     about: Text = "-"
 
 
-class Section(Shown):
+class SheetSection(Shown):
     """The same, of a part of an experiment."""
 
     experiment: Text | None = None  # the experiment that this part is, which has the plots

@@ -28,7 +28,7 @@ RUN_NS = 2 * 10**9  # of a system whose packets are counted; it ends by itself
 
 
 @dataclass(frozen=True)
-class Way:
+class SectionWay:
     """How a section's rows are made."""
 
     points: Callable[[], int]  # how many there are
@@ -57,13 +57,13 @@ def _rates(means: Means) -> list[Row]:
 
 
 def _overheads(means: Means) -> list[Row]:
-    from bulkhead.bench.flows import STATISTICS, NotMeasured, load, measure
+    from bulkhead.bench.flows import STATISTICS, FlowsNotMeasured, load, measure
     from bulkhead.run.target import MACHINE
 
     def work() -> dict[str, dict[str, int]]:
         try:
             return measure(load([f"platform={PLATFORM}"], MACHINE), MACHINE, 0, means.run_system).parts
-        except NotMeasured as error:
+        except FlowsNotMeasured as error:
             raise ValueError(str(error)) from error
 
     parts: dict[str, dict[str, int]] = means.kept("overheads", _hosted_inputs(), work)
@@ -106,8 +106,8 @@ def _latency(means: Means) -> list[Row]:
     return means.kept_each("latency", flow_schedules.latency_points(), inputs, work)
 
 
-def _mxu(name: str, columns: tuple[str, ...]) -> Way:
-    return Way(
+def _mxu(name: str, columns: tuple[str, ...]) -> SectionWay:
+    return SectionWay(
         lambda: mxu.count(name),
         lambda means: mxu.rows_of(name, means),
         columns,
@@ -119,17 +119,17 @@ def _mxu(name: str, columns: tuple[str, ...]) -> Way:
 
 
 WAYS = {
-    "ustress": Way(
+    "ustress": SectionWay(
         lambda: len(flow_memory.ustress_jobs()),
         _ustress,
         ("cores", "refills", "refills_of_all", "mb_s", "refills_got", "dram_utilization"),
     ),
-    "dma": Way(
+    "dma": SectionWay(
         lambda: len(flow_memory.dma_jobs()),
         _dma,
         ("chunk_kib", "register", "regulated", "allowed_mb_s", "mb_s"),
     ),
-    "rates": Way(
+    "rates": SectionWay(
         lambda: len(flow_rates.POINTS),
         _rates,
         (
@@ -150,13 +150,15 @@ WAYS = {
             "curve_mb_s",
         ),
     ),
-    "overheads": Way(lambda: 1, _overheads, ("part", "min_ns", "avg_ns", "max_ns", "median_ns", "seen")),
-    "schedulable": Way(
+    "overheads": SectionWay(
+        lambda: 1, _overheads, ("part", "min_ns", "avg_ns", "max_ns", "median_ns", "seen")
+    ),
+    "schedulable": SectionWay(
         lambda: len(flow_schedules.ratio_points()),
         _schedulable,
         ("costs", "flows", "size_kib", "rate_mb_s", "utilization", "ratio", "undecided", "half_at"),
     ),
-    "latency": Way(
+    "latency": SectionWay(
         lambda: len(flow_schedules.latency_points()),
         _latency,
         ("rate_mb_s", "size_kib", "bound_ns", "latency_mean_ns", "latency_max_ns", "observed_of_period"),
@@ -208,11 +210,11 @@ def _hosted(means: Means, system: dict[str, Any]) -> Mapping[str, Any]:
     import yaml
 
     from bulkhead.config.load import load_system
-    from bulkhead.run.target import MACHINE, Options
+    from bulkhead.run.target import MACHINE, RunOptions
 
     place = means.directory / "runs" / str(system["name"])
     place.mkdir(parents=True, exist_ok=True)
     file = place / "system.yaml"
     file.write_text(yaml.safe_dump(system, sort_keys=False), encoding="utf-8")
     loaded = load_system(str(file), emulated=False)
-    return means.run_system(loaded, Options(for_ns=RUN_NS, on=MACHINE), place / "run")
+    return means.run_system(loaded, RunOptions(for_ns=RUN_NS, on=MACHINE), place / "run")

@@ -41,7 +41,7 @@ AS_IT_IS = "(as the file has it)"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedHeadline:
     """What is asked: points that the headline needs, the platform, and what is varied."""
 
     experiment: Experiment
@@ -50,7 +50,7 @@ class Asked:
     parameters: list[Assumed]
 
 
-def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run) -> Asked:
+def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run) -> AskedHeadline:
     """`only`: keys of parameters. Raises BadExperiment where the experiment has no headline."""
     headline = experiment.headline
     if headline is None:
@@ -75,10 +75,10 @@ def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run
     for key in only:
         if key not in known:
             raise BadExperiment(f"--only {key}: {no_such('assumed parameter', key, known)}")
-    return Asked(experiment, needed, name, [one for one in parameters if not only or one.key in only])
+    return AskedHeadline(experiment, needed, name, [one for one in parameters if not only or one.key in only])
 
 
-def sensitivity(what: Asked, run: Run) -> list[Row]:
+def sensitivity(what: AskedHeadline, run: Run) -> list[Row]:
     """The headline as it is, and at both other values of each parameter; those that move it most come
     first."""
     variations = [varied for one in what.parameters for varied in (one.low, one.high)]
@@ -115,7 +115,7 @@ def sensitivity(what: Asked, run: Run) -> list[Row]:
     return [*rows, *(row for both in pairs for row in both)]
 
 
-def sheet_of(what: Asked, share: Fraction) -> Sheet:
+def sheet_of(what: AskedHeadline, share: Fraction) -> Sheet:
     """For its table, plot and page."""
     headline = what.experiment.headline
     assert headline is not None
@@ -167,7 +167,7 @@ def _refusal(platform: str, varied: Varied) -> str | None:
     return None if changed is not None else "; ".join(dict.fromkeys(one.cause for one in problems))
 
 
-def _headline(what: Asked, results: Sequence[Result], jobs: int) -> Row:
+def _headline(what: AskedHeadline, results: Sequence[Result], jobs: int) -> Row:
     """What is read from the headline's point, of all seeds, and its interval."""
     by_seed = [results[begin : begin + jobs] for begin in range(0, len(results), jobs)]
     rows = [rows_of(what.experiment, what.points, own) for own in by_seed]

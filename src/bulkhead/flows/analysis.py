@@ -14,7 +14,7 @@ from itertools import count, islice
 
 from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.flows.model import FlowModel, blocking_at, lead_time, packets_until, task_time
-from bulkhead.flows.native import FlowSet, Outcome, Task
+from bulkhead.flows.native import FlowOutcome, FlowSet, Task
 from bulkhead.flows.native import analysis as library
 from bulkhead.units import time_text
 
@@ -26,7 +26,7 @@ FARTHEST = 64  # times the longer of a flow's deadline and period: no change bey
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedFlow:
     """What the packets of one flow need until a point."""
 
     flow: str
@@ -46,7 +46,7 @@ class Violation:
 
     at_ns: float  # on the broker's clock: without what the path takes before and after it
     demand_ns: float
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedFlow, ...]
     blocked_by: str | None  # the flow of which a transfer was under way
     blocking_ns: float
     parsing_ns: float = 0  # what domains may make the broker parse at once
@@ -65,7 +65,7 @@ class Violation:
 
 
 @dataclass(frozen=True)
-class Change:
+class FlowChange:
     """One value that, changed alone, makes the set schedulable, and the nearest that does."""
 
     keys: tuple[str, ...]  # "rate" of the broker; "deadline", "period" of a flow, or both with the same value
@@ -81,7 +81,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedFlows:
     """One set at one bandwidth."""
 
     bytes_per_s: int
@@ -96,16 +96,16 @@ class Checked:
         return self.verdict == "schedulable"
 
 
-def check(model: FlowModel, bytes_per_s: int, made: FlowSet | None = None) -> Checked:
+def check(model: FlowModel, bytes_per_s: int, made: FlowSet | None = None) -> CheckedFlows:
     """Test a set. Raises ValueError for one that cannot be transformed."""
     flow_set = made or model.make()
     outcome = flow_set.check(bytes_per_s)
     if outcome.verdict == "schedulable":
         found = [flow_set.slack(bytes_per_s, model.of_flow(n)) for n in range(len(model.ways))]
         slack, exact = tuple(half_ns / 2 for half_ns, _ in found), tuple(all_of_it for _, all_of_it in found)
-        return Checked(bytes_per_s, outcome.verdict, outcome.points, slack, exact)
+        return CheckedFlows(bytes_per_s, outcome.verdict, outcome.points, slack, exact)
     violation = _violation(model, flow_set, outcome) if outcome.verdict == "late" else None
-    return Checked(bytes_per_s, outcome.verdict, outcome.points, violation=violation)
+    return CheckedFlows(bytes_per_s, outcome.verdict, outcome.points, violation=violation)
 
 
 def schedulable(model: FlowModel, bytes_per_s: int) -> bool:
@@ -127,7 +127,7 @@ def load(model: FlowModel, bytes_per_s: int) -> float:
     return sum(_quotient(*task_time(task, bytes_per_s)) / task[0] for task in model.make().tasks())
 
 
-def changes(model: FlowModel, bytes_per_s: int) -> list[Change]:
+def changes(model: FlowModel, bytes_per_s: int) -> list[FlowChange]:
     """Single changes after which the set is schedulable, the bandwidth first, then from small to large; where
     there is none, a flow's period and deadline together."""
     found = []
@@ -136,14 +136,14 @@ def changes(model: FlowModel, bytes_per_s: int) -> list[Change]:
     except library().Refused:
         needed = None
     if needed is not None and needed > bytes_per_s:
-        found.append(Change(("rate",), None, None, bytes_per_s, needed))
+        found.append(FlowChange(("rate",), None, None, bytes_per_s, needed))
     return (
         found + _of_flows(model, bytes_per_s, (("deadline",), ("period",)))
         or _of_flows(model, bytes_per_s, (("period", "deadline"),))
     )  # fmt: skip
 
 
-def _of_flows(model: FlowModel, bytes_per_s: int, choices: tuple[tuple[str, ...], ...]) -> list[Change]:
+def _of_flows(model: FlowModel, bytes_per_s: int, choices: tuple[tuple[str, ...], ...]) -> list[FlowChange]:
     found = []
     spent = 0
     for number, flow in enumerate(model.ways):
@@ -160,11 +160,11 @@ def _of_flows(model: FlowModel, bytes_per_s: int, choices: tuple[tuple[str, ...]
                 most = min(max(flow.period, flow.deadline) * FARTHEST, library().MAX_NS)
                 value = smallest_above(now, most, fits)
                 if value is not None:
-                    found.append(Change(keys, number, flow.name, now, value))
+                    found.append(FlowChange(keys, number, flow.name, now, value))
     return sorted(found, key=lambda one: one.needed / one.now)
 
 
-def tried(model: FlowModel, bytes_per_s: int) -> Outcome | None:
+def tried(model: FlowModel, bytes_per_s: int) -> FlowOutcome | None:
     """A test that does not take long; None: the set cannot be transformed."""
     try:
         return model.make().check(bytes_per_s, POINTS_OF_A_TRY)
@@ -206,7 +206,7 @@ def smallest_above(low: int, most: int, fits: Callable[[int], bool]) -> int | No
     return high
 
 
-def _violation(model: FlowModel, flow_set: FlowSet, outcome: Outcome) -> Violation:
+def _violation(model: FlowModel, flow_set: FlowSet, outcome: FlowOutcome) -> Violation:
     tasks, b = flow_set.tasks(), outcome.bytes_per_s
     at = outcome.at
     for early in islice(_points(tasks), EARLY_POINTS):
@@ -221,7 +221,7 @@ def _violation(model: FlowModel, flow_set: FlowSet, outcome: Outcome) -> Violati
         packets = [packets_until(tasks[task], at) for task in own]
         need = sum(_quotient(*task_time(tasks[t], b, n)) for t, n in zip(own, packets, strict=True))
         if any(packets):
-            asked.append(Asked(flow.name, packets[0], sum(packets[1:]), need / 2))
+            asked.append(AskedFlow(flow.name, packets[0], sum(packets[1:]), need / 2))
     blocking, blocker = blocking_at(flow_set, tasks, at, b)
     return Violation(
         at_ns=at / 2,

@@ -25,7 +25,7 @@ KINDS = ("data", "control of the sender", "control of the receiver")
 
 
 @dataclass(frozen=True)
-class Member:
+class FlowMember:
     """One task of the analysis."""
 
     flow: int  # number of its way
@@ -55,10 +55,10 @@ class FlowModel:
         return ways_of(self.flows)
 
     @property
-    def members(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[FlowMember, ...]:
         """The tasks in the order in which `make` has them."""
         return tuple(
-            Member(number, kind, way.to if kind == KINDS[2] else way.from_)
+            FlowMember(number, kind, way.to if kind == KINDS[2] else way.from_)
             for number, way in enumerate(self.ways)
             for kind in (KINDS if way.other is None else KINDS[:2])
         )

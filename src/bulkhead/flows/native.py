@@ -26,7 +26,7 @@ Declared = tuple[int, int, int, int, int]
 Task = tuple[int, int, int, int, int, int, bool]  # struct flow_task of core/flow.h
 
 
-class Outcome(Protocol):
+class FlowOutcome(Protocol):
     """How a test or a search ended (core/flow_test.h)."""
 
     verdict: str  # schedulable, overloaded, late, undecided, impossible; goes-on: of too few points
@@ -47,10 +47,10 @@ class FlowSet(Protocol):
     def tasks(self) -> list[Task]:
         """The transformed set, in the order of what was declared."""
 
-    def check(self, bytes_per_s: int, points: int = ...) -> Outcome:
+    def check(self, bytes_per_s: int, points: int = ...) -> FlowOutcome:
         """The test at a bandwidth; with `points` it may end before a verdict."""
 
-    def smallest_bandwidth(self) -> Outcome:
+    def smallest_bandwidth(self) -> FlowOutcome:
         """The smallest `bytes_per_s` at which the test says schedulable."""
 
     def slack(self, bytes_per_s: int, members: Sequence[int]) -> tuple[int, bool]:

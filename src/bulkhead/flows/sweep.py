@@ -55,7 +55,7 @@ class Took:
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """All sets of one utilization."""
 
     utilization: float
@@ -88,7 +88,7 @@ class Point:
 class Swept:
     """All points, and the time that the analysis of a set took."""
 
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     took: Took
 
 
@@ -157,11 +157,13 @@ def _part(core: Analysis, sweep: Sweep, number: int, first: int) -> tuple[int, d
     return number, found
 
 
-def _point(sweep: Sweep, number: int, rows: list[dict[str, NDArray[Any]]]) -> Point:
+def _point(sweep: Sweep, number: int, rows: list[dict[str, NDArray[Any]]]) -> SweepPoint:
     schedulable = int(sum(int(row["schedulable"].sum()) for row in rows))
     undecided = int(sum(int(row["undecided"].sum()) for row in rows))
     low, high = interval(schedulable, sweep.sets)
-    return Point(sweep.utilizations[number], sweep.sets, schedulable, undecided, low, high, Took.of(rows))
+    return SweepPoint(
+        sweep.utilizations[number], sweep.sets, schedulable, undecided, low, high, Took.of(rows)
+    )
 
 
 def interval(hits: int, tries: int) -> tuple[float, float]:

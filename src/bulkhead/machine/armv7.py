@@ -29,12 +29,12 @@ OUTER_LEVEL = "l2"  # name of the level that a PL310 controls
 Json = dict[str, Any]
 
 
-class NotRun(BulkheadError):
+class Armv7NotRun(BulkheadError):
     """The machine refused the request."""
 
 
 @dataclass(frozen=True)
-class Line:
+class TimedLine:
     """One of the console, and the simulated time at which its end was sent."""
 
     text: str
@@ -45,14 +45,16 @@ class Line:
 class Armv7Run:
     """What a run has left."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TimedLine, ...]
     answer: Json  # machine/armv7/runner/run.h
     marks: tuple[Json, ...] = ()  # of the program (DBG): what was counted until each
 
     @staticmethod
     def of(kept: Json) -> Armv7Run:
         """From what `dataclasses.asdict` made of one."""
-        return Armv7Run(tuple(Line(**line) for line in kept["lines"]), kept["answer"], tuple(kept["marks"]))
+        return Armv7Run(
+            tuple(TimedLine(**line) for line in kept["lines"]), kept["answer"], tuple(kept["marks"])
+        )
 
     @property
     def console(self) -> tuple[str, ...]:
@@ -155,7 +157,7 @@ def untimed_settings(platform: Platform) -> Settings:
 
 
 def run(request: Json, started: Callable[[subprocess.Popen[str]], None] = lambda _process: None) -> Armv7Run:
-    """Runs it to its end, in a process that `started` is told. Raises NotRun with the reason."""
+    """Runs it to its end, in a process that `started` is told. Raises Armv7NotRun with the reason."""
     with subprocess.Popen(
         [executable()],
         stdin=subprocess.PIPE,
@@ -167,12 +169,12 @@ def run(request: Json, started: Callable[[subprocess.Popen[str]], None] = lambda
         started(process)
         output, errors = process.communicate(json.dumps(request))
     if process.returncode not in (0, 1) or not output:
-        raise NotRun(f"the machine ended with {process.returncode}: {errors.strip()}")
+        raise Armv7NotRun(f"the machine ended with {process.returncode}: {errors.strip()}")
     *told, answer = (json.loads(line) for line in output.splitlines())
     if "error" in answer:
-        raise NotRun(answer["error"])
+        raise Armv7NotRun(answer["error"])
     return Armv7Run(
-        tuple(Line(one["console"], one["simulated_ps"]) for one in told if "console" in one),
+        tuple(TimedLine(one["console"], one["simulated_ps"]) for one in told if "console" in one),
         answer,
         tuple(one for one in told if "mark" in one),
     )

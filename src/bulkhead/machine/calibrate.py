@@ -50,7 +50,7 @@ FREE: dict[str, tuple[Free, ...]] = {
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedFact:
     """A fact beside what the machine has."""
 
     fact: Fact
@@ -71,7 +71,7 @@ class Checked:
 
 def check(
     platform: Platform, run: Run, values: dict[Free, int] | None = None, *, all_facts: bool = True
-) -> list[Checked]:
+) -> list[CheckedFact]:
     """Each fact of the platform beside what the machine gives with these values of its free parameters.
 
     Without `all_facts` only what the parameters are fitted to.
@@ -84,7 +84,7 @@ def check(
     found = []
     for fact in facts:
         one = known[fact.fact]
-        found.append(Checked(fact, None if one is None else one.value(results[one.job])))
+        found.append(CheckedFact(fact, None if one is None else one.value(results[one.job])))
     return found
 
 
@@ -112,7 +112,7 @@ def fit(platform: Platform, run: Run) -> dict[Free, int]:
     return _values(free, best)
 
 
-def write(path: Path, values: dict[Free, int], checked: Sequence[Checked]) -> None:
+def write(path: Path, values: dict[Free, int], checked: Sequence[CheckedFact]) -> None:
     """Put fitted values and what they give into the platform's file, in place; all else stays as it is."""
     text = path.read_text(encoding="utf-8").split("\n")
     tree = YAML(typ="rt").load("\n".join(text))

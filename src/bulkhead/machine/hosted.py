@@ -25,7 +25,7 @@ SECOND_PS = 10**12
 LONGEST_PS = 100 * SECOND_PS
 
 
-class NotRun(BulkheadError):
+class HostedNotRun(BulkheadError):
     """The machine refused the request."""
 
 
@@ -60,7 +60,7 @@ def run_hosted(
     frames: tuple[int, ...] = (),
     typed: Sequence[tuple[int, str]] = (),
 ) -> HostedRun:
-    """Run a build until it turns the machine off, or until `until_ps`. Raises NotRun with the reason.
+    """Run a build until it turns the machine off, or until `until_ps`. Raises HostedNotRun with the reason.
 
     `typed`: when (picoseconds of the machine) which characters arrive at the UART.
     """
@@ -81,10 +81,10 @@ def run_hosted(
         check=False,
     )
     if done.returncode not in (0, 1) or not done.stdout:
-        raise NotRun(f"the machine ended with {done.returncode}: {done.stderr.strip()}")
+        raise HostedNotRun(f"the machine ended with {done.returncode}: {done.stderr.strip()}")
     *pieces, answer = (json.loads(line) for line in done.stdout.splitlines())
     if "error" in answer:
-        raise NotRun(answer["error"])
+        raise HostedNotRun(answer["error"])
     answer["console"] = "".join(piece["console"] for piece in pieces)
     pages = shown.read_bytes()
     found = {pa: pages[n * PAGE_BYTES : (n + 1) * PAGE_BYTES] for n, pa in enumerate(frames)}

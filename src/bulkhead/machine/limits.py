@@ -37,19 +37,19 @@ PATTERNS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Sustained:
+class SustainedRate:
     pattern: str
     cores: int
     mb_per_s: float
     utilization: float
 
 
-def sustained(platform: Platform, run: Run) -> list[Sustained]:
+def sustained(platform: Platform, run: Run) -> list[SustainedRate]:
     """Bandwidth of each pattern on one core, two, and so on: the saturation curve."""
     cases = [(name, count) for name in PATTERNS for count in range(1, platform.cores.count + 1)]
     results = run([_job(platform, PATTERNS[name], count) for name, count in cases])
     return [
-        Sustained(name, count, _mb_per_s(result), result["dram"]["utilization"])
+        SustainedRate(name, count, _mb_per_s(result), result["dram"]["utilization"])
         for (name, count), result in zip(cases, results, strict=True)
     ]
 
@@ -61,7 +61,7 @@ def peak_mb_per_s(platform: Platform) -> float:
     return dram.speed * dram.width * dram.channels / 8
 
 
-def guaranteed(found: Sequence[Sustained], cores: int) -> Sustained:
+def guaranteed(found: Sequence[SustainedRate], cores: int) -> SustainedRate:
     """The least that a busy DRAM moves, whatever is asked of it and by how many.
 
     Where the cores cannot keep it busy, the least that all of them get.

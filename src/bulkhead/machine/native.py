@@ -19,7 +19,7 @@ WORKLOADS = "workload_machine"
 MODULE = "_machine"
 
 
-class Machine(Protocol):
+class SimulatedMachine(Protocol):
     """One simulated machine (machine/python/module.cpp). What is refused is a ValueError."""
 
     def own(self, owner: int, pages: list[int], page_bytes: int = 4096) -> None:
@@ -92,9 +92,9 @@ def workload_image() -> Path:
     return host_dir() / "workloads" / "workload_machine.image"
 
 
-def load_machine(settings: str) -> Machine:
+def load_machine(settings: str) -> SimulatedMachine:
     """A machine made of settings (JSON). Raises ValueError with the reason where they are impossible."""
-    machine: Machine = _module().Machine(settings)
+    machine: SimulatedMachine = _module().Machine(settings)
     return machine
 
 

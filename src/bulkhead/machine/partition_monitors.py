@@ -13,8 +13,8 @@ from typing import Any
 
 from bulkhead.config.platform import Platform
 from bulkhead.errors import InvalidInput
-from bulkhead.machine.native import Machine
-from bulkhead.machine.partitions import Partition
+from bulkhead.machine.native import SimulatedMachine
+from bulkhead.machine.partitions import MachinePartition
 from bulkhead.planning.mechanism import Instance, instances
 
 Result = dict[str, Any]
@@ -32,10 +32,12 @@ class NoMonitor(InvalidInput):
     """There are fewer monitors than partitions, or one says that it is not ready."""
 
 
-class Monitors:
+class PartitionMonitors:
     """Of all partitions, as software reads them that needs no time."""
 
-    def __init__(self, partitions: Sequence[Partition], platform: Platform, machine: Machine) -> None:
+    def __init__(
+        self, partitions: Sequence[MachinePartition], platform: Platform, machine: SimulatedMachine
+    ) -> None:
         self._partitions, self._machine = partitions, machine
         components = [one.name for one in platform.mpam.components] if platform.mpam is not None else []
         self._instances = [

@@ -19,7 +19,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import key_text
 from bulkhead.config.shares import AUTO_LLC, UNLIMITED, Bandwidth, Llc
 from bulkhead.errors import InvalidInput
-from bulkhead.machine.native import Machine
+from bulkhead.machine.native import SimulatedMachine
 from bulkhead.planning.mechanism import Instance, instances, is_llc
 from bulkhead.planning.mpam import FIRST_DOMAIN_PARTID, Settings
 from bulkhead.planning.mpam_bandwidth import bandwidth_of
@@ -37,7 +37,7 @@ class BadPartition(InvalidInput):
     """A partition asks for what the platform does not have."""
 
 
-class Wanted(Model):
+class WantedPartition(Model):
     """A partition of a job, with the keys of a domain in a system file. The cache's portions are named."""
 
     name: Text
@@ -46,13 +46,13 @@ class Wanted(Model):
 
 
 @dataclass(frozen=True)
-class Partition:
-    wanted: Wanted
+class MachinePartition:
+    wanted: WantedPartition
     partid: int
     owners: tuple[int, ...]  # of memory: its parts, the first part being 1
 
 
-def partitions_of(job: Job) -> tuple[Partition, ...]:
+def partitions_of(job: Job) -> tuple[MachinePartition, ...]:
     """Raises BadPartition."""
     given = [_validated(one) for one in job.get("partitions", ())]
     names = [one.name for one in given]
@@ -63,7 +63,7 @@ def partitions_of(job: Job) -> tuple[Partition, ...]:
             known = ", ".join(names) or "none"
             raise BadPartition(f"part '{part['name']}': '{part['partition']}' is no partition ({known})")
     return tuple(
-        Partition(
+        MachinePartition(
             one,
             FIRST_DOMAIN_PARTID + number,
             tuple(owner for owner, part in enumerate(job["parts"], 1) if part.get("partition") == one.name),
@@ -72,7 +72,9 @@ def partitions_of(job: Job) -> tuple[Partition, ...]:
     )
 
 
-def divide(job: Job, partitions: Sequence[Partition], platform: Platform, machine: Machine) -> None:
+def divide(
+    job: Job, partitions: Sequence[MachinePartition], platform: Platform, machine: SimulatedMachine
+) -> None:
     """Writes the settings and labels the cores. Raises BadPartition."""
     if partitions and platform.mpam is None:
         raise BadPartition(f"platform '{platform.name}' has no MPAM")
@@ -90,7 +92,7 @@ def divide(job: Job, partitions: Sequence[Partition], platform: Platform, machin
             machine.label(job["parts"][owner - 1]["core"], one.partid)
 
 
-def settings_of(wanted: Wanted, instance: Instance, platform: Platform) -> Settings:
+def settings_of(wanted: WantedPartition, instance: Instance, platform: Platform) -> Settings:
     """What the partition asks of one resource instance. Raises BadPartition where core/ refuses it."""
     settings = Settings()
     if is_llc(instance, platform):
@@ -103,9 +105,9 @@ def settings_of(wanted: Wanted, instance: Instance, platform: Platform) -> Setti
     return settings
 
 
-def _validated(given: Any) -> Wanted:
+def _validated(given: Any) -> WantedPartition:
     try:
-        wanted = Wanted.model_validate(given)
+        wanted = WantedPartition.model_validate(given)
     except ValidationError as error:
         found = error.errors(include_url=False)
         wrong = [f"{key_text(('partitions', *one['loc']))}: {one['msg']}" for one in found]

@@ -15,7 +15,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.errors import InvalidInput
 from bulkhead.geometry import PAGE_BYTES, UNCOLORED, ColorSpace, color_space
 from bulkhead.machine.spaces import ANY, CHIP, CHIP_CACHED, POOL
-from bulkhead.planning.allocate import BLOCK_BYTES, Memory
+from bulkhead.planning.allocate import BLOCK_BYTES, AllocatedMemory
 from bulkhead.planning.model import Segment
 from bulkhead.planning.space import platform_bank_bits, platform_llc_bits
 
@@ -30,7 +30,7 @@ class DoesNotFit(InvalidInput):
     """A part asks for more memory than its colors hold, or for colors that there are not."""
 
 
-class Region(NamedTuple):
+class PlacedMemory(NamedTuple):
     """Memory of a part."""
 
     pages: list[int]
@@ -50,7 +50,7 @@ class Placement:
                 platform_bank_bits(platform) if banked else (),
             )
         self._on_chip_used = 0
-        self._memory = Memory(self.space, ((ram.at, ram.size) for ram in platform.memory))
+        self._memory = AllocatedMemory(self.space, ((ram.at, ram.size) for ram in platform.memory))
 
     @classmethod
     def of_parts(cls, platform: Platform, parts: Sequence[dict[str, Any]]) -> Placement:
@@ -61,14 +61,14 @@ class Placement:
             banked=any(part.get("banks") is not None for part in parts),
         )
 
-    def region(self, name: str, nbytes: int, colors: Colors, banks: Colors = None) -> Region:
+    def region(self, name: str, nbytes: int, colors: Colors, banks: Colors = None) -> PlacedMemory:
         """As `pages`; contiguous memory in whole blocks, as a domain has it, while there is enough."""
         if self._is_contiguous(colors, banks) and nbytes % BLOCK_BYTES:
             whole = -(-nbytes // BLOCK_BYTES) * BLOCK_BYTES
             with contextlib.suppress(DoesNotFit):
                 begin = self.pages(name, whole, None)[0]
-                return Region(list(range(begin, begin + nbytes, PAGE_BYTES)), whole)
-        return Region(self.pages(name, nbytes, colors, banks), nbytes)
+                return PlacedMemory(list(range(begin, begin + nbytes, PAGE_BYTES)), whole)
+        return PlacedMemory(self.pages(name, nbytes, colors, banks), nbytes)
 
     def pages(self, name: str, nbytes: int, colors: Colors, banks: Colors = None) -> list[int]:
         """Physical address of each 4 KiB page of a part, in the order in which it sees them."""

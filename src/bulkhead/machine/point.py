@@ -18,11 +18,11 @@ from bulkhead.errors import BulkheadError, InvalidInput
 from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import between
-from bulkhead.machine.native import Machine, load_machine, table_frames
-from bulkhead.machine.partition_monitors import Monitors
+from bulkhead.machine.native import SimulatedMachine, load_machine, table_frames
+from bulkhead.machine.partition_monitors import PartitionMonitors
 from bulkhead.machine.partitions import divide, partitions_of
 from bulkhead.machine.patterns import one_bank, rows_of_core, same_bank
-from bulkhead.machine.placement import Placement, Region
+from bulkhead.machine.placement import PlacedMemory, Placement
 from bulkhead.machine.programs import (
     ProgramFailed,
     described,
@@ -84,7 +84,7 @@ def run_point(job: Job) -> Result:
     placement = Placement.of_parts(job_platform(job), parts)
     partitions = partitions_of(job)
     divide(job, partitions, job_platform(job), machine)
-    monitors = Monitors(partitions, job_platform(job), machine)
+    monitors = PartitionMonitors(partitions, job_platform(job), machine)
     programs = [part["name"] for part in parts if "workload" in part]
     wanted = int(job.get("iterations", 0))
     _start_parts(job, machine, settings, placement)
@@ -129,7 +129,7 @@ def _begin(job: Job) -> int:
     return next(int(part.get("start_ps", 0)) for part in job["parts"] if part["name"] == job["from_part"])
 
 
-def _results(machine: Machine, monitors: Monitors) -> Result:
+def _results(machine: SimulatedMachine, monitors: PartitionMonitors) -> Result:
     found: Result = json.loads(machine.results())
     return found | {"partitions": monitors.read()}
 
@@ -154,7 +154,7 @@ def job_settings(job: Job) -> Settings:
     return settings
 
 
-def _start_parts(job: Job, machine: Machine, settings: Settings, placement: Placement) -> None:
+def _start_parts(job: Job, machine: SimulatedMachine, settings: Settings, placement: Placement) -> None:
     """Tables lie behind the memory of all parts."""
     parts: list[dict[str, Any]] = job["parts"]
     iterates = int(job.get("iterations", 0)) > 0
@@ -174,7 +174,7 @@ def _start_parts(job: Job, machine: Machine, settings: Settings, placement: Plac
         machine.walk(part["core"], json.dumps(walk))
 
 
-def _addresses(place: Places, space: AddressSpace | None) -> list[int]:
+def _addresses(place: PartPlaces, space: AddressSpace | None) -> list[int]:
     """What a generator is told: of its pages, or of its lines."""
     if space is None or place.anywhere:
         return place.region.pages if place.lines is None else place.lines
@@ -184,7 +184,7 @@ def _addresses(place: Places, space: AddressSpace | None) -> list[int]:
     return [seen[line // PAGE_BYTES * PAGE_BYTES] + line % PAGE_BYTES for line in place.lines]
 
 
-def _start_engines(job: Job, machine: Machine, settings: Settings, placement: Placement) -> None:
+def _start_engines(job: Job, machine: SimulatedMachine, settings: Settings, placement: Placement) -> None:
     platform = job_platform(job)
     space = Space(placement, settings, [part["core"] for part in job["parts"]])
     for owner, engine in enumerate(job.get("engines", ()), len(job["parts"]) + 1):
@@ -193,7 +193,7 @@ def _start_engines(job: Job, machine: Machine, settings: Settings, placement: Pl
         machine.dma(description)
 
 
-def _limits(job: Job, machine: Machine, placement: Placement) -> str:
+def _limits(job: Job, machine: SimulatedMachine, placement: Placement) -> str:
     """Budgets and regulators. EL2's data of a core are a page of its part's: its colors, its owner."""
     platform = job_platform(job)
     data = [platform.memory[0].at] * platform.cores.count
@@ -209,34 +209,34 @@ def _pages(name: str, nbytes: int, part: dict[str, Any], placement: Placement) -
     return placement.pages(name, nbytes, part.get("colors"), part.get("banks"))
 
 
-class Places(NamedTuple):
+class PartPlaces(NamedTuple):
     """Memory of a part, and where in it a pattern's accesses go: None, to all of it in order."""
 
-    region: Region
+    region: PlacedMemory
     lines: list[int] | None = None
     anywhere: bool = False  # the lines are in no memory of the part's own
 
 
-def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> Places:
+def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> PartPlaces:
     pattern = part.get("pattern", "pages")
     line_bytes = int(settings["cores"][0]["l1d"]["line_bytes"])
     if "workload" in part or pattern in ("pages", "one-bank"):
         name, nbytes = part["name"], part["memory_bytes"]
         region = placement.region(name, nbytes, part.get("colors"), part.get("banks"))
         if "workload" in part or pattern == "pages":
-            return Places(region)
-        return Places(region, one_bank(settings, region.pages, line_bytes))
+            return PartPlaces(region)
+        return PartPlaces(region, one_bank(settings, region.pages, line_bytes))
     if pattern == "same-bank":
         most = int(settings["dram"]["shape"]["rows"]) // len(settings["cores"])
         number = min(most, part["memory_bytes"] // line_bytes)
         rows = rows_of_core(settings, part["core"])
         lines = same_bank(settings, number, first_row=rows.start, rows=len(rows))
-        return Places(Region(lines, 0), lines, anywhere=True)
+        return PartPlaces(PlacedMemory(lines, 0), lines, anywhere=True)
     raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank, one-bank")
 
 
 def _space(
-    job: Job, machine: Machine, owner: int, place: Places, placement: Placement
+    job: Job, machine: SimulatedMachine, owner: int, place: PartPlaces, placement: Placement
 ) -> AddressSpace | None:
     """How a part is translated. Its tables are its own, of its colors, and so is the text of a generator."""
     platform, part = job_platform(job), job["parts"][owner - 1]

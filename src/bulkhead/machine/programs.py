@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bulkhead.errors import InvalidInput
-from bulkhead.machine.native import Machine, workload_image
-from bulkhead.machine.placement import Region
+from bulkhead.machine.native import SimulatedMachine, workload_image
+from bulkhead.machine.placement import PlacedMemory
 from bulkhead.machine.spaces import AddressSpace, runs_of
 
 MARK_BEGIN, MARK_END = 1, 2
@@ -32,7 +32,12 @@ class Iteration(NamedTuple):
 
 
 def start_program(
-    machine: Machine, part: dict[str, Any], region: Region, space: AddressSpace | None, *, endless: bool
+    machine: SimulatedMachine,
+    part: dict[str, Any],
+    region: PlacedMemory,
+    space: AddressSpace | None,
+    *,
+    endless: bool,
 ) -> None:
     """Put a part's workload on its core; `endless`: it iterates as long as the machine runs. `space`: the
     tables that it is translated by.
@@ -73,7 +78,7 @@ def counted(programs: Sequence[Program], leave_out: int) -> list[list[Iteration]
     return [[one for one in own[leave_out:] if one.begin_ps >= together] for own in iterations]
 
 
-def run_preparations(machine: Machine, until_ps: int) -> int:
+def run_preparations(machine: SimulatedMachine, until_ps: int) -> int:
     """Until each program iterates, or has ended; returns when that was seen."""
     now = 0
     while now < until_ps:
@@ -86,7 +91,7 @@ def run_preparations(machine: Machine, until_ps: int) -> int:
 
 
 def run_iterations(
-    machine: Machine,
+    machine: SimulatedMachine,
     names: Sequence[str],
     wanted: int,
     leave_out: int,

@@ -11,7 +11,7 @@ from typing import Any
 
 from bulkhead.config import dram as drams
 from bulkhead.config.devices import Dma
-from bulkhead.config.mpam import Component, Resource
+from bulkhead.config.mpam import MpamComponent, Resource
 from bulkhead.config.platform import Cache, Dram, Platform
 from bulkhead.config.timing import (
     BY_TURNS,
@@ -250,7 +250,7 @@ def _mpam(platform: Platform) -> Settings:
     }
 
 
-def _component(platform: Platform, component: Component) -> Settings:
+def _component(platform: Platform, component: MpamComponent) -> Settings:
     return {
         "name": component.name,
         "at": component.at,
@@ -263,7 +263,7 @@ def _component(platform: Platform, component: Component) -> Settings:
     }
 
 
-def _resource(platform: Platform, component: Component, resource: Resource) -> Settings:
+def _resource(platform: Platform, component: MpamComponent, resource: Resource) -> Settings:
     made: Settings = {}
     if resource.cache is not None:
         levels = [name for name, _ in _shared(platform) if name.split("-")[0] == resource.cache]

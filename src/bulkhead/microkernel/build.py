@@ -17,15 +17,15 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.env.paths import build_dir
 from bulkhead.microkernel import description as described
-from bulkhead.microkernel.elf32 import Chunk, Program, read_program, write_image
+from bulkhead.microkernel.elf32 import Elf32Chunk, Elf32Program, read_program, write_image
 from bulkhead.microkernel.link import Toolbox, link, measure, objects_of, own_object
 from bulkhead.microkernel.parameters import with_parameters
 from bulkhead.microkernel.priorities import priorities_of
 from bulkhead.mxu import native
 from bulkhead.mxu.admit import admit
 from bulkhead.mxu.hardware import OWN_COMPONENTS
-from bulkhead.mxu.layout import SYSTEM_COMPONENTS, Layout, Places, Sizes
-from bulkhead.mxu.model import Admission, Served
+from bulkhead.mxu.layout import SYSTEM_COMPONENTS, MxuLayout, MxuPlaces, Sizes
+from bulkhead.mxu.model import MxuAdmission, Served
 from bulkhead.package.errors import Collector, PackageError, prefixed
 
 TARGETS = ("microkernel",)  # of preset `target`
@@ -36,15 +36,15 @@ MOST_UNSAID = ("stack", "data")  # allocations that a component has by its heade
 
 
 @dataclass(frozen=True)
-class Image:
+class ComponentsImage:
     """What was built, and what it promises."""
 
     elf: Path
     system: ComponentSystem
     platform: Platform
-    admission: Admission
+    admission: MxuAdmission
     sizes: tuple[Sizes, ...]  # by number
-    layout: Layout
+    layout: MxuLayout
     priorities: dict[str, int]
 
     @property
@@ -52,7 +52,7 @@ class Image:
         return sum(len(one.data) for one in read_program(self.elf).chunks)
 
 
-def build_image(loaded: LoadedComponents, directory: Path, run_ns: int = 0) -> Image:
+def build_image(loaded: LoadedComponents, directory: Path, run_ns: int = 0) -> ComponentsImage:
     """Raises PackageError with findings about the file. The kernel of preset `target` has to be built."""
     system, platform = loaded.system, loaded.platform
     assert system is not None and platform is not None and platform.microkernel is not None
@@ -74,12 +74,12 @@ def build_image(loaded: LoadedComponents, directory: Path, run_ns: int = 0) -> I
     priorities = priorities_of(system)
     content = described.packed(_description(admission, priorities, run_ns))
     _check_description(content)
-    chunks = [*core.chunks, Chunk(core.symbols[DESCRIPTION], content)]
+    chunks = [*core.chunks, Elf32Chunk(core.symbols[DESCRIPTION], content)]
     for program in programs:
         chunks += program.chunks
     elf = directory / f"{system.name}.elf"
     elf.write_bytes(write_image(core.entry, chunks))
-    image = Image(elf, system, platform, admission, sizes, layout, priorities)
+    image = ComponentsImage(elf, system, platform, admission, sizes, layout, priorities)
     (directory / "system.bin").write_bytes(content)
     return image
 
@@ -95,8 +95,8 @@ def targets_of(system: ComponentSystem) -> tuple[str, ...]:
 
 
 def _programs(
-    system: ComponentSystem, objects: list[list[Path]], layout: Layout, tools: Toolbox
-) -> list[Program]:
+    system: ComponentSystem, objects: list[list[Path]], layout: MxuLayout, tools: Toolbox
+) -> list[Elf32Program]:
     """Linked at their places, with the parameters of the file."""
     linked = [
         link(name, files, places, tools)
@@ -171,7 +171,7 @@ def _not_built(system: ComponentSystem) -> list[Finding]:
     return [Finding(("hardware", "locked_ways"), "not-supported", cause, f"0 to {MOST_LOCKED_WAYS}, or OCM")]
 
 
-def _description(admission: Admission, priorities: dict[str, int], run_ns: int) -> described.Description:
+def _description(admission: MxuAdmission, priorities: dict[str, int], run_ns: int) -> described.Description:
     system, checker, layout = admission.system, admission.checker, admission.layout
     kernel = checker.kernel
     callees = {name for one in system.components for name in one.channels}
@@ -209,13 +209,13 @@ def _check_description(content: bytes) -> None:
         raise PackageError(f"the kernel would refuse the system's description: {wrong}")
 
 
-def _own(name: str, places: Places, hardware: int, *, serves: bool) -> described.DescribedComponent:
+def _own(name: str, places: MxuPlaces, hardware: int, *, serves: bool) -> described.DescribedComponent:
     assert places.code is not None
     return described.DescribedComponent(name, places.code.at, 0, 0, 0, 0, hardware, serves, ())
 
 
 def _component(
-    system: ComponentSystem, one: Component, places: Places, priority: int, serves: bool
+    system: ComponentSystem, one: Component, places: MxuPlaces, priority: int, serves: bool
 ) -> described.DescribedComponent:
     assert places.code is not None
     names = _names(system)
@@ -232,7 +232,7 @@ def _component(
     )
 
 
-def _listed(admission: Admission) -> list[Served]:
+def _listed(admission: MxuAdmission) -> list[Served]:
     """What the memory manager enters by the description: in the order in which it was admitted."""
     return [
         one
@@ -241,7 +241,7 @@ def _listed(admission: Admission) -> list[Served]:
     ]
 
 
-def _memory(admission: Admission, one: Served) -> described.DescribedMemory:
+def _memory(admission: MxuAdmission, one: Served) -> described.DescribedMemory:
     flags = described.ADMITTED
     flags |= described.FIXED if one.fixed else 0
     flags |= described.HEAP if one.path and one.path[-1] == "heap" else 0
@@ -259,12 +259,12 @@ def _memory(admission: Admission, one: Served) -> described.DescribedMemory:
     )
 
 
-def summary(image: Image) -> str:
+def summary(image: ComponentsImage) -> str:
     """For `--json`, and for who looks into a directory of results."""
     return json.dumps(image_json(image), indent=1)
 
 
-def image_json(image: Image) -> dict[str, object]:
+def image_json(image: ComponentsImage) -> dict[str, object]:
     return {
         "components": [
             {

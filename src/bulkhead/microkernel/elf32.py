@@ -32,7 +32,7 @@ _ALIGNED = 16
 
 
 @dataclass(frozen=True)
-class Chunk:
+class Elf32Chunk:
     """Bytes that a loader puts at an address."""
 
     at: int
@@ -44,9 +44,9 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Program:
+class Elf32Program:
     entry: int
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[Elf32Chunk, ...]
     symbols: dict[str, int]
 
 
@@ -67,14 +67,14 @@ def check_object(path: Path) -> None:
         )
 
 
-def read_program(path: Path) -> Program:
+def read_program(path: Path) -> Elf32Program:
     """A linked program: what is loaded where, by physical addresses."""
     content = read_image(path)
     try:
         elf = _arm(content)
         if elf["e_type"] != "ET_EXEC":
             raise PackageError(f"has type {elf['e_type']}, not ET_EXEC")
-        return Program(int(elf["e_entry"]), _chunks(elf, content), symbols_of(elf))
+        return Elf32Program(int(elf["e_entry"]), _chunks(elf, content), symbols_of(elf))
     except BROKEN as error:
         raise PackageError(f"is a broken ELF file: {error or type(error).__name__}") from error
 
@@ -93,7 +93,7 @@ def _arm(content: bytes) -> ELFFile:
     return elf
 
 
-def _chunks(elf: ELFFile, content: bytes) -> tuple[Chunk, ...]:
+def _chunks(elf: ELFFile, content: bytes) -> tuple[Elf32Chunk, ...]:
     found = []
     for index in range(elf.num_segments()):
         header = elf._get_segment_header(index)
@@ -104,13 +104,13 @@ def _chunks(elf: ELFFile, content: bytes) -> tuple[Chunk, ...]:
             raise PackageError(
                 f"is truncated: segment {index} wants bytes {offset:#x} to {offset + nbytes:#x}"
             )
-        found.append(Chunk(at, content[offset : offset + nbytes]))
+        found.append(Elf32Chunk(at, content[offset : offset + nbytes]))
     if not found:
         raise PackageError("has nothing to load")
     return tuple(sorted(found, key=lambda one: one.at))
 
 
-def write_image(entry: int, chunks: Sequence[Chunk]) -> bytes:
+def write_image(entry: int, chunks: Sequence[Elf32Chunk]) -> bytes:
     """An executable that loads `chunks` and starts at `entry`. They must not overlap."""
     ordered = sorted(chunks, key=lambda one: one.at)
     for one, other in pairwise(ordered):

@@ -16,8 +16,8 @@ from pathlib import Path
 from bulkhead.config.components import ComponentImage
 from bulkhead.config.microkernel import Microkernel
 from bulkhead.env.paths import repository
-from bulkhead.microkernel.elf32 import Program, check_object, read_program
-from bulkhead.mxu.layout import Places, Sizes, Span
+from bulkhead.microkernel.elf32 import Elf32Program, check_object, read_program
+from bulkhead.mxu.layout import MxuPlaces, Sizes, Span
 from bulkhead.package.errors import PackageError, located, missing, prefixed
 
 COMPILER = "arm-none-eabi-gcc"
@@ -83,7 +83,7 @@ def _compile(name: str, index: int, source: Path, tools: Toolbox) -> Path:
 
 def measure(name: str, objects: Sequence[Path], kernel: Microkernel, tools: Toolbox) -> Sizes:
     """How much code and data it has, wherever it will be."""
-    anywhere = Places(
+    anywhere = MxuPlaces(
         stack=Span(kernel.frames.at, kernel.stack),
         data=Span(kernel.frames.at, kernel.frames.size),
         code=Span(kernel.code.at, kernel.code.size),
@@ -94,7 +94,7 @@ def measure(name: str, objects: Sequence[Path], kernel: Microkernel, tools: Tool
     return Sizes(code=code, data=data)
 
 
-def link(name: str, objects: Sequence[Path], places: Places, tools: Toolbox) -> Program:
+def link(name: str, objects: Sequence[Path], places: MxuPlaces, tools: Toolbox) -> Elf32Program:
     """The component at its place."""
     assert places.code is not None
     out = tools.scratch / f"{name}.elf"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bulkhead.machine.armv7 import ensure_armv7, executable, request_of
-from bulkhead.microkernel.build import Image
+from bulkhead.microkernel.build import ComponentsImage
 from bulkhead.microkernel.session import HALTED, KERNEL, Ending, Serial, run_emulator
 from bulkhead.run.console import ConsoleParser
 from bulkhead.run.session import View
@@ -18,7 +18,7 @@ BOOT_NS = 5 * 10**9  # simulated time that the start may take
 PS_PER_NS = 1000
 
 
-class Machine(Serial):
+class ComponentMachine(Serial):
     """Lines of the console and, at the end, what the machine counted: JSON objects, one a line."""
 
     name = "machine"
@@ -41,7 +41,7 @@ class Machine(Serial):
 
 
 def run_machine(
-    image: Image, run_ns: int, directory: Path, parser: ConsoleParser, view: View, timeout_s: float
+    image: ComponentsImage, run_ns: int, directory: Path, parser: ConsoleParser, view: View, timeout_s: float
 ) -> tuple[Ending, dict[str, Any], list[str]]:
     """How it ended, what the machine counted, its command. Raises NotSimulated."""
     wanted = request_of(
@@ -54,7 +54,7 @@ def run_machine(
     request = directory / "request.json"
     request.write_text(json.dumps(wanted), encoding="utf-8")
     command = [str(executable())]
-    serial = Machine()
+    serial = ComponentMachine()
     ending = run_emulator(command, directory, parser, view, timeout_s, serial=serial, request=request)
     if ending.how == "died" and serial.answer:
         said = serial.answer.get("error") or serial.answer.get("trouble") or serial.answer.get("ending")

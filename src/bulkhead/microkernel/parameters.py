@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from bulkhead.config.problem import nearest_of, quoted
-from bulkhead.microkernel.elf32 import Chunk, Program
+from bulkhead.microkernel.elf32 import Elf32Chunk, Elf32Program
 from bulkhead.package.errors import PackageError, located
 
 SYMBOL = "rt_parameters"
@@ -19,7 +19,7 @@ _ENTRY = struct.Struct("<12sI")  # struct rt_parameter
 MOST = 32  # entries: a table without an end is none
 
 
-def with_parameters(program: Program, params: Mapping[str, int]) -> Program:
+def with_parameters(program: Elf32Program, params: Mapping[str, int]) -> Elf32Program:
     """The program with other values. Raises PackageError at the first name that it does not have."""
     if not params:
         return program
@@ -41,7 +41,7 @@ def _unknown(name: str, known: tuple[str, ...]) -> str:
     return f"the program has no parameter {quoted(name)}; it has {', '.join(known) or 'none'}{hint}"
 
 
-def _place(program: Program, name: str) -> tuple[Chunk, int]:
+def _place(program: Elf32Program, name: str) -> tuple[Elf32Chunk, int]:
     """Which chunk has the table, and where in it."""
     at = program.symbols.get(SYMBOL)
     chunk = next((one for one in program.chunks if at is not None and one.at <= at < one.end), None)
@@ -51,7 +51,7 @@ def _place(program: Program, name: str) -> tuple[Chunk, int]:
     return chunk, at - chunk.at
 
 
-def _entries(chunk: Chunk, offset: int) -> Iterator[tuple[str, int]]:
+def _entries(chunk: Elf32Chunk, offset: int) -> Iterator[tuple[str, int]]:
     """Name and offset of each, up to the one without a name."""
     for _ in range(MOST):
         if offset + _ENTRY.size > len(chunk.data):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bulkhead.commands.check_components import components_json
-from bulkhead.microkernel.build import Image, image_json
+from bulkhead.microkernel.build import ComponentsImage, image_json
 from bulkhead.microkernel.session import END, HALTED, KERNEL, Ending
 from bulkhead.mxu.hardware import OWN_COMPONENTS
 from bulkhead.mxu.layout import SYSTEM_COMPONENTS
@@ -31,8 +31,8 @@ _LONGEST_SAID = 200
 
 
 @dataclass(frozen=True)
-class Facts:
-    image: Image
+class ComponentFacts:
+    image: ComponentsImage
     parser: ConsoleParser
     ending: Ending
     on: str
@@ -43,7 +43,7 @@ class Facts:
     counted: Json  # by the simulated machine; else nothing
 
 
-def run_result(facts: Facts) -> tuple[Json, list[str]]:
+def run_result(facts: ComponentFacts) -> tuple[Json, list[str]]:
     """The command's own keys, and the reasons why the run failed; none: every promise held."""
     records = _records(facts.parser)
     killed = _killed(facts.parser)
@@ -72,7 +72,7 @@ def run_result(facts: Facts) -> tuple[Json, list[str]]:
     }, reasons
 
 
-def _simulated(facts: Facts) -> Json:
+def _simulated(facts: ComponentFacts) -> Json:
     """What the machine counted of the whole run, boot included."""
     counted = facts.counted
     if not counted:
@@ -109,7 +109,7 @@ def _killed(parser: ConsoleParser) -> dict[str, str]:
     return found
 
 
-def _component(facts: Facts, index: int, record: Json | None, killed: dict[str, str]) -> Json:
+def _component(facts: ComponentFacts, index: int, record: Json | None, killed: dict[str, str]) -> Json:
     component = facts.image.system.components[index]
     job = next((one for one in facts.image.admission.jobs if one.component == component.name), None)
     own: Json = {
@@ -144,7 +144,7 @@ _OF_JOBS = (
 )
 
 
-def _ending_reasons(facts: Facts) -> Iterator[str]:
+def _ending_reasons(facts: ComponentFacts) -> Iterator[str]:
     ending = facts.ending
     kernel = facts.parser.domains[KERNEL].lines
     if ending.how == END:
@@ -159,15 +159,15 @@ def _ending_reasons(facts: Facts) -> Iterator[str]:
         yield f"{ending.how}: {ending.detail}"
 
 
-def _manager(facts: Facts) -> list[str]:
+def _manager(facts: ComponentFacts) -> list[str]:
     return list(facts.parser.domains[SYSTEM_COMPONENTS[0]].lines)
 
 
-def _refusals(facts: Facts) -> list[str]:
+def _refusals(facts: ComponentFacts) -> list[str]:
     return [line for line in _manager(facts) if line.startswith(_NO_START)]
 
 
-def _component_reasons(facts: Facts, components: list[Json]) -> Iterator[str]:
+def _component_reasons(facts: ComponentFacts, components: list[Json]) -> Iterator[str]:
     has_run = facts.ending.how == END and not _refusals(facts)
     for one in components:
         name, job = one["name"], one.get("job")
@@ -218,14 +218,14 @@ def _late(name: str, job: Json) -> Iterator[str]:
         yield f"{job['late']} times a job of '{name}' had not ended when the next one was released"
 
 
-def _refill_notes(facts: Facts) -> Iterator[str]:
+def _refill_notes(facts: ComponentFacts) -> Iterator[str]:
     """What jobs were admitted with, where nobody promises that it is a bound."""
     mpu, longest = facts.image.platform.cores.mpu, _longest_refill(facts)
     if mpu is not None and mpu.bound is None and longest > mpu.fault:
         yield (f"a refill took {longest} cycles; jobs were admitted with {mpu.fault} (`cores.mpu.fault`)")
 
 
-def _refill_reasons(facts: Facts) -> Iterator[str]:
+def _refill_reasons(facts: ComponentFacts) -> Iterator[str]:
     mpu, longest = facts.image.platform.cores.mpu, _longest_refill(facts)
     if mpu is not None and mpu.bound is not None and longest > mpu.bound:
         yield (
@@ -234,12 +234,12 @@ def _refill_reasons(facts: Facts) -> Iterator[str]:
         )
 
 
-def _longest_refill(facts: Facts) -> int:
+def _longest_refill(facts: ComponentFacts) -> int:
     """Of any component; on the emulator nobody knows."""
     return int((facts.counted.get("mpu") or {}).get("longest_miss_cycles") or 0)
 
 
-def _untimed_notes(facts: Facts, components: list[Json]) -> Iterator[str]:
+def _untimed_notes(facts: ComponentFacts, components: list[Json]) -> Iterator[str]:
     """The emulator counts instructions as time: no promise of time is tried."""
     if facts.timed:
         return

@@ -17,9 +17,9 @@ from bulkhead.mxu import native
 from bulkhead.mxu.costs import Cost, region_cost, translation_cost
 from bulkhead.mxu.hardware import KERNEL_BYTES, OWN_COMPONENTS, Checker, books_of, checker_of
 from bulkhead.mxu.jobs import job_of
-from bulkhead.mxu.layout import SYSTEM_COMPONENTS, Layout, Sizes, layout_of
-from bulkhead.mxu.model import Admission, Job, Resource, Served
-from bulkhead.mxu.refusal import Asked, refused
+from bulkhead.mxu.layout import SYSTEM_COMPONENTS, MxuLayout, Sizes, layout_of
+from bulkhead.mxu.model import Job, MxuAdmission, MxuResource, Served
+from bulkhead.mxu.refusal import AskedResource, refused
 from bulkhead.units import size_text
 
 PLACED = native.SPECS["l2"] | native.SPECS["l3"] | native.SPECS["independent"]
@@ -27,7 +27,7 @@ LOCKED = native.SPECS["deterministic"] | native.SPECS["l1"]
 OF_NODES = (native.OCM_BYTES, native.WAY_BYTES, native.ASIDS)
 
 
-def admit(system: ComponentSystem, platform: Platform, sizes: Sequence[Sizes | None] = ()) -> Admission:
+def admit(system: ComponentSystem, platform: Platform, sizes: Sequence[Sizes | None] = ()) -> MxuAdmission:
     """Of a system that was cross-checked. What is refused is a finding; the rest is admitted beside it.
 
     `sizes`: of components that are linked, by number.
@@ -43,7 +43,7 @@ def admit(system: ComponentSystem, platform: Platform, sizes: Sequence[Sizes | N
         books.allocate(asked)
     served = tuple(books.finished(one) for one in books.served)
     jobs, slots = _jobs(system, platform, books, served)
-    return Admission(
+    return MxuAdmission(
         system,
         platform,
         checker,
@@ -78,7 +78,7 @@ class _Books:
     findings: list[Finding] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)  # components without something that they asked for
 
-    def allocate(self, asked: Asked) -> None:
+    def allocate(self, asked: AskedResource) -> None:
         status, answer, number = self.memory.malloc(
             asked.number,
             bytes=asked.nbytes,
@@ -148,7 +148,7 @@ class _Books:
         names = [*SYSTEM_COMPONENTS, *(one.name for one in self.system.components)]
         return names.index(component)
 
-    def resources(self) -> Iterator[Resource]:
+    def resources(self) -> Iterator[MxuResource]:
         """What all components share. The regions of an MPU are each component's own."""
         names = [*SYSTEM_COMPONENTS, *(one.name for one in self.system.components)]
         for number in (native.LOCKED_ENTRIES, *OF_NODES) if self.checker.mmu else ():
@@ -160,11 +160,11 @@ class _Books:
             limit = self.checker.limits[number]
             if limit or held:
                 name = native.mxu().resource_name(number)
-                yield Resource(number, name, limit, self.memory.left(number), held)
+                yield MxuResource(number, name, limit, self.memory.left(number), held)
         frame = self.checker.kernel.frame
         held = tuple((name, amount) for name in names if (amount := self._memory_of(name)))
         free = self.memory.free_frames() * frame
-        yield Resource(native.FRAMES, "memory", self.checker.kernel.frames.size, free, held)
+        yield MxuResource(native.FRAMES, "memory", self.checker.kernel.frames.size, free, held)
 
     def _memory_of(self, component: str) -> int:
         """Shared memory counts for the first one that has it."""
@@ -173,7 +173,7 @@ class _Books:
         return sum(one.nbytes for one in own if one.shared is None or first[one.shared] == component)
 
 
-def _asked(system: ComponentSystem, checker: Checker, layout: Layout) -> Iterator[Asked]:
+def _asked(system: ComponentSystem, checker: Checker, layout: MxuLayout) -> Iterator[AskedResource]:
     """What is at fixed addresses: stack and data of each component, then what says `at`."""
     stack_spec = () if checker.mmu else ("deterministic",)  # an exception stores its frame there (X4)
     specs = [
@@ -184,18 +184,20 @@ def _asked(system: ComponentSystem, checker: Checker, layout: Layout) -> Iterato
         path: KeyPath = ("components", number - OWN_COMPONENTS) if number >= OWN_COMPONENTS else ()
         places = layout.places[number]
         for key, place, asked in (("stack", places.stack, stack_spec), ("data", places.data, spec)):
-            yield Asked(number, name, key, (*path, key) if path else (), place.size, asked, at=place.at)
+            yield AskedResource(
+                number, name, key, (*path, key) if path else (), place.size, asked, at=place.at
+            )
     for index, component in enumerate(system.components):
         for i, one in enumerate(component.memory):
             if one.at is not None:
                 place_path: KeyPath = ("components", index, "memory", i)
                 number = index + OWN_COMPONENTS
-                yield Asked(
+                yield AskedResource(
                     number, component.name, one.name, place_path, one.size, one.spec, one.rights, at=one.at
                 )
 
 
-def _with_room(system: ComponentSystem) -> Iterator[Asked]:
+def _with_room(system: ComponentSystem) -> Iterator[AskedResource]:
     names = sorted({one.shared for component in system.components for one in component.memory if one.shared})
     for index, component in enumerate(system.components):
         number = index + OWN_COMPONENTS
@@ -203,7 +205,7 @@ def _with_room(system: ComponentSystem) -> Iterator[Asked]:
             if one.at is None:
                 path: KeyPath = ("components", index, "memory", i)
                 shared_id = names.index(one.shared) + 1 if one.shared is not None else 0
-                yield Asked(
+                yield AskedResource(
                     number,
                     component.name,
                     one.name,
@@ -217,7 +219,7 @@ def _with_room(system: ComponentSystem) -> Iterator[Asked]:
         if component.heap is not None:
             path = ("components", index, "heap")
             spec = component.spec if component.heap_spec is None else component.heap_spec
-            yield Asked(number, component.name, "heap", path, component.heap, spec)
+            yield AskedResource(number, component.name, "heap", path, component.heap, spec)
 
 
 def _jobs(

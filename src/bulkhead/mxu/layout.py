@@ -47,7 +47,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Places:
+class MxuPlaces:
     """Of one component."""
 
     stack: Span
@@ -56,8 +56,8 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Layout:
-    places: tuple[Places, ...]  # by number: memory manager, scheduler, the system's
+class MxuLayout:
+    places: tuple[MxuPlaces, ...]  # by number: memory manager, scheduler, the system's
     no_room: tuple[tuple[int, str], ...] = ()  # number of a component, and what of it has no place
 
 
@@ -72,7 +72,7 @@ class _Fit:
 
 def layout_of(
     system: ComponentSystem, kernel: Microkernel, mmu: bool, sizes: Sequence[Sizes | None] = ()
-) -> Layout:
+) -> MxuLayout:
     """`sizes`: by number, of those that are known; else what the file or the platform says."""
     count = len(SYSTEM_COMPONENTS) + len(system.components)
     known = [*sizes, *[None] * (count - len(sizes))]
@@ -109,8 +109,8 @@ def layout_of(
         one = known[number]
         code = one.code if one is not None else None
         code_at.append(None if code is None else place(number, "code", code_area, _code_fit(code, mmu)))
-    places = tuple(Places(stack_at[number], data_at[number], code_at[number]) for number in range(count))
-    return Layout(places, tuple(no_room))
+    places = tuple(MxuPlaces(stack_at[number], data_at[number], code_at[number]) for number in range(count))
+    return MxuLayout(places, tuple(no_room))
 
 
 def _stack_bytes(system: ComponentSystem, kernel: Microkernel, number: int) -> int:

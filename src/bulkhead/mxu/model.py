@@ -11,7 +11,7 @@ from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.mxu import native
 from bulkhead.mxu.costs import Cost
 from bulkhead.mxu.hardware import Checker
-from bulkhead.mxu.layout import Layout
+from bulkhead.mxu.layout import MxuLayout
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Resource:
+class MxuResource:
     """What there is of one resource, and who has it."""
 
     number: int
@@ -83,15 +83,15 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class Admission:
+class MxuAdmission:
     system: ComponentSystem
     platform: Platform
     checker: Checker
-    layout: Layout
+    layout: MxuLayout
     served: tuple[Served, ...]
     jobs: tuple[Job, ...]
     slots: dict[str, int]  # MPU: dynamic regions of each component
-    resources: tuple[Resource, ...]
+    resources: tuple[MxuResource, ...]
     findings: tuple[Finding, ...]
 
     def of(self, component: str) -> list[Served]:

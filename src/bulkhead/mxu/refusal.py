@@ -12,14 +12,14 @@ from bulkhead.config.components import OWN
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.mxu import native
 from bulkhead.mxu.hardware import ANY_REGION_BITS, MOST_RANGES, Checker
-from bulkhead.mxu.model import Resource, Served
+from bulkhead.mxu.model import MxuResource, Served
 from bulkhead.units import size_text
 
 IN_BYTES = (native.OCM_BYTES, native.WAY_BYTES, native.COLORED_BYTES)
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedResource:
     """One allocation, as the memory manager gets it."""
 
     number: int  # of the component
@@ -41,12 +41,12 @@ class Asked:
 
 
 def refused(
-    asked: Asked,
+    asked: AskedResource,
     status: int,
-    answer: native.Answer,
+    answer: native.MxuAnswer,
     checker: Checker,
     served: Sequence[Served],
-    resources: Sequence[Resource],
+    resources: Sequence[MxuResource],
 ) -> Finding:
     code = native.mxu().status_name(status).lower().replace("_", "-")
     if status == native.EEXIST and asked.shared is not None:
@@ -68,7 +68,7 @@ def refused(
     return Finding(path, code, *_placement(asked, answer, checker, resources))
 
 
-def _key(asked: Asked, key: str) -> KeyPath:
+def _key(asked: AskedResource, key: str) -> KeyPath:
     """Of an entry of `memory`; stack, data and heap are keys themselves."""
     return asked.path if asked.name in OWN else (*asked.path, key)
 
@@ -78,7 +78,7 @@ def _holders(holders: Sequence[tuple[str, int]], *, in_bytes: bool = False) -> s
     return ", ".join(shown) if shown else "nobody"
 
 
-def _has_regions(asked: Asked, checker: Checker, served: Sequence[Served]) -> bool:
+def _has_regions(asked: AskedResource, checker: Checker, served: Sequence[Served]) -> bool:
     """Whether its component has enough static regions left: then what it leaves to others is too little."""
     own = sum(one.ranges for one in served if one.component == asked.component and one.is_static)
     frame = checker.kernel.frame
@@ -89,7 +89,7 @@ def _has_regions(asked: Asked, checker: Checker, served: Sequence[Served]) -> bo
 
 
 def _regions(
-    asked: Asked, status: int, answer: native.Answer, checker: Checker, served: Sequence[Served]
+    asked: AskedResource, status: int, answer: native.MxuAnswer, checker: Checker, served: Sequence[Served]
 ) -> tuple[str, str]:
     total = checker.limits[native.REGIONS]
     own = [(one.name, one.ranges) for one in served if one.component == asked.component and one.is_static]
@@ -111,7 +111,7 @@ def _regions(
 
 
 def _crossing(
-    asked: Asked, answer: native.Answer, checker: Checker, served: Sequence[Served]
+    asked: AskedResource, answer: native.MxuAnswer, checker: Checker, served: Sequence[Served]
 ) -> tuple[str, str]:
     static = [(one.name, one.ranges) for one in served if one.component == asked.component and one.is_static]
     held = [("the system", checker.system_regions), *static]
@@ -123,7 +123,7 @@ def _crossing(
 
 
 def _entries(
-    asked: Asked, answer: native.Answer, checker: Checker, resources: Sequence[Resource]
+    asked: AskedResource, answer: native.MxuAnswer, checker: Checker, resources: Sequence[MxuResource]
 ) -> tuple[str, str]:
     sizes = [size_text(size) for size in checker.kernel.entries]
     if answer.needed == 0:
@@ -144,7 +144,7 @@ def _entries(
 
 
 def _placement(
-    asked: Asked, answer: native.Answer, checker: Checker, resources: Sequence[Resource]
+    asked: AskedResource, answer: native.MxuAnswer, checker: Checker, resources: Sequence[MxuResource]
 ) -> tuple[str, str]:
     in_bytes = answer.lacking in IN_BYTES
     limit = checker.limits[answer.lacking]
@@ -161,11 +161,11 @@ def _placement(
     return cause, f"{more} more in `hardware.ocm` or `hardware.locked_ways`, or a section for `deterministic`"
 
 
-def _of(resources: Sequence[Resource], number: int) -> Sequence[tuple[str, int]]:
+def _of(resources: Sequence[MxuResource], number: int) -> Sequence[tuple[str, int]]:
     return next((one.holders for one in resources if one.number == number), ())
 
 
-def _overlap(asked: Asked, served: Sequence[Served]) -> tuple[str, str]:
+def _overlap(asked: AskedResource, served: Sequence[Served]) -> tuple[str, str]:
     at = asked.at or 0
     others = [one for one in served if at < one.at + one.nbytes and one.at < at + asked.nbytes]
     names = ", ".join(
@@ -174,7 +174,7 @@ def _overlap(asked: Asked, served: Sequence[Served]) -> tuple[str, str]:
     return f"{asked.text} overlaps {names}", "an address that is free, or no `at`"
 
 
-def _mismatch(asked: Asked, served: Sequence[Served]) -> tuple[str, str]:
+def _mismatch(asked: AskedResource, served: Sequence[Served]) -> tuple[str, str]:
     first = next((one for one in served if one.shared == asked.shared), None)
     assert first is not None
     spec = ", ".join(first.spec) or "best effort"
@@ -182,7 +182,7 @@ def _mismatch(asked: Asked, served: Sequence[Served]) -> tuple[str, str]:
     return cause, "the same size and spec for all who share it, and no more rights than the first one"
 
 
-def _no_memory(asked: Asked, answer: native.Answer, served: Sequence[Served]) -> tuple[str, str]:
+def _no_memory(asked: AskedResource, answer: native.MxuAnswer, served: Sequence[Served]) -> tuple[str, str]:
     if answer.lacking in (native.RECORDS, native.NODES):
         ranges = sum(one.ranges for one in served if one.component == asked.component)
         cause = f"{asked.text} has no room in the tables of '{asked.component}', which has {ranges} ranges"

@@ -19,7 +19,7 @@ from bulkhead.config.problem import Finding
 from bulkhead.env import paths
 from bulkhead.env.errors import MissingTool
 from bulkhead.package.build import (
-    Options,
+    BuildOptions,
     event_of,
     hypervisor_file,
     images_of,
@@ -31,7 +31,7 @@ from bulkhead.package.bundle import LaidOut, lay_out
 from bulkhead.package.errors import Collector, NotHere, PackageError
 from bulkhead.package.hypervisor import HypervisorImage, read_hypervisor
 from bulkhead.package.images import SOCKET_PROGRAM, Surroundings
-from bulkhead.package.memory import Loaded, regions_of
+from bulkhead.package.memory import LoadedMemory, regions_of
 from bulkhead.package.program import Program
 from bulkhead.package.verdict import refusal
 from bulkhead.planning.model import Plan
@@ -66,7 +66,7 @@ class _Door:
         self.notices: list[Finding] = []
         self.unchecked: list[str] = []
         hosted = target_dir is None and _is_simulated_only(plan)
-        self.options = Options(target_dir=target_dir, hosted=hosted)
+        self.options = BuildOptions(target_dir=target_dir, hosted=hosted)
         built = target_dir is not None or (not hosted and self._built())
         around = surroundings(plan, base, self.options)
         self.around = replace(around, built=built, fetch=False)
@@ -91,11 +91,11 @@ class _Door:
             return False
         return True
 
-    def _images(self, around: Surroundings) -> list[Loaded]:
-        found: list[Loaded] = []
+    def _images(self, around: Surroundings) -> list[LoadedMemory]:
+        found: list[LoadedMemory] = []
         for domain in self.plan.domains:
             regions = regions_of(domain)
-            loaded = Loaded((), regions[0].start, regions[0].start, b"")
+            loaded = LoadedMemory((), regions[0].start, regions[0].start, b"")
             with self.errors.step(*key_of(self.plan, domain)):
                 try:
                     loaded = images_of(self.plan, domain, around)
@@ -104,7 +104,7 @@ class _Door:
             found.append(loaded)
         return found
 
-    def _manifests(self, loaded: list[Loaded]) -> None:
+    def _manifests(self, loaded: list[LoadedMemory]) -> None:
         """As it would be on the emulator and on the board, which differ in what budgets count."""
         if self.options.hosted:
             self._manifest(loaded, self.options)
@@ -116,7 +116,7 @@ class _Door:
                 return
         self._raw(loaded)
 
-    def _manifest(self, loaded: list[Loaded], options: Options) -> None:
+    def _manifest(self, loaded: list[LoadedMemory], options: BuildOptions) -> None:
         program = program_of(self.plan, options)
         with self.errors.step():
             found = self._laid_out(loaded, options, program)
@@ -133,7 +133,7 @@ class _Door:
         if refused is not None:
             raise PackageError(refused)
 
-    def _laid_out(self, loaded: list[Loaded], options: Options, program: Program) -> LaidOut:
+    def _laid_out(self, loaded: list[LoadedMemory], options: BuildOptions, program: Program) -> LaidOut:
         return lay_out(
             self.plan,
             loaded,
@@ -151,7 +151,7 @@ class _Door:
         cores = self.plan.platform.cores.count
         return read_hypervisor(path, self.layout, cores, hosted=self.options.hosted)
 
-    def _raw(self, loaded: list[Loaded]) -> None:
+    def _raw(self, loaded: list[LoadedMemory]) -> None:
         """A raw image has all of it in the load area: where it does not fit, there is still the other."""
         options = replace(self.options, in_place=False)
         try:

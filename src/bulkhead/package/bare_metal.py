@@ -14,7 +14,7 @@ from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.elf import ElfProgram, Hosted, read_elf
 from bulkhead.package.errors import PackageError
 from bulkhead.package.files import read_image
-from bulkhead.package.memory import Loaded, Piece, Region, align_down, align_up, check_pieces
+from bulkhead.package.memory import LoadedMemory, LoadPiece, LoadRegion, align_down, align_up, check_pieces
 
 HOSTED_FIRST_IPA = 0x40000000  # machine/hosted/system.cpp: where the window of a hosted guest begins
 BLOCK_BYTES = 2 << 20
@@ -25,12 +25,12 @@ _INSTRUCTION_BYTES = 4
 class Program:
     """Pieces in memory, and the address of the first instruction."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LoadPiece, ...]
     entry: int
 
 
 def elf_program(
-    path: Path, memory: Sequence[Region], at: int | None = None, *, hosted: bool = False
+    path: Path, memory: Sequence[LoadRegion], at: int | None = None, *, hosted: bool = False
 ) -> Program:
     """An ELF file. One of type DYN, which relocates itself, has its lowest address at `at` [where its
     addresses say if that is memory of the domain, else as far behind a multiple of 2 MiB in the first
@@ -41,13 +41,13 @@ def elf_program(
         raise PackageError("has fixed addresses (type EXEC): `at` is for those of type DYN")
     moved = _moved_by(program, memory, at) if program.movable else 0
     pieces = tuple(
-        Piece(f"segment {segment.index}", segment.physical + moved, segment.data, segment.memory_bytes)
+        LoadPiece(f"segment {segment.index}", segment.physical + moved, segment.data, segment.memory_bytes)
         for segment in program.segments
     )
     return Program(pieces, program.entry + moved)
 
 
-def _moved_by(program: ElfProgram, memory: Sequence[Region], at: int | None) -> int:
+def _moved_by(program: ElfProgram, memory: Sequence[LoadRegion], at: int | None) -> int:
     lowest = min(segment.physical for segment in program.segments)
     if at is not None:
         if (at - lowest) % PAGE_BYTES:
@@ -65,16 +65,16 @@ def raw_program(path: Path, at: int, entry: int | None = None) -> Program:
     content = read_image(path)
     if not content:
         raise PackageError("is empty")
-    return Program((Piece("image", at, content, len(content)),), at if entry is None else entry)
+    return Program((LoadPiece("image", at, content, len(content)),), at if entry is None else entry)
 
 
 def load_program(
     program: Program,
-    memory: Sequence[Region],
-    flash: Sequence[Region],
+    memory: Sequence[LoadRegion],
+    flash: Sequence[LoadRegion],
     tree: bytes,
     tree_at: int | None = None,
-) -> Loaded:
+) -> LoadedMemory:
     """The program in `memory`, with its device tree. Its first instruction may be in `flash`."""
     first = memory[0]
     tree_ipa = align_down(first.end - len(tree)) if tree_at is None else tree_at
@@ -83,7 +83,7 @@ def load_program(
     if tree_ipa % 8:
         raise PackageError(f"the device tree at {tree_ipa:#x} is not at a multiple of 8")
     tree_bytes = first.end - tree_ipa if tree_at is None else len(tree)
-    pieces = (*program.pieces, Piece("device tree", tree_ipa, tree, tree_bytes))
+    pieces = (*program.pieces, LoadPiece("device tree", tree_ipa, tree, tree_bytes))
     check_pieces(pieces, memory)
     code = (*(piece.region for piece in program.pieces), *flash)
     if not any(region.holds(program.entry, _INSTRUCTION_BYTES) for region in code):
@@ -91,4 +91,4 @@ def load_program(
         raise PackageError(f"entry {program.entry:#x} lies {where}")
     if program.entry % _INSTRUCTION_BYTES:
         raise PackageError(f"entry {program.entry:#x} is not a multiple of {_INSTRUCTION_BYTES}")
-    return Loaded(tuple(p for p in pieces if p.data), program.entry, tree_ipa, tree)
+    return LoadedMemory(tuple(p for p in pieces if p.data), program.entry, tree_ipa, tree)

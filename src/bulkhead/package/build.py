@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bulkhead.config.load import Loaded as LoadedSystem
+from bulkhead.config.load import Loaded
 from bulkhead.config.problem import KeyPath
 from bulkhead.env import paths
 from bulkhead.geometry import PAGE_BYTES, Frames
@@ -19,7 +19,7 @@ from bulkhead.package.bundle import bundle
 from bulkhead.package.errors import Collector
 from bulkhead.package.hypervisor import read_hypervisor
 from bulkhead.package.images import Surroundings, find_program, load_domain
-from bulkhead.package.memory import Loaded, Region, regions_of
+from bulkhead.package.memory import LoadedMemory, LoadRegion, regions_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.package.program import FILES, FULL, Program, smallest_program
 from bulkhead.planning.broker import BROKER, cids_of, is_broker, parameters_of, windows_of
@@ -55,7 +55,7 @@ class Build:
 
 
 @dataclass(frozen=True)
-class Options:
+class BuildOptions:
     """What a build may vary beyond the plan."""
 
     seed: int = 0
@@ -68,7 +68,7 @@ class Options:
 
 
 def build_system(
-    loaded: LoadedSystem, out_dir: Path, options: Options | None = None, hooks: Hooks | None = None
+    loaded: Loaded, out_dir: Path, options: BuildOptions | None = None, hooks: Hooks | None = None
 ) -> Build:
     """Plans and builds a system without problems. Raises PlanningError or PackageError.
 
@@ -78,7 +78,7 @@ def build_system(
     assert loaded.system is not None, "callers stop at problems"
     assert loaded.platform is not None
     assert loaded.path is not None
-    options = options or Options()
+    options = options or BuildOptions()
     hooks = hooks or Hooks()
     name = hooks.miscolor
     if name is not None and ":" not in name and loaded.system.domain(name) is not None:
@@ -89,7 +89,7 @@ def build_system(
     return build_plan(plan, loaded.path.parent, out_dir, options)
 
 
-def surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
+def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
     target_dir = options.target_dir or (
         paths.host_dir() / "hosted" if options.hosted else paths.build_dir() / "target"
     )
@@ -99,7 +99,7 @@ def surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
         return around
     cids = cids_of(system)
     windows = tuple(
-        Region(region.at, region.size)
+        LoadRegion(region.at, region.size)
         for region in windows_of(plan.platform, load_layout().constant("broker_window"))
     )
     emulated = not (options.hosted or options.board)
@@ -110,12 +110,12 @@ def surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
     return replace(around, broker=BROKER, windows=windows, cids=cids, flow_params=params)
 
 
-def event_of(plan: Plan, options: Options) -> CountedEvent | None:
+def event_of(plan: Plan, options: BuildOptions) -> CountedEvent | None:
     """What budgets count there; None: there are none."""
     return counted_event(plan.platform, emulated=not (options.hosted or options.board))
 
 
-def program_of(plan: Plan, options: Options) -> Program:
+def program_of(plan: Plan, options: BuildOptions) -> Program:
     """Which of the board's hypervisors it boots with."""
     return options.program or (FULL if options.hosted else smallest_program(plan, event_of(plan, options)))
 
@@ -129,14 +129,14 @@ def key_of(plan: Plan, domain: DomainPlan) -> KeyPath:
     return ("broker",) if is_broker(plan.system, domain.name) else ("domains", domain.index)
 
 
-def images_of(plan: Plan, domain: DomainPlan, around: Surroundings) -> Loaded:
+def images_of(plan: Plan, domain: DomainPlan, around: Surroundings) -> LoadedMemory:
     """The domain's images, placed. Raises PackageError."""
     configured = plan.system.domain(domain.name)
     assert configured is not None
     return load_domain(configured, regions_of(domain), around)
 
 
-def program_of_domain(build: Build, base: Path, options: Options, name: str) -> Path | None:
+def program_of_domain(build: Build, base: Path, options: BuildOptions, name: str) -> Path | None:
     """The ELF file that the domain was built with; None: it has another image."""
     domain = build.plan.system.domain(name)
     if domain is None or domain.image.elf is None:
@@ -144,7 +144,7 @@ def program_of_domain(build: Build, base: Path, options: Options, name: str) -> 
     return find_program(domain.image.elf, surroundings(build.plan, base, options))
 
 
-def programs_of(build: Build, base: Path, options: Options) -> list[Path]:
+def programs_of(build: Build, base: Path, options: BuildOptions) -> list[Path]:
     """The program of each domain of a system of bare-metal programs, as it was built in."""
     around = surroundings(build.plan, base, options)
     elves = [domain.image.elf for domain in build.plan.system.domains]
@@ -165,9 +165,9 @@ def _entry_page(plan: Plan, name: str, around: Surroundings) -> int:
     raise AssertionError("images lie in the domain's memory")
 
 
-def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = None) -> Build:
+def build_plan(plan: Plan, base: Path, out_dir: Path, options: BuildOptions | None = None) -> Build:
     """Builds `plan` into `out_dir`; paths of images are relative to `base`. Raises PackageError."""
-    options = options or Options()
+    options = options or BuildOptions()
     layout = load_layout()
     around = surroundings(plan, base, options)
     event = event_of(plan, options)
@@ -175,7 +175,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
     hypervisor_elf = hypervisor_file(plan, around, program)
 
     errors = Collector()
-    loaded: list[Loaded] = []
+    loaded: list[LoadedMemory] = []
     for domain in plan.domains:
         with errors.step(*key_of(plan, domain)):
             loaded.append(images_of(plan, domain, around))

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bulkhead.config.problem import Finding
-from bulkhead.package.elfout import Chunk, write_elf
+from bulkhead.package.elfout import ElfChunk, write_elf
 from bulkhead.package.errors import PackageError
 from bulkhead.package.hypervisor import HypervisorImage, patched
 from bulkhead.package.manifest import PlacedPiece, pack_manifest
-from bulkhead.package.memory import Loaded, Piece, align_up, copied
+from bulkhead.package.memory import LoadedMemory, LoadPiece, align_up, copied
 from bulkhead.planning.budgets import CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.schema import Layout
@@ -55,12 +55,12 @@ class LaidOut:
     manifest_offset: int
     package_bytes: int
     data: tuple[bytes, ...]  # what follows the manifest in the load area
-    in_place: tuple[tuple[DomainPlan, tuple[Piece, ...]], ...]  # what does not lie there
+    in_place: tuple[tuple[DomainPlan, tuple[LoadPiece, ...]], ...]  # what does not lie there
 
 
 def lay_out(
     plan: Plan,
-    loaded: Sequence[Loaded],
+    loaded: Sequence[LoadedMemory],
     hypervisor: HypervisorImage,
     layout: Layout,
     *,
@@ -96,7 +96,7 @@ def lay_out(
 
 def bundle(
     plan: Plan,
-    loaded: Sequence[Loaded],
+    loaded: Sequence[LoadedMemory],
     hypervisor: HypervisorImage,
     layout: Layout,
     *,
@@ -109,7 +109,7 @@ def bundle(
     place = (found.manifest_offset, len(found.manifest))
     head = patched(hypervisor, layout, manifest=place, package_bytes=found.package_bytes)
     flat = b"".join(_padded(part) for part in (head, found.manifest, *found.data))
-    chunks = [Chunk(plan.load_area[0], flat)]
+    chunks = [ElfChunk(plan.load_area[0], flat)]
     for domain, pieces in found.in_place:
         chunks += _chunks_at_home(domain, pieces)
     elf = write_elf(plan.load_area[0], chunks)
@@ -123,16 +123,16 @@ def _can_stay(plan: Plan, domain: DomainPlan) -> bool:
     return not restarts and all(segment.colors is None for segment in domain.segments)
 
 
-def _chunks_at_home(domain: DomainPlan, pieces: Sequence[Piece]) -> list[Chunk]:
+def _chunks_at_home(domain: DomainPlan, pieces: Sequence[LoadPiece]) -> list[ElfChunk]:
     """Each piece at the physical addresses behind its guest-physical ones."""
-    chunks: list[Chunk] = []
+    chunks: list[ElfChunk] = []
     for piece in pieces:
         end = piece.ipa + len(piece.data)
         for segment in domain.segments:
             start, stop = max(piece.ipa, segment.ipa), min(end, segment.ipa + segment.bytes)
             if start < stop:
                 data = piece.data[start - piece.ipa : stop - piece.ipa]
-                chunks.append(Chunk(segment.pa + start - segment.ipa, data))
+                chunks.append(ElfChunk(segment.pa + start - segment.ipa, data))
     return chunks
 
 

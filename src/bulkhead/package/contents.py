@@ -13,21 +13,26 @@ from bulkhead.config import system as config
 from bulkhead.env.board_firmware import NAMES, board_firmware, firmware_is_here
 from bulkhead.package.errors import NotHere, PackageError, located, prefixed
 from bulkhead.package.files import read_image
-from bulkhead.package.memory import Loaded, Piece, Region, check_pieces
+from bulkhead.package.memory import LoadedMemory, LoadPiece, LoadRegion, check_pieces
 
 OF_DEBIAN = {f"{name}:debian": name for name in NAMES}
 ERASED = "erased"
 _ERASED_BYTE = b"\xff"
 
 
-def flash_of(domain: config.Domain) -> tuple[Region, ...]:
+def flash_of(domain: config.Domain) -> tuple[LoadRegion, ...]:
     """Where the domain has flash."""
-    return tuple(Region(region.at, region.size) for region in domain.memory if region.flash is not None)
+    return tuple(LoadRegion(region.at, region.size) for region in domain.memory if region.flash is not None)
 
 
 def with_contents(
-    loaded: Loaded, domain: config.Domain, memory: Sequence[Region], base: Path, *, fetch: bool = True
-) -> Loaded:
+    loaded: LoadedMemory,
+    domain: config.Domain,
+    memory: Sequence[LoadRegion],
+    base: Path,
+    *,
+    fetch: bool = True,
+) -> LoadedMemory:
     """The image, the domain's files, which touch neither it nor each other, and its flash.
 
     `base`: the directory that paths are relative to. `fetch`: what the tool brings is fetched if it is not
@@ -55,7 +60,7 @@ def _find_flash(name: str, base: Path, fetch: bool) -> Path:
     return board_firmware(firmware)
 
 
-def _flash(name: str, region: config.Region, number: int, base: Path, fetch: bool) -> Piece:
+def _flash(name: str, region: config.Region, number: int, base: Path, fetch: bool) -> LoadPiece:
     """Behind the file's end it is erased."""
     key = ("memory", number, "flash")
     content = b""
@@ -64,12 +69,12 @@ def _flash(name: str, region: config.Region, number: int, base: Path, fetch: boo
     if len(content) > region.size:
         with located(*key):
             raise PackageError(f"'{name}' has {len(content):#x} bytes, its region {region.size:#x}")
-    return Piece("flash", region.at, content.ljust(region.size, _ERASED_BYTE), region.size)
+    return LoadPiece("flash", region.at, content.ljust(region.size, _ERASED_BYTE), region.size)
 
 
-def _piece(name: str, path: Path, at: int, key: Sequence[str | int]) -> Piece:
+def _piece(name: str, path: Path, at: int, key: Sequence[str | int]) -> LoadPiece:
     with located(*key), prefixed(str(path)):
         content = read_image(path)
         if not content:
             raise PackageError("is empty")
-    return Piece(name, at, content, len(content))
+    return LoadPiece(name, at, content, len(content))

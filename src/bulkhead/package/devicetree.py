@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import fdt
 
 from bulkhead.package.errors import PackageError
-from bulkhead.package.memory import Region
+from bulkhead.package.memory import LoadRegion
 from bulkhead.schema import load_layout
 
 _PHANDLE_GIC = 1
@@ -33,7 +33,7 @@ _FLASH_WORD_BYTES = 4  # two chips side by side
 
 
 @dataclass(frozen=True)
-class Console:
+class TreeConsole:
     """A PL011."""
 
     at: int
@@ -41,7 +41,7 @@ class Console:
 
 
 @dataclass(frozen=True)
-class Socket:
+class TreeSocket:
     """A virtio socket device behind an MMIO transport."""
 
     at: int
@@ -63,18 +63,18 @@ class PassedDevice:
 class GuestBoard:
     """What one domain's device tree says."""
 
-    memory: tuple[Region, ...]
+    memory: tuple[LoadRegion, ...]
     cpus: int
     cpu_type: str  # "cortex-a53"
     gicd: int
     entropy: bytes  # from which its seeds are derived; any length
     gicr: int | None = None  # redistributors: a GICv3
     gicc: int | None = None  # CPU interface: a GICv2
-    console: Console | None = None
-    socket: Socket | None = None
-    windows: tuple[Region, ...] = ()  # of the broker: where it sees the memory of others
+    console: TreeConsole | None = None
+    socket: TreeSocket | None = None
+    windows: tuple[LoadRegion, ...] = ()  # of the broker: where it sees the memory of others
     devices: tuple[PassedDevice, ...] = ()
-    flash: Region | None = None  # that takes commands
+    flash: LoadRegion | None = None  # that takes commands
     pmu: bool = False
     bus_clock_hz: int = 24_000_000  # of the clock that PrimeCell devices want named; nobody changes it
     cmdline: str | None = None
@@ -179,7 +179,7 @@ def _chosen(board: GuestBoard) -> fdt.Node:
     return node
 
 
-def _memory(region: Region) -> fdt.Node:
+def _memory(region: LoadRegion) -> fdt.Node:
     node = fdt.Node(f"memory@{region.start:x}")
     _strings(node, "device_type", "memory")
     _quads(node, "reg", region.start, region.bytes)
@@ -261,7 +261,7 @@ def _clock(rate_hz: int) -> fdt.Node:
     return node
 
 
-def _uart(console: Console) -> fdt.Node:
+def _uart(console: TreeConsole) -> fdt.Node:
     node = fdt.Node(_uart_name(console))
     _strings(node, "compatible", "arm,pl011", "arm,primecell")
     _quads(node, "reg", console.at, _UART_BYTES)
@@ -271,7 +271,7 @@ def _uart(console: Console) -> fdt.Node:
     return node
 
 
-def _socket(socket: Socket) -> fdt.Node:
+def _socket(socket: TreeSocket) -> fdt.Node:
     node = fdt.Node(f"virtio_mmio@{socket.at:x}")
     _strings(node, "compatible", "virtio,mmio")
     _quads(node, "reg", socket.at, _SOCKET_BYTES)
@@ -293,7 +293,7 @@ def _device(device: PassedDevice) -> fdt.Node:
     return node
 
 
-def _flash(region: Region) -> fdt.Node:
+def _flash(region: LoadRegion) -> fdt.Node:
     node = fdt.Node(f"flash@{region.start:x}")
     _strings(node, "compatible", "cfi-flash")
     _quads(node, "reg", region.start, region.bytes)
@@ -306,7 +306,7 @@ def _is_primecell(device: PassedDevice) -> bool:
     return "arm,primecell" in device.compatible
 
 
-def _uart_name(console: Console) -> str:
+def _uart_name(console: TreeConsole) -> str:
     return f"pl011@{console.at:x}"
 
 

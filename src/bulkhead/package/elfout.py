@@ -20,14 +20,14 @@ _READ_WRITE_EXECUTE = 7
 
 
 @dataclass(frozen=True)
-class Chunk:
+class ElfChunk:
     """Bytes that a loader puts at a physical address."""
 
     pa: int
     data: bytes
 
 
-def write_elf(entry: int, chunks: Sequence[Chunk]) -> bytes:
+def write_elf(entry: int, chunks: Sequence[ElfChunk]) -> bytes:
     """An executable that loads `chunks` where they say and starts at `entry`."""
     shape = (_HEADER.size, _PROGRAM.size, len(chunks), 64, 0, 0)
     header = _HEADER.pack(_IDENT, _ET_EXEC, _EM_AARCH64, 1, entry, _HEADER.size, 0, 0, *shape)

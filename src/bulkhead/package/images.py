@@ -19,17 +19,17 @@ from bulkhead.images.modules import Module
 from bulkhead.package.bare_metal import Program, elf_program, load_program, raw_program
 from bulkhead.package.contents import flash_of, with_contents
 from bulkhead.package.devicetree import (
-    Console,
     GuestBoard,
     PassedDevice,
-    Socket,
+    TreeConsole,
+    TreeSocket,
     device_tree,
     own_device_tree,
 )
 from bulkhead.package.errors import NotHere, PackageError, located, missing, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import load_linux
-from bulkhead.package.memory import Loaded, Region
+from bulkhead.package.memory import LoadedMemory, LoadRegion
 
 KERNEL_DEBIAN = "linux:debian"
 INITRD_BUSYBOX = "busybox"
@@ -51,14 +51,14 @@ class Surroundings:
     built: bool = True  # `target_dir` has all programs that there are
     fetch: bool = True  # the tool's own kernel and RAM disk are fetched if they are not here
     broker: str | None = None  # the domain that moves what flows between others
-    windows: tuple[Region, ...] = ()  # where the broker sees the memory of others
+    windows: tuple[LoadRegion, ...] = ()  # where the broker sees the memory of others
     cids: Mapping[str, int] = field(default_factory=dict)  # of domains with a socket
     flow_params: Mapping[str, Mapping[str, int]] = field(
         default_factory=dict
     )  # what programs must know of them
 
 
-def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
+def load_domain(domain: Domain, memory: tuple[LoadRegion, ...], around: Surroundings) -> LoadedMemory:
     """The domain's images, placed. Raises PackageError with its name; NotHere: it is not on this machine."""
     with prefixed(f"domain '{domain.name}'"):
         _check_params(domain)
@@ -68,7 +68,7 @@ def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings
         return with_contents(load(domain, memory, around), domain, memory, around.base, fetch=around.fetch)
 
 
-def _load_program(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
+def _load_program(domain: Domain, memory: tuple[LoadRegion, ...], around: Surroundings) -> LoadedMemory:
     image = domain.image
     kind = "elf" if image.elf is not None else "raw" if image.raw is not None else "entry"
     tree = _device_tree(domain, memory, around, _own_tree(domain, around), None)
@@ -86,7 +86,7 @@ def _load_program(domain: Domain, memory: tuple[Region, ...], around: Surroundin
             return load_program(program, memory, flash_of(domain), tree, image.device_tree_at)
 
 
-def _load_kernel(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
+def _load_kernel(domain: Domain, memory: tuple[LoadRegion, ...], around: Surroundings) -> LoadedMemory:
     image = domain.image
     assert image.kernel is not None
     own = _own_tree(domain, around)
@@ -130,7 +130,7 @@ def _own_tree(domain: Domain, around: Surroundings) -> bytes | None:
 
 def _device_tree(
     domain: Domain,
-    memory: tuple[Region, ...],
+    memory: tuple[LoadRegion, ...],
     around: Surroundings,
     own: bytes | None,
     initrd: tuple[int, int] | None,
@@ -142,7 +142,7 @@ def _device_tree(
 
 
 def _board(
-    domain: Domain, memory: tuple[Region, ...], around: Surroundings, initrd: tuple[int, int] | None
+    domain: Domain, memory: tuple[LoadRegion, ...], around: Surroundings, initrd: tuple[int, int] | None
 ) -> GuestBoard:
     platform = around.platform
     gic = platform.interrupt_controller
@@ -151,10 +151,10 @@ def _board(
     assert uart is not None
     console = None
     if domain.console.present:
-        console = Console(uart.at, uart.interrupt)
+        console = TreeConsole(uart.at, uart.interrupt)
     socket = None
     if domain.name in around.cids and platform.socket is not None:
-        socket = Socket(platform.socket.at, platform.socket.interrupt)
+        socket = TreeSocket(platform.socket.at, platform.socket.interrupt)
     flash = domain.programmable
     return GuestBoard(
         memory=memory,
@@ -168,7 +168,7 @@ def _board(
         socket=socket,
         windows=around.windows if domain.name == around.broker else (),
         devices=_described_devices(domain, platform),
-        flash=None if flash is None else Region(flash.at, flash.size),
+        flash=None if flash is None else LoadRegion(flash.at, flash.size),
         pmu=domain.pmu,
         bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,
         cmdline=domain.image.cmdline,

@@ -14,7 +14,7 @@ from pathlib import Path
 from bulkhead.images.unpack import UnpackError, unpacked, zboot_payload
 from bulkhead.package.errors import PackageError, prefixed
 from bulkhead.package.files import MAX_IMAGE_BYTES, read_image
-from bulkhead.package.memory import Loaded, Piece, Region, align_up, check_pieces
+from bulkhead.package.memory import LoadedMemory, LoadPiece, LoadRegion, align_up, check_pieces
 
 BLOCK_BYTES = 2 << 20  # alignment of the kernel's base, and the largest device tree
 _INSTRUCTION_BYTES = 4  # an Image starts with one
@@ -58,10 +58,10 @@ def parse_kernel(content: bytes) -> Kernel:
 def load_linux(
     kernel_path: Path,
     initrd: bytes | None,
-    memory: Sequence[Region],
+    memory: Sequence[LoadRegion],
     make_device_tree: MakeDeviceTree,
     tree_at: int | None = None,
-) -> Loaded:
+) -> LoadedMemory:
     """Kernel, device tree and RAM disk in `memory[0]`, the tree at `tree_at` if that is said. Raises
     PackageError without the domain's name."""
     with prefixed(str(kernel_path)):
@@ -84,10 +84,10 @@ def load_linux(
     if tree_ipa % 8:
         raise PackageError(f"the device tree at {tree_ipa:#x} is not at a multiple of 8")
     pieces = [
-        Piece("kernel", kernel_ipa, kernel.data, kernel.image_bytes),
-        Piece("device tree", tree_ipa, tree, tree_bytes),
+        LoadPiece("kernel", kernel_ipa, kernel.data, kernel.image_bytes),
+        LoadPiece("device tree", tree_ipa, tree, tree_bytes),
     ]
     if initrd:
-        pieces.append(Piece("RAM disk", initrd_ipa, initrd, len(initrd)))
+        pieces.append(LoadPiece("RAM disk", initrd_ipa, initrd, len(initrd)))
     check_pieces(pieces, memory)
-    return Loaded(tuple(pieces), kernel_ipa, tree_ipa, tree)
+    return LoadedMemory(tuple(pieces), kernel_ipa, tree_ipa, tree)

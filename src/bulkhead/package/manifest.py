@@ -19,7 +19,7 @@ from bulkhead.config.ways import ways_of
 from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
-from bulkhead.package.memory import Loaded, align_up
+from bulkhead.package.memory import LoadedMemory, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
 from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
@@ -117,7 +117,7 @@ class _ColorSets:
 
 def pack_manifest(
     plan: Plan,
-    loaded: Sequence[Loaded],
+    loaded: Sequence[LoadedMemory],
     placed: Sequence[Sequence[PlacedPiece]],
     layout: Layout,
     *,
@@ -447,7 +447,7 @@ def _add_domain(
     tables: dict[str, list[Row]],
     plan: Plan,
     domain: DomainPlan,
-    images: Loaded,
+    images: LoadedMemory,
     pieces: Sequence[PlacedPiece],
     sets: _ColorSets,
     layout: Layout,

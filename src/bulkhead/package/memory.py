@@ -18,7 +18,7 @@ COPY_BYTES = 16  # manifest_image: ipa and bytes are multiples of it
 
 
 @dataclass(frozen=True)
-class Region:
+class LoadRegion:
     """[start, start + bytes) of guest-physical memory."""
 
     start: int
@@ -36,7 +36,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Piece:
+class LoadPiece:
     """Data that must be at `ipa` when the domain starts."""
 
     name: str  # for people: "segment 0", "kernel", "device tree"
@@ -45,32 +45,32 @@ class Piece:
     memory_bytes: int  # that it takes there, at least len(data)
 
     @property
-    def region(self) -> Region:
-        return Region(self.ipa, self.memory_bytes)
+    def region(self) -> LoadRegion:
+        return LoadRegion(self.ipa, self.memory_bytes)
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedMemory:
     """A domain's images in place: what is copied where, and how its first VCPU starts."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LoadPiece, ...]
     entry_ipa: int
     device_tree_ipa: int
     device_tree: bytes
 
 
-def regions_of(domain: DomainPlan) -> tuple[Region, ...]:
+def regions_of(domain: DomainPlan) -> tuple[LoadRegion, ...]:
     """The domain's memory without flash, ascending, with segments that touch made one."""
-    merged: list[Region] = []
+    merged: list[LoadRegion] = []
     for segment in sorted((s for s in domain.segments if not s.read_only), key=lambda s: s.ipa):
         if merged and merged[-1].end == segment.ipa:
-            merged[-1] = Region(merged[-1].start, merged[-1].bytes + segment.bytes)
+            merged[-1] = LoadRegion(merged[-1].start, merged[-1].bytes + segment.bytes)
         else:
-            merged.append(Region(segment.ipa, segment.bytes))
+            merged.append(LoadRegion(segment.ipa, segment.bytes))
     return tuple(merged)
 
 
-def check_pieces(pieces: Sequence[Piece], memory: Iterable[Region]) -> None:
+def check_pieces(pieces: Sequence[LoadPiece], memory: Iterable[LoadRegion]) -> None:
     """Every piece inside of one region, none over another."""
     regions = tuple(memory)
     reasons = [
@@ -86,12 +86,12 @@ def check_pieces(pieces: Sequence[Piece], memory: Iterable[Region]) -> None:
         raise PackageError(*reasons)
 
 
-def copied(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+def copied(pieces: Iterable[LoadPiece]) -> tuple[LoadPiece, ...]:
     """The pieces as the hypervisor copies them: in whole 16-byte blocks, each block in one piece only.
 
     Zeros fill up the first and the last block; pieces that share a block become one.
     """
-    result: list[Piece] = []
+    result: list[LoadPiece] = []
     for piece in sorted((p for p in pieces if p.data), key=lambda p: p.ipa):
         start = align_down(piece.ipa, COPY_BYTES)
         end = align_up(piece.ipa + len(piece.data), COPY_BYTES)
@@ -103,7 +103,7 @@ def copied(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
             joined[piece.ipa - before.ipa :] = piece.data
             start, data = before.ipa, bytes(joined)
         data = data.ljust(end - start, b"\0")
-        result.append(Piece(name, start, data, len(data)))
+        result.append(LoadPiece(name, start, data, len(data)))
     return tuple(result)
 
 

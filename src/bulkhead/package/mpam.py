@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from bulkhead.config.mpam import Component, Mpam, Resource
+from bulkhead.config.mpam import Mpam, MpamComponent, Resource
 from bulkhead.package.errors import PackageError
 from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import MpamPlan, Partition, Settings
@@ -113,7 +113,7 @@ def mpam_tables(plan: Plan, layout: Layout) -> dict[str, list[Row]]:
     return tables
 
 
-def _component(component: Component) -> Row:
+def _component(component: MpamComponent) -> Row:
     major, minor = (int(part) for part in component.version.split("."))
     narrowed = component.internal_partids
     return {
@@ -126,7 +126,7 @@ def _component(component: Component) -> Row:
     }
 
 
-def _instance(component: Component, resource: Resource, layout: Layout) -> Row:
+def _instance(component: MpamComponent, resource: Resource, layout: Layout) -> Row:
     capacity, bandwidth, priority = resource.capacity, resource.bandwidth, resource.priority
     storage, moved = resource.storage_monitors, resource.bandwidth_monitors
     internal = priority.internal if priority else None

@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Piece:
+class AllocatedPiece:
     """A stretch of memory as a segment backs it: `bytes` in granules of the asked colors from `pa` on."""
 
     pa: int
@@ -33,12 +33,12 @@ class Piece:
 class Taken:
     """The pieces of one region, in order, and how well they fit."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AllocatedPiece, ...]
     maps: int
     fragmented_bytes: int
 
 
-class Memory:
+class AllocatedMemory:
     """Free memory of a platform, in granules of a color space."""
 
     def __init__(
@@ -63,9 +63,9 @@ class Memory:
         wanted = range(self.space.count) if colors is None else colors
         return int(sum(free[color] for color in wanted)) * self.space.granule
 
-    def copy(self) -> Memory:
+    def copy(self) -> AllocatedMemory:
         """The same memory, of which others can be given."""
-        same = object.__new__(Memory)
+        same = object.__new__(AllocatedMemory)
         same.space, same.capacity = self.space, self.capacity
         same._blocks = [block.copy() for block in self._blocks]
         return same
@@ -108,7 +108,7 @@ class Memory:
         for block in self._blocks:
             pa = block.take_run(nbytes, align, ipa % align)
             if pa is not None:
-                return Taken((Piece(pa, nbytes),), 1, 0)
+                return Taken((AllocatedPiece(pa, nbytes),), 1, 0)
         return None
 
     def largest_free_run(self) -> int:
@@ -138,7 +138,7 @@ class Memory:
 
     def _commit(self, picks: Sequence[tuple[_Block, Ints, _Maps]], nbytes: int, need: int) -> Taken:
         """Mark what was picked as used and describe it as pieces."""
-        pieces: list[Piece] = []
+        pieces: list[AllocatedPiece] = []
         count = used = offered = 0
         for block, picked, maps in picks:
             breaks = np.flatnonzero(np.diff(picked) != 1) + 1
@@ -148,7 +148,7 @@ class Memory:
                 granules = min(granules, need - used)
                 block.use(maps, group, granules)
                 pa, done = block.address(int(maps.start[group[0]])), used * self.space.granule
-                pieces.append(Piece(pa, min(granules * self.space.granule, nbytes - done)))
+                pieces.append(AllocatedPiece(pa, min(granules * self.space.granule, nbytes - done)))
                 used += granules
                 count += group.size
         return Taken(tuple(pieces), count, offered * self.space.granule - nbytes)

@@ -22,7 +22,7 @@ _EL2 = (HYPERVISOR, TABLES)
 
 
 @dataclass(frozen=True)
-class Request:
+class ColorRequest:
     """What one owner asks of one mechanism."""
 
     owner: int
@@ -49,7 +49,7 @@ def colors_of_share(share: Fraction, count: int) -> int:
     return math.ceil(share * count)
 
 
-def assign(requests: Sequence[Request], count: int, what: str) -> Assignment:
+def assign(requests: Sequence[ColorRequest], count: int, what: str) -> Assignment:
     """Give each request its colors, disjoint where this chooses. `what` names the mechanism in reasons."""
     result = Assignment()
     free = set(range(count))
@@ -78,7 +78,7 @@ def assign(requests: Sequence[Request], count: int, what: str) -> Assignment:
     return result
 
 
-def _amounts(requests: Sequence[Request], free: set[int], count: int) -> dict[int, int]:
+def _amounts(requests: Sequence[ColorRequest], free: set[int], count: int) -> dict[int, int]:
     """How many colors each open request gets."""
     amounts = {
         request.owner: colors_of_share(request.share, count) if request.share is not None else request.least
@@ -99,7 +99,9 @@ def _amounts(requests: Sequence[Request], free: set[int], count: int) -> dict[in
     return amounts
 
 
-def _has_room(request: Request, requests: Sequence[Request], amounts: dict[int, int], free: set[int]) -> bool:
+def _has_room(
+    request: ColorRequest, requests: Sequence[ColorRequest], amounts: dict[int, int], free: set[int]
+) -> bool:
     """May it get one more, so that those who may get the same colors still have theirs?"""
     if amounts[request.owner] >= len(free & request.candidates):
         return False
@@ -123,7 +125,7 @@ def _pick(free: set[int], amount: int, *, high: bool) -> frozenset[int]:
     return frozenset(sorted(free, reverse=high)[:amount])
 
 
-def _exhausted(request: Request, wanted: int, left: int, what: str) -> Finding:
+def _exhausted(request: ColorRequest, wanted: int, left: int, what: str) -> Finding:
     return Finding(
         request.path,
         "colors-exhausted",
@@ -133,7 +135,7 @@ def _exhausted(request: Request, wanted: int, left: int, what: str) -> Finding:
     )
 
 
-def _choice(request: Request, picked: frozenset[int], count: int, what: str) -> Choice:
+def _choice(request: ColorRequest, picked: frozenset[int], count: int, what: str) -> Choice:
     value = "[" + ", ".join(str(color) for color in sorted(picked)) + "]"
     if request.owner == TABLES:
         return Choice("hypervisor.tables.colors", value, f"{request.least} for stage-2 tables with a `spec`")

@@ -20,7 +20,7 @@ PS_PER_NS = 1000
 
 
 @dataclass(frozen=True)
-class Delays:
+class DelaysOfCores:
     event_ps: dict[int, int]  # by regulated core: of an event of a core that is not regulated
     least: int  # bytes per s of a regulated core that delays the others all the time, at least
     horizon_intervals: int
@@ -36,7 +36,7 @@ def missing_key(regulation: Regulation, platform: Platform) -> str | None:
 
 def delays_of(
     regulation: Regulation, platform: Platform, regulated: Collection[int], others: Collection[int]
-) -> Delays | None:
+) -> DelaysOfCores | None:
     """None: neither says it (missing_key())."""
     if missing_key(regulation, platform) is not None:
         return None
@@ -47,7 +47,7 @@ def delays_of(
         cluster = given.cluster
     least = regulation.least if regulation.least is not None else given.least if given is not None else 0
     beside = {core for core in regulated if any(share_a_cluster(platform, core, other) for other in others)}
-    return Delays(
+    return DelaysOfCores(
         {
             core: (cluster if core in beside and cluster is not None else apart) * PS_PER_NS
             for core in regulated

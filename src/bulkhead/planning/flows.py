@@ -26,7 +26,7 @@ from bulkhead.geometry import GeometryError
 from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of, waits_for_events
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
-from bulkhead.planning.memory_changes import Asked, smaller_budgets
+from bulkhead.planning.memory_changes import AskedMemory, smaller_budgets
 from bulkhead.planning.model import Choice
 from bulkhead.planning.space import space_for
 
@@ -54,7 +54,7 @@ class FlowPlan:
     broker: Broker
     cpu: int | None  # None: no core is free
     rate: int  # bytes/s
-    checked: analysis.Checked
+    checked: analysis.CheckedFlows
     register: EngineRegister | None
     memory: MemoryUse | None
     choices: tuple[Choice, ...]
@@ -131,10 +131,10 @@ def plan_flows(system: System, platform: Platform) -> tuple[FlowPlan | None, lis
     wrong = list(_broker(system.broker, platform))
     if wrong:
         return None, wrong
-    return _Planner(system, platform, system.broker, model, model.make()).run()
+    return _FlowPlanner(system, platform, system.broker, model, model.make()).run()
 
 
-class _Planner:
+class _FlowPlanner:
     def __init__(
         self, system: System, platform: Platform, broker: Broker, model: FlowModel, made: FlowSet
     ) -> None:
@@ -241,7 +241,7 @@ class _Planner:
             reason = f"with {parts} of the DRAM in use, the budgets leave"
         needs = f"the broker needs {float(memory.rate) / 1e6:.2f} MB/s"
         cause = f"{needs}: {reason} {memory.largest_rate / 1e6:.2f} MB/s"
-        asked = Asked(self.system, self.platform, self.broker, -int(-memory.rate // 1))
+        asked = AskedMemory(self.system, self.platform, self.broker, -int(-memory.rate // 1))
         found = [*self._smaller_rate(memory), *smaller_budgets(asked)]
         others = "lower budgets, or longer periods or deadlines of flows"
         change = f"{', or '.join(found) or others}, or `regulation: {{ overcommit: true }}`"
@@ -260,7 +260,7 @@ class _Planner:
     def _beside(self) -> str:
         return " beside parsing" if self.model.costs.path == "single-thread" else ""
 
-    def _late(self, checked: analysis.Checked) -> Finding:
+    def _late(self, checked: analysis.CheckedFlows) -> Finding:
         rate = checked.bytes_per_s
         if checked.violation is not None:
             cause = checked.violation.text()
@@ -286,7 +286,7 @@ class _Planner:
         return Finding(("flows",), "flows-impossible", cause, allowed)
 
 
-def _allowed(changes: list[analysis.Change]) -> str:
+def _allowed(changes: list[analysis.FlowChange]) -> str:
     if not changes:
         far = f"no single change of up to {analysis.FARTHEST} times is enough"
         return f"longer periods or deadlines, or fewer flows: {far}"

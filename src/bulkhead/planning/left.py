@@ -17,7 +17,7 @@ from bulkhead.config.quantity import GIB
 from bulkhead.config.regions import guest_windows
 from bulkhead.config.system import Domain, Region, System
 from bulkhead.geometry import PAGE_BYTES
-from bulkhead.planning.allocate import Memory
+from bulkhead.planning.allocate import AllocatedMemory
 from bulkhead.planning.colors import HYPERVISOR
 from bulkhead.planning.model import Plan, Usage
 from bulkhead.planning.pool import pool_bytes, pool_need
@@ -31,8 +31,8 @@ class Placed:
 
     system: System
     platform: Platform
-    untouched: Memory
-    rest: Memory
+    untouched: AllocatedMemory
+    rest: AllocatedMemory
     pool_bytes: int
     colors: Colors
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bulkhead.config.mpam import Component, Resource
+from bulkhead.config.mpam import MpamComponent, Resource
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 
@@ -20,7 +20,7 @@ Mechanism = Literal["mpam", "coloring", "none"]
 class Instance:
     """A resource instance (RIS) of a component."""
 
-    component: Component
+    component: MpamComponent
     ris: int
     resource: Resource
 

@@ -19,7 +19,7 @@ from bulkhead.config.system import Domain, System
 from bulkhead.planning.admission import Demand, admission_of
 from bulkhead.planning.broker import BROKER, is_broker
 from bulkhead.planning.budgets import counted_event
-from bulkhead.planning.native import Capacity, Point, Row, memory
+from bulkhead.planning.native import NativeCapacity, Point, Row, memory
 from bulkhead.planning.regulation import budget_in
 
 MOST_BYTES_PER_S = 10**13  # core/memory_admission.h
@@ -37,7 +37,7 @@ class Sustained:
     broker_bytes_per_s: int
     broker_full_bytes_per_s: int  # with which alone the memory would always be busy
 
-    def capacity(self) -> Capacity:
+    def capacity(self) -> NativeCapacity:
         return memory().Capacity(
             curve=self.curve,
             table=self.table,
@@ -49,7 +49,7 @@ class Sustained:
 
 
 @dataclass(frozen=True)
-class Part:
+class MemoryPart:
     """What one owner causes."""
 
     name: str
@@ -61,7 +61,7 @@ class Part:
 class MemoryUse:
     """F3 of a system, at a rate of the broker."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[MemoryPart, ...]
     unbounded: tuple[str, ...]  # domains that may ask for any amount
     largest_rate: int  # of the broker, that the others leave
     limited_by: str  # "utilization", "table"
@@ -85,7 +85,7 @@ class MemoryUse:
 
 
 @dataclass(frozen=True)
-class _Owner:
+class _BudgetOwner:
     """Who asks for bandwidth: a domain, or those that a regulator holds together."""
 
     name: str
@@ -108,10 +108,10 @@ def memory_use(
     capacity = sustained.capacity()
     owners, unbounded = _owners(system, platform)
     largest, by_table = capacity.broker_room([(one.rate, one.cores) for one in owners])
-    parts = [Part(BROKER, Fraction(rate), Fraction(capacity.broker_utilization(), memory().ONE))]
+    parts = [MemoryPart(BROKER, Fraction(rate), Fraction(capacity.broker_utilization(), memory().ONE))]
     for one in owners:
         used = Fraction(capacity.utilization(one.rate, one.cores), memory().ONE)
-        parts.append(Part(one.name, Fraction(one.rate, 2 * memory().RATE_UNIT), used))
+        parts.append(MemoryPart(one.name, Fraction(one.rate, 2 * memory().RATE_UNIT), used))
     return MemoryUse(
         tuple(parts),
         unbounded,
@@ -168,7 +168,7 @@ def _full_rate(curves: MemoryBudget, engine: str, chunk_bytes: int) -> Fraction:
     return point.rate / point.utilization / 2
 
 
-def _owners(system: System, platform: Platform) -> tuple[list[_Owner], tuple[str, ...]]:
+def _owners(system: System, platform: Platform) -> tuple[list[_BudgetOwner], tuple[str, ...]]:
     """What the domains' cores may cause, and the domains that nothing bounds. Those that a regulator holds
     together are one owner."""
     owners, unbounded = [], []
@@ -182,11 +182,13 @@ def _owners(system: System, platform: Platform) -> tuple[list[_Owner], tuple[str
         if demand.rate is None or demand.regulated:
             unbounded.append(domain.name)
             continue
-        owners.append(_Owner(domain.name, demand.rate, len(domain.cpus)))
+        owners.append(_BudgetOwner(domain.name, demand.rate, len(domain.cpus)))
     return owners, tuple(unbounded)
 
 
-def _regulated(system: System, platform: Platform, regulated: list[tuple[Demand, Domain]]) -> _Owner | None:
+def _regulated(
+    system: System, platform: Platform, regulated: list[tuple[Demand, Domain]]
+) -> _BudgetOwner | None:
     """The most that the regulator gives; None: there is none, or it is not bounded."""
     regulation = system.regulation
     if not regulated or regulation is None:
@@ -199,4 +201,4 @@ def _regulated(system: System, platform: Platform, regulated: list[tuple[Demand,
     lines = 2 if any(one is not None and one.counts == "refills" for one in budgets) else 1
     names = " + ".join(demand.domain for demand, _ in regulated)
     cores = sum(len(domain.cpus) for _, domain in regulated)
-    return _Owner(names, min(bounds) * lines * memory().RATE_UNIT, cores)
+    return _BudgetOwner(names, min(bounds) * lines * memory().RATE_UNIT, cores)

@@ -16,7 +16,7 @@ KEYS = {"budget": "B/s", "events": "events of a period"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedMemory:
     """A system that does not fit, and the rate that its broker would get."""
 
     system: System
@@ -28,7 +28,7 @@ class Asked:
         return memory_use(system, self.platform, self.rate, self.broker.engine, self.broker.chunk)
 
 
-def smaller_budgets(asked: Asked) -> Iterator[str]:
+def smaller_budgets(asked: AskedMemory) -> Iterator[str]:
     """Of one domain each: the largest with which all of it fits."""
     for number, domain in enumerate(asked.system.domains):
         for key, unit in KEYS.items():

@@ -12,12 +12,12 @@ from dataclasses import replace
 
 from bulkhead.config.problem import Finding, nearest_of, quoted
 from bulkhead.geometry import PAGE_BYTES, ColorSpace
-from bulkhead.planning.allocate import Memory
+from bulkhead.planning.allocate import AllocatedMemory
 from bulkhead.planning.model import DomainPlan, Segment
 
 
 def miscolor(
-    target: str, domains: Sequence[DomainPlan], memory: Memory
+    target: str, domains: Sequence[DomainPlan], memory: AllocatedMemory
 ) -> tuple[tuple[DomainPlan, ...], int] | Finding:
     """Swap one granule of `target` ("name" or "name:page") for a free one of another domain's colors.
 
@@ -44,7 +44,9 @@ def miscolor(
     return tuple(changed if domain is victim else domain for domain in domains), wrong_pa
 
 
-def _swapped(segments: Sequence[Segment], page: int, wrong_pa: int, memory: Memory) -> tuple[Segment, ...]:
+def _swapped(
+    segments: Sequence[Segment], page: int, wrong_pa: int, memory: AllocatedMemory
+) -> tuple[Segment, ...]:
     """The segments with the granule of `page` at `wrong_pa`; the one it is in becomes up to three."""
     changed: list[Segment] = []
     for segment in segments:
@@ -57,7 +59,7 @@ def _swapped(segments: Sequence[Segment], page: int, wrong_pa: int, memory: Memo
     return tuple(changed)
 
 
-def _split(segment: Segment, page: int, wrong_pa: int, memory: Memory) -> list[Segment]:
+def _split(segment: Segment, page: int, wrong_pa: int, memory: AllocatedMemory) -> list[Segment]:
     space: ColorSpace = memory.space
     assert segment.colors is not None
     granule = page * PAGE_BYTES // space.granule

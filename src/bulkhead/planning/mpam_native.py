@@ -112,7 +112,7 @@ class Division(Protocol):
     def portions(self, owner: int) -> Sequence[int]: ...
 
 
-class Mpam(Protocol):
+class NativeMpam(Protocol):
     """The module (bindings/mpam/module.cpp). What is out of range is a ValueError."""
 
     def Features(self) -> NativeFeatures: ...  # noqa: N802
@@ -129,17 +129,17 @@ class Mpam(Protocol):
 
 
 @cache
-def mpam() -> Mpam:
+def mpam() -> NativeMpam:
     """Raises BuildFailed, or MissingTool where it cannot be built."""
     if MODULE not in sys.modules:
         core_modules()
     return load_built()
 
 
-def load_built() -> Mpam:
+def load_built() -> NativeMpam:
     """In a process whose starter has built it: nothing is built here from now on. Raises MissingTool."""
     return cast(
-        "Mpam", load_compiled(module_path(), MODULE, "the compiled settings of MPAM", "was not built")
+        "NativeMpam", load_compiled(module_path(), MODULE, "the compiled settings of MPAM", "was not built")
     )
 
 

@@ -21,7 +21,7 @@ Row = tuple[int, int, int]  # cores (0: any number), refills, bytes per s
 Owner = tuple[int, int]  # rate, cores
 
 
-class Capacity(Protocol):
+class NativeCapacity(Protocol):
     """What the memory bears beside a broker."""
 
     def utilization(self, rate: int, cores: int) -> int:
@@ -36,7 +36,7 @@ class Capacity(Protocol):
         """Bytes per s in each direction that these leave the broker; whether the table says so."""
 
 
-class Memory(Protocol):
+class NativeMemoryAdmission(Protocol):
     """The module (bindings/memory/module.cpp). What is out of range is a ValueError."""
 
     RATE_UNIT: int
@@ -60,12 +60,15 @@ class Memory(Protocol):
         event_bytes: int,
         broker: int,
         broker_full: int,
-    ) -> Capacity: ...
+    ) -> NativeCapacity: ...
 
 
 @cache
-def memory() -> Memory:
+def memory() -> NativeMemoryAdmission:
     """Raises BuildFailed, or MissingTool where it cannot be built."""
     core_modules()
     path = compiled_path("bindings/memory", MODULE)
-    return cast("Memory", load_compiled(path, MODULE, "the compiled admission of budgets", "was not built"))
+    return cast(
+        "NativeMemoryAdmission",
+        load_compiled(path, MODULE, "the compiled admission of budgets", "was not built"),
+    )

@@ -19,8 +19,8 @@ from bulkhead.config.shares import Banks, Llc
 from bulkhead.config.system import Domain, System
 from bulkhead.errors import BulkheadError
 from bulkhead.geometry import ColorSpace, GeometryError
-from bulkhead.planning.allocate import Memory
-from bulkhead.planning.colors import HYPERVISOR, TABLES, Assignment, Request, assign
+from bulkhead.planning.allocate import AllocatedMemory
+from bulkhead.planning.colors import HYPERVISOR, TABLES, Assignment, ColorRequest, assign
 from bulkhead.planning.flows import plan_flows
 from bulkhead.planning.left import Placed
 from bulkhead.planning.mechanism import llc_mechanism, llc_reason
@@ -108,7 +108,7 @@ class _Planner:
     def __init__(self, system: System, platform: Platform, space: ColorSpace, load: tuple[int, int]) -> None:
         self.system, self.platform, self.space, self.load = system, platform, space, load
         holes = [load, *((hole.at, hole.size) for hole in platform.reserved)]
-        self.memory = Memory(space, ((ram.at, ram.size) for ram in platform.memory), holes)
+        self.memory = AllocatedMemory(space, ((ram.at, ram.size) for ram in platform.memory), holes)
         self.findings: list[Finding] = []
         self.choices: list[Choice] = []
         self.tables = TablePlan()
@@ -216,7 +216,7 @@ class _Planner:
         )
         self.findings.append(Finding(self._path(owner), "no-colors", cause))
 
-    def _tables_request(self, everything: frozenset[int]) -> list[Request]:
+    def _tables_request(self, everything: frozenset[int]) -> list[ColorRequest]:
         """As many colors as their sets hold all of the tables at once, so that none pushes out another."""
         nbytes = self.tables.colored_bytes
         if not nbytes:
@@ -224,16 +224,16 @@ class _Planner:
         own = self.system.hypervisor.tables.colors
         least = -(-nbytes // color_bytes(self.platform))
         path: KeyPath = ("hypervisor", "tables")
-        return [Request(TABLES, "stage-2 tables", path, own, None, least, False, everything)]
+        return [ColorRequest(TABLES, "stage-2 tables", path, own, None, least, False, everything)]
 
     def _request(
         self, owner: int, key: str, room: int, pool_size: int, candidates: frozenset[int]
-    ) -> Request:
+    ) -> ColorRequest:
         """What an owner asks of one mechanism, where one color of it has `room` bytes for this owner."""
         holder = self.system.hypervisor if owner == HYPERVISOR else self.system.domains[owner]
         asked: Llc | Banks = holder.llc if key == "llc" else holder.banks
         nbytes = holder.memory_bytes if isinstance(holder, Domain) else pool_size
-        return Request(
+        return ColorRequest(
             owner,
             self._name(owner),
             (*self._path(owner), key),

@@ -32,7 +32,7 @@ MB = 10**6
 
 
 @dataclass(frozen=True)
-class Row:
+class ShareRow:
     """One share and the control that keeps it."""
 
     owner: str
@@ -43,7 +43,7 @@ class Row:
     note: str = ""
 
 
-def rows_of(plan: Plan) -> tuple[Row, ...]:
+def rows_of(plan: Plan) -> tuple[ShareRow, ...]:
     """By owner, then resource. Where nobody asks for a share and MPAM is not there, none."""
     if plan.mpam is not None:
         return tuple(_by_mpam(plan, plan.mpam))
@@ -91,7 +91,7 @@ def asked_of_bandwidth(bandwidth: Bandwidth) -> str:
     return ", ".join(parts)
 
 
-def _by_mpam(plan: Plan, planned: MpamPlan) -> Iterator[Row]:
+def _by_mpam(plan: Plan, planned: MpamPlan) -> Iterator[ShareRow]:
     system, platform = plan.system, plan.platform
     found = {(one.component, one.ris, one.partid): one for one in planned.settings}
     for partition in planned.partitions:
@@ -111,10 +111,10 @@ def _by_mpam(plan: Plan, planned: MpamPlan) -> Iterator[Row]:
         yield from _reservations(plan)
 
 
-def _row(partition: Partition, instance: Instance, asked: str, planned: ComponentSettings) -> Row:
+def _row(partition: Partition, instance: Instance, asked: str, planned: ComponentSettings) -> ShareRow:
     controls = described(planned.settings, instance.resource)
     note = f"each of {partition.count} PARTIDs" if partition.count > 1 else ""
-    return Row(
+    return ShareRow(
         partition.owner,
         instance.name,
         asked,
@@ -164,7 +164,7 @@ def _portions(bitmap: int, count: int) -> str:
     return f"{mask_text(bitmap)}: {bitmap.bit_count()} of {count}, {percent_text(share)}"
 
 
-def _by_reservation(plan: Plan) -> Iterator[Row]:
+def _by_reservation(plan: Plan) -> Iterator[ShareRow]:
     system, platform = plan.system, plan.platform
     if llc_mechanism(system, platform) == "coloring":
         colors = {"hypervisor": plan.pool.colors} | {one.name: one.colors for one in plan.domains}
@@ -176,7 +176,7 @@ def _by_reservation(plan: Plan) -> Iterator[Row]:
                 continue
             count = 1 << len(plan.space.llc_bits)
             share = percent_text(Fraction(len(given), count))
-            yield Row(
+            yield ShareRow(
                 owner,
                 platform.llc_name or "",
                 asked_of_llc(holder.llc),
@@ -187,7 +187,7 @@ def _by_reservation(plan: Plan) -> Iterator[Row]:
     yield from _reservations(plan)
 
 
-def _reservations(plan: Plan) -> Iterator[Row]:
+def _reservations(plan: Plan) -> Iterator[ShareRow]:
     platform = plan.platform
     for domain in plan.system.domains:
         bandwidth = domain.bandwidth
@@ -201,7 +201,7 @@ def _reservations(plan: Plan) -> Iterator[Row]:
                 parts.append(f"{reserved_rate(bandwidth.min, platform) / MB:.1f} MB/s")
             note = f"of the guaranteed {(guaranteed_of(platform) or 0) / MB:.0f} MB/s"
             asked = asked_of_bandwidth(bandwidth)
-            yield Row(domain.name, "dram", asked, "; ".join(controls), "; ".join(parts), note)
+            yield ShareRow(domain.name, "dram", asked, "; ".join(controls), "; ".join(parts), note)
         elif bandwidth.priority is not None:
             asked = asked_of_bandwidth(bandwidth)
-            yield Row(domain.name, "dram", asked, "none", "no effect", "")
+            yield ShareRow(domain.name, "dram", asked, "none", "no effect", "")

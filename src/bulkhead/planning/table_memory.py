@@ -114,7 +114,7 @@ def plan_tables(system: System, platform: Platform) -> TablePlan:
     """Admits the regions in the order of the file."""
     if not any(_spec_of(domain, region) for domain in system.domains for region in domain.memory):
         return TablePlan()
-    planner = _Planner(system, platform)
+    planner = _TableMemoryPlanner(system, platform)
     for index, domain in enumerate(system.domains):
         planner.admit(index, domain)
     findings = (*planner.findings, *_too_many(planner.placed))
@@ -132,7 +132,7 @@ def _spec_of(domain: Domain, region: Region) -> tuple[str, ...]:
 
 
 @dataclass
-class _Planner:
+class _TableMemoryPlanner:
     system: System
     platform: Platform
     placed: list[PlacedRegion] = field(default_factory=list)
@@ -288,7 +288,7 @@ class _Planner:
                 yield TableResource(name, limit, self.account.left(number), tuple(held))
 
 
-def _where(answer: native.Answer) -> Where:
+def _where(answer: native.MxuAnswer) -> Where:
     return "on_chip" if answer.mechanism == native.BY_OCM else "colored"
 
 

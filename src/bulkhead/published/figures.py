@@ -47,7 +47,7 @@ class How(Model):
     by: Text  # the program, the tool
 
 
-class Row(Model):
+class FigureRow(Model):
     """What of an experiment's table is ours."""
 
     name: Name
@@ -60,7 +60,7 @@ class Ours(Model):
     """Where our number comes from: exactly one of these."""
 
     fact: Text | None = None  # of the board's calibration
-    experiment: Row | None = None
+    experiment: FigureRow | None = None
     missing: Text | None = None  # why there is none
     how: How | None = None  # none: as the published one
 
@@ -96,7 +96,7 @@ class Path(Model):
     how: How
 
 
-class File(Model):
+class FiguresFile(Model):
     published: FormatVersion
     figures: tuple[Entry, ...] = Field(min_length=1)
     paths: tuple[Path, ...] = ()
@@ -148,9 +148,9 @@ def figures() -> dict[str, Figure]:
     path = published_file()
     source = read_file(path, str(path))
     problems = [one.text() for one in source.problems]
-    file: File | None = None
+    file: FiguresFile | None = None
     if source.root is not None:
-        file, _, found = validate(source.root, File, str(path))
+        file, _, found = validate(source.root, FiguresFile, str(path))
         problems += [one.text() for one in found]
     if problems or file is None:
         raise BadFigures("\n".join(problems))

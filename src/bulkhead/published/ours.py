@@ -23,7 +23,7 @@ from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, loa
 from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.sweep import values_of, word
 from bulkhead.machine.facts import measurement
-from bulkhead.published.figures import Figure, Row, board
+from bulkhead.published.figures import Figure, FigureRow, board
 
 # Each with a title for whoever waits.
 Table = Callable[[Experiment | Sectioned, Sequence[str], str], list[dict[str, Any]]]  # rows of these points
@@ -35,7 +35,7 @@ _RATES = {"MB/s": 10**6, "B/s": 1}
 
 
 @dataclass(frozen=True)
-class Beside:
+class FigureBeside:
     """A figure and what we have for it."""
 
     figure: Figure
@@ -65,7 +65,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Places:
+class FigurePlaces:
     """Where ours are left."""
 
     experiments: Path  # their rows, by name
@@ -82,17 +82,17 @@ class Batch:
     only: tuple[str, ...] = ()
 
 
-def kept(figures: Sequence[Figure], places: Places) -> list[Beside]:
+def kept(figures: Sequence[Figure], places: FigurePlaces) -> list[FigureBeside]:
     """Without running anything."""
     return [_kept(figure, places) for figure in figures]
 
 
 def measured(
-    figures: Sequence[Figure], run: Jobs, rows: Table, places: Places
-) -> tuple[list[Beside], list[str]]:
+    figures: Sequence[Figure], run: Jobs, rows: Table, places: FigurePlaces
+) -> tuple[list[FigureBeside], list[str]]:
     """All that the machine can measure, measured with the machine as it is, and what could not be: one that
     fails keeps no other from being measured. Each is left in `places` as soon as it is there."""
-    own: dict[str, Beside] = {}
+    own: dict[str, FigureBeside] = {}
     failures = []
     batches = batches_of(figures)
     for number, batch in enumerate(batches, 1):
@@ -101,7 +101,7 @@ def measured(
             found = _measured(batch, run, rows, title)
         except (PointFailed, BadExperiment, ValueError) as error:
             failures.append(f"{batch.title}: {error}")
-            found = [Beside(figure, None, f"not measured: {error}") for figure in batch.figures]
+            found = [FigureBeside(figure, None, f"not measured: {error}") for figure in batch.figures]
         for one in found:
             own[one.figure.id] = one
             _keep(one, places)
@@ -129,51 +129,52 @@ def batches_of(figures: Sequence[Figure]) -> list[Batch]:
     return list(found.values())
 
 
-def _measured(batch: Batch, run: Jobs, rows: Table, title: str) -> list[Beside]:
+def _measured(batch: Batch, run: Jobs, rows: Table, title: str) -> list[FigureBeside]:
     if batch.what is not None:
         table = rows(batch.what, batch.only, title)
         return [_of_rows(figure, table, NOW) for figure in batch.figures]
     jobs = [(figure, how) for figure in batch.figures if (how := _fact_job(figure)) is not None]
     results = run([(figure.id, job) for figure, (job, _) in jobs], title)
     return [
-        Beside(figure, value(result), NOW) for (figure, (_, value)), result in zip(jobs, results, strict=True)
+        FigureBeside(figure, value(result), NOW)
+        for (figure, (_, value)), result in zip(jobs, results, strict=True)
     ]
 
 
-def _keep(one: Beside, places: Places) -> None:
+def _keep(one: FigureBeside, places: FigurePlaces) -> None:
     """Of facts the platform's file has what counts."""
     if one.figure.ours.experiment is not None and one.ours is not None:
         result = {"ours": one.ours, "low": one.low, "high": one.high}
         keep_result(_place(one.figure, places), _meaning(one.figure), result)
 
 
-def _kept(figure: Figure, places: Places) -> Beside:
+def _kept(figure: Figure, places: FigurePlaces) -> FigureBeside:
     if figure.given is not None:
-        return Beside(figure, figure.given, f"platforms/{figure.board}.yaml")
+        return FigureBeside(figure, figure.given, f"platforms/{figure.board}.yaml")
     wanted = figure.ours.experiment
     if wanted is None:
-        return Beside(figure, None, figure.ours.missing or "the machine has no model for it")
+        return FigureBeside(figure, None, figure.ours.missing or "the machine has no model for it")
     file = places.experiments / wanted.name / wanted.section / "rows.parquet"
     last = _of_last_run(figure, wanted, file)
     own = _place(figure, places)
     found = kept_result(own, _meaning(figure))
     if found is None or (last.ours is not None and file.stat().st_mtime_ns > own.stat().st_mtime_ns):
         return last
-    return Beside(figure, found["ours"], "last --measure", found["low"], found["high"])
+    return FigureBeside(figure, found["ours"], "last --measure", found["low"], found["high"])
 
 
-def _of_last_run(figure: Figure, wanted: Row, file: Path) -> Beside:
+def _of_last_run(figure: Figure, wanted: FigureRow, file: Path) -> FigureBeside:
     command = f"./bulkhead experiment {wanted.name}"
     if wanted.section:
         command += f" --only {wanted.section}"
     try:
         rows = polars.read_parquet(file).to_dicts()
     except (OSError, polars.exceptions.PolarsError):
-        return Beside(figure, None, f"not measured yet: {command}")
+        return FigureBeside(figure, None, f"not measured yet: {command}")
     return _of_rows(figure, rows, f"last run of {command}")
 
 
-def _place(figure: Figure, places: Places) -> Path:
+def _place(figure: Figure, places: FigurePlaces) -> Path:
     return places.measured / f"{figure.id}.json"
 
 
@@ -182,16 +183,16 @@ def _meaning(figure: Figure) -> str:
     return f"{figure.unit} {figure.ours.model_dump_json()}"
 
 
-def _of_rows(figure: Figure, rows: Sequence[dict[str, Any]], origin: str) -> Beside:
+def _of_rows(figure: Figure, rows: Sequence[dict[str, Any]], origin: str) -> FigureBeside:
     """The first of the rows that the figure means: those that are left have the same."""
     wanted = figure.ours.experiment
     assert wanted is not None
     meant = [row for row in rows if is_at(wanted.where, row)]
     if not meant or meant[0].get(wanted.y) is None:
-        return Beside(figure, None, f"no row of {wanted.name} has it: run it again")
+        return FigureBeside(figure, None, f"no row of {wanted.name} has it: run it again")
     row = meant[0]
     low, high = row.get(wanted.y + LOW), row.get(wanted.y + HIGH)
-    return Beside(figure, _number(row[wanted.y], figure.unit), origin, low, high)
+    return FigureBeside(figure, _number(row[wanted.y], figure.unit), origin, low, high)
 
 
 def _number(value: Any, unit: str) -> float:
@@ -208,7 +209,7 @@ def _fact_job(figure: Figure) -> tuple[dict[str, Any], Callable[[dict[str, Any]]
     return None if how is None else (how.job(platform), how.value)
 
 
-def _only(what: Experiment | Sectioned, wanted: Row) -> list[str]:
+def _only(what: Experiment | Sectioned, wanted: FigureRow) -> list[str]:
     """What `--only` would be given for the row."""
     if isinstance(what, Sectioned):
         return [wanted.section]

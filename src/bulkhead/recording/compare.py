@@ -19,7 +19,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir, host_dir, repository
-from bulkhead.recording.record import Counts, Program, RecordingError, Window, run
+from bulkhead.recording.record import Counts, RecordedProgram, RecordingError, TraceWindow, run
 
 _BEGINS, _ENDS = "host_iteration_begins", "host_iteration_ends"
 
@@ -33,7 +33,7 @@ class Executed:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TraceComparison:
     """One workload. Errors are of the instrumented build against the AArch64 build, as fractions."""
 
     workload: str
@@ -66,21 +66,21 @@ def workload_names() -> list[str]:
     return [line.split()[0] for line in listing.splitlines() if not line.startswith(" ")]
 
 
-def compare(names: Iterable[str], parameters: dict[str, int]) -> Iterator[Comparison]:
+def compare(names: Iterable[str], parameters: dict[str, int]) -> Iterator[TraceComparison]:
     """One after the other. Raises RecordingError."""
     given = tuple(f"{name}={value}" for name, value in parameters.items())
     file = build_dir() / "target" / "workloads" / "workload"
     window = _timed_part(file)
     for name in names:
-        yield Comparison(name, _aarch64(file, window, (name, *given)), _instrumented((name, *given)))
+        yield TraceComparison(name, _aarch64(file, window, (name, *given)), _instrumented((name, *given)))
 
 
-def _timed_part(file: Path) -> Window:
+def _timed_part(file: Path) -> TraceWindow:
     with file.open("rb") as handle:
         table = ELFFile(handle).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
         found = {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols()}
-    return Window(found[_BEGINS], found[_ENDS])
+    return TraceWindow(found[_BEGINS], found[_ENDS])
 
 
 def _checksum(output: str, name: str) -> str:
@@ -90,9 +90,9 @@ def _checksum(output: str, name: str) -> str:
     return str(json.loads(reports[-1])["checksum"])
 
 
-def _aarch64(file: Path, window: Window, arguments: tuple[str, ...]) -> Executed:
+def _aarch64(file: Path, window: TraceWindow, arguments: tuple[str, ...]) -> Executed:
     output: list[str] = []
-    code, counts = run(Program(file, arguments), window=window, output=output)
+    code, counts = run(RecordedProgram(file, arguments), window=window, output=output)
     if code != 0:
         raise RecordingError(f"workload {arguments[0]} ended with {code}")
     return _executed(counts, _checksum("".join(output), arguments[0]))

@@ -15,7 +15,7 @@ from bulkhead.config.source import read_file
 from bulkhead.env.paths import build_dir, locked, recordings_dir, repository
 from bulkhead.env.progress import progress
 from bulkhead.env.qemu_user import arm64_root
-from bulkhead.recording.record import Program, RecordingError, describe, run
+from bulkhead.recording.record import RecordedProgram, RecordingError, describe, run
 
 SUFFIX = ".trace"
 # A program reads its environment: each variable would be seen in the trace.
@@ -40,11 +40,11 @@ def known_names() -> list[str]:
     return sorted(path.stem for path in recordings_dir().glob("*.yaml"))
 
 
-def program_in(package: str, name: str) -> Program | None:
+def program_in(package: str, name: str) -> RecordedProgram | None:
     """A program of a Debian arm64 package, which is fetched on first use. Raises MissingTool."""
     root = arm64_root(package)
     found = next((root / place / name for place in PROGRAMS if (root / place / name).is_file()), None)
-    return None if found is None else Program(found, root=root)
+    return None if found is None else RecordedProgram(found, root=root)
 
 
 def known_trace(name: str) -> Path:
@@ -78,7 +78,7 @@ def _record(wanted: Recording, trace: Path) -> None:
     found = program_in(wanted.package, wanted.program)
     if found is None:
         raise RecordingError(f"package {wanted.package} has no program '{wanted.program}'")
-    program = Program(found.file, wanted.arguments, found.root)
+    program = RecordedProgram(found.file, wanted.arguments, found.root)
     part = trace.with_suffix(".part")
     with progress(f"record {trace.name}"):
         code, _ = run(

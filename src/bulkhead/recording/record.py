@@ -48,7 +48,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Window:
+class TraceWindow:
     """Record only from the one address up to before the other."""
 
     start: int
@@ -56,7 +56,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Program:
+class RecordedProgram:
     """What to run. `root`: where its loader and libraries are, if not in the machine's own directories."""
 
     file: Path
@@ -70,11 +70,11 @@ def _quoted(value: object) -> str:
 
 
 def run(
-    program: Program,
+    program: RecordedProgram,
     *,
     trace: Path | None = None,
     about: dict[str, Any] | None = None,
-    window: Window | None = None,
+    window: TraceWindow | None = None,
     limit: int | None = None,
     output: list[str] | None = None,
     directory: Path | None = None,
@@ -123,7 +123,7 @@ def run(
     return done.returncode, counted
 
 
-def describe(program: Program, package: str | None) -> dict[str, Any]:
+def describe(program: RecordedProgram, package: str | None) -> dict[str, Any]:
     """What the trace says of itself."""
     return {
         "program": program.file.name,

@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from bulkhead.report import numbers, plots
-from bulkhead.report.load import Run
+from bulkhead.report.load import LoadedRun
 from bulkhead.report.monitors import HEADINGS, errors_text, run_rows
 from bulkhead.report.sentences import (
     budget_text,
@@ -36,12 +36,12 @@ from bulkhead.report.terminal import attempts_by_class
 _TEMPLATE = "page.html.j2"
 
 
-def write_html(runs: Sequence[Run], path: Path) -> None:
+def write_html(runs: Sequence[LoadedRun], path: Path) -> None:
     """Write the page of these runs; several are compared, in the order given."""
     path.write_text(render(runs), encoding="utf-8")
 
 
-def render(runs: Sequence[Run]) -> str:
+def render(runs: Sequence[LoadedRun]) -> str:
     """The page as text."""
     environment = page_templates()
     environment.filters.update(count=numbers.count, duration=numbers.duration, ranges=numbers.ranges)
@@ -55,22 +55,22 @@ def render(runs: Sequence[Run]) -> str:
     )
 
 
-def command_of(run: Run) -> str | None:
+def command_of(run: LoadedRun) -> str | None:
     """The command that gives this run again; None of a run that another command made, or an older version."""
     words = run.about.get("options", {}).get("repeat")
     return shlex.join(["./bulkhead", *map(str, words)]) if words else None
 
 
-def _title(runs: Sequence[Run]) -> str:
+def _title(runs: Sequence[LoadedRun]) -> str:
     names = dict.fromkeys(str(run.report.get("system")) for run in runs)
     return " and ".join(names)
 
 
-def _domain_names(runs: Sequence[Run]) -> list[str]:
+def _domain_names(runs: Sequence[LoadedRun]) -> list[str]:
     return list(dict.fromkeys(str(domain["name"]) for run in runs for domain in run.domains))
 
 
-def _lines_lost(run: Run) -> int | None:
+def _lines_lost(run: LoadedRun) -> int | None:
     """Of all domains to others; None if nobody has counted."""
     counts = [
         int(llc["evicted_by_others"])
@@ -80,12 +80,12 @@ def _lines_lost(run: Run) -> int | None:
     return sum(counts) if counts else None
 
 
-def _headline(runs: Sequence[Run]) -> list[dict[str, Any]]:
+def _headline(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
     """What the page shows in one line: the lines lost in each run where they were counted."""
     return [{"label": run.label, "lines": lost} for run in runs if (lost := _lines_lost(run)) is not None]
 
 
-def _shown(run: Run) -> dict[str, Any]:
+def _shown(run: LoadedRun) -> dict[str, Any]:
     witnesses = run.report.get("witnesses") or {}
     return {
         "run": run,
@@ -140,7 +140,7 @@ def _shown(run: Run) -> dict[str, Any]:
     }
 
 
-def _sections(runs: Sequence[Run]) -> Iterator[dict[str, Any] | None]:
+def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, Any] | None]:
     """The plots by what they show: those of all runs at once, then one of each run side by side."""
     several = len(runs) > 1
     yield _section(
@@ -160,7 +160,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[dict[str, Any] | None]:
             ),
         ],
     )
-    by_run: tuple[tuple[str, Callable[[Run, Sequence[Run]], str | None], str], ...] = (
+    by_run: tuple[tuple[str, Callable[[LoadedRun, Sequence[LoadedRun]], str | None], str], ...] = (
         (
             "Who evicted whom",
             plots.who_evicted_whom,

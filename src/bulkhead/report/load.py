@@ -32,7 +32,7 @@ class NotARun(BulkheadError):
 
 
 @dataclass(frozen=True)
-class Run:
+class LoadedRun:
     """One run: its result, what differs each time, and the observer's series if it was observed."""
 
     directory: Path
@@ -130,7 +130,7 @@ def rated_ns(report: Mapping[str, Any]) -> int | None:
     return found if isinstance(found, int) and report.get("guest_ns_by") != "console" else None
 
 
-def load_run(path: Path) -> Run:
+def load_run(path: Path) -> LoadedRun:
     """A run by its directory, or by any file in it. Raises NotARun."""
     if not path.exists():
         raise NotARun(f"{path} does not exist: not the directory of a run")
@@ -149,7 +149,7 @@ def load_run(path: Path) -> Run:
         owners = ["nobody", "hypervisor", *(domain["name"] for domain in report["domains"])]
         found = read_observer(directory / "observe-result.json", owners)
         observer = found if isinstance(found, ObserverResult) else None
-    return Run(directory, report, about, observer)
+    return LoadedRun(directory, report, about, observer)
 
 
 def _read(path: Path) -> Json:

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from bulkhead.report.load import Run
+from bulkhead.report.load import LoadedRun
 from bulkhead.report.style import HEAT, TEXT, owner_color, svg, text_on
 
 
-def evictions(runs: Sequence[Run]) -> str | None:
+def evictions(runs: Sequence[LoadedRun]) -> str | None:
     """Lines of each domain that others evicted, run by run."""
     runs = [run for run in runs if any("llc" in domain for domain in run.domains)]
     if not runs:
@@ -54,7 +54,7 @@ def evictions(runs: Sequence[Run]) -> str | None:
     return svg(draw, (6.4, 3.1))
 
 
-def who_evicted_whom(run: Run, runs: Sequence[Run] = ()) -> str | None:
+def who_evicted_whom(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
     """Heat map of victim and evictor, in one scale of colors for all `runs` that it is compared with."""
     witness = run.witness("observer") or run.witness("machine")
     if not witness or "evictions" not in witness:
@@ -100,7 +100,7 @@ def who_evicted_whom(run: Run, runs: Sequence[Run] = ()) -> str | None:
     return svg(draw, (6.4, 3.5))
 
 
-def over_time(run: Run, _: Sequence[Run] = ()) -> str | None:
+def over_time(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
     """Evictions by others and misses of each domain, window by window."""
     if run.observer is None or len(run.observer.windows) < 2:
         return None
@@ -134,7 +134,7 @@ def over_time(run: Run, _: Sequence[Run] = ()) -> str | None:
     return svg(draw, (6.4, 3.4))
 
 
-def exits(run: Run, runs: Sequence[Run] = ()) -> str | None:
+def exits(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
     """Why each domain's VCPUs left for the hypervisor, per second; the same reasons in the same scale for all
     `runs` that it is compared with."""
     domains = _leaving(run)
@@ -169,7 +169,7 @@ def exits(run: Run, runs: Sequence[Run] = ()) -> str | None:
     return svg(draw, (6.4, 1.0 + 0.32 * len(most)))
 
 
-def jitter(runs: Sequence[Run]) -> str | None:
+def jitter(runs: Sequence[LoadedRun]) -> str | None:
     """How late real-time releases came: log2 buckets, as periodic guests report them. Of runs in the time of
     the emulator's host there is nothing to show: it would be the host's lateness."""
     series = []
@@ -212,7 +212,7 @@ def jitter(runs: Sequence[Run]) -> str | None:
     return svg(draw, (6.4, 2.8))
 
 
-def color_map(run: Run, _: Sequence[Run] = ()) -> str | None:
+def color_map(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
     """Mapped frames by owner and color, as the tables have them; a frame in a wrong color stands out."""
     witness = run.witness("tables")
     coloring = run.report.get("coloring", {})
@@ -264,18 +264,18 @@ def color_map(run: Run, _: Sequence[Run] = ()) -> str | None:
     return svg(draw, (6.4, 0.8 + 0.42 * len(names)))
 
 
-def _leaving(run: Run) -> list[dict[str, Any]]:
+def _leaving(run: LoadedRun) -> list[dict[str, Any]]:
     return [domain for domain in run.domains if domain.get("exit_reasons")]
 
 
-def _foreign(run: Run) -> int:
+def _foreign(run: LoadedRun) -> int:
     """The most lines that one owner has lost to another."""
     witness = run.witness("observer") or run.witness("machine") or {}
     rows = witness.get("evictions") or []
     return max((int(n) for i, row in enumerate(rows) for j, n in enumerate(row) if i != j), default=0)
 
 
-def _evicted(run: Run, name: str) -> int:
+def _evicted(run: LoadedRun, name: str) -> int:
     domain = next((d for d in run.domains if d["name"] == name), {})
     return int((domain.get("llc") or {}).get("evicted_by_others") or 0)
 

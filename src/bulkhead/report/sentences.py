@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bulkhead.report.load import Run
+from bulkhead.report.load import LoadedRun
 from bulkhead.report.numbers import count, duration, rate
 from bulkhead.run.target import MACHINE
 
 
-def guest_time(run: Run) -> str:
+def guest_time(run: LoadedRun) -> str:
     """How long the run was: at least until the newest line, where no clock could be read at its end."""
     at_least = "at least " if run.report.get("guest_ns_by") == "console" else ""
     return at_least + duration(run.report.get("guest_ns"))
 
 
-def verdict_text(run: Run) -> str:
+def verdict_text(run: LoadedRun) -> str:
     """The last line: what a run has shown, and what it has not."""
     if not run.ok:
         reasons = len(run.report.get("reasons", []))
@@ -34,7 +34,7 @@ def verdict_text(run: Run) -> str:
     return f"{text}; {number} promise{'s were' if number != 1 else ' was'} not tried, see above"
 
 
-def flows_text(run: Run) -> str:
+def flows_text(run: LoadedRun) -> str:
     """What the latencies of flows say: on the emulator they are its host's, or those of cores by turns."""
     if run.report.get("on") != MACHINE:
         whose = "of counted time, with one core at a time" if run.own_time else "those of the emulator's host"
@@ -43,7 +43,7 @@ def flows_text(run: Run) -> str:
     return f"{count(late)} of {count(packets)} packets were late" if packets else "no packet moved"
 
 
-def flows_kept(run: Run) -> bool | None:
+def flows_kept(run: LoadedRun) -> bool | None:
     """Whether every packet was in time; None: this run cannot say, or not of every flow."""
     if run.report.get("on") != MACHINE:
         return None
@@ -134,7 +134,7 @@ def expectation_text(one: dict[str, Any]) -> str:
     return f"expected {one['expected']}: {one['seen']}{judged}"
 
 
-def shared_core_text(core: dict[str, Any], run: Run) -> str:
+def shared_core_text(core: dict[str, Any], run: LoadedRun) -> str:
     """The promises of a core that VCPUs share, and what each of them had of it."""
     guest_ns = run.rated_ns
     promises = core["promises"]
@@ -195,7 +195,7 @@ def mpam_text(mpam: dict[str, Any]) -> str:
     )
 
 
-def trust_text(run: Run) -> str:
+def trust_text(run: LoadedRun) -> str:
     """What the verdict rests on beside the hypervisor: domains with devices that reach all memory."""
     trusted = [
         f"{domain['name']} with the DMA of {_listed(devices)}"

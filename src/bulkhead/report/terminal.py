@@ -14,7 +14,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bulkhead.report.load import Run
+from bulkhead.report.load import LoadedRun
 from bulkhead.report.monitors import errors_text, monitor_table, run_rows
 from bulkhead.report.numbers import count, duration, exit_rate, ranges
 from bulkhead.report.sentences import (
@@ -37,7 +37,7 @@ WITNESSES = ("observer", "machine", "portions", "mpam", "tables")
 _GOOD, _BAD, _DIM = "green", "bold red", "dim"
 
 
-def show_run(run: Run, console: Console | None = None) -> None:
+def show_run(run: LoadedRun, console: Console | None = None) -> None:
     """Everything about one run; the verdict is the last line."""
     console = console or Console(highlight=False)
     if not console.is_terminal:
@@ -45,7 +45,7 @@ def show_run(run: Run, console: Console | None = None) -> None:
     console.print(render_run(run))
 
 
-def render_run(run: Run) -> Group:
+def render_run(run: LoadedRun) -> Group:
     title = f"{run.report.get('system')} on {run.report.get('platform')}, {run.label}"
     parts: list[RenderableType] = [Text(title, style="bold"), _domains(run)]
     if run.attempts:
@@ -75,7 +75,7 @@ def _place(directory: Path) -> str:
     return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)
 
 
-def _domains(run: Run) -> Table:
+def _domains(run: LoadedRun) -> Table:
     table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
     observed = any("llc" in domain for domain in run.domains)
     compared = any("slowdown" in domain for domain in run.domains)
@@ -101,7 +101,7 @@ def _domains(run: Run) -> Table:
     return table
 
 
-def _mpam(run: Run) -> list[RenderableType]:
+def _mpam(run: LoadedRun) -> list[RenderableType]:
     """Storage and bandwidth by domain, what that costs, and errors."""
     if run.mpam is None:
         return []
@@ -135,7 +135,7 @@ def _flows(flows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _attempts(run: Run) -> Table:
+def _attempts(run: LoadedRun) -> Table:
     table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
     table.add_column("attempts", no_wrap=True)
     table.add_column("ways", justify="right")
@@ -172,7 +172,7 @@ def _budget(domain: dict[str, Any]) -> Text:
     return Text.assemble(("· ", _DIM), (f"{domain.get('name')}: ", "bold"), budget_text(domain["events"]))
 
 
-def _shared_core(core: dict[str, Any], run: Run) -> Text:
+def _shared_core(core: dict[str, Any], run: LoadedRun) -> Text:
     mark = ("✓ ", _GOOD) if shared_core_kept(core) else ("✗ ", _BAD)
     return Text.assemble(mark, (f"core {core['core']}: ", "bold"), shared_core_text(core, run))
 
@@ -217,7 +217,7 @@ def _colors(colors: object) -> Text:
     return Text(ranges(colors) if isinstance(colors, list) else "–", style=_DIM)
 
 
-def _witness(run: Run, name: str) -> Text | None:
+def _witness(run: LoadedRun, name: str) -> Text | None:
     witness = run.witness(name)
     if witness is None:
         return None
@@ -226,6 +226,6 @@ def _witness(run: Run, name: str) -> Text | None:
     return Text.assemble((f"{mark[0]} ", mark[1]), (f"{name}: ", "bold"), witness_text(name, witness))
 
 
-def _verdict(run: Run) -> Text:
+def _verdict(run: LoadedRun) -> Text:
     style = _BAD if not run.ok else "bold yellow" if run.not_shown or trust_text(run) else "bold green"
     return Text(verdict_text(run), style=style)

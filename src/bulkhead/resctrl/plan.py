@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from bulkhead.config.mpam import Component, Resource
+from bulkhead.config.mpam import MpamComponent, Resource
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.shares import Bandwidth, Llc
@@ -20,7 +20,16 @@ from bulkhead.config.system import System
 from bulkhead.planning.colors import HYPERVISOR
 from bulkhead.planning.mechanism import Instance
 from bulkhead.planning.mpam_cache import divide
-from bulkhead.resctrl.tree import MB, MOST_PERCENT, CacheInfo, Group, Offer, Values, cache_bytes, groups_of
+from bulkhead.resctrl.tree import (
+    MB,
+    MOST_PERCENT,
+    CacheInfo,
+    Offer,
+    ResctrlGroup,
+    Values,
+    cache_bytes,
+    groups_of,
+)
 from bulkhead.units import mask_text, percent_text
 
 DEFAULT = ""
@@ -28,7 +37,7 @@ _RESERVED = ("info", "mon_groups", "mon_data")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedGroup:
     """One group as the file wants it. `cpus` None: it shares CPUs, and its tasks are to be put into it."""
 
     group: str
@@ -37,15 +46,15 @@ class Wanted:
 
 
 @dataclass
-class Plan:
-    wanted: list[Wanted] = field(default_factory=list)
+class ResctrlPlan:
+    wanted: list[WantedGroup] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)  # errors: nothing is written then
     lacking: list[Finding] = field(default_factory=list)  # what the kernel cannot express
     notices: list[Finding] = field(default_factory=list)
 
 
-def plan_groups(system: System, platform: Platform, offer: Offer, root: Path) -> Plan:
-    plan = Plan()
+def plan_groups(system: System, platform: Platform, offer: Offer, root: Path) -> ResctrlPlan:
+    plan = ResctrlPlan()
     groups = groups_of(root)
     ids = {name: tuple(values) for name, values in groups[0].schemata.items()}
     masks = _masks(system, platform, offer, root, plan)
@@ -62,7 +71,7 @@ def plan_groups(system: System, platform: Platform, offer: Offer, root: Path) ->
         if owner in percents:
             schemata[MB] = dict.fromkeys(ids[MB], percents[owner])
         if owner == HYPERVISOR:
-            plan.wanted.insert(0, Wanted(DEFAULT, schemata, None))
+            plan.wanted.insert(0, WantedGroup(DEFAULT, schemata, None))
             continue
         domain = system.domains[owner]
         cpus = None if shared.intersection(domain.cpus) else tuple(sorted(set(domain.cpus)))
@@ -72,12 +81,12 @@ def plan_groups(system: System, platform: Platform, offer: Offer, root: Path) ->
         if domain.name in _RESERVED:
             cause = f"'{domain.name}' is the name of a directory of resctrl"
             plan.findings.append(Finding(("domains", owner, "name"), "bad-name", cause, "another name"))
-        plan.wanted.append(Wanted(domain.name, schemata, cpus))
+        plan.wanted.append(WantedGroup(domain.name, schemata, cpus))
     plan.notices += _strangers(plan, offer, groups)
     return plan
 
 
-def _masks(system: System, platform: Platform, offer: Offer, root: Path, plan: Plan) -> dict[int, int]:
+def _masks(system: System, platform: Platform, offer: Offer, root: Path, plan: ResctrlPlan) -> dict[int, int]:
     """The mask of portions of each owner."""
     if offer.cache is None:
         for path, llc in _llcs(system):
@@ -116,11 +125,11 @@ def _mask_findings(path: KeyPath, mask: int, cache: CacheInfo) -> Iterator[Findi
 def _instance(cache: CacheInfo, platform: Platform) -> Instance:
     """The kernel's cache as an MPAM component that has only portions."""
     resource = Resource(cache=platform.llc_name or "l3", portions=cache.portions)
-    component = Component(name=cache.name.lower(), at=0, version="1.0", resources=(resource,))
+    component = MpamComponent(name=cache.name.lower(), at=0, version="1.0", resources=(resource,))
     return Instance(component, 0, resource)
 
 
-def _with_shares(system: System, nbytes: int | None, plan: Plan) -> System:
+def _with_shares(system: System, nbytes: int | None, plan: ResctrlPlan) -> System:
     """Sizes as shares of the host's cache, which is not the platform's."""
 
     def of(path: KeyPath, llc: Llc) -> Llc:
@@ -144,7 +153,7 @@ def _with_shares(system: System, nbytes: int | None, plan: Plan) -> System:
     return system.model_copy(update={"hypervisor": hypervisor, "domains": domains})
 
 
-def _percents(system: System, offer: Offer, default: Group, plan: Plan) -> dict[int, int]:
+def _percents(system: System, offer: Offer, default: ResctrlGroup, plan: ResctrlPlan) -> dict[int, int]:
     """Maxima in the kernel's steps, rounded down; 100 % where there is none, so that no older value stays."""
     given = [index for index, domain in enumerate(system.domains) if domain.bandwidth.max is not None]
     values = default.schemata.get(MB, {}).values()
@@ -203,7 +212,7 @@ def _bandwidth_lacking(at: KeyPath, bandwidth: Bandwidth) -> Iterator[Finding]:
         yield Finding(at, "not-on-linux", cause, "max")
 
 
-def _strangers(plan: Plan, offer: Offer, groups: tuple[Group, ...]) -> Iterator[Finding]:
+def _strangers(plan: ResctrlPlan, offer: Offer, groups: tuple[ResctrlGroup, ...]) -> Iterator[Finding]:
     """Groups that are not in the file and share portions with groups of the file."""
     names = {one.group for one in plan.wanted}
     for group in groups:

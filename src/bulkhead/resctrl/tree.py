@@ -60,7 +60,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Group:
+class ResctrlGroup:
     """A control group; "" is the default one, which has every task and CPU that no other has."""
 
     name: str
@@ -109,17 +109,17 @@ def _bandwidth(info: Path) -> BandwidthInfo | None:
     return BandwidthInfo(_number(at / "min_bandwidth"), max(1, _number(at / "bandwidth_gran")))
 
 
-def groups_of(root: Path) -> tuple[Group, ...]:
+def groups_of(root: Path) -> tuple[ResctrlGroup, ...]:
     """The default group, then the others by name."""
     found = [read_group(root, "")]
     names = sorted(path.name for path in root.iterdir() if path.is_dir() and path.name not in _NO_GROUPS)
     return (*found, *(read_group(root, name) for name in names if (root / name / "schemata").exists()))
 
 
-def read_group(root: Path, name: str) -> Group:
+def read_group(root: Path, name: str) -> ResctrlGroup:
     at = root / name
     cpus = at / "cpus_list"
-    return Group(
+    return ResctrlGroup(
         name,
         parse_schemata(_text(at / "schemata")),
         parse_cpus(_text(cpus)) if cpus.exists() else (),

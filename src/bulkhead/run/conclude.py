@@ -18,8 +18,8 @@ from bulkhead.evidence.simulated import SimulatedResult, read_simulated
 from bulkhead.evidence.tables import TableWitness, check_tables
 from bulkhead.results.run import RunResult
 from bulkhead.run.path_costs import path_costs
-from bulkhead.run.result import Facts, run_result
-from bulkhead.run.session import Outcome
+from bulkhead.run.result import RunFacts, run_result
+from bulkhead.run.session import RunOutcome
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.status_mpam import read_mpam
 from bulkhead.run.target import Target
@@ -27,7 +27,7 @@ from bulkhead.run.target import Target
 
 def conclude(
     target: Target,
-    outcome: Outcome,
+    outcome: RunOutcome,
     *,
     version: str,
     commit: str,
@@ -42,7 +42,7 @@ def conclude(
         observer = read_observer(target.observer_result, _owners(target))
         if isinstance(observer, ObserverResult):
             observer = replace(observer, hand=_hand(target))
-    facts = Facts(
+    facts = RunFacts(
         target=target,
         outcome=outcome,
         status=status,
@@ -67,7 +67,7 @@ def conclude(
     return result
 
 
-def simulated_result(target: Target, outcome: Outcome) -> SimulatedResult | None:
+def simulated_result(target: Target, outcome: RunOutcome) -> SimulatedResult | None:
     """What the simulated machine counted; None if it was another one, or did not get so far."""
     if outcome.simulated is None:
         return None
@@ -93,7 +93,7 @@ def _hand(target: Target) -> int | None:
     return None
 
 
-def _witness(target: Target, outcome: Outcome, status: SystemStatus | str) -> TableWitness | str:
+def _witness(target: Target, outcome: RunOutcome, status: SystemStatus | str) -> TableWitness | str:
     if isinstance(status, str):
         return status
     if outcome.image is None:
@@ -114,7 +114,7 @@ def _witness(target: Target, outcome: Outcome, status: SystemStatus | str) -> Ta
     return check_tables(target.promise, outcome.image.read_frame, roots, status.ttbr0_el2, registers)
 
 
-def _about(target: Target, outcome: Outcome) -> dict[str, Any]:
+def _about(target: Target, outcome: RunOutcome) -> dict[str, Any]:
     """What differs between two runs that are otherwise the same."""
     return {
         "wall_s": round(outcome.wall_s, 3),

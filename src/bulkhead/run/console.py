@@ -34,7 +34,7 @@ _KEPT_LINES = 1000  # last lines kept for each domain; all of them are in consol
 
 
 @dataclass(frozen=True)
-class Line:
+class ConsoleLine:
     """One physical line. `domain` is None where no tag stood (firmware, or noise on the line)."""
 
     domain: str | None
@@ -44,7 +44,7 @@ class Line:
 
 
 @dataclass
-class DomainConsole:
+class ConsoleLog:
     """What one domain has said so far."""
 
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
@@ -85,12 +85,12 @@ class ConsoleParser:
     def __init__(
         self,
         names: Iterable[str],
-        on_line: Callable[[Line], None] | None = None,
+        on_line: Callable[[ConsoleLine], None] | None = None,
         *,
         raw: str | None = None,
         watched: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        self.domains: dict[str, DomainConsole] = {name: DomainConsole() for name in (HYPERVISOR, *names)}
+        self.domains: dict[str, ConsoleLog] = {name: ConsoleLog() for name in (HYPERVISOR, *names)}
         self._tagged = (HYPERVISOR,) if raw is not None else tuple(self.domains)
         self.untagged: deque[str] = deque(maxlen=_KEPT_LINES)
         self.time_ns = 0  # of the newest tag
@@ -140,18 +140,18 @@ class ConsoleParser:
         self._watch(line.domain, plain(console.pending), line.time_ns)
         self._match(console, line.time_ns)
 
-    def _parse(self, raw: bytes) -> Line:
+    def _parse(self, raw: bytes) -> ConsoleLine:
         text = raw.decode("utf-8", "backslashreplace").removesuffix("\r")
         if self._cut:
-            return Line(self._cut_domain, self.time_ns, True, text)
+            return ConsoleLine(self._cut_domain, self.time_ns, True, text)
         # Bytes that the UART lost or noise before a tag can only be at the start of all output.
         match = _TAG.match(text)
         domain = match["name"] if match and match["name"] in self._tagged else None
         self._cut_domain = domain or self._raw
         if match is None or domain is None:
-            return Line(self._raw, self.time_ns, False, text)
+            return ConsoleLine(self._raw, self.time_ns, False, text)
         time_ns = int(match["s"]) * 10**9 + int(match["us"]) * 1000
-        return Line(domain, time_ns, match["more"] == "+", match["text"])
+        return ConsoleLine(domain, time_ns, match["more"] == "+", match["text"])
 
     def _look_for_prompt(self, rest: bytes) -> None:
         """A prompt has no newline: look at what has come of the current line."""
@@ -172,7 +172,7 @@ class ConsoleParser:
             if wanted not in console.seen and wanted in text:
                 console.seen[wanted] = None if name == self._raw else time_ns
 
-    def _match(self, console: DomainConsole, time_ns: int) -> None:
+    def _match(self, console: ConsoleLog, time_ns: int) -> None:
         if console is self.domains.get(self._raw or ""):
             return
         text = plain(console.pending)
@@ -181,7 +181,7 @@ class ConsoleParser:
         if console.prompt_ns is None and _PROMPT.search(text):
             console.prompt_ns = time_ns
 
-    def _complete(self, console: DomainConsole) -> None:
+    def _complete(self, console: ConsoleLog) -> None:
         text = plain(console.pending)
         console.pending = ""
         if not text:

@@ -38,7 +38,7 @@ class Debugger:
 
 
 @dataclass(frozen=True)
-class Program:
+class DebugProgram:
     """A domain's ELF file with its symbols, and how far it was moved from its addresses."""
 
     path: Path
@@ -55,7 +55,7 @@ def parse_debugger(text: str) -> Debugger:
     return Debugger(domain, int(port))
 
 
-def gdb_script(debugger: Debugger, cores: Sequence[int], entry: int, program: Program | None) -> str:
+def gdb_script(debugger: Debugger, cores: Sequence[int], entry: int, program: DebugProgram | None) -> str:
     """What GDB reads with `-x`: connects, defines `guest-break`, and stops at the guest's first instruction.
 
     `cores`: of the domain's VCPUs, the first one's first."""
@@ -80,7 +80,7 @@ def gdb_script(debugger: Debugger, cores: Sequence[int], entry: int, program: Pr
     return "\n".join(lines) + "\n"
 
 
-def _symbols(program: Program) -> list[str]:
+def _symbols(program: DebugProgram) -> list[str]:
     path = shlex.quote(str(program.path))
     return [f"symbol-file {path} -o {program.moved:#x}"] if program.moved else [f"file {path}"]
 

@@ -37,7 +37,7 @@ class EmulatorError(BulkheadError):
 
 
 @dataclass(frozen=True)
-class Machine:
+class EmulatedMachine:
     """What the emulator is to be, apart from its channels."""
 
     binary: Path
@@ -74,7 +74,7 @@ class Machine:
 
 
 @dataclass
-class Emulator:
+class RunningEmulator:
     """A started emulator. Made by `start`."""
 
     process: asyncio.subprocess.Process
@@ -140,7 +140,7 @@ def _last_words(log: Path) -> str:
 
 
 @contextlib.asynccontextmanager
-async def start(arguments: list[str], log: Path, lines: bool = False) -> AsyncIterator[Emulator]:
+async def start(arguments: list[str], log: Path, lines: bool = False) -> AsyncIterator[RunningEmulator]:
     """Start it with its processors halted (`cont` lets them go), connected to its channels.
 
     `lines`: the caller sets inputs of devices.
@@ -169,7 +169,7 @@ async def start(arguments: list[str], log: Path, lines: bool = False) -> AsyncIt
         shutdown = EventListener(("SHUTDOWN", "GUEST_PANICKED", "RESET"))
         qmp.register_listener(shutdown)
         await _connect(qmp, control, process, log)
-        yield Emulator(process, *streams[0], qmp, shutdown, log, streams[1] if lines else None)
+        yield RunningEmulator(process, *streams[0], qmp, shutdown, log, streams[1] if lines else None)
     finally:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):

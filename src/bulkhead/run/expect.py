@@ -14,11 +14,11 @@ from typing import NamedTuple
 from bulkhead.config.quantity import U64_MAX
 from bulkhead.config.system import Expectation
 from bulkhead.results.run import ExpectedResult
-from bulkhead.run.target import QEMU, DomainTarget, Options
+from bulkhead.run.target import QEMU, DomainTarget, RunOptions
 
 
 def expectations(
-    targets: Sequence[DomainTarget], domains: Sequence[Mapping[str, object]], options: Options
+    targets: Sequence[DomainTarget], domains: Sequence[Mapping[str, object]], options: RunOptions
 ) -> list[ExpectedResult]:
     """One object for each thing that was expected: `domain`, `what`, `expected`, `seen`, and `met`, which is
     null where this run cannot show it."""
@@ -51,7 +51,7 @@ class _Seen(NamedTuple):
 
 
 def _of_domain(
-    wanted: Expectation, domain: Mapping[str, object], target: DomainTarget, options: Options
+    wanted: Expectation, domain: Mapping[str, object], target: DomainTarget, options: RunOptions
 ) -> Iterator[_Seen]:
     if wanted.ready is not None:
         yield _ready(wanted.ready, domain)
@@ -77,7 +77,9 @@ def _ready(by_ns: int, domain: Mapping[str, object]) -> _Seen:
     return _Seen("ready", expected, f"it was ready after {_time(ready_ns)}", ready_ns <= by_ns)
 
 
-def _throttled(wanted: bool, domain: Mapping[str, object], target: DomainTarget, options: Options) -> _Seen:
+def _throttled(
+    wanted: bool, domain: Mapping[str, object], target: DomainTarget, options: RunOptions
+) -> _Seen:
     expected = (
         "to be stopped by its budget in at least one period"
         if wanted
@@ -97,7 +99,7 @@ def _throttled(wanted: bool, domain: Mapping[str, object], target: DomainTarget,
     return _Seen("throttled", expected, seen, (stopped > 0) is wanted)
 
 
-def _slowdown(most: float, domain: Mapping[str, object], options: Options) -> _Seen:
+def _slowdown(most: float, domain: Mapping[str, object], options: RunOptions) -> _Seen:
     expected, slowdown = f"a slowdown of at most {most:g}", domain.get("slowdown")
     if not isinstance(slowdown, float):
         return _Seen("slowdown", expected, "its run alone was not made (`--on machine --solo`)", None)
@@ -105,7 +107,7 @@ def _slowdown(most: float, domain: Mapping[str, object], options: Options) -> _S
     return _Seen("slowdown", expected, f"its slowdown was {slowdown:.2f}", met)
 
 
-def _release_delay(most_ns: int, domain: Mapping[str, object], options: Options) -> _Seen:
+def _release_delay(most_ns: int, domain: Mapping[str, object], options: RunOptions) -> _Seen:
     """Of a program that reports its `jitter_ns`: from the moment for which it has set its timer."""
     expected = f"release delays of at most {_time(most_ns)}"
     if options.on == QEMU and not options.icount:
@@ -119,7 +121,7 @@ def _release_delay(most_ns: int, domain: Mapping[str, object], options: Options)
     return _Seen("release_delay", expected, f"its longest release delay was {_time(longest)}", met)
 
 
-def _report(key: str, value: int, domain: Mapping[str, object], options: Options) -> _Seen:
+def _report(key: str, value: int, domain: Mapping[str, object], options: RunOptions) -> _Seen:
     expected, report = f"`{key}: {value}` in its report", domain.get("report")
     if not isinstance(report, Mapping) or key not in report:
         seen = "it has not reported that" if isinstance(report, Mapping) else "it has reported nothing"

@@ -16,7 +16,7 @@ from typing import Any
 
 from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.run import memory
-from bulkhead.run.emulator import Emulator
+from bulkhead.run.emulator import RunningEmulator
 from bulkhead.run.live_cores import core_rows, flow_rows
 from bulkhead.run.mpam import monitored
 from bulkhead.run.pace import MOST_S, Pace
@@ -44,7 +44,7 @@ class _Moment:
 
 
 @dataclass(frozen=True)
-class Window:
+class LiveWindow:
     """A span of a run: how long it was, and the cores at its beginning (none: at the run's)."""
 
     seconds: float | None  # None: nobody says
@@ -71,7 +71,7 @@ class Live:
         self._pace = Pace()
         self._looked_s = self._before.host_s
 
-    async def look(self, emulator: Emulator) -> float:
+    async def look(self, emulator: RunningEmulator) -> float:
         """Of a machine that runs. Returns in how many seconds to look again. Raises EmulatorError."""
         wanted = [*self._target.status_frames, *self._rings, *self._mpam_frames]
         began_s = time.monotonic()
@@ -123,16 +123,16 @@ class Live:
             self._before = now
         return max((n - seen.get(core, 0) for core, n in self._recorder.seen.items()), default=0)
 
-    def _write(self, status: SystemStatus, window: Window, mpam: MpamStatus | None) -> None:
+    def _write(self, status: SystemStatus, window: LiveWindow, mpam: MpamStatus | None) -> None:
         _replace(self._target.directory / LIVE_FILE, live_table(self._target, status, window, mpam))
 
 
-def _since(status: SystemStatus, before: _Moment, now: _Moment) -> Window:
+def _since(status: SystemStatus, before: _Moment, now: _Moment) -> LiveWindow:
     """Since the look before: of the guest's time where somebody says it, else of the host's."""
     hz = status.counter_hz
     guest = now.guest_ticks > before.guest_ticks > 0 and hz > 0
     ticks = now.guest_ticks - before.guest_ticks
-    return Window(
+    return LiveWindow(
         seconds=ticks / hz if guest else now.host_s - before.host_s,
         clock="guest" if guest else "host",
         guest_s=(now.guest_ticks - status.started_at) / hz if now.guest_ticks and hz else None,
@@ -143,13 +143,15 @@ def _since(status: SystemStatus, before: _Moment, now: _Moment) -> Window:
     )
 
 
-def _whole(guest_ns: int | None) -> Window:
+def _whole(guest_ns: int | None) -> LiveWindow:
     """All of a run that has ended."""
     seconds = guest_ns / 1e9 if guest_ns is not None else None
-    return Window(seconds=seconds, clock="guest", guest_s=seconds, ended=True)
+    return LiveWindow(seconds=seconds, clock="guest", guest_s=seconds, ended=True)
 
 
-def live_table(target: Target, status: SystemStatus, window: Window, mpam: MpamStatus | None = None) -> Json:
+def live_table(
+    target: Target, status: SystemStatus, window: LiveWindow, mpam: MpamStatus | None = None
+) -> Json:
     """Rows for domains, shared cores and flows, with what they did in the window."""
     rows = [_row(target, status, index, window) for index in range(len(target.domains))]
     if target.mpam is not None and mpam is not None:
@@ -170,7 +172,7 @@ def live_table(target: Target, status: SystemStatus, window: Window, mpam: MpamS
     }
 
 
-def _monitored(promise: MpamPromise, now: MpamStatus, index: int, window: Window) -> list[Json]:
+def _monitored(promise: MpamPromise, now: MpamStatus, index: int, window: LiveWindow) -> list[Json]:
     """What the domain's monitors say, and how fast it moved memory in the window."""
     rows: list[Json] = [dict(row) for row in monitored(promise, now, index)]
     before = monitored(promise, window.mpam_before, index) if window.mpam_before is not None else []
@@ -192,7 +194,7 @@ def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -
     return {"global": now.global_last, "load": round(load, 4), "changes": now.changes}
 
 
-def _row(target: Target, status: SystemStatus, index: int, window: Window) -> Json:
+def _row(target: Target, status: SystemStatus, index: int, window: LiveWindow) -> Json:
     domain = target.domains[index]
     cores = [one for core in status.cores if (one := core.vcpu_of(index)) is not None]
     old = {number: core.vcpu_of(index) for number, core in window.before.items()}

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bulkhead.run.emulator import Emulator, EmulatorError
+from bulkhead.run.emulator import EmulatorError, RunningEmulator
 
 FRAME_BYTES = 4096
 _JOINED_GAP = 1 << 20  # frames closer than this are fetched in one piece, with what lies between
@@ -47,7 +47,7 @@ def pieces(frames: Iterable[int], gap: int = _JOINED_GAP) -> list[range]:
     return found
 
 
-async def fetch(emulator: Emulator, frames: Iterable[int], scratch: Path) -> MemoryImage:
+async def fetch(emulator: RunningEmulator, frames: Iterable[int], scratch: Path) -> MemoryImage:
     """Read the frames of a machine that does not run. `scratch` is a file that is used and removed."""
     wanted = set(frames)
     image = MemoryImage()

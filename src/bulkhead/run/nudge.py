@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from bulkhead.run.emulator import Emulator, EmulatorError
+from bulkhead.run.emulator import EmulatorError, RunningEmulator
 
 PAUSE_S = 0.1  # how long a timer interrupt may be late
 _PLACES = ("soc", "unattached")  # of the machine, where QEMU's boards keep their devices
@@ -24,7 +24,7 @@ _TYPE = "child<arm_gic>"
 _PRIVATE = 32  # interrupts before the first shared one; inputs are numbered from that on
 
 
-async def nudge(emulator: Emulator) -> None:
+async def nudge(emulator: RunningEmulator) -> None:
     """Until it is cancelled. `emulator` was started with `lines`. Raises EmulatorError."""
     assert emulator.lines is not None
     answers, orders = emulator.lines
@@ -41,7 +41,7 @@ async def nudge(emulator: Emulator) -> None:
                     return
 
 
-async def _path_of_gic(emulator: Emulator) -> str:
+async def _path_of_gic(emulator: RunningEmulator) -> str:
     for place in await _children(emulator, "/machine"):
         if place["name"] in _PLACES:
             for child in await _children(emulator, f"/machine/{place['name']}"):
@@ -50,7 +50,7 @@ async def _path_of_gic(emulator: Emulator) -> str:
     raise EmulatorError("the emulator has no GICv2 where its boards keep their devices")
 
 
-async def _children(emulator: Emulator, path: str) -> list[dict[str, str]]:
+async def _children(emulator: RunningEmulator, path: str) -> list[dict[str, str]]:
     children = await emulator.command("qom-list", {"path": path})
     assert isinstance(children, list)
     return children

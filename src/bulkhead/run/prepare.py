@@ -18,12 +18,11 @@ from bulkhead.config.locate import limits
 from bulkhead.config.masters import incoherent, unconfined
 from bulkhead.config.platform import Platform
 from bulkhead.config.ways import ways_of
-from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, TablePromise, Window
+from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, PromisedWindow, TablePromise
 from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.machine.request import request_of
-from bulkhead.package.build import Build, program_of_domain
-from bulkhead.package.build import Options as BuildOptions
+from bulkhead.package.build import Build, BuildOptions, program_of_domain
 from bulkhead.package.elf import read_elf
 from bulkhead.planning.broker import BROKER, cids_of, engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
@@ -31,10 +30,10 @@ from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.run.boot import boot_by, in_one_piece
-from bulkhead.run.debug import BadDebugger, Program, gdb_script
-from bulkhead.run.emulator import Machine
+from bulkhead.run.debug import BadDebugger, DebugProgram, gdb_script
+from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.run.partitions import mpam_promise, portion_promise
-from bulkhead.run.target import MACHINE, DomainTarget, FlowTarget, Options, Policy, Target
+from bulkhead.run.target import MACHINE, DomainTarget, FlowTarget, Policy, RunOptions, Target
 
 _KIB = 1024
 _OBSERVER_RESULT = "observe-result.json"
@@ -42,7 +41,7 @@ _MEMORY = "memory.bin"
 
 
 def make_target(
-    loaded: Loaded, build: Build, options: Options, *, binary: Path, plugin: Path | None, directory: Path
+    loaded: Loaded, build: Build, options: RunOptions, *, binary: Path, plugin: Path | None, directory: Path
 ) -> Target:
     """For the emulator. `plugin` is the observer, None if the run is not observed. Raises NotBootable."""
     plan = build.plan
@@ -55,7 +54,7 @@ def make_target(
     boot = boot_by(options.boot, emulator.machine, elf=build.elf, image=build.img, load_pa=plan.load_area[0])
     booted = build.img if in_one_piece(options.boot) else build.elf
     assert booted is not None
-    machine = Machine(
+    machine = EmulatedMachine(
         binary=binary,
         machine=boot.machine,
         cpu=emulator.cpu,
@@ -90,14 +89,14 @@ def debugger_script(target: Target, build: Build, base: Path) -> Path | None:
     path = program_of_domain(build, base, BuildOptions(), domain.name)
     program = None
     if path is not None:
-        program = Program(path, entry - read_elf(path, movable=True).entry)
+        program = DebugProgram(path, entry - read_elf(path, movable=True).entry)
     script = target.directory / f"{domain.name}.gdb"
     script.write_text(gdb_script(debugger, domain.cores, entry, program), encoding="utf-8")
     return script
 
 
 def make_simulated_target(
-    loaded: Loaded, build: Build, options: Options, programs: Sequence[Path], directory: Path
+    loaded: Loaded, build: Build, options: RunOptions, programs: Sequence[Path], directory: Path
 ) -> Target:
     """For the simulated machine; `programs` are the domains'. Raises NotSimulated."""
     target = _target(loaded, build, options, directory, build.elf)
@@ -114,7 +113,7 @@ def frames_of(target: Target) -> list[int]:
     return list(dict.fromkeys((*target.status_frames, *pool, *target.on_chip_frames, *tables)))
 
 
-def _target(loaded: Loaded, build: Build, options: Options, directory: Path, booted: Path) -> Target:
+def _target(loaded: Loaded, build: Build, options: RunOptions, directory: Path, booted: Path) -> Target:
     plan = build.plan
     event = counted_event(plan.platform, emulated=options.on != MACHINE)
     return Target(
@@ -145,7 +144,7 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
     )
 
 
-def _policy(plan: Plan, options: Options) -> Policy:
+def _policy(plan: Plan, options: RunOptions) -> Policy:
     """The emulator's cores run by turns, so that it shows no delays."""
     hypervisor, bound = plan.system.hypervisor, plan.platform.release_delay
     return Policy(
@@ -184,8 +183,8 @@ def make_promise(plan: Plan) -> Promise:
         ),
         hypervisor_colors=plan.pool.colors or frozenset(),
         pool_frames=np.sort(plan.pool.pages(plan.space)),
-        ram=tuple(Window(ram.at, ram.size, "RAM") for ram in plan.platform.memory),
-        load_area=Window(load_pa, load_bytes, "load area"),
+        ram=tuple(PromisedWindow(ram.at, ram.size, "RAM") for ram in plan.platform.memory),
+        load_area=PromisedWindow(load_pa, load_bytes, "load area"),
         hypervisor_devices=_hypervisor_devices(plan),
         exchange=_exchange(plan),
         table_frames=_table_frames(plan),
@@ -278,28 +277,28 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
     )
 
 
-def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[Window, ...]:
+def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[PromisedWindow, ...]:
     """Its pass-through devices, and on GICv2 the virtual CPU interface, which every guest drives itself."""
     configured = plan.system.domain(domain.name)
     passable = plan.platform.passable()
     found = [
-        Window(passable[name].pages.at, passable[name].pages.bytes, name)
+        PromisedWindow(passable[name].pages.at, passable[name].pages.bytes, name)
         for name in (configured.devices if configured else ())
         if name in passable
     ]
     gic = plan.platform.interrupt_controller
     assert gic is not None, "only boards that boot come here"
     if gic.type == "gicv2" and gic.virtual_cpu is not None:
-        found.append(Window(gic.virtual_cpu, 8 * _KIB, "virtual CPU interface"))
+        found.append(PromisedWindow(gic.virtual_cpu, 8 * _KIB, "virtual CPU interface"))
     return tuple(found)
 
 
-def _hypervisor_devices(plan: Plan) -> tuple[Window, ...]:
+def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
     platform = plan.platform
     gic = platform.interrupt_controller
     assert gic is not None, "only boards that boot come here"
     assert platform.uart is not None
-    windows = [Window(platform.uart.at, 4 * _KIB, "UART")]
+    windows = [PromisedWindow(platform.uart.at, 4 * _KIB, "UART")]
     if gic.type == "gicv3":
         # It looks for each core's among those of all cores that the chip has.
         every = gic.redistributors_size or limits()["max_cores"] * 256 * _KIB
@@ -310,22 +309,25 @@ def _hypervisor_devices(plan: Plan) -> tuple[Window, ...]:
             (gic.cpu_interface, 8 * _KIB, "CPU interface"),
             (gic.hypervisor, 4 * _KIB, "hypervisor interface"),
         ]
-    windows += [Window(at, size, name) for at, size, name in frames if at is not None]
+    windows += [PromisedWindow(at, size, name) for at, size, name in frames if at is not None]
     if platform.dram is not None and platform.dram.utilization is not None:
-        windows.append(Window(platform.dram.utilization.at, 4 * _KIB, "counters of the memory controller"))
+        windows.append(
+            PromisedWindow(platform.dram.utilization.at, 4 * _KIB, "counters of the memory controller")
+        )
     if platform.ocm is not None:
         windows.append(
-            Window(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples and tables")
+            PromisedWindow(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples and tables")
         )
     if platform.mpam is not None:
         windows += [
-            Window(one.at, one.end - one.at, f"MPAM of {one.name}") for one in platform.mpam.components
+            PromisedWindow(one.at, one.end - one.at, f"MPAM of {one.name}")
+            for one in platform.mpam.components
         ]
     engine = engine_of(plan.system, platform)
     if engine is not None:
-        windows.append(Window(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
+        windows.append(PromisedWindow(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
         if engine.qos is not None:
-            windows.append(Window(engine.qos, 4 * _KIB, f"regulator of {engine.name}"))
+            windows.append(PromisedWindow(engine.qos, 4 * _KIB, f"regulator of {engine.name}"))
     return tuple(windows)
 
 

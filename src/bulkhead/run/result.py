@@ -25,7 +25,7 @@ from bulkhead.results.run import (
 )
 from bulkhead.results.witness import MissingWitness, RegisterWitnessResult, WitnessResults
 from bulkhead.run.budget import budget_reasons, events_of, regulation_of
-from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
+from bulkhead.run.console import HYPERVISOR, ConsoleLog, ConsoleParser
 from bulkhead.run.expect import expectation_reasons, expectations
 from bulkhead.run.flows import flow_reasons, flows_json, flows_of, flows_without_packets
 from bulkhead.run.interference import interference, interference_reasons
@@ -33,7 +33,7 @@ from bulkhead.run.mpam import monitored, mpam_json, witness_of
 from bulkhead.run.path_costs import Costs, path_costs_json
 from bulkhead.run.refusal import explained
 from bulkhead.run.samples import RingPlaces
-from bulkhead.run.session import Outcome
+from bulkhead.run.session import RunOutcome
 from bulkhead.run.shared_core import shared_cores, shared_reasons
 from bulkhead.run.status import CoreStatus, DomainStatus, SystemStatus
 from bulkhead.run.status_mpam import HYPERVISOR as HYPERVISOR_OWNER
@@ -44,11 +44,11 @@ Json = dict[str, object]
 
 
 @dataclass
-class Facts:
+class RunFacts:
     """Everything that is known after a run; what is missing has its reason in its place."""
 
     target: Target
-    outcome: Outcome
+    outcome: RunOutcome
     status: SystemStatus | str
     tables: TableWitness | str
     observer: ObserverResult | str | None  # None: was not asked for
@@ -69,7 +69,7 @@ class Facts:
         return self.observer if isinstance(self.observer, ObserverResult) else None
 
 
-def run_result(facts: Facts) -> RunResult:
+def run_result(facts: RunFacts) -> RunResult:
     """The result of the run, with its verdict and the reasons for it."""
     target, options = facts.target, facts.target.options
     reasons = list(facts.reasons)
@@ -149,7 +149,7 @@ def run_result(facts: Facts) -> RunResult:
     return result
 
 
-def _hypervisor(facts: Facts, status: SystemStatus | None) -> HypervisorResult:
+def _hypervisor(facts: RunFacts, status: SystemStatus | None) -> HypervisorResult:
     target = facts.target
     part: HypervisorResult = {
         "program": target.program,
@@ -169,7 +169,7 @@ def _hypervisor(facts: Facts, status: SystemStatus | None) -> HypervisorResult:
     return part
 
 
-def _add_mechanism(facts: Facts, status: SystemStatus | None, result: RunResult) -> None:
+def _add_mechanism(facts: RunFacts, status: SystemStatus | None, result: RunResult) -> None:
     """What divides caches and bandwidth, and what there is of MPAM."""
     target, chosen = facts.target, facts.target.mechanism
     if chosen is None:
@@ -184,13 +184,13 @@ def _add_mechanism(facts: Facts, status: SystemStatus | None, result: RunResult)
         result["mpam"] = mpam_json(target.mpam, facts.mpam, status.counter_hz)
 
 
-def _monitored(facts: Facts, owner: int) -> list[MonitoredResult] | None:
+def _monitored(facts: RunFacts, owner: int) -> list[MonitoredResult] | None:
     if facts.target.mpam is None or not isinstance(facts.mpam, MpamStatus):
         return None
     return monitored(facts.target.mpam, facts.mpam, owner)
 
 
-def _guest_time(facts: Facts) -> tuple[int | None, str | None]:
+def _guest_time(facts: RunFacts) -> tuple[int | None, str | None]:
     """From the start of the hypervisor to the end of the run, and whose clock says so: `hypervisor`;
     `machine`, that of the simulated one; `host`, which the emulator's follows; `console`: it was as long as
     its newest line says, or longer."""
@@ -208,12 +208,12 @@ def _guest_time(facts: Facts) -> tuple[int | None, str | None]:
     return (outcome.console.time_ns, "console") if outcome.console else (None, None)
 
 
-def _guest_text(facts: Facts) -> str:
+def _guest_text(facts: RunFacts) -> str:
     ns, clock = _guest_time(facts)
     return ("at least " if clock == "console" else "") + _seconds(ns)
 
 
-def _ending_reasons(facts: Facts) -> list[str]:
+def _ending_reasons(facts: RunFacts) -> list[str]:
     """Why the run as a whole is not what was asked for."""
     outcome, reasons = facts.outcome, []
     if outcome.how in ("failed", "died"):
@@ -248,12 +248,12 @@ def _hypervisor_said(console: ConsoleParser | None) -> str:
     return next((line for line in reversed(lines) if "refus" in line or "panic" in line), "")
 
 
-def _domain(facts: Facts, index: int, reasons: list[str]) -> DomainResult:
+def _domain(facts: RunFacts, index: int, reasons: list[str]) -> DomainResult:
     target = facts.target.domains[index]
     status = facts.status if isinstance(facts.status, SystemStatus) else None
     domain = status.domains[index] if status and index < len(status.domains) else None
     cores = [one for core in status.cores if (one := core.vcpu_of(index))] if status else []
-    console = facts.outcome.console.domains[target.name] if facts.outcome.console else DomainConsole()
+    console = facts.outcome.console.domains[target.name] if facts.outcome.console else ConsoleLog()
     state = _state(domain) if domain else "unknown"
     result: DomainResult = {
         "name": target.name,
@@ -290,7 +290,7 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> DomainResult:
     return result
 
 
-def _slowdown(facts: Facts, target: DomainTarget) -> float | None:
+def _slowdown(facts: RunFacts, target: DomainTarget) -> float | None:
     """Time for an instruction of its cores beside the others, by the same time alone."""
     alone = facts.solo.get(target.name)
     if facts.simulated is None or alone is None:
@@ -300,7 +300,7 @@ def _slowdown(facts: Facts, target: DomainTarget) -> float | None:
     return round(beside / by_itself, 4) if beside and by_itself else None
 
 
-def _attempts(facts: Facts, reasons: list[str]) -> list[AttemptResult]:
+def _attempts(facts: RunFacts, reasons: list[str]) -> list[AttemptResult]:
     """What hostile domains have tried, and why that does not show that they are contained."""
     if facts.outcome.console is None:
         return []
@@ -312,7 +312,9 @@ def _attempts(facts: Facts, reasons: list[str]) -> list[AttemptResult]:
     return found
 
 
-def _interference(facts: Facts, domains: list[DomainResult], reasons: list[str]) -> list[InterferenceResult]:
+def _interference(
+    facts: RunFacts, domains: list[DomainResult], reasons: list[str]
+) -> list[InterferenceResult]:
     """Real-time domains that measured themselves before and during an attack."""
     names = facts.target.layout.enum("exit_reason")
     ordered = sorted(names, key=lambda name: names[name])
@@ -330,7 +332,7 @@ def _state(domain: DomainStatus) -> str:
     return "running" if domain.state == "restarting" else domain.state
 
 
-def _promise_of_eviction(facts: Facts, target: DomainTarget, llc: LlcResult, reasons: list[str]) -> None:
+def _promise_of_eviction(facts: RunFacts, target: DomainTarget, llc: LlcResult, reasons: list[str]) -> None:
     evicted = llc["evicted_by_others"]
     if facts.target.cache_colored and evicted > 0:
         reasons.append(
@@ -364,7 +366,7 @@ def _add_ending(domain: DomainStatus, result: DomainResult) -> None:
         }
 
 
-def _witnesses(facts: Facts, reasons: list[str]) -> WitnessResults:
+def _witnesses(facts: RunFacts, reasons: list[str]) -> WitnessResults:
     result: WitnessResults = {}
     if isinstance(facts.observer, ObserverResult):
         result["observer"] = facts.observer.witness_json(facts.target.cache_colored)
@@ -400,7 +402,7 @@ def _first_of(name: str, texts: list[str], total: int) -> list[str]:
 
 
 def _registers(
-    facts: Facts, promise: MpamPromise, reasons: list[str]
+    facts: RunFacts, promise: MpamPromise, reasons: list[str]
 ) -> RegisterWitnessResult | MissingWitness:
     """The witness `mpam`; of a run that never started nobody expects one."""
     started = isinstance(facts.status, SystemStatus) and facts.status.phase in ("started", "ended")

@@ -21,8 +21,8 @@ from typing import Any, BinaryIO, Protocol
 from bulkhead.run import emulator as emu
 from bulkhead.run import memory
 from bulkhead.run.boot import Typist
-from bulkhead.run.console import ConsoleParser, Line
-from bulkhead.run.emulator import Emulator, EmulatorError, how_it_ended
+from bulkhead.run.console import ConsoleLine, ConsoleParser
+from bulkhead.run.emulator import EmulatorError, RunningEmulator, how_it_ended
 from bulkhead.run.keys import ASK_TIME, KeyFilter, raw_mode
 from bulkhead.run.nudge import nudge
 
@@ -35,7 +35,7 @@ _ASK_LIMIT_S = 3.0  # a hypervisor that says nothing for so long does not run
 class View(Protocol):
     """Who shows the run while it runs."""
 
-    def line(self, line: Line) -> None: ...
+    def line(self, line: ConsoleLine) -> None: ...
 
     def raw(self, data: bytes) -> None: ...
 
@@ -43,7 +43,7 @@ class View(Protocol):
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """How the run ended and what was seen."""
 
     how: str  # shutdown, left, interrupted, timeout, died, failed
@@ -60,27 +60,29 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SessionPlan:
     """What the session must know of the target."""
 
-    machine: emu.Machine
+    machine: emu.EmulatedMachine
     directory: Path
     domain_names: tuple[str, ...]
     frames: tuple[int, ...]  # to read at the end
     timeout_s: float | None
     attach: bool
-    look: Callable[[Emulator], Awaitable[float]] | None = None  # at the machine while it runs; pause in s
+    look: Callable[[RunningEmulator], Awaitable[float]] | None = (
+        None  # at the machine while it runs; pause in s
+    )
     raw_domain: str | None = None  # who has the terminal for itself
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to be looked for, by domain
 
 
-def run_session(plan: Plan, view: View) -> Outcome:
+def run_session(plan: SessionPlan, view: View) -> RunOutcome:
     """Run to the end. Errors of the emulator are in the outcome; only bugs raise."""
     return asyncio.run(_Session(plan, view).run())
 
 
 class _Session:
-    def __init__(self, plan: Plan, view: View) -> None:
+    def __init__(self, plan: SessionPlan, view: View) -> None:
         self._plan = plan
         self._view = view
         self._parser = ConsoleParser(plan.domain_names, view.line, raw=plan.raw_domain, watched=plan.watched)
@@ -89,8 +91,10 @@ class _Session:
         self._last_data = 0.0
         self._guest_start: float | None = None  # when guest time began, by the host's clock: not before it
 
-    async def run(self) -> Outcome:
-        outcome = Outcome(how="failed", console=self._parser, command=tuple(self._plan.machine.arguments()))
+    async def run(self) -> RunOutcome:
+        outcome = RunOutcome(
+            how="failed", console=self._parser, command=tuple(self._plan.machine.arguments())
+        )
         started = time.monotonic()
         loop = asyncio.get_running_loop()
         self._stop = loop.create_future()
@@ -105,7 +109,7 @@ class _Session:
         self._parser.finish()
         return outcome
 
-    async def _drive(self, emulator: Emulator, outcome: Outcome) -> None:
+    async def _drive(self, emulator: RunningEmulator, outcome: RunOutcome) -> None:
         outcome.qemu_version = await emulator.version()
         with (self._plan.directory / "console.log").open("wb") as log:
             pump = asyncio.ensure_future(self._pump(emulator, log))
@@ -142,7 +146,7 @@ class _Session:
     def _needs_nudges(self) -> bool:
         return self._plan.machine.gicv2 and not self._plan.machine.icount
 
-    async def _ask_time(self, emulator: Emulator, pump: asyncio.Future[None]) -> int | None:
+    async def _ask_time(self, emulator: RunningEmulator, pump: asyncio.Future[None]) -> int | None:
         """Guest time now, by the hypervisor's own clock; None if it does not answer."""
         self._parser.told_ns = None
         end = time.monotonic() + _ASK_LIMIT_S
@@ -161,7 +165,7 @@ class _Session:
             return None
         return max(self._parser.time_ns, int((moment - self._guest_start) * 1e9))
 
-    async def _wait_for_end(self, emulator: Emulator) -> tuple[str, str]:
+    async def _wait_for_end(self, emulator: RunningEmulator) -> tuple[str, str]:
         assert self._stop is not None
         tasks = {
             asyncio.ensure_future(self._machine_ended(emulator)),
@@ -182,7 +186,7 @@ class _Session:
                 task.cancel()
             await asyncio.gather(*(tasks - {self._stop}), return_exceptions=True)
 
-    async def _machine_ended(self, emulator: Emulator) -> tuple[str, str]:
+    async def _machine_ended(self, emulator: RunningEmulator) -> tuple[str, str]:
         async for event in emulator.shutdown:
             if event["event"] == "SHUTDOWN":
                 data = event.get("data")
@@ -192,11 +196,11 @@ class _Session:
         await asyncio.Event().wait()  # the channel is gone; the end of the process says more
         raise AssertionError("unreachable")
 
-    async def _process_ended(self, emulator: Emulator) -> tuple[str, str]:
+    async def _process_ended(self, emulator: RunningEmulator) -> tuple[str, str]:
         code = await emulator.process.wait()
         return "died", f"the emulator ended by itself ({how_it_ended(code)}){emulator.last_words()}"
 
-    async def _pump(self, emulator: Emulator, log: BinaryIO) -> None:
+    async def _pump(self, emulator: RunningEmulator, log: BinaryIO) -> None:
         """Serial line to log, parser and view, until it is closed; a loader's questions are answered."""
         typist = Typist(self._plan.machine.answers)
         while data := await emulator.serial_in.read(65536):
@@ -225,7 +229,7 @@ class _Session:
             self._view.tick(self._parser)
             await asyncio.sleep(0.25)
 
-    async def _look(self, emulator: Emulator, ended: asyncio.Event) -> None:
+    async def _look(self, emulator: RunningEmulator, ended: asyncio.Event) -> None:
         """Until the machine has ended; a look that has begun is finished, so that no answer comes late."""
         pause_s = 0.0
         with contextlib.suppress(EmulatorError, OSError):  # whoever ends the run says why
@@ -236,7 +240,7 @@ class _Session:
                         return
                 pause_s = await self._plan.look(emulator)
 
-    async def _nudge(self, emulator: Emulator) -> None:
+    async def _nudge(self, emulator: RunningEmulator) -> None:
         try:
             await nudge(emulator)
         except EmulatorError as error:
@@ -248,7 +252,7 @@ class _Session:
             self._stop.set_result((how, detail))
 
     @contextlib.contextmanager
-    def _signals_to(self, emulator: Emulator) -> Iterator[None]:
+    def _signals_to(self, emulator: RunningEmulator) -> Iterator[None]:
         """The first signal ends the run in order, the second one at once."""
         loop = asyncio.get_running_loop()
 
@@ -268,7 +272,7 @@ class _Session:
                 loop.remove_signal_handler(number)
 
     @contextlib.contextmanager
-    def _keyboard(self, emulator: Emulator) -> Iterator[None]:
+    def _keyboard(self, emulator: RunningEmulator) -> Iterator[None]:
         """Attach standard input, if it was asked for."""
         if not self._plan.attach:
             yield

@@ -22,7 +22,7 @@ import numpy as np
 from bulkhead.evidence.simulated import PS_PER_NS
 from bulkhead.run.console import ConsoleParser
 from bulkhead.run.memory import FRAME_BYTES, MemoryImage
-from bulkhead.run.session import Outcome, View
+from bulkhead.run.session import RunOutcome, View
 
 _LINE_LIMIT = 1 << 26  # of one piece's console, as JSON
 
@@ -42,20 +42,20 @@ class SimulatedPlan:
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to be looked for, by domain
 
 
-def run_simulation(plan: SimulatedPlan, view: View) -> Outcome:
+def run_simulation(plan: SimulatedPlan, view: View) -> RunOutcome:
     """Run to the end. What went wrong is in the outcome; only bugs raise."""
     return run_simulations([plan], view, jobs=1)[0]
 
 
-def run_simulations(plans: Sequence[SimulatedPlan], view: View, *, jobs: int) -> list[Outcome]:
+def run_simulations(plans: Sequence[SimulatedPlan], view: View, *, jobs: int) -> list[RunOutcome]:
     """Run all, `jobs` at a time; the view sees them mixed."""
     return asyncio.run(_run_all([_Simulation(plan, view) for plan in plans], jobs))
 
 
-async def _run_all(simulations: Sequence[_Simulation], jobs: int) -> list[Outcome]:
+async def _run_all(simulations: Sequence[_Simulation], jobs: int) -> list[RunOutcome]:
     room = asyncio.Semaphore(jobs)
 
-    async def run(one: _Simulation) -> Outcome:
+    async def run(one: _Simulation) -> RunOutcome:
         async with room:
             return await one.run()
 
@@ -95,8 +95,8 @@ class _Simulation:
         if self._process is not None and self._process.returncode is None:
             self._process.send_signal(signal.SIGKILL if again else signal.SIGTERM)
 
-    async def run(self) -> Outcome:
-        outcome = Outcome(how="failed", console=self._parser, command=(str(self._plan.program),))
+    async def run(self) -> RunOutcome:
+        outcome = RunOutcome(how="failed", console=self._parser, command=(str(self._plan.program),))
         if self._interrupted:
             outcome.how, outcome.detail = "interrupted", self._interrupted
             return outcome
@@ -122,7 +122,7 @@ class _Simulation:
         self._parser.finish()
         return outcome
 
-    async def _drive(self, process: asyncio.subprocess.Process, outcome: Outcome) -> None:
+    async def _drive(self, process: asyncio.subprocess.Process, outcome: RunOutcome) -> None:
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None
         complaints = asyncio.ensure_future(process.stderr.read())
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -146,7 +146,7 @@ class _Simulation:
         words = (await complaints).decode(errors="backslashreplace").strip()
         self._conclude(outcome, last, words, process.returncode)
 
-    def _conclude(self, outcome: Outcome, last: Json, words: str, code: int | None) -> None:
+    def _conclude(self, outcome: RunOutcome, last: Json, words: str, code: int | None) -> None:
         if "error" in last:
             outcome.how, outcome.detail = "failed", f"the simulated machine: {last['error']}"
         elif "ending" not in last:

@@ -21,7 +21,7 @@ from bulkhead.planning.model import Hooks
 from bulkhead.planning.regulation import RegulatorPlan
 from bulkhead.run.boot import ELF
 from bulkhead.run.debug import Debugger
-from bulkhead.run.emulator import Machine
+from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.schema.layout import Layout
 
 QEMU, MACHINE = "qemu", "machine"
@@ -72,7 +72,7 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Options:
+class RunOptions:
     """What the user asked of the run."""
 
     observe: bool = False
@@ -108,12 +108,12 @@ class Target:
     platform_sha256: str
     package_sha256: str
     program: str  # which of the board's hypervisors
-    machine: Machine | None  # the emulated one; None: the simulated machine
+    machine: EmulatedMachine | None  # the emulated one; None: the simulated machine
     layout: Layout
     status_frames: tuple[int, ...]  # PA of the system's statistics page, then of each core's
     promise: Promise
     domains: tuple[DomainTarget, ...]
-    options: Options
+    options: RunOptions
     directory: Path
     policy: Policy = Policy()
     observer_result: Path | None = None

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from bulkhead.run.console import HYPERVISOR, ConsoleParser, Line, plain, visible
+from bulkhead.run.console import HYPERVISOR, ConsoleLine, ConsoleParser, plain, visible
 
 # Columns at the start of a row that continues a line too long for the terminal: a tag alone is in column 0.
 _INDENT = 2
@@ -65,7 +65,7 @@ class AttachedView(AbstractContextManager["AttachedView"]):
         end = b"\x1b[0m\r\n" if self._rows else _RESET + b"\x1b[0m\r\n"
         self._write(end)
 
-    def line(self, line: Line) -> None:
+    def line(self, line: ConsoleLine) -> None:
         """Lines are shown as they come, by `raw`."""
 
     def raw(self, data: bytes) -> None:
@@ -119,7 +119,7 @@ class WatchingView(AbstractContextManager["WatchingView"]):
         if self._progress:
             self._progress.stop()
 
-    def line(self, line: Line) -> None:
+    def line(self, line: ConsoleLine) -> None:
         if not self._show_lines or self._is_result(line):
             return
         text = visible(plain(line.text))
@@ -129,7 +129,7 @@ class WatchingView(AbstractContextManager["WatchingView"]):
         width = self._console.width if self._console.is_terminal else len(text)
         self._console.print(Text("\n".join(_rows(text, width)), style="dim"), soft_wrap=True)
 
-    def _is_result(self, line: Line) -> bool:
+    def _is_result(self, line: ConsoleLine) -> bool:
         """Results are for the report, and in console.log: a screen full of them hides what is news."""
         if line.domain is None:
             return False

@@ -6,7 +6,7 @@ that it can be compared with a golden file. Must never write anything but consta
 
 from __future__ import annotations
 
-from bulkhead.schema.model import Constant, Enum, Field, Record, Region, Schema
+from bulkhead.schema.model import Constant, Enum, Field, LayoutRegion, Record, Schema
 
 _C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "char": "char"}
 
@@ -100,7 +100,7 @@ def _declaration(field: Field) -> str:
     return f"{c_type} {field.name}" + ("" if field.length is None else f"[{field.length}]")
 
 
-def _region(region: Region, schema: Schema) -> str:
+def _region(region: LayoutRegion, schema: Schema) -> str:
     """Without pointers, so that it can be read before the program is where it was linked to be."""
     size_at = f"offsetof(struct manifest_header, {region.bytes})" if isinstance(region.bytes, str) else "0"
     size = 0 if isinstance(region.bytes, str) else region.bytes

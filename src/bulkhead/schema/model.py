@@ -77,7 +77,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Region:
+class LayoutRegion:
     """Registers or memory that the hypervisor keeps. Paths lead to fields of a manifest's header."""
 
     name: str
@@ -96,7 +96,7 @@ class Schema:
     constants: dict[str, Constant] = field(default_factory=dict)
     enums: dict[str, Enum] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
-    regions: dict[str, Region] = field(default_factory=dict)
+    regions: dict[str, LayoutRegion] = field(default_factory=dict)
 
     @cached_property
     def canonical_text(self) -> str:

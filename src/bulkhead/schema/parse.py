@@ -18,9 +18,9 @@ from bulkhead.schema.model import (
     Constant,
     Enum,
     Field,
+    LayoutRegion,
     Member,
     Record,
-    Region,
     Schema,
     SchemaError,
 )
@@ -181,8 +181,8 @@ class _Parser:
         constants: dict[str, Constant],
         enums: dict[str, Enum],
         records: dict[str, Record],
-    ) -> dict[str, Region]:
-        result: dict[str, Region] = {}
+    ) -> dict[str, LayoutRegion]:
+        result: dict[str, LayoutRegion] = {}
         for key, body in self._pairs(node):
             name = self._name(key)
             cells = {str(cell.value): value for cell, value in self._pairs(body)}
@@ -199,7 +199,7 @@ class _Parser:
             )
             if gic is not None and gic not in versions:
                 raise self._error(cells["gic"], f"region '{name}': '{gic}' is no gic_version")
-            result[name] = Region(
+            result[name] = LayoutRegion(
                 name,
                 self._header_path(cells["at"], records),
                 self._header_path(cells["bytes"], records)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from bulkhead.validation.measure import Job, Point, Result
+from bulkhead.validation.measure import Job, Result, ValidationPoint
 from bulkhead.validation.model import Role
 
 MEDIAN_LIMIT = 0.15
@@ -21,7 +21,7 @@ Run = Callable[[Sequence[tuple[str, Job]]], list[Result]]
 
 @dataclass(frozen=True)
 class Compared:
-    point: Point
+    point: ValidationPoint
     predicted: float
 
     @property
@@ -43,7 +43,7 @@ class Summary:
         return self.median <= MEDIAN_LIMIT and self.worst <= WORST_LIMIT
 
 
-def compare(wanted: Sequence[Point], run: Run) -> list[Compared]:
+def compare(wanted: Sequence[ValidationPoint], run: Run) -> list[Compared]:
     """The machine's value of each point. `run` gives the results of jobs; equal jobs it runs once."""
     jobs: list[tuple[str, Job]] = []
     for point in wanted:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bulkhead.validation.compare import Compared
-from bulkhead.validation.measure import Point
+from bulkhead.validation.measure import ValidationPoint
 
 _NAMES = {
     "single": "random reads",
@@ -21,24 +21,25 @@ _NAMES = {
 
 
 @dataclass(frozen=True)
-class Group:
+class PointGroup:
     board: str
     role: str
     name: str  # with its unit
     compared: tuple[Compared, ...]  # by size
 
 
-def grouped(compared: Sequence[Compared]) -> list[Group]:
+def grouped(compared: Sequence[Compared]) -> list[PointGroup]:
     """In the order of the points."""
     found: dict[tuple[str, str], list[Compared]] = {}
     for one in compared:
         found.setdefault((one.point.board.board, name_of(one.point)), []).append(one)
     return [
-        Group(board, group[0].point.board.role, name, tuple(group)) for (board, name), group in found.items()
+        PointGroup(board, group[0].point.board.role, name, tuple(group))
+        for (board, name), group in found.items()
     ]
 
 
-def name_of(point: Point) -> str:
+def name_of(point: ValidationPoint) -> str:
     name = _NAMES[point.kind]
     if point.unit == "ns":
         return f"{name}, {'4 KiB' if point.pages == 'small' else '2 MiB'} pages, ns"

@@ -48,7 +48,7 @@ _COPIES = ("copy", "bcopy", "cp")
 
 
 @dataclass(frozen=True)
-class Point:
+class ValidationPoint:
     """A published figure, and how the machine gets its own."""
 
     board: Board
@@ -80,16 +80,16 @@ class Point:
         return sum(self.size * PS_PER_US / time for time in times)
 
 
-def points(board: Board, least_ns: float) -> Iterator[Point]:
+def points(board: Board, least_ns: float) -> Iterator[ValidationPoint]:
     """All figures of a board. Latencies below `least_ns` are left out: so close to a hit in L1, the published
     figure has one digit."""
     for curve in board.measured.latency:
         for one in curve.ns:
             for kind, published in (("single", one.single), ("dual", one.dual)):
                 if published >= least_ns:
-                    yield Point(board, kind, curve.pages, one.size, published, "ns")  # type: ignore[arg-type]
+                    yield ValidationPoint(board, kind, curve.pages, one.size, published, "ns")  # type: ignore[arg-type]
     for rate in board.measured.rates:
-        yield Point(board, rate.kind, "small", BLOCK, rate.mb_s, "MB/s", rate.processes)
+        yield ValidationPoint(board, rate.kind, "small", BLOCK, rate.mb_s, "MB/s", rate.processes)
 
 
 def _job(board: Board, kind: Kind, pages: Pages, size: int, processes: int = 1) -> Job:

@@ -72,7 +72,7 @@ class Explanation(Model):
     why: Text
 
 
-class Measured(Model):
+class MeasuredBoard(Model):
     program: Text
     source: Text  # collection, file, date
     kernel: Text
@@ -86,7 +86,7 @@ class Board(Model):
     validation: FormatVersion
     board: Name  # the platform
     role: Role
-    measured: Measured
+    measured: MeasuredBoard
     explanations: tuple[Explanation, ...] = ()
 
 

@@ -58,7 +58,7 @@ class PeerFailed(BulkheadError):
 
 
 @dataclass(frozen=True)
-class Memory:
+class PeerMemory:
     """One of the peer's configuration files, in the machine's terms; times in clocks."""
 
     name: str
@@ -75,7 +75,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Request:
+class PeerRequest:
     clock: int
     address: int
     write: bool
@@ -93,7 +93,7 @@ class Mix:
 
     name: str
     share: float
-    addresses: Callable[[random.Random, Memory], Iterator[int]]
+    addresses: Callable[[random.Random, PeerMemory], Iterator[int]]
     one_write_in: int = 0  # 0: reads only
 
     @property
@@ -107,7 +107,7 @@ class Mix:
 
 
 @dataclass(frozen=True)
-class Beside:
+class PeerBeside:
     memory: str
     mix: Mix
     peak_bytes_per_s: float
@@ -126,17 +126,17 @@ class Beside:
         return not self.mix.judged or abs(self.error) <= LIMIT
 
 
-def _sequential(_: random.Random, memory: Memory) -> Iterator[int]:
+def _sequential(_: random.Random, memory: PeerMemory) -> Iterator[int]:
     while True:
         yield from range(0, memory.size, memory.line_bytes)
 
 
-def _scattered(random_: random.Random, memory: Memory) -> Iterator[int]:
+def _scattered(random_: random.Random, memory: PeerMemory) -> Iterator[int]:
     while True:
         yield random_.randrange(memory.size // memory.line_bytes) * memory.line_bytes
 
 
-def _both(random_: random.Random, memory: Memory) -> Iterator[int]:
+def _both(random_: random.Random, memory: PeerMemory) -> Iterator[int]:
     """Three lines of a stream, then one anywhere."""
     stream, scattered = _sequential(random_, memory), _scattered(random_, memory)
     while True:
@@ -157,7 +157,7 @@ MIXES = (
 )
 
 
-def memory_of(file: Path) -> Memory:
+def memory_of(file: Path) -> PeerMemory:
     """Reads a configuration file of the peer. Raises PeerFailed."""
     parser = configparser.ConfigParser(inline_comment_prefixes=(";", "#"))
     parser.optionxform = str  # type: ignore[assignment,method-assign]
@@ -191,7 +191,7 @@ def memory_of(file: Path) -> Memory:
     burst = beats // 2
     text = io.StringIO()
     parser.write(text)
-    return Memory(
+    return PeerMemory(
         name=file.stem,
         text=text.getvalue(),
         period_ps=period_ps,
@@ -233,18 +233,18 @@ def _masks(order: str, counts: dict[str, int], line: int) -> dict[str, list[int]
     return found
 
 
-def requests_of(mix: Mix, memory: Memory, clocks: int) -> list[Request]:
+def requests_of(mix: Mix, memory: PeerMemory, clocks: int) -> list[PeerRequest]:
     """More than `clocks` of them can serve, if the mix saturates."""
     random_ = random.Random(SEED)  # noqa: S311
     between = max(1.0, memory.burst_clocks / mix.share)
     addresses = mix.addresses(random_, memory)
     return [
-        Request(int(i * between), next(addresses), mix.one_write_in > 0 and i % mix.one_write_in == 0)
+        PeerRequest(int(i * between), next(addresses), mix.one_write_in > 0 and i % mix.one_write_in == 0)
         for i in range(int(clocks / between))
     ]
 
 
-def ours(memory: Memory, requests: list[Request], clocks: int) -> Found:
+def ours(memory: PeerMemory, requests: list[PeerRequest], clocks: int) -> Found:
     taken, read, written = dram_alone(
         json.dumps(memory.settings),
         [(round(one.clock * memory.period_ps), one.address, int(one.write)) for one in requests],
@@ -255,7 +255,7 @@ def ours(memory: Memory, requests: list[Request], clocks: int) -> Found:
     return Found((read + written) / seconds, fmean(times) / memory.period_ps if times else 0)
 
 
-def theirs(binary: Path, memory: Memory, requests: list[Request], clocks: int) -> Found:
+def theirs(binary: Path, memory: PeerMemory, requests: list[PeerRequest], clocks: int) -> Found:
     """Runs the peer. Raises PeerFailed."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -278,7 +278,7 @@ def theirs(binary: Path, memory: Memory, requests: list[Request], clocks: int) -
     return Found(moved * memory.line_bytes / seconds, waited / reads if reads else 0)
 
 
-def compared(binary: Path, files: Sequence[Path], update: Update) -> list[Beside]:
+def compared(binary: Path, files: Sequence[Path], update: Update) -> list[PeerBeside]:
     """All mixes with all configuration files. Raises PeerFailed."""
     found = []
     for number, file in enumerate(files):
@@ -291,5 +291,5 @@ def compared(binary: Path, files: Sequence[Path], update: Update) -> list[Beside
             except ValueError as error:
                 raise PeerFailed(f"{file}: {error}") from error
             peer = theirs(binary, memory, requests, CLOCKS)
-            found.append(Beside(memory.name, mix, memory.peak_bytes_per_s, own, peer))
+            found.append(PeerBeside(memory.name, mix, memory.peak_bytes_per_s, own, peer))
     return found
