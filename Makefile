@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test quick fuzz sockets guests prove advice lint format docs size linux notices clean
+.PHONY: help demo test quick coverage fuzz sockets guests prove advice lint format docs size linux notices clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -32,6 +32,10 @@ sockets: ## Linux's vsock_test between two Linux domains; fetches a kernel and i
 guests: ## boots guests of others, unchanged, and prints what works; GUESTS="--kvm-unit-tests DIR"; fetches 500 MB
 	@scripts/setup
 	@$(PYTHON) scripts/known_guests.py $(GUESTS)
+
+coverage: ## which lines of C, C++ and Python the tests run: a table and pages; 20 minutes
+	@scripts/setup packages python
+	@$(PYTHON) scripts/measure_coverage.py $(COVERAGE)
 
 prove: ## what Frama-C proves of core/; installs it where it is missing
 	@scripts/setup packages python

@@ -47,9 +47,15 @@ endif()
 
 # For unit tests and the libraries linked in them; never for what runs beside the emulator.
 add_library(bulkhead_sanitizers INTERFACE)
-target_compile_options(bulkhead_sanitizers INTERFACE
-    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1 -UNDEBUG)
-target_link_options(bulkhead_sanitizers INTERFACE -fsanitize=address,undefined)
+if(BULKHEAD_COVERAGE)
+    # Lines are counted in place of the sanitizers' checks: each line as it is written.
+    target_compile_options(bulkhead_sanitizers INTERFACE --coverage -fprofile-update=atomic -O0 -g1 -UNDEBUG)
+    target_link_options(bulkhead_sanitizers INTERFACE --coverage)
+else()
+    target_compile_options(bulkhead_sanitizers INTERFACE
+        -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1 -UNDEBUG)
+    target_link_options(bulkhead_sanitizers INTERFACE -fsanitize=address,undefined)
+endif()
 if(BULKHEAD_FUZZ)
     # Comparisons are not traced: inputs are built of steps, and it costs half of the speed.
     target_compile_options(bulkhead_sanitizers INTERFACE
