@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -77,14 +78,11 @@ def _native() -> list[Lines]:
 
 
 def _programs() -> list[str]:
-    """Paths of the unit tests' programs, as Ninja knows them."""
-    shown = subprocess.run(
-        ["ctest", "--test-dir", str(TREE), "--show-only=json-v1"], capture_output=True, text=True, check=True
+    """Targets of the unit tests' programs."""
+    built = re.findall(
+        r"^build (tests/\S+): C(?:XX)?_EXECUTABLE_LINKER", (TREE / "build.ninja").read_text(), re.MULTILINE
     )
-    tests = json.loads(shown.stdout)["tests"]
-    commands = {test["command"][0] for test in tests if test.get("command")}
-    inside = (Path(one).relative_to(TREE) for one in commands if Path(one).is_relative_to(TREE))
-    return sorted(str(one) for one in inside)
+    return sorted(set(built))
 
 
 def _python() -> list[Lines]:
