@@ -2,7 +2,8 @@
 """The site of the manual (Sphinx with MyST): `make docs` writes it into build/site.
 
 The pages are the Markdown files of this directory, as they are read on a forge. The order of the sidebar is
-that of docs/README.md: its sections are captions, the pages that a section links are its entries.
+that of docs/README.md: its sections are captions, the pages that a section links are its entries. The pages
+that docs/results/README.md links from its own directory are entries below it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,11 @@ suppress_warnings = ["myst.xref_missing"]
 
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _PAGE = re.compile(r"\]\(([\w./-]+)\.md\)")
+_INDEX = "results/README"
+
+
+def _toctree(pages: list[str], *options: str) -> str:
+    return "\n".join(["```{toctree}", ":hidden:", *options, "", *pages, "```"])
 
 
 def _sidebar(text: str) -> str:
@@ -39,13 +45,16 @@ def _sidebar(text: str) -> str:
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
         pages = [page for page in dict.fromkeys(_PAGE.findall(body)) if page not in seen]
         seen.update(pages)
-        made.append("\n".join(["```{toctree}", ":hidden:", f":caption: {title}", "", *pages, "```"]))
+        made.append(_toctree(pages, f":caption: {title}"))
     return "\n\n".join(made)
 
 
 def _read(_: Any, name: str, content: list[str]) -> None:
     if name == root_doc:
         content[0] += "\n\n" + _sidebar(content[0])
+    elif name == _INDEX:
+        pages = [page for page in dict.fromkeys(_PAGE.findall(content[0])) if "/" not in page]
+        content[0] += "\n\n" + _toctree(pages)
 
 
 def _write_index(app: Any, failure: Exception | None) -> None:

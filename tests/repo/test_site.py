@@ -87,5 +87,6 @@ def test_the_sidebar_has_every_page(pages: dict[Path, BeautifulSoup], site: Path
         "concepts/colors.html",
         "start/README.html",
         "reference/requirements.html",
+        "results/coloring.html",
         "time.html",
     } <= entries

@@ -2,7 +2,7 @@
 """One run of the simulated machine as a process of its own: a job as JSON in, its result as JSON out.
 
 `python -m bulkhead.machine.point < job.json`. Ends 1 with {"error": ...} if the job is impossible;
-docs/experiments.md has the keys. Campaigns (bulkhead.campaign) run many of these side by side.
+docs/experiments.md ("One point") has the keys. Campaigns (bulkhead.campaign) run many of these side by side.
 """
 
 from __future__ import annotations
