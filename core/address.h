@@ -13,12 +13,13 @@
 extern "C" {
 #endif
 
-/* A physical address: what leaves the core on the bus. */
+/* A physical address, as the core puts it on the bus. */
 typedef struct {
     uint64_t value;
 } paddr_t;
 
-/* An intermediate physical address: what a guest takes for physical; input of stage 2. */
+/* An intermediate physical address: the address that a guest takes for physical, and the input of stage-2
+ * translation. */
 typedef struct {
     uint64_t value;
 } ipaddr_t;

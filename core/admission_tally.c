@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What the manifest says of a domain as what memory_admission.h wants to know.
+ * Converts a domain's budget in the manifest to the rates and events that memory_admission.h computes with.
  */
 #include "core/admission_tally.h"
 #include "core/event_pool.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What has been counted of a system's budgets, and the room that it leaves for who comes next. Shared by the
- * parts of budget_admission.h only.
+ * A tally of the budgets of a system: which memory load has been counted so far, and how much room it leaves
+ * for the next budget. Only the source files behind budget_admission.h include this.
  */
 #ifndef BULKHEAD_CORE_ADMISSION_TALLY_H
 #define BULKHEAD_CORE_ADMISSION_TALLY_H
@@ -15,41 +15,43 @@ extern "C" {
 struct tally {
     const struct manifest_header *manifest;
     const struct admission_state *state;
-    struct memory_capacity capacity; /* without points nothing but the limit is tested */
-    uint64_t rate;                   /* of all that are bounded */
+    struct memory_capacity capacity; /* without curve points, only the limit is tested */
+    uint64_t rate;                   /* sum over all domains that are bounded */
     struct memory_load load;
-    bool is_open;             /* a domain is beside them that nothing bounds: no later change can help */
-    uint64_t interval_events; /* of an interval, of cores that are not regulated */
+    bool is_open;             /* a domain without any bound exists: no later change can make the rest fit */
+    uint64_t interval_events; /* events in an interval of cores that are not regulated */
 };
 
-/* With nothing counted. */
+/* An empty tally. */
 struct tally tally_begin(const struct manifest_header *manifest, const struct admission_state *state);
 
-/* Counts a domain that is no member of the regulator's set. */
+/* Adds a domain that is not in the regulator's set. */
 void tally_add_domain(struct tally *tally, uint32_t number);
 
-/* Whether what was counted is admitted by itself. */
+/* Whether everything counted so far is admitted. */
 bool tally_fits(const struct tally *tally);
 
-/* The largest rates that are left: below the limit, and, for an owner with so many cores, by the curve. */
+/* The largest rate that is still free: below the limit and, for an owner with `cores` cores, by the curve. */
 uint64_t tally_room_below_limit(const struct tally *tally);
 uint64_t tally_room_by_curve(const struct tally *tally, uint32_t cores);
 
-/* What an event of the domain's is on the memory's side; 0: its events do not bound what it asks for, or
- * nobody says. */
+/* Bytes that one event of the domain moves in memory. 0: its events do not bound its memory traffic, or the
+ * manifest does not state the size. */
 uint64_t tally_event_bytes(const struct manifest_header *manifest, const struct manifest_domain *domain);
 
-/* As what so many events count: a budget too small to be enforced is as good as the smallest that works. */
+/* The number of events to count for a budget of `events`: a budget too small to be enforced counts as the
+ * smallest enforceable one. */
 uint64_t tally_counted(const struct manifest_header *manifest, uint64_t events);
 
-/* `most` of these, or none if that is no budget that works. */
+/* `most`, or 0 if a budget of `most` events is too small to be enforced. */
 uint64_t tally_workable(const struct manifest_header *manifest, uint64_t most);
 
-/* How many have as much each: its VCPUs, if they do not share one budget. */
+/* The number of holders that have the budget each: the domain's VCPUs, or 1 if they share one budget. */
 uint32_t tally_holders(const struct manifest_domain *domain);
 
-/* The domain's events of an interval, as the regulator takes the limits of others: rounded up for each core.
- * And the most events of which that makes no more than `room`. */
+/* The domain's events in a regulator interval, computed as the regulator does for the limits of cores outside
+ * its set: rounded up for each core. tally_events_within() is the inverse: the most events whose interval
+ * count is at most `room`. */
 uint64_t tally_interval_events(const struct tally *tally, const struct manifest_domain *domain,
                                const struct budget_parameters *budget);
 uint64_t tally_events_within(const struct tally *tally, const struct manifest_domain *domain, uint64_t room,
@@ -60,13 +62,13 @@ static inline bool tally_has_curve(const struct tally *tally)
     return tally->capacity.point_count != 0;
 }
 
-/* What the broker moves is its rate, which is counted by itself. */
+/* The broker's traffic is its rate, which is counted separately. */
 static inline bool tally_is_broker(const struct manifest_header *manifest, uint32_t domain)
 {
     return manifest->flows.count != 0 && manifest->broker.domain == domain;
 }
 
-/* All cores of a domain are members of the regulator's set, or none. */
+/* Whether the domain is in the regulator's set. Either all cores of a domain are members, or none. */
 static inline bool tally_is_member(const struct manifest_header *manifest, uint32_t domain)
 {
     uint32_t first = manifest_domains(manifest)[domain].first_vcpu;

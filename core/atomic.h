@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Ordered accesses to words that several cores share. Compiler builtins on plain words instead of
- * <stdatomic.h>, which neither C++ nor a Linux module has. Only for the modules of core/ that say that they
- * are called from several cores.
+ * Ordered accesses to words that several cores share. They are compiler builtins on plain words, because
+ * neither C++ nor a Linux module has <stdatomic.h>. Only for modules of core/ whose head comment says that
+ * several cores call them.
  */
 #ifndef BULKHEAD_CORE_ATOMIC_H
 #define BULKHEAD_CORE_ATOMIC_H
@@ -19,7 +19,7 @@ static inline uint64_t atomic_word_load(const uint64_t *word)
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* What was stored before the word was, is seen after this. */
+/* Load with acquire order: stores made before the matching release store are visible after this load. */
 static inline uint64_t atomic_word_load_acquire(const uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -37,7 +37,8 @@ static inline void atomic_word_store_release(uint64_t *word, uint64_t value)
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* Replaces `*expected` by `desired`; else `*expected` becomes what is there. May fail for no reason. */
+/* Compare-and-swap: if the word equals `*expected`, stores `desired` and returns true; else writes the word's
+ * value to `*expected` and returns false. Weak: it may also fail without a reason. */
 static inline bool atomic_word_exchange(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
     return __atomic_compare_exchange_n(word, expected, desired, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -50,14 +51,14 @@ static inline void atomic_word_add(uint64_t *word, uint64_t value)
 
 /* NOLINTEND(readability-non-const-parameter) */
 
-/* Loads before this are done before stores and loads after it; stores before it before stores after it. */
+/* Acquire fence: loads before it are done before loads and stores after it. */
 static inline void atomic_acquire_fence(void)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-/* For whoever looks on the same core after this program was ended: it finds stores in the order in which they
- * are written down. */
+/* Compiler barrier, for a reader on the same core that looks after this program was stopped: it finds the
+ * stores in program order. */
 static inline void atomic_program_order(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -68,7 +69,7 @@ static inline void atomic_release_fence(void)
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* And stores before this are done before loads after it. */
+/* Full fence: also orders stores before it with loads after it. */
 static inline void atomic_full_fence(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

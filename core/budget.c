@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Every way in ends in budget_settle(): what is spent draws from the pool once more, or is throttled, which
- * is decided once in a period.
+ * Every entry point ends in budget_settle(): a spent budget draws from the pool once more or is throttled,
+ * which is decided once in a period.
  */
 #include "core/budget.h"
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A budget as the owner of the counters uses it (B1-B4): a reservation, and the pool behind it if there is
- * one. The caller stops the counters, reads them, asks here, and does as the answer says. Called on the
- * budget's core with interrupts masked.
+ * A budget, as the owner of the counters uses it (B1-B4): a reservation and, if there is one, the pool that
+ * it draws from. The caller stops and reads the counters, calls a function here, and does what the returned
+ * action says. Called on the budget's core with interrupts masked.
  */
 #ifndef BULKHEAD_CORE_BUDGET_H
 #define BULKHEAD_CORE_BUDGET_H
@@ -18,52 +18,56 @@ extern "C" {
 
 struct budget {
     struct reservation reservation;
-    struct reclaim *reclaim; /* NULL: nothing but its own */
+    struct reclaim *reclaim; /* NULL: no pool */
 };
 
-/* What to do with the core and its counters. */
+/* What the caller has to do with the core and its counters. */
 struct budget_action {
-    bool runs;                              /* else: leave the counters stopped, no guest instruction */
-    uint64_t preload[RESERVATION_COUNTERS]; /* to write into the counters before they start */
+    /* if false: leave the counters stopped and do not enter the guest */
+    bool runs;
+    uint64_t preload[RESERVATION_COUNTERS]; /* values to write into the counters before they start */
 };
 
-/* Parameters must have passed reservation_check(). A `reclaim` is this budget's alone, and has the same
- * limit; where VCPUs share their domain's budget that is 0, and all comes from the pool. False if the limits
- * differ, or the kind is RESERVATION_EACH, which has no pool. */
+/* The parameters must have passed reservation_check(). A `reclaim` belongs to this budget alone and has the
+ * same limit; if VCPUs share their domain's budget the limit is 0 and all events come from the pool. Returns
+ * false if the limits differ, or if the kind is RESERVATION_EACH, which cannot have a pool. */
 bool budget_init(struct budget *budget, const struct reservation_parameters *parameters,
                  struct reclaim *reclaim);
 
-/* Periods begin, or go on (reservation_start()). */
+/* Starts or continues the periods (reservation_start()). */
 void budget_start(struct budget *budget, uint64_t now_ticks);
 
-/* Nothing is counted from now on, until the next start. The counters have been saved. */
+/* Counts nothing until the next start. The counters must have been saved. */
 void budget_stop(struct budget *budget, uint64_t now_ticks);
 
-/* True if the guest may run: something is left, or the pool had something. Else it is throttled. The counters
- * have been saved. */
+/* Returns true if the guest may run: some of its budget is left, or the pool gave events. Otherwise it is
+ * throttled. The counters must have been saved. */
 bool budget_settle(struct budget *budget, uint64_t now_ticks);
 
-/* The guest is about to be entered. */
+/* Called before the guest is entered. */
 struct budget_action budget_load(struct budget *budget, uint64_t now_ticks);
 
-/* The guest was left for another one, or stopped. Counters that were not loaded may have any value. */
+/* Called when the core switches to another guest or the guest stops. Readings of counters that were not
+ * loaded may have any value. */
 void budget_save(struct budget *budget, const uint64_t readings[RESERVATION_COUNTERS]);
 
-/* A counter overflowed, or may have. */
+/* Called when a counter overflowed, or may have. */
 struct budget_action budget_overflow(struct budget *budget, uint64_t now_ticks,
                                      const uint64_t readings[RESERVATION_COUNTERS]);
 
-/* The deadline has come, or may have. */
+/* Called when the deadline has passed, or may have. */
 struct budget_action budget_timer(struct budget *budget, uint64_t now_ticks,
                                   const uint64_t readings[RESERVATION_COUNTERS]);
 
-/* Recharges a budget that is not loaded, if its period has ended. Returns how many have. */
+/* Refills a budget that is not loaded, if its period has ended. Returns the number of periods that have
+ * ended. */
 uint64_t budget_recharge(struct budget *budget, uint64_t now_ticks);
 
-/* Other budgets from the next recharge on. False, and nothing changed, if they are invalid. */
+/* Sets new limits, in force from the next refill on. Returns false and changes nothing if they are
+ * invalid. */
 bool budget_set_limits(struct budget *budget, const uint64_t events[RESERVATION_COUNTERS]);
 
-/* When budget_timer() must be called next; BUDGET_NO_DEADLINE if never. */
+/* The time at which budget_timer() must be called next; BUDGET_NO_DEADLINE if never. */
 uint64_t budget_deadline(const struct budget *budget);
 
 #ifdef __cplusplus

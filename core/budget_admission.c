@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Domains first, then the members of the regulator's set, core by core: each must find room beside all that
- * was counted before. As more never makes less, the order decides who is told, not whether.
+ * Counts all domains first, then the members of the regulator's set, core by core: each must find room next
+ * to everything counted before. Since counting more never creates room, the order determines which parameter
+ * is reported, not whether the set is admitted.
  */
 #include "core/budget_admission.h"
 #include "core/admission_tally.h"

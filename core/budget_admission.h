@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Whether the memory bears the budgets of all domains together, and a change of one (B7, B8, B10, F3): the
- * tests that admit a system file, on what its manifest says. The manifest's check asks for the first budgets,
- * EL2 for those that managers want; its caller serializes. Nothing is kept here.
+ * Admission of memory budgets: whether the memory sustains the budgets of all domains together, and whether
+ * it sustains a change of one (B7, B8, B10, F3). These are the tests that admit a system file, applied to its
+ * manifest. The manifest's check calls them for the initial budgets, EL2 for changes that managers request;
+ * EL2's caller serializes. Nothing is stored here.
  *
- * What is tested, as far as the manifest states it:
- *   limit       all budgets together, those of regulated cores as they begin
- *   curve       utilization of what cores and broker may do at worst, and the measured table; regulated cores
- *               together are what the regulator may give them
- *   saturation  of a dynamic regulator: what the others have, and the most that it gives, stay within it
- * Work: for each domain, and once for the regulated cores, what memory_load_add() or memory_room() does, and
- * for each core a few divisions.
+ * The tests, each done if the manifest states its inputs:
+ *   limit       all budgets together, with the initial budgets of regulated cores, stay below the limit
+ *   curve       the utilization that cores and broker can cause in the worst case, and the measured table;
+ *               regulated cores together count as the most that the regulator may give them
+ *   saturation  with a dynamic regulator: the limits of the others plus the most that it gives stay below it
+ * Work: one memory_load_add() or memory_room() for each domain and one for all regulated cores, and a few
+ * divisions for each core.
  */
 #ifndef BULKHEAD_CORE_BUDGET_ADMISSION_H
 #define BULKHEAD_CORE_BUDGET_ADMISSION_H
@@ -22,40 +23,44 @@
 extern "C" {
 #endif
 
-/* A budget. */
+/* A budget of a domain. */
 struct budget_parameters {
     uint64_t events;
     uint64_t period_ns;
 };
 
-/* Everything that is in force, or is about to be. Budgets that wait count beside those that they replace: the
- * larger of the two. Those of a regulator's members are in its parameters. */
+/* All budgets and parameters that are in force or staged. A staged budget counts together with the one
+ * that it replaces: the larger of the two is taken. Budgets of regulated cores are in the regulator's
+ * parameters. */
 struct admission_state {
     struct budget_parameters held[BH_MAX_DOMAINS];
-    struct budget_parameters latest[BH_MAX_DOMAINS]; /* the same, if none wait */
+    /* the staged budget; equal to `held` if none is staged */
+    struct budget_parameters latest[BH_MAX_DOMAINS];
     struct manifest_regulation regulation;
-    uint64_t shortest_interval_ns; /* in which these parameters can hold */
+    uint64_t shortest_interval_ns; /* the shortest interval for which these parameters are in force */
 };
 
-/* What is wrong with parameters of the regulator. */
+/* The verdict on parameters of the regulator. */
 struct regulation_verdict {
-    uint32_t word; /* index of the first with which all is too much; BH_REGULATION_WORDS: they are admitted */
-    uint64_t most; /* what it may be beside those before it; of the interval the least */
+    uint32_t word; /* index of the first word that makes the total too large; BH_REGULATION_WORDS: admitted */
+    /* the largest value for that word, given the words before it; for the interval, the smallest */
+    uint64_t most;
 };
 
-/* Terms as an accepted manifest begins with them. */
+/* Sets the state to the initial budgets of an accepted manifest. */
 void admission_begin(const struct manifest_header *manifest, struct admission_state *state);
 
-/* Whether all of it is admitted. If it is, so is each change that makes something less. */
+/* Whether the whole state is admitted. If it is, each change that makes a budget smaller is admitted, too. */
 bool admission_holds(const struct manifest_header *manifest, const struct admission_state *state);
 
-/* The most events of each period of `period_ns` that the domain may have beside all else, at most what a
- * budget can be; 0 if none. It has a budget, and is no member of the regulator's set. */
+/* The most events in each period of `period_ns` that the domain may have next to all other budgets, at
+ * most the largest valid budget; 0 if none. The domain must have a budget and must not be in the
+ * regulator's set. */
 uint64_t admission_most_events(const struct manifest_header *manifest, const struct admission_state *state,
                                uint32_t domain, uint64_t period_ns);
 
-/* Whether `state->regulation`, which manifest_regulation_bad_word() finds good, is admitted beside the
- * budgets of all other domains. */
+/* Whether `state->regulation` is admitted next to the budgets of all other domains. It must have passed
+ * manifest_regulation_bad_word(). */
 struct regulation_verdict admission_of_regulation(const struct manifest_header *manifest,
                                                   const struct admission_state *state);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Terms begin where a period of those before ends, and go on with its number.
+ * A new setting begins where a period of the previous one ends, and continues its numbering.
  */
 #include "core/budget_update.h"
 #include <stddef.h>

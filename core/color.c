@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Color arithmetic. The colors of successive granules repeat with a period of 2^(highest color bit + 1)
- * bytes, so both directions are: whole periods, then a walk down the address bits of one period that counts
- * how many allowed granules the branches not taken hold.
+ * bytes. Both conversions therefore split off whole periods and then walk down the address bits of one
+ * period, counting the allowed granules in the branches that are not taken.
  *
- * Where the color bits are one field and the colors fit a word, as with a cache's own index, the walk is a
- * population count, and its inverse a search for a bit.
+ * If the color bits are one contiguous field and the colors fit in a word, as with a cache's own index, the
+ * walk is a population count, and its inverse is a search for a bit.
  *
  * Some shift counts are taken modulo the width, and an index modulo its table, as the machine's own
- * instructions do it: that changes nothing for a color space that manifest_check() accepts, and makes it
- * plain (also to a prover, see docs/proofs.md) that no argument leads outside.
+ * instructions do. This changes nothing for a color space that manifest_check() accepts, and it makes it
+ * evident (also to a prover, see docs/proofs.md) that no argument leads out of bounds.
  */
 #include "core/color.h"
 

@@ -15,8 +15,8 @@
 extern "C" {
 #endif
 
-/* The address bits that make a color, ascending: bit i of a color is the i-th lowest of them. At most 8. With
- * none, memory is not colored: a range is contiguous and sets are not looked at. */
+/* The physical-address bits that form a color, at most 8: bit i of a color is the i-th lowest of them. With
+ * no bits, memory is not colored: a range is contiguous and color sets are ignored. */
 struct color_space {
     uint64_t bits;
 };
@@ -51,8 +51,8 @@ struct color_set color_set_intersection(const struct color_set *a, const struct 
  * and `pa` is its start. False if the set holds no color of the space or the address would wrap. */
 bool color_next(struct color_space space, const struct color_set *set, paddr_t pa, paddr_t *next);
 
-/* Start of the granule that comes after that of `pa`, an address of the range, in the range. A few operations
- * where the color bits are one field of at most 6, else as color_next(). */
+/* Start of the next granule of the range after the granule that contains `pa`, an address of the range. A few
+ * operations if the color bits are one contiguous field of at most 6 bits, else as slow as color_next(). */
 paddr_t color_after(const struct color_range *range, paddr_t pa);
 
 /* Physical address of byte `offset` of a range. O(number of color bits and the free bits between them). */

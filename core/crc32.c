@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * CRC-32, four bits at a time: a table of 64 bytes is enough for the few kilobytes that are checked once.
+ * CRC-32, four bits at a time: a table of 64 bytes is fast enough for a few kilobytes that are checked once.
  */
 #include "core/crc32.h"
 

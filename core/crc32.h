@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * CRC-32 as in IEEE 802.3 and zlib (reflected, polynomial 0xEDB88320): finds accidents in a manifest, not
- * attacks.
+ * CRC-32 as in IEEE 802.3 and zlib (reflected, polynomial 0xEDB88320). It detects accidental damage of a
+ * manifest, not attacks.
  */
 #ifndef BULKHEAD_CORE_CRC32_H
 #define BULKHEAD_CORE_CRC32_H

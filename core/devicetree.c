@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The reader of flattened device trees. Offsets are 32-bit and compared with what is left, never added first,
- * so that no sum of hostile numbers can wrap.
+ * Reader of flattened device trees. Offsets have 32 bits and are compared with the length that is left, never
+ * added before the comparison, so that no sum of hostile numbers can wrap.
  */
 #include "core/devicetree.h"
 

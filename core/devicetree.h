@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Read-only view of a flattened device tree (Devicetree Specification v0.4, chapter 5), as a boot loader
- * hands it over. Called at boot with the MMU off, and by tests and fuzzers. It trusts nothing: it reads
- * bytes, one at a time, and only within the blocks that devicetree_open() has found to lie inside of the
- * blob.
+ * passes it. Called at boot with the MMU off, and by tests and fuzzers. The blob is not trusted: it is read
+ * one byte at a time, and only within the blocks that devicetree_open() has found to lie inside the blob.
  */
 #ifndef BULKHEAD_CORE_DEVICETREE_H
 #define BULKHEAD_CORE_DEVICETREE_H
@@ -20,13 +19,13 @@ extern "C" {
 #define DEVICETREE_MAX_BYTES    0x200000u
 #define DEVICETREE_HEADER_BYTES 40u
 #define DEVICETREE_ALIGNMENT    8u
-/* Deeper trees are refused: none that describes a board is. */
+/* The deepest nesting that is accepted; no tree that describes a board is deeper. */
 #define DEVICETREE_MAX_DEPTH    16u
 
 struct devicetree {
     const uint8_t *blob;
     uint32_t total_bytes;
-    uint32_t used_bytes; /* the end of the last block: what need be read */
+    uint32_t used_bytes; /* offset of the end of the last block: bytes after it need not be read */
     uint32_t reservations;
     uint32_t structure; /* offsets of the blocks */
     uint32_t structure_bytes;
@@ -41,7 +40,7 @@ struct devicetree_node {
     uint32_t depth; /* 0: the root */
 };
 
-/* A place in the tree, between two nodes. Starts as all zeros. */
+/* A position between two nodes of the tree. All zeros: the start. */
 struct devicetree_walk {
     uint32_t offset;
     uint32_t depth; /* number of open nodes */
@@ -57,7 +56,7 @@ struct devicetree_range {
     uint64_t bytes;
 };
 
-/* How many cells of 32 bits an address and a size have in `reg` of a node's children. */
+/* The numbers of 32-bit cells of an address and of a size in the `reg` property of a node's children. */
 struct devicetree_cells {
     uint32_t address;
     uint32_t size;
@@ -77,9 +76,9 @@ struct devicetree_cells {
     } */
 
 enum devicetree_step {
-    DEVICETREE_NODE,    /* here is the next node */
+    DEVICETREE_NODE,    /* the next node was found */
     DEVICETREE_END,     /* there are no more */
-    DEVICETREE_DAMAGED, /* not a tree */
+    DEVICETREE_DAMAGED, /* the blob is malformed */
 };
 
 /* Whether the first DEVICETREE_HEADER_BYTES at `blob` begin a device tree at all. */
@@ -87,9 +86,9 @@ enum devicetree_step {
     assigns \nothing; */
 bool devicetree_has_magic(const void *blob);
 
-/* Checks the header: version 17, and blocks that lie within total_bytes <= DEVICETREE_MAX_BYTES, in the order
- * that the specification gives them. At most `available` >= DEVICETREE_HEADER_BYTES may be read, now and
- * later. */
+/* Checks the header: version 17, and blocks that lie within total_bytes <= DEVICETREE_MAX_BYTES, in the
+ * order that the specification gives. At most `available` >= DEVICETREE_HEADER_BYTES bytes are read, now
+ * and later. */
 /*@ requires \valid_read((const uint8_t *)blob + (0 .. available - 1));
     requires DEVICETREE_HEADER_BYTES <= available && \valid(tree);
     requires \separated(tree, (const uint8_t *)blob + (0 .. available - 1));
@@ -106,7 +105,8 @@ bool devicetree_open(struct devicetree *tree, const void *blob, uint32_t availab
 enum devicetree_step devicetree_next(const struct devicetree *tree, struct devicetree_walk *walk,
                                      struct devicetree_node *node);
 
-/* Looks a property of the node up. False: it has none, or what follows there is damaged. */
+/* Looks up a property of the node. Returns false if the node has no such property or the blob is damaged
+ * there. */
 /*@ requires is_tree(tree) && \valid_read(node) && node->offset <= tree->structure_bytes && is_text(name);
     requires \valid(value) && \separated(value, tree) && \separated(value, node);
     assigns *value;
@@ -114,26 +114,26 @@ enum devicetree_step devicetree_next(const struct devicetree *tree, struct devic
 bool devicetree_property(const struct devicetree *tree, const struct devicetree_node *node, const char *name,
                          struct devicetree_value *value);
 
-/* #address-cells and #size-cells of a node, or their defaults, 2 and 1. */
+/* #address-cells and #size-cells of a node, or their defaults 2 and 1. */
 /*@ requires is_tree(tree) && \valid_read(node) && node->offset <= tree->structure_bytes;
     assigns \nothing; */
 struct devicetree_cells devicetree_cells_of(const struct devicetree *tree,
                                             const struct devicetree_node *node);
 
-/* Entry `index` of `reg` in a node whose parent has `cells`. False: there is no such entry, or its numbers
- * have more than 64 bits. */
+/* Entry `index` of `reg` in a node whose parent has `cells`. Returns false if there is no such entry or one
+ * of its numbers has more than 64 bits. */
 /*@ requires is_tree(tree) && \valid_read(node) && node->offset <= tree->structure_bytes && \valid(range);
     assigns *range; */
 bool devicetree_reg(const struct devicetree *tree, const struct devicetree_node *node,
                     struct devicetree_cells cells, uint32_t index, struct devicetree_range *range);
 
-/* Entry `index` of the memory reservation block. False: there is no such entry. */
+/* Entry `index` of the memory reservation block. Returns false if there is no such entry. */
 /*@ requires is_tree(tree) && \valid(range) && \separated(range, tree);
     assigns *range; */
 bool devicetree_reservation(const struct devicetree *tree, uint32_t index, struct devicetree_range *range);
 
-/* `count` cells of a value, from its cell `first` on, as one number. False: the value is shorter, or the
- * number has more than 64 bits. */
+/* The number in `count` cells of a value, starting with cell `first`. Returns false if the value is shorter
+ * or the number has more than 64 bits. */
 /*@ requires \valid_read(value) && is_value(value) && \valid(number) && \separated(number, value);
     assigns *number; */
 bool devicetree_number(const struct devicetree_value *value, uint32_t first, uint32_t count,
@@ -144,7 +144,7 @@ bool devicetree_number(const struct devicetree_value *value, uint32_t first, uin
     assigns \nothing; */
 bool devicetree_value_has(const struct devicetree_value *value, const char *text);
 
-/* The same for the value of a property, if the node has it. */
+/* The same for a property of the node; false if the node does not have it. */
 /*@ requires is_tree(tree) && \valid_read(node) && node->offset <= tree->structure_bytes;
     requires is_text(property) && is_text(text);
     assigns \nothing; */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The pool's word. Numbers of 24 bits are compared by their difference: cores are never 2^23 periods apart,
- * and who comes back after longer renews the pool.
+ * The pool's word. Period numbers of 24 bits are compared by their difference: active cores are never 2^23
+ * periods apart, and a core that returns after a longer pause renews the pool.
  */
 #include "core/event_pool.h"
 #include "core/atomic.h"

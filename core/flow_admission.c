@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Tasks of all flows lie one behind the other, in any order, so that they are a set as the analysis takes it.
+ * The tasks of all flows are kept in one array, in any order, which is the form of a set that the analysis
+ * takes.
  */
 #include "core/flow_admission.h"
 #include "core/flow_transfers.h"

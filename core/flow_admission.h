@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Flows that come and go while a system runs (F6): one is admitted if the set with it passes the same test
- * that admits a system, at the broker's rate as it is. One at a time is tested, in steps, so that nobody is
- * held up. The caller serializes.
+ * Admission of flows at run time (F6). A flow is admitted if the set of flows with it passes the test that
+ * admits a system, at the broker's current rate. One flow at a time is tested, in steps, so that the test
+ * delays no one. The caller serializes.
  */
 #ifndef BULKHEAD_CORE_FLOW_ADMISSION_H
 #define BULKHEAD_CORE_FLOW_ADMISSION_H
@@ -15,50 +15,52 @@ extern "C" {
 
 #define FLOW_ADMISSION_FLOWS (FLOW_MAX / FLOW_TASKS)
 
-/* A flow, or one direction of a flow that has both: for its partner another one is taken. */
+/* A flow, or one direction of a bidirectional flow; the other direction is a second flow_declared. */
 struct flow_declared {
     struct flow data;
     uint32_t receiver;
-    uint64_t other_way_ns; /* period of the other direction, 0: there is none (flow_with_control()) */
+    uint64_t other_way_ns; /* period of the other direction; 0: there is none (flow_with_control()) */
 };
 
 struct flow_admission {
     struct flow_costs costs;
     uint32_t senders; /* domains with a queue */
     uint64_t chunk_bytes;
-    uint64_t run_bytes; /* contiguous pieces of memory, of flow_most_transfers() */
+    uint64_t run_bytes; /* size of contiguous pieces of memory, as in flow_most_transfers() */
     uint64_t bytes_per_s;
-    uint32_t count;  /* flows, with the one that is tested */
-    bool testing;    /* whether there is one, */
-    uint32_t tested; /* and its name */
+    uint32_t count;  /* flows, including the one under test */
+    bool testing;    /* whether a flow is under test */
+    uint32_t tested; /* name of the flow under test */
     uint32_t task_count;
-    uint32_t names[FLOW_MAX];    /* of each task's flow, by which callers know it */
-    struct flow tasks[FLOW_MAX]; /* of each flow what flow_with_control() makes of it, in any order */
+    uint32_t names[FLOW_MAX];    /* name of each task's flow, as callers know it */
+    struct flow tasks[FLOW_MAX]; /* tasks of all flows (flow_with_control()), in any order */
     struct flow_set set;
     struct flow_test test;
 };
 
-/* No flows yet. */
+/* Initializes without flows. */
 void flow_admission_init(struct flow_admission *admission, const struct flow_costs *costs, uint32_t senders,
                          uint64_t chunk_bytes, uint64_t run_bytes, uint64_t bytes_per_s);
 
-/* A flow that was admitted elsewhere. There is room, and none of this name. Where it does not say how many
- * transfers a packet takes, a single-threaded broker expects the most (flow_transfers.h). */
+/* Adds a flow that was admitted elsewhere. There must be room, and no flow of this name. If the flow does not
+ * state its transfers per packet, the maximum is assumed for a single-threaded broker (flow_transfers.h). */
 void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow_declared *flow);
 
-/* Begins to test the set with a flow more. On a problem nothing has changed; `*culprit` is then the name of
- * the flow that could not be kept. Not while one is tested. */
+/* Begins to test the set with one more flow. On a problem nothing has changed, and `*culprit` is the name of
+ * the flow whose deadline cannot be kept. Must not be called while a flow is under test. */
 enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_t name,
                                        const struct flow_declared *flow, uint32_t *culprit);
 
-/* Goes on for so many steps (flow_test.h). With FLOW_SCHEDULABLE the flow is in; with anything but
- * FLOW_GOES_ON the test has ended, and `admission->test` says where. While one is tested. */
+/* Continues the test for at most `steps` steps (flow_test.h). FLOW_SCHEDULABLE: the flow is admitted.
+ * FLOW_GOES_ON: call again. Any other verdict: the flow is refused, and `admission->test` says at which
+ * point. A flow must be under test. */
 enum flow_verdict flow_admission_step(struct flow_admission *admission, uint64_t steps);
 
-/* Forgets the flow that is tested, if there is one. */
+/* Cancels the test, if there is one, and drops its flow. */
 void flow_admission_cancel(struct flow_admission *admission);
 
-/* A flow is gone. Without effect if there is none of this name. Not while one is tested. */
+/* Removes a flow. Does nothing if there is none of this name. Must not be called while a flow is under
+ * test. */
 void flow_admission_remove(struct flow_admission *admission, uint32_t name);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Connections of a flow: what each is at is in sets, so that what is asked of all of them is asked of words.
+ * Connections of a flow. States are kept as sets of entries, so that a question about all connections is
+ * answered by a few word operations.
  */
 #include "core/flow_connections.h"
 

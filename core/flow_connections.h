@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The connections of one flow (F1, F11): a client at its source, any port, and the server's port at its
- * destination. Payload goes from source to destination, and back if the flow has a way back; else that
- * carries answers and credit alone. What does not belong to a connection is answered with a reset, and what a
- * connection may not carry ends it at both ends. The caller serializes.
+ * The connections of one flow (F1, F11), each between a client at the flow's source, on any port, and the
+ * server's port at its destination. Payload travels from source to destination, and back if the flow has a
+ * way back; otherwise the way back carries only answers and credit. A packet that belongs to no connection is
+ * answered with a reset; a packet that its connection may not carry ends the connection at both ends. The
+ * caller serializes.
  *
- * A port of the client has one connection at a time, until both ends have heard of its end. All calls take a
- * time that does not grow with the number of connections but by the moves of one byte each, and by the
- * logarithm; flow_connections_lose() looks at each once.
+ * A client port has one connection at a time, until both ends have been told that it has ended. The time of a
+ * call grows with the number of connections only by the logarithm and by moving one byte for each;
+ * flow_connections_lose() visits each once.
  */
 #ifndef BULKHEAD_CORE_FLOW_CONNECTIONS_H
 #define BULKHEAD_CORE_FLOW_CONNECTIONS_H
@@ -25,20 +26,21 @@ extern "C" {
 #define FLOW_END_DESTINATION 2u
 #define FLOW_ENDS            2u /* end i is 1 << i */
 
-/* What a connection is at. */
+/* State of a connection. */
 enum flow_connection_state {
     FLOW_CONNECTION_REQUESTED,
     FLOW_CONNECTION_OPEN,
-    FLOW_CONNECTION_ENDING, /* its reset is on its way to the other end; no packet is of it any more */
+    FLOW_CONNECTION_ENDING, /* its reset is being delivered to the other end; no more packets belong to it */
     FLOW_CONNECTION_STATES,
 };
 
-/* Of entries. */
+/* A set of connection entries. */
 struct flow_connection_set {
     uint64_t words[FLOW_CONNECTIONS_WORDS];
 };
 
-/* The connection that a packet is of: an entry, and which of those that it was one after the other. */
+/* The connection that a packet belongs to: an entry, and the entry's life, which tells apart connections that
+ * used the entry one after the other. */
 struct flow_connection {
     uint32_t entry;
     uint32_t life;
@@ -47,16 +49,19 @@ struct flow_connection {
 struct flow_connections {
     uint64_t source_cid;
     uint64_t destination_cid;
-    uint32_t port;  /* of the server */
-    uint32_t owed;  /* FLOW_END_…: ends that are owed a reset, of any connection */
-    uint32_t most;  /* at a time, FLOW_CONNECTIONS_MOST at most */
-    uint32_t count; /* of entries that are taken: those in a state or owed to an end */
-    uint32_t begun; /* connections ever, modulo 2^32 */
-    struct flow_connection_set in_state[FLOW_CONNECTION_STATES]; /* an entry is in one at most */
-    struct flow_connection_set owed_to[FLOW_ENDS]; /* it has still to hear that the connection has ended */
-    struct flow_connection_set of_packets;         /* VSOCK_TYPE_SEQPACKET, else VSOCK_TYPE_STREAM */
+    uint32_t port;  /* port of the server */
+    uint32_t owed;  /* FLOW_END_…: ends to which at least one reset has still to be sent */
+    uint32_t most;  /* most connections at a time, up to FLOW_CONNECTIONS_MOST */
+    uint32_t count; /* entries in use: those with a state or with a reset still to be sent */
+    uint32_t begun; /* connections ever opened, modulo 2^32 */
+    /* an entry is in at most one of these sets */
+    struct flow_connection_set in_state[FLOW_CONNECTION_STATES];
+    /* the end must still be told that the connection has ended */
+    struct flow_connection_set owed_to[FLOW_ENDS];
+    /* connections of type VSOCK_TYPE_SEQPACKET; the others are VSOCK_TYPE_STREAM */
+    struct flow_connection_set of_packets;
     uint8_t
-        by_port[FLOW_CONNECTIONS_MOST]; /* entries that are taken, `count`, by their ports; then the rest */
+        by_port[FLOW_CONNECTIONS_MOST]; /* `count` entries in use, sorted by port; then the free entries */
     struct {
         uint32_t client_port;
         uint32_t life;
@@ -65,40 +70,42 @@ struct flow_connections {
 
 enum flow_decision {
     FLOW_FORWARD,
-    FLOW_ANSWER_RESET, /* to the sender: there is no such connection, or no room for one */
-    FLOW_ABORT,        /* reset both ends: flow_connections_owed() says what is owed */
-    FLOW_DROP,         /* a reset of nothing */
+    FLOW_ANSWER_RESET, /* to the sender: no such connection, or no room for a new one */
+    FLOW_ABORT,        /* reset both ends; flow_connections_owed() returns the resets */
+    FLOW_DROP,         /* a reset for a connection that does not exist */
 };
 
 /* `most`: 1 to FLOW_CONNECTIONS_MOST. */
 void flow_connections_init(struct flow_connections *connections, uint64_t source_cid,
                            uint64_t destination_cid, uint32_t port, uint32_t most);
 
-/* What becomes of a sound packet of this flow (`reverse`: from its destination to its source), of which at
- * most `most_bytes` may be payload; the connection's state follows. With FLOW_FORWARD `*of` is its
- * connection. */
+/* Decides what to do with a valid packet of this flow (`reverse`: it travels from destination to source),
+ * whose payload may be at most `most_bytes`, and updates the state of the connection. On FLOW_FORWARD `*of`
+ * is its connection. */
 enum flow_decision flow_connections_take(struct flow_connections *connections,
                                          const struct vsock_header *header, bool reverse, uint32_t most_bytes,
                                          struct flow_connection *of);
 
-/* Whether a packet that was forwarded is still of its connection, or of one that its reset ends (`resets`):
- * else that has ended since, and nobody is to get what follows what is missing. */
+/* Whether the connection of a forwarded packet still exists or, if the packet is a reset (`resets`), is the
+ * one that this packet ends. If false, the connection has ended since, and the packet must not be delivered,
+ * because packets before it are missing. */
 bool flow_connections_has(const struct flow_connections *connections, const struct flow_connection *of,
                           bool resets);
 
-/* One end, FLOW_END_…, is not there any more: the other end of each connection is owed a reset; 0: both are
- * there, and are owed one. Returns the ends that are owed any now. */
+/* One end (FLOW_END_…) is gone: the other end of each connection must be sent a reset. 0: both ends are
+ * present and both must be sent one. Returns the ends that now have resets to be sent. */
 uint32_t flow_connections_lose(struct flow_connections *connections, uint32_t end);
 
-/* A reset of one end has reached the other. */
+/* A reset that one end sent has been delivered to the other end. */
 void flow_connections_delivered(struct flow_connections *connections, const struct flow_connection *of);
 
-/* A packet of that operation is not delivered: both ends of its connection are owed a reset. If it is a
- * reset, its receiver is; if it is a request, of which the server has not heard, its sender. */
+/* A packet with this operation cannot be delivered: both ends of its connection must be sent a reset. For a
+ * reset, only its receiver; for a request, which the server has not seen, only its sender. */
 void flow_connections_abort(struct flow_connections *connections, const struct flow_connection *of,
                             uint16_t operation, bool reverse);
 
-/* A reset that this end is owed, if there is one; flow_connections_paid() when it was delivered. */
+/* Gets a reset that has to be sent to this end; false if there is none. Call flow_connections_paid() when it
+ * has been delivered. */
 bool flow_connections_owed(const struct flow_connections *connections, uint32_t end,
                            struct vsock_header *reset);
 void flow_connections_paid(struct flow_connections *connections, uint32_t end,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The tasks of a flow between domains.
+ * The tasks of a flow between domains: data and control packets.
  */
 #include "core/flow.h"
 

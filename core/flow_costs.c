@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Costs of the path by themselves, without flows.
+ * Functions of the costs of the path alone, without flows.
  */
 #include "core/flow.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The demand of a set of flows until a time, for the test and the search (flow_test.h, flow_search.h), its
- * only callers.
+ * The demand of a set of flows until a given time. Only the test and the search call this (flow_test.h,
+ * flow_search.h).
  */
 #ifndef BULKHEAD_CORE_FLOW_DEMAND_H
 #define BULKHEAD_CORE_FLOW_DEMAND_H
@@ -9,7 +9,7 @@
 #include "core/flow.h"
 #include "core/wide.h"
 
-/* What the tasks ask for until a point: sum(eta_i C'_i), with the lead, in its two parts. */
+/* The demand of the tasks until a point, sum(eta_i C'_i), with the lead, in its two parts. */
 struct flow_demand {
     wide_t bytes;
     wide_t fixed;
@@ -37,7 +37,7 @@ static inline wide_t flow_times_bandwidth(wide_t bytes, wide_t fixed, uint64_t b
     return fixed * bytes_per_s + bytes * FLOW_HALF_NS_PER_S;
 }
 
-/* Where the piece of t begins: the last D' - J' that is not after it. */
+/* Start of the piece that contains t: the largest D' - J' that is not after t. */
 static inline uint64_t flow_piece_of(const struct flow_set *set, uint64_t t)
 {
     uint64_t begin = 0;

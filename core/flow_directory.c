@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Open addressing with steps of one; places are never freed alone.
+ * Hash table with open addressing and linear probing; single entries are never removed.
  */
 #include "core/flow_directory.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Ends that are gone, and flows that end: what was sent is forgotten, and the other end hears of it.
+ * Devices that are lost and flows that are closed: packets that were sent are dropped, and the other end is
+ * sent resets.
  */
 #include "core/flow_paths.h"
 

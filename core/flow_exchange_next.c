@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Transfers by deadline, one at a time.
+ * Chooses transfers, earliest deadline first, one at a time.
  */
 #include "core/flow_inflight.h"
 #include "core/flow_paths.h"

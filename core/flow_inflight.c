@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A packet on its way: transfer by transfer into the receiver's buffers.
+ * The packet in flight: moved transfer by transfer into the receiver's buffers.
  */
 #include "core/flow_inflight.h"
 

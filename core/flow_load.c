@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * U' <= 1 is sum(a_i / P_i) <= b with a_i = fixed_i b + bytes_i. The sum is built digit by digit, in digits
- * of 64 bits, as by hand: after each digit what is left is less than the number of flows, in units of that
- * digit, which decides unless the sum agrees with b to this digit. A sum of n fractions whose denominators
- * are below 2^63 differs from an integer by nothing or by at least 2^(-63 n), so n + 1 digits tell the two
- * apart.
+ * of 64 bits, as in long division: after each digit the rest is less than the number of flows, in units of
+ * that digit, which decides unless the sum agrees with b up to this digit. A sum of n fractions whose
+ * denominators are below 2^63 differs from an integer by nothing or by at least 2^(-63 n), so n + 1 digits
+ * decide every case.
  */
 #include "core/flow_load.h"
 #include "core/flow_demand.h"

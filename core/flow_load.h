@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * U'(b) against 1, exactly, and how long the demand of a set has to be looked at (F4).
+ * Compares U'(b) with 1, exactly, and computes up to which time the demand of a set has to be checked (F4).
  */
 #ifndef BULKHEAD_CORE_FLOW_LOAD_H
 #define BULKHEAD_CORE_FLOW_LOAD_H
@@ -20,50 +20,51 @@ enum flow_load_verdict {
 
 #define FLOW_MAX_HORIZON (1ull << 61) /* half ns: 36 years */
 
-/* How far demand is looked at, in times of the longest P' or D' - J' of a set. T* grows without bound where
- * U' comes near to 1; a set that needs more than this is refused, which costs a user no more than 1/65536 of
- * the broker's time. */
+/* Longest horizon for checking the demand, as a multiple of the longest P' or D' - J' of a set. T* grows
+ * without bound as U' approaches 1; a set that needs a longer horizon is refused, which costs a user at most
+ * 1/65536 of the broker's time. */
 #define FLOW_MAX_LONGEST (1ull << 16)
 
 #define FLOW_LOAD_SLACK_BITS 16u
 
 enum flow_load_stage {
-    FLOW_LOAD_WHOLE,    /* quotients */
-    FLOW_LOAD_DIGITS,   /* what they leave */
-    FLOW_LOAD_BOUND,    /* the verdict is there; how long the set can be busy */
-    FLOW_LOAD_MULTIPLE, /* least common multiple of the periods */
+    FLOW_LOAD_WHOLE,    /* sum up quotients */
+    FLOW_LOAD_DIGITS,   /* sum up the digits of the remainders */
+    FLOW_LOAD_BOUND,    /* the verdict is known; bound the time for which the set can be busy */
+    FLOW_LOAD_MULTIPLE, /* compute the least common multiple of the periods */
     FLOW_LOAD_DONE,
 };
 
-/* U'(b) and T*(b) in steps, each of which costs a few divisions for each task at most. */
+/* Computes U'(b) and T*(b) in steps, each of at most a few divisions for each task. */
 struct flow_load {
     const struct flow_set *set;
     uint64_t bytes_per_s;
-    enum flow_load_verdict verdict; /* when it is done, as the next two */
-    uint64_t horizon; /* where U' <= 1: T*(b), or a little more: demand needs to be looked at only before.
-                         FLOW_MAX_HORIZON: none that is short enough is known */
-    uint64_t quotient[FLOW_MAX]; /* of a task: U'_i(b) b in bytes/s, rounded down */
+    enum flow_load_verdict verdict; /* valid when done, as the next two fields */
+    /* if U' <= 1: T*(b) or a little more; only times before it need a check. FLOW_MAX_HORIZON: no horizon
+     * that is short enough is known */
+    uint64_t horizon;
+    uint64_t quotient[FLOW_MAX]; /* for each task: U'_i(b) b in bytes/s, rounded down */
     uint64_t remainder[FLOW_MAX];
     bool has_rest[FLOW_MAX]; /* the quotient was rounded */
     enum flow_load_stage stage;
-    uint32_t place; /* digits, or tasks, until now */
-    wide_t left;    /* b less what was summed up, in units of the last digit */
+    uint32_t place; /* digits or tasks processed so far */
+    wide_t left;    /* b minus the sum so far, in units of the last digit */
     uint64_t slack; /* b - sum(a_i / P_i), in bytes/s / 2^FLOW_LOAD_SLACK_BITS, rounded down */
-    uint64_t limit; /* of a horizon that is short enough */
-    uint64_t bound; /* of this one */
+    uint64_t limit; /* longest horizon that is accepted */
+    uint64_t bound; /* bound of the horizon of this set */
 };
 
-/* Begins, for 1 <= b <= FLOW_MAX_BYTES_PER_S. The set must stay as it is. */
+/* Starts the computation for 1 <= b <= FLOW_MAX_BYTES_PER_S. The set must not change until it is done. */
 void flow_load_start(struct flow_load *load, const struct flow_set *set, uint64_t bytes_per_s);
 
-/* Whether it is done. */
+/* Does one step. Returns true when done. */
 bool flow_load_step(struct flow_load *load);
 
-/* All of it. */
+/* Does all steps at once. */
 enum flow_load_verdict flow_load_all(struct flow_load *load, const struct flow_set *set,
                                      uint64_t bytes_per_s);
 
-/* U'_i(b) b of a task, in bytes/s, rounded up; where U' <= 1. */
+/* U'_i(b) b of a task in bytes/s, rounded up. Only valid if U' <= 1. */
 static inline uint64_t flow_load_rate(const struct flow_load *load, uint32_t task)
 {
     return load->quotient[task] + (load->has_rest[task] ? 1 : 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Paths: what waits along them, and what is owed.
+ * Paths: packets that wait in their lines, and resets that their ends have to be sent.
  */
 #include "core/flow_paths.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * In a piece, eta_i(t) <= (t - first_i + P'_i) / P'_i for the tasks that are due in it at all, so that the
- * demand is below lead + Q + sum U'_i (t - first_i + P'_i). This line rises no faster than t, because U' <=
- * 1: if it is below t where the piece begins, it is in all of it.
+ * In a piece, eta_i(t) <= (t - first_i + P'_i) / P'_i for each task that is due in it at all, so that the
+ * demand is below lead + Q + sum U'_i (t - first_i + P'_i). Because U' <= 1, this line rises no faster than
+ * t: if it is below t where the piece begins, it is below t in the whole piece.
  */
 #include "core/flow_pieces.h"
 #include "core/flow_demand.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The walk is the test's: here is what a violated point needs, and the bandwidths that the load needs.
+ * Search for the smallest bandwidth, on top of the test's walk: the bandwidth that a violated point needs,
+ * and the bandwidth that the load needs.
  */
 #include "core/flow_search.h"
 #include "core/flow_demand.h"

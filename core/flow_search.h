@@ -11,18 +11,19 @@
 extern "C" {
 #endif
 
-/* The walk of a test. A point that is violated says how much bandwidth it needs at least; those above, which
- * were in order with less, stay so. The points of the first periods, which need most as a rule, come first,
- * because the horizon falls with the bandwidth. */
+/* State of the search, which walks the points of a test. A point that is violated gives a lower bound for the
+ * bandwidth; points after it that passed with less bandwidth still pass. Points of the first periods are
+ * checked first, because as a rule they need the most bandwidth and the horizon shrinks as the bandwidth
+ * grows. */
 struct flow_search {
-    struct flow_test test; /* where it ends with FLOW_SCHEDULABLE, its bandwidth is the smallest */
-    bool second;           /* pass: of what the first has left */
+    struct flow_test test; /* if it ends with FLOW_SCHEDULABLE, test.bytes_per_s is the smallest bandwidth */
+    bool second;           /* in the second pass, over the points that the first pass has left */
 };
 
-/* The set must stay as it is. */
+/* Starts a search. The set must not change until it has ended. */
 void flow_search_start(struct flow_search *search, const struct flow_set *set);
 
-/* Looks at `points` points at most. */
+/* Checks at most `points` points. */
 enum flow_verdict flow_search_run(struct flow_search *search, uint64_t points);
 
 /* The smallest b with U'(b) <= 1. 0: there is none up to FLOW_MAX_BYTES_PER_S. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Parsing comes first whenever a transfer has ended. All domains together can have the broker parse for
+ * The single-threaded broker parses packets whenever a transfer has ended. All domains together can make it
+ * parse for
  *
  *     B + rho t + rho / (1 - rho) q      B = PP sum N_d, rho = PP sum 1 / T_d
  *
- * in any time of length t, with q the longest time between the end of a look and the next look: a transfer,
- * or what is counted of a sleep (docs/flows.md, "One thread"). What is left of t is (1 - rho) t - B - ...:
- * the test is that of F4 with costs divided by 1 - rho, and with a lead. A look that finds nothing, which may
- * have begun when the first packet comes, is in the lead, too.
+ * in any time of length t, where q is the longest time between the end of a look and the next look: a
+ * transfer, or the counted part of a sleep (docs/flows.md, "One thread"). What is left of t is (1 - rho) t -
+ * B - ...: the test is that of F4 with costs divided by 1 - rho, and with a lead. The lead also includes a
+ * look that finds nothing, which may have begun just before the first packet arrives.
  */
 #include "core/flow_single_thread.h"
 #include "core/flow_turns.h"

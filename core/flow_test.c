@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Everything is multiplied by the bandwidth, so that it is exact. Sizes: t < 2^61 and b <= 2^40, so t b <
- * 2^101; a task's C' b and the lead's are below 2^100, and where U' <= 1 the demand of n tasks is below n (t
- * b + C' b) < 2^109.
+ * All quantities are multiplied by the bandwidth, so that the test is exact. Sizes: t < 2^61 and b <= 2^40,
+ * so t b < 2^101; a task's C' b and the lead's are below 2^100, and if U' <= 1 the demand of n tasks is below
+ * n (t b + C' b) < 2^109.
  */
 #include "core/flow_test.h"
 #include "core/flow_demand.h"

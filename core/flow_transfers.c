@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A transfer ends with the packet, its chunk, its receive buffer, or a piece of memory of either end. The
- * ends of each kind are counted, wherever they fall.
+ * A transfer ends at the end of the packet, of its chunk, of its receive buffer, or of a contiguous piece of
+ * memory on either side. The ends of each kind are counted separately, at their worst positions.
  */
 #include "core/flow_transfers.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * From declared flows to tasks, by the formulas of F4 and F5 as they were published; what of them holds of
- * the single-threaded broker, too, is taken over by flow_single_thread.c. Sums of ns are doubled at the end,
- * so that a half is exact.
+ * Transforms declared flows to tasks, by the formulas of F4 and F5 as they were published; the results that
+ * hold for the single-threaded broker, too, are passed on to flow_single_thread.c. Sums of ns are doubled at
+ * the end, so that a half is exact.
  */
 #include "core/flow.h"
 #include "core/flow_single_thread.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A token bucket that is full at a look, not between looks. docs/flows.md, "One thread", has the two proofs:
- * who sends as declared always has a turn, and what all domains together can ask for in any time.
+ * A token bucket that is limited to its capacity at a look, not between looks. docs/flows.md, "One thread",
+ * has two proofs: a domain that sends as declared always has a turn, and a bound for the work that all
+ * domains together can cause in any time.
  */
 #include "core/flow_turns.h"
 

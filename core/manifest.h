@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The manifest: the one door through which configuration comes in. manifest_check() looks at every field
- * once; what it accepts needs no further checks. The accessors below are valid only on an accepted manifest.
+ * The manifest: the only way in which configuration enters the hypervisor. manifest_check() checks every
+ * field once; an accepted manifest needs no further checks. The accessors below may be used only on an
+ * accepted manifest.
  */
 #ifndef BULKHEAD_CORE_MANIFEST_H
 #define BULKHEAD_CORE_MANIFEST_H
@@ -15,40 +16,42 @@
 extern "C" {
 #endif
 
-/* The answer: error BH_MANIFEST_ERROR_NONE, or what is wrong and where in the manifest (byte offset). */
+/* The verdict: error BH_MANIFEST_ERROR_NONE, or the kind of error and its byte offset in the manifest. */
 struct manifest_verdict {
     enum bh_manifest_error error;
     uint32_t offset;
 };
 
-/* Checks a manifest of at most `available` bytes at `data`, 8-byte aligned. `package_bytes` bounds the
- * images' sources. Reads only, never outside of the first min(available, total_bytes) bytes. */
+/* Checks a manifest of at most `available` bytes at `data`, 8-byte aligned. `package_bytes` is the size of
+ * the package, in which the sources of the images must lie. Reads only the first min(available, total_bytes)
+ * bytes and writes nothing. */
 struct manifest_verdict manifest_check(const void *data, size_t available, uint64_t package_bytes);
 
 struct devicetree;
 
-/* Checks an accepted manifest against the device tree of the board that it boots on, which lies at `tree_pa`:
- * the board has the manifest's memory and cores, its firmware keeps none of that memory, and PSCI is called
- * in the manifest's way. */
+/* Checks an accepted manifest against the device tree of the board that it boots on, which lies at physical
+ * address `tree_pa`: the board has the memory and cores that the manifest names, its firmware reserves none
+ * of that memory, and PSCI is called by the conduit that the manifest states. */
 struct manifest_verdict manifest_check_board(const struct manifest_header *manifest,
                                              const struct devicetree *tree, uint64_t tree_pa);
 
 struct regulator_parameters;
 
-/* The regulator's parameters, with an interval of `interval_ticks`. */
+/* Fills in the regulator's parameters, with an interval of `interval_ticks`. */
 void manifest_regulator(const struct manifest_regulation *from, const struct manifest_delays *delays,
                         uint64_t interval_ticks, struct regulator_parameters *parameters);
 
-/* Whether the manifest's regulator, with the manifest's members, may have these parameters: the index of the
- * first of their words of 64 bits that is bad, BH_REGULATION_WORDS if none is. */
+/* Whether the parameters are valid for the manifest's regulator with the manifest's member cores: the index
+ * of the first bad one of their 64-bit words, or BH_REGULATION_WORDS if all are good. */
 uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
                                       const struct manifest_regulation *regulation);
 
-/* Who owns a byte of [pa, pa + bytes): the place in the manifest of the pool, a segment or a device; NULL if
- * nobody does. Both are page-aligned. */
+/* The owner of a byte in [pa, pa + bytes): the record of the pool, of a segment or of a device in the
+ * manifest, or for a region the header field with its address; NULL if nobody owns one. Both numbers are
+ * multiples of the page size. */
 const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t pa, uint64_t bytes);
 
-/* True if a granule of both ranges has the same address. */
+/* Whether the two ranges have a granule in common. */
 bool color_ranges_overlap(const struct color_range *a, uint64_t a_bytes, const struct color_range *b,
                           uint64_t b_bytes);
 
@@ -89,7 +92,7 @@ static inline const struct color_set *manifest_color_set(const struct manifest_h
     return (const struct color_set *)(const void *)(manifest_color_sets(manifest) + index);
 }
 
-/* The frames behind a segment, and behind the hypervisor's pool. */
+/* The frames of a segment, and those of the hypervisor's pool. */
 static inline struct color_range manifest_segment_range(const struct manifest_header *manifest,
                                                         const struct manifest_segment *segment)
 {
@@ -108,14 +111,15 @@ static inline struct color_range manifest_pool_range(const struct manifest_heade
     return range;
 }
 
-/* The frames for stage-2 tables in colored memory; false if there are none. */
+/* The frames for stage-2 tables in colored memory; returns false if there are none. */
 bool manifest_tables_range(const struct manifest_header *manifest, struct color_range *range);
 
-/* Whether a domain's budget may be so many events in each period of this length: 2^40 - 1, and 1 us to 1 h,
- * at most. Also of a change at run time. */
+/* Whether a domain's budget may be `events` in each period of `period_ns`: at most 2^40 - 1 events; a period
+ * of 1 us to 1 h. Also used for changes at run time. */
 bool manifest_budget_is_sound(uint64_t events, uint64_t period_ns);
 
-/* Whether a flow can be between domains of this system, by itself. Also of one that is added at run time. */
+/* Whether a flow by itself is valid between domains of this system. Also used for flows that are added at run
+ * time. */
 bool manifest_flow_is_sound(const struct manifest_header *manifest, const struct manifest_flow *flow);
 
 static inline const struct flow_costs *manifest_costs(const struct manifest_header *manifest)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks what a manifest says of the bandwidth that the memory sustains, and that its own budgets are
- * admitted by it: so each later change that makes one smaller is, too. Part of manifest_check(), the last
- * one; manifest_space_only.c is in its place where there are no budgets.
+ * Checks the memory bandwidth that a manifest states, and that its own budgets are admitted by it; then each
+ * later change that makes one smaller is admitted, too. The last part of manifest_check();
+ * manifest_space_only.c replaces it in programs without budgets.
  */
 #include "core/budget_admission.h"
 #include "core/manifest_internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Compares an accepted manifest with the device tree of the board that it boots on, in one pass through the
- * tree and before anything is overwritten. Called once at boot, if the loader handed a tree over.
+ * tree, before memory is overwritten. Called once at boot, if the loader passed a tree.
  */
 #include "core/devicetree.h"
 #include "core/manifest_internal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks what a manifest says of budgets and of their regulation, so that what EL2 makes of it is accepted by
- * reservation_init(), reclaim_init() and regulated_init(). Part of manifest_check();
- * manifest_space_only.c is it where there are none.
+ * Checks budgets and their regulation in a manifest, so that reservation_init(), reclaim_init() and
+ * regulated_init() accept what EL2 derives from them. Part of manifest_check(); manifest_space_only.c
+ * replaces it in programs without budgets.
  */
 #include "core/event_pool.h"
 #include "core/manifest_internal.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Checks which functions of the board's firmware a domain may call (DEN0028, "Function identifiers"): those
- * of the chip, of the board, of secure services and of trusted software. Never PSCI, which is about cores of
- * the whole board; SDEI (DEN0054), by which firmware enters the caller's exception level, EL2, at an address
- * that the guest would choose; nor what EL2 itself answers. Part of manifest_check(), by manifest_domains.c.
+ * of the chip, of the board, of secure services and of trusted software. Never PSCI, which concerns cores of
+ * the whole board; never SDEI (DEN0054), by which firmware enters the caller's exception level, EL2, at an
+ * address that the guest would choose; and no function that EL2 itself answers. Part of manifest_check(),
+ * called by manifest_domains.c.
  */
 #include "core/manifest_calls.h"
 

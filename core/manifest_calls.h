@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Which functions of the board's firmware a domain may call itself.
+ * The check whether a domain may call a function of the board's firmware.
  */
 #ifndef BULKHEAD_CORE_MANIFEST_CALLS_H
 #define BULKHEAD_CORE_MANIFEST_CALLS_H
@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* Of a manifest that was accepted. At most as many steps as the domain has rows. */
+/* Whether the domain may call firmware function `function`. The manifest must be accepted. Takes at most as
+ * many steps as the domain has rows in the table of calls. */
 bool manifest_may_call(const struct manifest_header *manifest, const struct manifest_domain *domain,
                        uint32_t function);
 

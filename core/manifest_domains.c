@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Checks the domains of a manifest: names, flags, VCPUs and their cores, images, interrupts and devices. Part
- * of manifest_check(); runs after the memory is known to be sound.
+ * of manifest_check(); runs after the memory has been checked.
  */
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks flash that takes commands: EL2 hides it by entries of stage 2 at level 2, which nothing else of the
- * domain may need. Part of manifest_check(), by manifest_domains.c.
+ * Checks flash segments that accept commands: EL2 hides them by stage-2 entries at level 2, which nothing
+ * else of the domain may need. Part of manifest_check(), called by manifest_domains.c.
  */
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks flows between domains: their ends, the sockets there and the broker. Part of manifest_check(); runs
- * after domains, memory and devices are known to be sound.
+ * Checks flows between domains: their ends, the sockets of the ends, and the broker. Part of
+ * manifest_check(); runs after domains, memory and devices have been checked.
  */
 #include "core/flow.h"
 #include "core/manifest_internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks who owns which memory: the hypervisor's pool, the memory for tables and every domain's segments lie
- * in RAM, guest addresses do not collide, and no frame has two owners. Part of manifest_check().
+ * Checks the ownership of memory: the hypervisor's pool, the memory for tables and every domain's segments
+ * lie in RAM, guest addresses do not collide, and no frame has two owners. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks a manifest's components, PARTIDs and settings, and reads them for EL2. Part of manifest_check(). A
- * setting is judged by what the platform file says that its instance offers; EL2 refuses to go on where the
- * registers say something else.
+ * Checks a manifest's MPAM components, PARTIDs and settings, and reads them for EL2. Part of
+ * manifest_check(). A setting is checked against the features that the platform file states for its instance;
+ * EL2 refuses to continue if the registers say something else.
  */
 #include "core/manifest_mpam.h"
 #include "core/manifest_internal.h"

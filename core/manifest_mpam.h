@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Reads MPAM's tables of a manifest into the structures of core/mpam_*.h: what an instance offers by the
- * platform file, and what each PARTID gets of it. The manifest must be accepted and have components; indexes
- * must be in range.
+ * Reads the MPAM tables of a manifest into the structures of core/mpam_*.h: the features that the platform
+ * file states for an instance, and the settings of each PARTID. The manifest must be accepted and have
+ * components; indexes must be in range.
  */
 #ifndef BULKHEAD_CORE_MANIFEST_MPAM_H
 #define BULKHEAD_CORE_MANIFEST_MPAM_H
@@ -21,8 +21,8 @@ uint64_t manifest_mpam_page(const struct manifest_header *manifest, uint32_t com
 /* Index into mpam_instances of the component's first instance. */
 uint32_t manifest_mpam_first_instance(const struct manifest_header *manifest, uint32_t component);
 
-/* What the platform file says of instance `instance` of a component, counted from 0 in the component;
- * partid_max and pmg_max are those of the cores. */
+/* The features that the platform file states for instance `instance` of a component, counted from 0 in the
+ * component; partid_max and pmg_max are those of the cores. */
 void manifest_mpam_features(const struct manifest_header *manifest, uint32_t component, uint32_t instance,
                             struct mpam_features *to);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What is not asked for is zero in a manifest: the check of that, for budgets, their regulation, flows,
- * what bandwidth the memory has for them, and MPAM. Part of manifest_check().
+ * Checks that unused fields of a manifest are zero: those of budgets, their regulation, flows, the memory
+ * bandwidth for them, and MPAM. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 

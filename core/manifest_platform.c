@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks the board's facts in a manifest: device windows, interrupt numbers, cores, RAM, color sets. Part of
+ * Checks the board data in a manifest: device windows, interrupt numbers, cores, RAM, color sets. Part of
  * manifest_check().
  */
 #include "core/manifest_internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Looks regions up in the generated table, and checks that a manifest's regions can be what the table says.
- * The check is part of manifest_check().
+ * Looks up regions in the generated table, and checks that a manifest's regions agree with it. The check is
+ * part of manifest_check().
  */
 #include "core/manifest_regions.h"
 #include "core/manifest_internal.h"

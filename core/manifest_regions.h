@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The regions of a manifest: registers and on-chip memory that EL2 keeps, by the one table of
+ * The regions of a manifest: registers and on-chip memory that EL2 keeps for itself, from the one table in
  * schema/manifest.yaml. The manifest's check keeps everything else apart from them, and EL2 maps those that
- * it uses. Safe to call on a manifest whose header alone is known to be readable.
+ * it uses. Needs only a readable manifest header.
  */
 #ifndef BULKHEAD_CORE_MANIFEST_REGIONS_H
 #define BULKHEAD_CORE_MANIFEST_REGIONS_H
@@ -18,19 +18,20 @@ extern "C" {
 struct manifest_region {
     uint64_t pa;
     uint64_t bytes;
-    uint64_t guest_bytes; /* what a guest finds at guest-physical address `pa`; 0: nothing */
-    uint32_t pa_offset;   /* where the manifest's header says `pa` */
-    bool mapped;          /* EL2 maps it at its physical address */
+    uint64_t guest_bytes; /* bytes that a guest sees at guest-physical address `pa`; 0: none */
+    uint32_t pa_offset;   /* offset of the field in the manifest's header that states `pa` */
+    bool mapped;          /* EL2 maps the region at its physical address */
 };
 
-/* Row `index`, below BH_REGION_COUNT. False if the system does not have that region. */
+/* Reads row `index` of the table, below BH_REGION_COUNT. Returns false if the system does not have that
+ * region. */
 bool manifest_region(const struct manifest_header *manifest, uint32_t index, struct manifest_region *region);
 
-/* The first region that touches physical addresses [pa, pa + bytes), which do not wrap: its index, or
- * BH_REGION_COUNT. */
+/* The index of the first region that overlaps physical addresses [pa, pa + bytes), which do not wrap;
+ * BH_REGION_COUNT if there is none. */
 uint32_t manifest_region_at(const struct manifest_header *manifest, uint64_t pa, uint64_t bytes);
 
-/* Whether guests find a region at guest-physical addresses [ipa, ipa + bytes), which do not wrap. */
+/* Whether guests see a region at a guest-physical address in [ipa, ipa + bytes), which does not wrap. */
 bool manifest_is_guest_region(const struct manifest_header *manifest, uint64_t ipa, uint64_t bytes);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The check of a manifest's time for a program that isolates space only: there must be none. It stands in
- * place of manifest_budgets.c where hypervisor/time/no_time.c stands in place of what that is for. What it
- * accepts, the other accepts as well.
+ * Checks of manifest_check() for a program that isolates space only: the manifest must ask for nothing about
+ * time. It replaces manifest_budgets.c in programs in which hypervisor/time/no_time.c replaces the
+ * implementation of budgets. Every manifest that it accepts is also accepted by the full check.
  */
 #include "core/manifest_internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks the memory for stage-2 tables with a specification: where it is, that nobody else has it, and that
- * it is there for whom the manifest gives it. Which domain gets which was decided by the planner. Part of
- * manifest_check().
+ * Checks the memory for stage-2 tables with a specification: where it is, that nobody else owns it, and that
+ * it exists for the domains to which the manifest gives it. The planner has decided which domain gets which
+ * part. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 

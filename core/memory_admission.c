@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The curve is of one core that moves so much in each direction. A rate here counts both, so the curve is
- * stretched to twice its width; for n cores with the same each it is n times as wide and as high.
+ * The curve is measured with one core that moves a given rate in each direction. A rate here counts both
+ * directions, so the curve is stretched to twice its width; for n cores with the same rate each, it is
+ * stretched by n in width and in height.
  */
 #include "core/memory_admission.h"
 #include "core/wide.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Whether the memory bears what cores and the broker may ask of it together (B10, F3): the arithmetic alone.
- * The tool asks for a system file, EL2 for a manifest and for each change that a manager wants
- * (budget_admission.h). Every rounding is against who asks, so that nothing is admitted that exact numbers
- * would refuse. Nothing is kept between calls.
+ * Arithmetic of memory admission: whether the memory sustains the traffic that cores and the broker may cause
+ * together (B10, F3). The tool calls it for a system file, EL2 for a manifest and for each change that a
+ * manager requests (budget_admission.h). Every rounding is against the requester, so that nothing is admitted
+ * that exact numbers would refuse. Nothing is kept between calls.
  *
- * Work: memory_load_add() and memory_room() look at each point of the curve twice and at each row of the
- * table once, and divide a few times; all else is a division or two.
+ * Work: memory_load_add() and memory_room() visit each point of the curve twice and each row of the table
+ * once, and divide a few times; all other functions do one or two divisions.
  */
 #ifndef BULKHEAD_CORE_MEMORY_ADMISSION_H
 #define BULKHEAD_CORE_MEMORY_ADMISSION_H
@@ -19,37 +19,38 @@
 extern "C" {
 #endif
 
-/* Rates are in 1/9000 bytes per s: decimal fractions and thirds of them stay whole numbers. What a core
- * fetches and writes back counts together, as budgets do. The largest stands for anything that is as large.
- */
+/* Rates are in 1/9000 bytes per s, so that decimal fractions and thirds of them are whole numbers. Fetches
+ * and write-backs of a core count together, as in budgets. MEMORY_RATE_MAX stands for any rate that is as
+ * large or larger. */
 #define MEMORY_RATE_UNIT       9000u
 #define MEMORY_RATE_MAX        (1ull << 62)
-/* Utilizations are in parts of this, for the same reason. */
+/* Utilizations are in fractions of this number, for the same reason. */
 #define MEMORY_UTILIZATION_ONE BH_MEMORY_UTILIZATION_ONE
 #define MEMORY_UTILIZATION_MAX MEMORY_RATE_MAX
 
-/* Limits of what may be stated. */
+/* Upper limits of stated values. */
 #define MEMORY_MAX_BYTES_PER_S 10000000000000ull
 #define MEMORY_MAX_CORES       BH_MAX_VCPUS
 
-/* What the memory bears beside a broker that copies. Of an accepted manifest (manifest_admission.c), or as
- * the tool has checked it. */
+/* Capacity of the memory next to a broker that copies. From an accepted manifest (manifest_admission.c), or
+ * as the tool has checked it. */
 struct memory_capacity {
-    const struct manifest_bandwidth_point *curve; /* rates rise, utilizations do not fall */
+    const struct manifest_bandwidth_point *curve; /* rates increase, utilizations never decrease */
     uint32_t point_count;                         /* at least 1 */
-    uint32_t row_count;                           /* 0: no table was measured of the engine that copies */
+    uint32_t row_count;                           /* 0: no table was measured for the engine that copies */
     const struct manifest_bandwidth_row *table;
-    uint64_t shortest_period_ns;      /* of which a row's refills are */
-    uint64_t event_bytes;             /* what one is */
-    uint64_t broker_bytes_per_s;      /* in each direction, not 0 where memory_room() is asked */
-    uint64_t broker_full_bytes_per_s; /* with which alone the memory would always be busy */
+    uint64_t shortest_period_ns; /* the period to which a row's numbers of refills refer */
+    uint64_t event_bytes;        /* bytes of one event */
+    uint64_t broker_bytes_per_s; /* broker's rate in each direction; not 0 if memory_room() is called */
+    /* rate at which the broker alone would keep the memory busy all the time */
+    uint64_t broker_full_bytes_per_s;
 };
 
-/* What several owners may cause together. Begins as zero. */
+/* The load that several owners may cause together. All zeros: no load. */
 struct memory_load {
     uint64_t rate;
     uint64_t utilization;
-    uint64_t largest_rate; /* of one of them */
+    uint64_t largest_rate; /* largest rate of a single owner */
     uint32_t count;
 };
 
@@ -58,31 +59,32 @@ enum memory_reason {
     MEMORY_BY_TABLE,
 };
 
-/* What so many events of `event_bytes` bytes in each period of `period_ns` are, of so many holders with as
- * much each. All at most 2^41, 2^33, MEMORY_MAX_CORES; the period is not 0. */
+/* The rate of `events` events of `event_bytes` bytes in each period of `period_ns`, for `holders` holders
+ * with as many each. Limits: 2^41 events, 2^33 bytes, MEMORY_MAX_CORES holders; the period is not 0. */
 uint64_t memory_rate(uint64_t events, uint64_t event_bytes, uint32_t holders, uint64_t period_ns);
 
-/* The most events that are no more than `rate`, of the same; UINT64_MAX of the largest. Bytes and holders are
- * not 0. */
+/* The largest number of events whose memory_rate() is at most `rate`; UINT64_MAX if `rate` is
+ * MEMORY_RATE_MAX. Bytes and holders are not 0. */
 uint64_t memory_events(uint64_t rate, uint64_t event_bytes, uint32_t holders, uint64_t period_ns);
 
-/* The sum, and the difference or 0, of two rates or utilizations. */
+/* memory_sum(): the sum of two rates or utilizations, at most MEMORY_RATE_MAX. memory_left(): `all` - `used`,
+ * or 0. */
 uint64_t memory_sum(uint64_t a, uint64_t b);
 uint64_t memory_left(uint64_t all, uint64_t used);
 
-/* Of an owner with so many cores, whether one of them takes all of its rate or each as much: what is worse.
- */
+/* The utilization that an owner with `cores` cores can cause in the worst case: one core uses all of the
+ * rate, or each core an equal part. */
 uint64_t memory_utilization(const struct memory_capacity *capacity, uint64_t rate, uint32_t cores);
 
 void memory_load_add(struct memory_load *load, const struct memory_capacity *capacity, uint64_t rate,
                      uint32_t cores);
 
-/* The largest rate that an owner more, with so many cores, may have; 0 also where nothing more fits, or the
- * load is too much without it. */
+/* The largest rate that one more owner, with `cores` cores, may have; 0 if nothing more fits, also if the
+ * load alone is already too much. */
 uint64_t memory_room(const struct memory_capacity *capacity, const struct memory_load *load, uint32_t cores);
 
-/* What the broker takes, and the most that the load leaves it, in bytes per s in each direction; `reason` is
- * what held it. */
+/* The utilization that the broker causes, and the largest rate that the load leaves for it, in bytes per s in
+ * each direction; `reason` is the test that limits this rate. */
 uint64_t memory_broker_utilization(const struct memory_capacity *capacity);
 uint64_t memory_broker_room(const struct memory_capacity *capacity, const struct memory_load *load,
                             enum memory_reason *reason);

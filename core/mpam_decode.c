@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One write at a time; selections say nothing of settings.
+ * Decodes one write at a time; selections do not affect settings.
  */
 #include "core/mpam_decode.h"
 #include "core/mpam_registers.h"

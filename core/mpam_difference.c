@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One row for each thing that is compared; the header says who asks.
+ * A table with one row for each compared field.
  */
 #include "core/mpam_difference.h"
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * ID registers decoded, each control by itself; callers and limits are in the header.
+ * Decodes ID registers, one control at a time.
  */
 #include "core/mpam_features.h"
 #include "core/mpam_fraction.h"

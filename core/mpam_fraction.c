@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Both roundings, in whole numbers: a share times 2^w has 48 bits at most.
+ * Both roundings, in integers: a share times 2^w has at most 48 bits.
  */
 #include "core/mpam_fraction.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Both ways to divide a cache count steps first, then deal out what is left; only portions are placed.
+ * Both ways to divide a cache first count steps and then distribute the rest; only portions also get
+ * positions.
  */
 #include "core/mpam_plan.h"
 

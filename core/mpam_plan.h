@@ -24,9 +24,10 @@ struct mpam_request {
     enum mpam_amount amount;
     struct mpam_share share;       /* at most the whole, more than nothing */
     struct mpam_portions portions; /* of EXACT */
-    bool shared;                   /* of EXACT: other requests that are shared, too, may name some of them */
-    bool realtime;   /* gets one of the remainder first if what is left does not divide evenly */
-    bool hypervisor; /* with REST it gets 1 / MPAM_HYPERVISOR_PART; its portions are at the top */
+    /* for MPAM_AMOUNT_EXACT: other shared requests may name some of these portions, too */
+    bool shared;
+    bool realtime;   /* gets one of the remaining steps first if the rest does not divide evenly */
+    bool hypervisor; /* with MPAM_AMOUNT_REST it gets 1 / MPAM_HYPERVISOR_PART; its portions are at the top */
 };
 
 /* A hypervisor without a share gets 1 / this of the cache for its code and data, at least one step. */

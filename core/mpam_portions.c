@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Bitmaps word by word; nothing here is on a path that is run often.
+ * Bitmaps, processed word by word; no function here is on a frequent path.
  */
 #include "core/mpam_portions.h"
 

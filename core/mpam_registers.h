@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* A feature page's size where bitmaps of bandwidth portions (at 0x2000) are in it, too. */
+/* Size of a feature page that includes bitmaps of bandwidth portions (at 0x2000). */
 #define MPAM_PAGE_BYTES 0x3000u
 
-/* What there is. */
+/* ID registers, and errors. */
 #define MPAMF_IDR            0x0000u /* 64 bits where EXT is 1 */
 #define MPAMF_IIDR           0x0018u
 #define MPAMF_AIDR           0x0020u
@@ -28,7 +28,7 @@
 #define MPAMF_ECR            0x00F0u
 #define MPAMF_ESR            0x00F8u
 
-/* Controls, of the partition and the resource instance that PART_SEL names. */
+/* Controls of the partition and the resource instance that PART_SEL names. */
 #define MPAMCFG_PART_SEL      0x0100u
 #define MPAMCFG_CMAX          0x0108u
 #define MPAMCFG_CMIN          0x0110u
@@ -45,7 +45,7 @@
 #define MPAMCFG_CPBM(word)    (0x1000u + 4u * (word))
 #define MPAMCFG_MBW_PBM(word) (0x2000u + 4u * (word))
 
-/* Monitors, those that MON_SEL names. */
+/* Registers of the monitor that MON_SEL names. */
 #define MSMON_CFG_MON_SEL    0x0800u
 #define MSMON_CAPT_EVNT      0x0808u
 #define MSMON_CFG_CSU_FLT    0x0810u

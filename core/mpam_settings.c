@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One resolution of settings into fields serves the check and the writes, so that what was accepted is what
- * is written. The writes' order matters to nobody but the selection, which comes first.
+ * The check and the writes use the same conversion of settings to fields, so that exactly the accepted
+ * settings are written. The order of the writes does not matter, except that the selection comes first.
  */
 #include "core/mpam_settings.h"
 #include "core/mpam_registers.h"

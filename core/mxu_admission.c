@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The rules of admission. Each tries what serves the specification, from the cheapest on, and says of a
- * refusal what was lacking.
+ * The rules of admission. For each specification the mechanisms that serve it are tried, the cheapest first;
+ * on a refusal the answer names the resource that was lacking.
  */
 #include "core/mxu_admission.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What an allocation takes is decided by core/mxu_admission.c before anything changes. Table nodes of an MMU
- * are the component's, since allocations share them: their bytes are counted anew for all of its ranges.
+ * core/mxu_admission.c decides what an allocation takes before anything changes. Table nodes of an MMU belong
+ * to the component, since its allocations share them: their bytes are computed again over all of its ranges.
  */
 #include "core/mxu_attach.h"
 #include "core/mxu_crossing.h"

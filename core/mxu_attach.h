@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * An allocation in its component: admission, ranges in the trie, regions of an MPU or the account of an MMU's
- * tables. core/mxu_memory.c alone calls this; frames and the search for a record are its part.
+ * Attaches an allocation to its component: admission, ranges in the trie, regions of an MPU or the account of
+ * an MMU's tables. Only core/mxu_memory.c calls this; it manages the frames and searches the records.
  */
 #ifndef BULKHEAD_CORE_MXU_ATTACH_H
 #define BULKHEAD_CORE_MXU_ATTACH_H
@@ -12,21 +12,21 @@
 extern "C" {
 #endif
 
-/* Whether table nodes of an allocation with this specification have to be placed. */
+/* Whether the table nodes of an allocation with this specification have to be placed in special memory. */
 static inline bool mxu_spec_is_placed(uint32_t spec)
 {
     return (spec & (MXU_DETERMINISTIC | MXU_L1)) == 0 && (spec & MXU_SPEC_MASK) != 0;
 }
 
-/* Whether the component may have [first, first + bytes) by its TLB sets. */
+/* Whether the component's TLB sets allow it to have [first, first + bytes). */
 bool mxu_in_own_sets(const struct mxu_memory *memory, uint32_t component, uint32_t spec, uint32_t first,
                      uint32_t bytes);
 
-/* Makes the memory of a record, which is complete but for its answer, accessible. On refusal nothing has
- * changed but record->answer. */
+/* Makes the memory of record `number` accessible to its component. The record is complete except for its
+ * answer. On refusal only record->answer has changed. */
 enum mxu_status mxu_attach(struct mxu_memory *memory, uint32_t number);
 
-/* The reverse. */
+/* Undoes mxu_attach(). */
 void mxu_detach(struct mxu_memory *memory, uint32_t number);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What one instruction can need. An access that reaches into the next range takes at least one word of the
- * range before it.
+ * The ranges that one instruction can need. An access that extends into the next range uses at least one word
+ * of the range before it.
  */
 #include "core/mxu_crossing.h"
 #include "core/mxu_mpu.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Rings of turns. With misses alone, bit-PLRU takes the slots in ascending order, but leaves out the one that
- * cleared all others: after the slots 0 to n - 2 it is n - 2 that must wait for its turn, after 0 to n - 3
- * and n - 1 it is n - 1; so its ring has two rounds of n - 1 turns.
+ * Rings of turns. If only misses are visible, bit-PLRU takes the slots in ascending order, but leaves out the
+ * one that cleared all other bits: after the slots 0 to n - 2, slot n - 2 must wait for its turn; after 0 to
+ * n - 3 and n - 1, slot n - 1 must. So its ring has two rounds of n - 1 turns.
  */
 #include "core/mxu_eviction.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The list of a trie's ranges.
+ * The list of a trie's ranges in the order of their addresses.
  */
 #include "core/mxu_steps.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The ranges of a trie in the order of their addresses (core/mxu_trie.h), which calls this alone. Ranges are
- * disjoint because each is entered between two neighbours that leave room for it; nothing here looks at
+ * The ranges of a trie in the order of their addresses (core/mxu_trie.h, the only caller). Ranges are
+ * disjoint because each is inserted between two neighbours that leave room for it. Nothing here accesses
  * nodes.
  */
 #ifndef BULKHEAD_CORE_MXU_LIST_H
@@ -42,16 +42,17 @@ extern "C" {
     ensures disjoint: mxu_disjoint(trie); */
 void mxu_list_init(struct mxu_trie *trie);
 
-/* Whether [first, last] has its place behind the range `previous`, or before all where that is MXU_NONE: no
- * address of another range, and none of them between `previous` and it. */
+/* Whether [first, last] can be inserted after the range `previous`, or at the beginning if that is MXU_NONE:
+ * it contains no address of another range, and no range lies between `previous` and it. */
 /*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
     requires first <= last && first < UINT32_MAX && mxu_is_range_or_none(trie, previous);
     assigns \nothing;
     ensures place: \result ==> mxu_has_place(trie, first, last, previous); */
 bool mxu_list_has_place(const struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous);
 
-/* Enters [first, last] behind the range `previous`, or before all where that is MXU_NONE, where it has its
- * place. The number of the new range, with words and flags 0, or MXU_NONE if no range is free. */
+/* Inserts [first, last] after the range `previous`, or at the beginning if that is MXU_NONE;
+ * mxu_list_has_place() must hold. Returns the number of the new range, with words and flags 0, or MXU_NONE if
+ * no range is free. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
     requires mxu_is_list(trie) && mxu_disjoint(trie);
     requires first <= last && first < UINT32_MAX && mxu_has_place(trie, first, last, previous);
@@ -67,7 +68,7 @@ bool mxu_list_has_place(const struct mxu_trie *trie, uint32_t first, uint32_t la
     ensures others: mxu_kept_ends{Pre, Post}(trie, \result); */
 int16_t mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous);
 
-/* A range becomes free. */
+/* Removes a range, which becomes free. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
     requires mxu_is_list(trie) && mxu_disjoint(trie);
     requires mxu_used(trie, number);
@@ -80,8 +81,9 @@ int16_t mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, in
     ensures others: mxu_kept_ends{Pre, Post}(trie, number); */
 void mxu_list_remove(struct mxu_trie *trie, int16_t number);
 
-/* The addresses from `at` on, which is inside of the range and not its first, become a range of their own,
- * with the same words, flags and allocation. The number of that one, or MXU_NONE if no range is free. */
+/* Splits a range at `at`, which is inside the range and not its first address: the addresses from `at` on
+ * become a new range with the same words, flags and allocation. Returns the number of the new range, or
+ * MXU_NONE if no range is free. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
     requires mxu_is_list(trie) && mxu_disjoint(trie);
     requires mxu_used(trie, number);
@@ -96,7 +98,7 @@ void mxu_list_remove(struct mxu_trie *trie, int16_t number);
         trie->ranges[\result].first == at; */
 int16_t mxu_list_split(struct mxu_trie *trie, int16_t number, uint32_t at);
 
-/* Undoes a split: the range takes the addresses of the one behind it, which begins where it ends. */
+/* Undoes a split: the range takes over the addresses of the next range, which begins where it ends. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
     requires mxu_is_list(trie) && mxu_disjoint(trie);
     requires mxu_used(trie, number) && trie->ranges[number].next != MXU_NONE;

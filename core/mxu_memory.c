@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Allocations: a place among the frames, a record, and its component's access to it.
+ * Allocations: finds frames and a record for each, and gives its component access.
  */
 #include "core/mxu_memory.h"
 #include "core/mxu_attach.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Bounds of misses. A preemption by the same component cuts a phase in two, each of which begins with slots
- * that hold anything. Sums that do not fit in 64 bits count as no bound.
+ * of any content. Sums that do not fit in 64 bits count as no bound.
  */
 #include "core/mxu_misses.h"
 #include "core/mxu_crossing.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Register values of Armv7-M regions. Addresses are computed in 64 bits, where a region of the whole address
- * space has a size.
+ * Register values of Armv7-M regions. Addresses are computed in 64 bits, in which the size of the whole
+ * address space can be expressed.
  */
 #include "core/mxu_mpu.h"
 

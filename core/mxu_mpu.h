@@ -15,7 +15,7 @@ extern "C" {
 
 #define MXU_MPU_MIN_BITS        5u
 #define MXU_MPU_SUBREGIONS      8u
-#define MXU_MPU_SUBREGIONS_BITS 8u /* the smallest region that has some */
+#define MXU_MPU_SUBREGIONS_BITS 8u /* log2 of the smallest region that has sub-regions */
 
 /* Fields of MPU_RBAR and MPU_RASR. */
 #define MXU_RBAR_VALID      (1u << 4)
@@ -32,8 +32,8 @@ extern "C" {
 /* Rights of a component; the kernel may read and write in any case. */
 enum mxu_rights {
     MXU_READ = 1,
-    MXU_WRITE = 2,   /* not without MXU_READ */
-    MXU_EXECUTE = 4, /* not without MXU_READ */
+    MXU_WRITE = 2,   /* only together with MXU_READ */
+    MXU_EXECUTE = 4, /* only together with MXU_READ */
 };
 
 enum mxu_memory_type {
@@ -42,34 +42,35 @@ enum mxu_memory_type {
     MXU_MEMORY_DEVICE, /* shared */
 };
 
-/* A region: what it covers, and its registers. */
+/* A region: the addresses that it covers, and its register values. */
 struct mxu_region {
     uint32_t first;
     uint32_t last;
-    uint32_t rbar; /* with VALID, without the slot's number */
+    uint32_t rbar; /* with VALID set, without the slot's number */
     uint32_t rasr;
 };
 
-/* Attributes in MPU_RASR; false if the rights cannot be expressed. */
+/* Computes the attributes in MPU_RASR; returns false if the rights cannot be expressed. */
 bool mxu_mpu_attributes(uint32_t rights, enum mxu_memory_type type, uint32_t *rasr);
 
-/* The longest region that begins at `first`, ends at `last` at the latest and has at most 2^most_bits bytes
- * as its size. first and last + 1 are multiples of 32. */
+/* The longest region that begins at `first`, ends at or before `last`, and has a size of at most 2^most_bits
+ * bytes. first and last + 1 are multiples of 32. */
 struct mxu_region mxu_mpu_region_from(uint32_t first, uint32_t last, uint32_t most_bits, uint32_t attributes);
 
-/* The fewest regions that cover [first, last] and nothing more, in the order of addresses; none larger than
- * 2^most_bits. Writes the first `room` of them and returns how many there are; 0 if the range is not one of
- * whole granules. Taking the longest from the left is fewest, because every end of a region that is possible
- * from a lower first address is possible, or passed, from a higher one (tested against all covers). */
+/* Covers [first, last], and nothing more, with the fewest regions, in the order of addresses; none is larger
+ * than 2^most_bits bytes. Writes the first `room` of them and returns how many there are; 0 if the range does
+ * not consist of whole granules. Taking the longest region from the left gives the fewest, because each end
+ * that a region can have from a lower first address is also reached, or already passed, from a higher one
+ * (tested against all covers). */
 uint32_t mxu_mpu_cover(uint32_t first, uint32_t last, uint32_t most_bits, uint32_t attributes,
                        struct mxu_region *regions, uint32_t room);
 
-/* How to place `bytes` so that one region covers them: the size that becomes of it, its alignment, and the
- * block that it must not leave, all as powers of two but the size. False if it has more than the address
- * space. */
+/* How to place `bytes` so that one region covers them: the rounded size in bytes, and as powers of two the
+ * alignment and the block whose boundaries the range must not cross. Returns false if it is larger than the
+ * address space. */
 bool mxu_mpu_fit(uint32_t bytes, uint32_t *rounded, uint32_t *align_bits, uint32_t *block_bits);
 
-/* Whether a region with these registers lets an access to [address, address + bytes) pass. For tests and
+/* Whether a region with these register values covers an access to [address, address + bytes). For tests and
  * models. */
 bool mxu_mpu_covers(uint32_t rbar, uint32_t rasr, uint32_t address, uint32_t bytes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What core/mxu_trie.c calls of core/mxu_list.h and core/mxu_paths.h, with contracts for the whole trie: a
- * function of the list leaves the nodes as they were, and one of the nodes the list. Each `assert` is a step
- * of the proof that it does (docs/proofs.md).
+ * Wrappers with contracts for the whole trie, by which core/mxu_trie.c calls core/mxu_list.h and
+ * core/mxu_paths.h: a function of the list leaves the nodes unchanged, and a function of the nodes leaves the
+ * list unchanged. Each `assert` is a step of the proof of this (docs/proofs.md).
  */
 #ifndef BULKHEAD_CORE_MXU_PARTS_H
 #define BULKHEAD_CORE_MXU_PARTS_H
@@ -270,7 +270,7 @@ static inline void mxu_join_in_list(struct mxu_trie *trie, int16_t number)
     /*@ assert nodes: mxu_same_nodes{Pre, Here}(trie); */
 }
 
-/* Tells the caller a range's number. */
+/* Stores a range's number for the caller. */
 /*@ requires mxu_is_whole(trie) && mxu_number_is_apart(trie, to);
     assigns *to;
     ensures whole: mxu_is_whole(trie);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Insertion goes down from the root along the range's first and last address, and makes a node where the
- * range meets another one in the same entry. Between these two paths a range fills entries whole, which hold
- * nothing else. Removal goes down the same paths, and dissolves nodes on its way back up that do not branch
- * any more.
+ * Insertion goes down from the root along the range's first and last address, and creates a node where the
+ * range meets another one in the same entry. Between these two paths the range fills whole entries, which
+ * contain nothing else. Removal goes down the same paths, and on the way back up it dissolves nodes that no
+ * longer branch.
  *
- * An entry is told by its node, MXU_NONE for the root, and an address of its span. Numbers alone are kept, so
- * that each function can be proved to stay inside of the arrays (docs/proofs.md).
+ * An entry is identified by its node (MXU_NONE for the root) and an address of its span. Only numbers are
+ * kept, so that each function can be proved to stay inside the arrays (docs/proofs.md).
  */
 #include "core/mxu_paths.h"
 

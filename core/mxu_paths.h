@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The nodes of a trie (core/mxu_trie.h), which calls this alone: puts a range into the entries of its span
- * and takes it out of them. It knows nothing of the list of ranges. The ranges of a trie are disjoint.
+ * The nodes of a trie (core/mxu_trie.h, the only caller): enters a range into the entries of its span and
+ * removes it from them. It does not access the list of ranges. The ranges of a trie are disjoint.
  */
 #ifndef BULKHEAD_CORE_MXU_PATHS_H
 #define BULKHEAD_CORE_MXU_PATHS_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The entry of a node in which an address of its span is. */
+/* The index of the entry of a node that covers `address`. */
 /*@ requires \valid_read(node) && mxu_is_shift(node->shift);
     assigns \nothing;
     ensures 0 <= \result < MXU_TRIE_ENTRIES; */
@@ -29,7 +29,7 @@ static inline uint32_t mxu_node_last(const struct mxu_node *node)
     return node->base | ((UINT32_C(1) << (node->shift + MXU_TRIE_STRIDE)) - 1u);
 }
 
-/* All nodes become free, in lists by their placement. */
+/* Makes all nodes free, in one list for each placement. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
     requires \forall integer n; 0 <= n < trie->node_count ==> trie->nodes[n].placement < MXU_PLACEMENTS;
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
@@ -37,8 +37,8 @@ static inline uint32_t mxu_node_last(const struct mxu_node *node)
     ensures mxu_nodes_in_bounds(trie) && mxu_narrows(trie); */
 void mxu_paths_init(struct mxu_trie *trie);
 
-/* Puts a range, whose first and last are set, into the nodes. False if there are too few; then they are as
- * before. */
+/* Enters a range, whose first and last are set, into the nodes. Returns false, with the nodes as before, if
+ * too few nodes are free. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_nodes_in_bounds(trie);
     requires mxu_used(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
@@ -46,7 +46,7 @@ void mxu_paths_init(struct mxu_trie *trie);
     ensures mxu_nodes_in_bounds(trie); */
 bool mxu_paths_insert(struct mxu_trie *trie, int16_t number);
 
-/* Takes a range out; also one that is there in part only. */
+/* Removes a range from the nodes; it may have been entered only in part. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_nodes_in_bounds(trie);
     requires mxu_used(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
@@ -54,8 +54,8 @@ bool mxu_paths_insert(struct mxu_trie *trie, int16_t number);
     ensures mxu_nodes_in_bounds(trie); */
 void mxu_paths_remove(struct mxu_trie *trie, int16_t number);
 
-/* Moves the nodes on the way to an address of a range into memory of at least that placement. False if too
- * few such nodes are free; then some may have moved. */
+/* Moves the nodes on the path to an address of a range into memory of at least the placement `at_least`.
+ * Returns false if too few such nodes are free; some nodes may have moved then. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_nodes_in_bounds(trie);
     requires 0 <= at_least < MXU_PLACEMENTS;
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],

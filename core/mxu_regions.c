@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Slots of a component's MPU image, and the refill on a fault. The refill's instructions are counted by
- * tests/repo/test_mxu_refill.py: what need not be decided at a fault is prepared.
+ * Slots of a component's MPU image, and the refill on a fault. tests/bounds/test_mxu_refill.py counts the
+ * refill's instructions, so everything that can be decided before a fault is prepared.
  */
 #include "core/mxu_regions.h"
 #include "core/mxu_mpu.h"

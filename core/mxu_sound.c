@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The invariants of core/mxu_memory.h, checked from what is there and not from how it came to be.
+ * Checks the invariants of core/mxu_memory.h on the present state, independently of the operations that led
+ * to it.
  */
 #include "core/mxu_memory.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Table nodes that spans need. A span that an entry maps whole needs nothing below it; what is left of it are
- * at most two pieces, at its ends.
+ * Table nodes that spans need. The part of a span that an entry maps whole needs no node below it; what
+ * remains are at most two pieces, at its ends.
  */
 #include "core/mxu_tables.h"
 

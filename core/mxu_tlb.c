@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The main TLB's lockable entries and sets.
+ * The main TLB: lockable entries, and sets.
  */
 #include "core/mxu_tlb.h"
 

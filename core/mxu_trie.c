@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The ranges of a trie and their order. core/mxu_paths.c keeps the nodes. Ranges are disjoint because each
- * one is entered in the list between two neighbours that leave room for it, whatever the nodes say.
+ * The ranges of a trie and their order; core/mxu_paths.c maintains the nodes. Ranges are disjoint because
+ * each one is inserted in the list between two neighbours that leave room for it, independently of the nodes.
  */
 #include "core/mxu_trie.h"
 #include "core/mxu_parts.h"

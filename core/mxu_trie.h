@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The accessible ranges of a component (X3): a path-compressed radix trie over 32-bit addresses, with the
- * ranges also as a list in the order of their addresses. The fault path calls mxu_trie_lookup(), the memory
- * manager all others. Nothing is allocated: nodes and ranges are arrays that the caller gives.
+ * ranges also in a list in the order of their addresses. The fault path calls mxu_trie_find(); the memory
+ * manager calls the functions that change a trie. Nothing is allocated: the caller supplies the arrays of
+ * nodes and ranges.
  *
- * A root of 128 entries divides the address space in spans of 32 MiB. Below it a node stands for an aligned
- * span of 32^k granules and divides it in 32 equal entries. An entry, of the root too, is
- * - empty, if no range has an address of its span;
- * - the range, if one has, whole or in part;
- * - a node, if several have: that of the smallest span with all that they have of the entry's span. So spans
- * in which nothing branches have no node. The shape is a function of the set of ranges: it does not depend on
- * the order of operations.
+ * A root of 128 entries divides the address space into spans of 32 MiB. Below it, a node stands for an
+ * aligned span of 32^k granules and divides it into 32 equal entries. An entry, also of the root, is
+ * - empty, if no range has an address in its span;
+ * - a range, if exactly one has, whole or in part;
+ * - a node, if several have: the node of the smallest span that contains all their addresses within the
+ *   entry's span. Spans in which nothing branches therefore have no node.
+ * The shape depends only on the set of ranges, not on the order of operations.
  *
  * A look-up follows at most MXU_TRIE_LEVELS nodes and compares once, at the end. Insert, remove and split
- * walk at most two such paths, those of the range's first and last address.
+ * walk at most two paths, those of the range's first and last address.
  */
 #ifndef BULKHEAD_CORE_MXU_TRIE_H
 #define BULKHEAD_CORE_MXU_TRIE_H
@@ -31,19 +32,20 @@ extern "C" {
 #define MXU_ROOT_SPAN       (1u << MXU_ROOT_SHIFT)
 #define MXU_TRIE_STRIDE     5u
 #define MXU_TRIE_ENTRIES    (1u << MXU_TRIE_STRIDE)
-#define MXU_TRIE_LEVELS     4u /* of nodes: shifts 5, 10, 15, 20 */
+#define MXU_TRIE_LEVELS     4u /* levels of nodes: shifts 5, 10, 15, 20 */
 #define MXU_TRIE_TOP        20u
-/* Nodes that one insertion can take. */
+/* The most nodes that one insertion takes. */
 #define MXU_TRIE_NEW_NODES  (2u * MXU_TRIE_LEVELS)
-/* Nodes that always suffice for n ranges: two neighbours share at most one node of each level. */
+/* A number of nodes that always suffices for n ranges: two neighbouring ranges need at most one node of each
+ * level. */
 #define MXU_TRIE_NODES(n)   (MXU_TRIE_LEVELS * (n))
 #define MXU_TRIE_MAX_NODES  0x7FFFu
 #define MXU_TRIE_MAX_RANGES 0x7FFEu
 
-/* Entries: a node's number, or -1 - number of a range, or MXU_NONE. */
+/* Values of an entry: a node's number, -1 - N for range N, or MXU_NONE if empty. */
 #define MXU_NONE INT16_MIN
 
-/* The entry of a range, and the range of an entry that is one. */
+/* Conversion between the number of a range and the entry that stands for it. */
 /*@ requires 0 <= number;
     assigns \nothing;
     ensures \result == -1 - number; */
@@ -63,22 +65,22 @@ static inline int16_t mxu_number_of(int16_t entry)
 /* 72 bytes. */
 struct mxu_node {
     int16_t entry[MXU_TRIE_ENTRIES];
-    uint32_t base; /* first address of its span */
+    uint32_t base; /* first address of the node's span */
     uint8_t shift; /* an entry's span is 2^shift bytes */
     uint8_t placement;
-    int16_t next_free; /* of the free nodes of the same placement */
+    int16_t next_free; /* next free node of the same placement */
 };
 
-/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE; of a free one first is UINT32_MAX and last 0. */
+/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE; a free range has first UINT32_MAX and last 0. */
 struct mxu_range {
     uint32_t first;
     uint32_t last;
     uint32_t
         word[2]; /* for the hardware: RBAR with VALID, without the slot, and RASR; of an MMU the attributes */
-    int16_t previous, next; /* in the order of addresses; also the free ones, by next */
-    uint16_t allocation;    /* whose part it is: the user's */
-    uint8_t slot;           /* of an MPU, where it was loaded last (core/mxu_regions.h) */
-    uint8_t flags;          /* the user's */
+    int16_t previous, next; /* neighbours in the order of addresses; `next` also links free ranges */
+    uint16_t allocation;    /* allocation that it belongs to; for the user of the trie */
+    uint8_t slot;           /* MPU slot in which it was loaded last (core/mxu_regions.h) */
+    uint8_t flags;          /* for the user of the trie */
 };
 
 struct mxu_trie {
@@ -86,7 +88,7 @@ struct mxu_trie {
     struct mxu_node *nodes;
     struct mxu_range *ranges;
     uint16_t node_count, range_count;
-    int16_t first; /* the range of the lowest address, or MXU_NONE */
+    int16_t first; /* the range with the lowest address, or MXU_NONE */
     int16_t free_nodes[MXU_PLACEMENTS];
     int16_t free_ranges;
     uint16_t used_nodes, used_ranges;
@@ -193,8 +195,8 @@ struct mxu_trie {
         mxu_has_arrays(t) && mxu_nodes_in_bounds(t) && mxu_narrows(t);
  */
 
-/* An empty trie over the caller's arrays, which must stay; every node is `placement`. The counts are at most
- * MXU_TRIE_MAX_NODES and MXU_TRIE_MAX_RANGES. */
+/* Initializes an empty trie over the caller's arrays, which must outlive it; every node has `placement`. The
+ * counts are at most MXU_TRIE_MAX_NODES and MXU_TRIE_MAX_RANGES. */
 /*@ requires \valid(trie) && node_count <= MXU_TRIE_MAX_NODES && range_count <= MXU_TRIE_MAX_RANGES;
     requires \valid(nodes + (0 .. node_count - 1)) && \valid(ranges + (0 .. range_count - 1));
     requires \separated(trie, nodes + (0 .. node_count - 1), ranges + (0 .. range_count - 1));
@@ -204,7 +206,7 @@ struct mxu_trie {
 void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_count,
                    struct mxu_range *ranges, uint16_t range_count, enum mxu_placement placement);
 
-/* Says that nodes [first, first + count) are in memory of another kind. Only before the first insertion. */
+/* Sets the placement of nodes [first, first + count). Only before the first insertion. */
 /*@ requires mxu_is_whole(trie) && 0 <= placement < MXU_PLACEMENTS;
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
@@ -246,7 +248,7 @@ static inline struct mxu_range *mxu_trie_find(const struct mxu_trie *trie, uint3
     return 0;
 }
 
-/* Its number, or MXU_NONE. */
+/* The number of the range that holds an address, or MXU_NONE. */
 /*@ requires \valid_read(trie) && mxu_is_trie(trie);
     assigns \nothing;
     ensures \result == MXU_NONE || 0 <= \result < trie->range_count; */
@@ -266,9 +268,9 @@ static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t addr
     ensures mxu_is_range_or_none(trie, \result); */
 int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address);
 
-/* Inserts [first, last]. *number is the new range, with words and flags 0. MXU_EINVAL, MXU_EEXIST if it has
- * an address of another range, MXU_ENOMEM if no range is left or fewer nodes than it takes; then nothing
- * changes. Nodes are taken from the strongest placement down. */
+/* Inserts [first, last]. *number becomes the number of the new range, with words and flags 0. MXU_EINVAL;
+ * MXU_EEXIST if it contains an address of another range; MXU_ENOMEM if no range or too few nodes are free;
+ * then nothing changes. Nodes are taken from the strongest placement first. */
 /*@ requires mxu_is_whole(trie) && mxu_number_is_apart(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->first, trie->free_ranges, trie->used_ranges;
@@ -279,7 +281,7 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address);
         trie->ranges[*number].first == first && trie->ranges[*number].last == last; */
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number);
 
-/* Removes a range; nodes that are not needed any more become free. */
+/* Removes a range; nodes that are no longer needed become free. */
 /*@ requires mxu_is_whole(trie) && mxu_used(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->first, trie->free_ranges, trie->used_ranges;
@@ -288,9 +290,9 @@ enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t 
     ensures gone: !mxu_used(trie, number); */
 void mxu_trie_remove(struct mxu_trie *trie, int16_t number);
 
-/* Makes two ranges of one, before `at`, a multiple of MXU_GRANULE inside of it. The upper one is *upper, with
- * the same words, flags and allocation. MXU_EINVAL, MXU_ENOMEM; then all ranges are as they were, and the
- * nodes on the way to them may be other ones. */
+/* Splits a range at `at`, a multiple of MXU_GRANULE inside it. *upper becomes the upper range, with the same
+ * words, flags and allocation. MXU_EINVAL or MXU_ENOMEM: all ranges are as before, but the nodes on the paths
+ * to them may be different ones. */
 /*@ requires mxu_is_whole(trie) && mxu_used(trie, number) && mxu_number_is_apart(trie, upper);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->first, trie->free_ranges, trie->used_ranges;
@@ -302,8 +304,8 @@ void mxu_trie_remove(struct mxu_trie *trie, int16_t number);
         *upper != number && trie->ranges[*upper].first == at; */
 enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t at, int16_t *upper);
 
-/* Moves each node on the paths to a range to memory that is `at_least` as strong. MXU_ENOMEM if too few such
- * nodes are free; then some may have moved. */
+/* Moves each node on the paths to a range to memory of at least the placement `at_least`. MXU_ENOMEM if too
+ * few such nodes are free; some nodes may have moved then. */
 /*@ requires mxu_is_whole(trie) && 0 <= number < trie->range_count && 0 <= at_least < MXU_PLACEMENTS;
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
@@ -316,7 +318,7 @@ enum mxu_status mxu_trie_place(struct mxu_trie *trie, int16_t number, enum mxu_p
     assigns \nothing; */
 enum mxu_placement mxu_trie_placement(const struct mxu_trie *trie, int16_t number);
 
-/* Nodes that a look-up of the address reads. */
+/* Number of nodes that a look-up of the address reads. */
 /*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
     assigns \nothing; */
 uint32_t mxu_trie_steps(const struct mxu_trie *trie, uint32_t address);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Commands of NOR flash, as firmware for the emulator's `virt` board gives them: two chips of 16 bits side by
- * side, so a word has 32 bits, and a command is written to both halves. Intel's command set (the vendor's
- * number 1 in JEDEC JEP137), with the table by which a driver finds that out (Common Flash Interface,
- * JESD68). Blocks cannot be locked: commands for that are taken and change nothing. An erased bit is 1,
- * programming makes it 0. Hardware-free: what is to be done to the content is told to the caller, in pieces
- * of bounded size.
+ * Command interface of NOR flash, as firmware for the emulator's `virt` board uses it: two 16-bit chips side
+ * by side, so that a word has 32 bits and a command is written to both halves. It implements Intel's command
+ * set (vendor number 1 in JEDEC JEP137) and the table that a driver reads to detect it (Common Flash
+ * Interface, JESD68). Blocks cannot be locked: lock commands are accepted and change nothing. An erased bit
+ * is 1, programming makes it 0. Independent of hardware: the caller is told how to change the content, in
+ * pieces of bounded size.
  */
 #ifndef BULKHEAD_CORE_NOR_FLASH_H
 #define BULKHEAD_CORE_NOR_FLASH_H
@@ -22,30 +22,31 @@ extern "C" {
 #define NOR_FLASH_PIECE_BYTES 0x400u /* erased in one step */
 
 enum nor_flash_mode {
-    NOR_FLASH_ARRAY, /* reads find the content */
+    NOR_FLASH_ARRAY, /* reads return the content */
     NOR_FLASH_STATUS,
     NOR_FLASH_ID,
     NOR_FLASH_QUERY,
 };
 
-/* Zeros, but for its size, after power-on. */
+/* State of the flash. After power-on everything but `bytes` is 0. */
 struct nor_flash {
     uint32_t bytes; /* a power of two, at least a block */
     uint8_t mode;   /* enum nor_flash_mode */
-    uint8_t next;   /* what the next write is: enum next_write of nor_flash.c */
+    uint8_t next;   /* expected next write: enum next_write of nor_flash.c */
     uint8_t errors; /* bits of the status register */
-    uint8_t words;  /* of a buffer, that are still to come */
+    uint8_t words;  /* words of a buffered write that are still to come */
     uint32_t erase_at;
     uint32_t erase_end; /* == erase_at: no block is being erased */
 };
 
 enum nor_flash_change {
     NOR_FLASH_NOTHING,
-    NOR_FLASH_CLEAR_BITS, /* those that are 0 in `value` */
-    NOR_FLASH_ERASE,      /* all bits are 1 */
+    NOR_FLASH_CLEAR_BITS, /* clear the bits that are 0 in `value` */
+    NOR_FLASH_ERASE,      /* set all bits to 1 */
 };
 
-/* What the caller has to do to the content at [offset, offset + bytes), which is inside of the flash. */
+/* A change that the caller has to make to the content at [offset, offset + bytes), which lies inside the
+ * flash. */
 struct nor_flash_work {
     enum nor_flash_change change;
     uint32_t offset;
@@ -53,16 +54,18 @@ struct nor_flash_work {
     uint64_t value;
 };
 
-/* A write of 1, 2, 4 or 8 bytes at `offset`, a multiple of its size inside of the flash. While a block is
- * being erased it changes nothing. */
+/* A guest's write of 1, 2, 4 or 8 bytes at `offset`, a multiple of `bytes` inside the flash. Changes nothing
+ * while a block is being erased. */
 struct nor_flash_work nor_flash_write(struct nor_flash *flash, uint32_t offset, uint32_t bytes,
                                       uint64_t value);
 
-/* What a read finds, which must not be in mode `array`. Offset and bytes as of a write. */
+/* The value that a read returns; must not be called in mode NOR_FLASH_ARRAY. Offset and bytes as for a
+ * write. */
 uint64_t nor_flash_read(const struct nor_flash *flash, uint32_t offset, uint32_t bytes);
 
-/* The next piece of the block that is being erased, after which the block may be done; NOTHING if none is.
- * The chip goes on by this alone: to be called before each access while it is busy. */
+/* The next piece of the block that is being erased; the block may be done after it. NOR_FLASH_NOTHING if
+ * no block is being erased. Only this call advances an erase: call it before each access while the chip is
+ * busy. */
 struct nor_flash_work nor_flash_go_on(struct nor_flash *flash);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The queue of one direction of a flow, and its pace (F2, F9). A direction's packets keep their order, so
- * releases and deadlines never fall from one to the next, and the first packet of a line is its most urgent
- * one. A sender that sends more than it declared delays itself. Packets lie in places of their sender's
- * (core/vsock_device.h): a line holds numbers of places, and is never full before they are. Times are ticks
- * of a counter.
+ * The queue of one direction of a flow, and its pace (F2, F9). Packets of a direction keep their order, so
+ * releases and deadlines never decrease along the queue, and the head of the queue is its most urgent packet.
+ * A sender that sends more than it declared delays only itself. Packets are stored in places of their
+ * sender's device (core/vsock_device.h); a line holds numbers of places, so it cannot be full before they
+ * are. Times are ticks of a counter.
  */
 #ifndef BULKHEAD_CORE_PACKET_LINE_H
 #define BULKHEAD_CORE_PACKET_LINE_H
@@ -19,13 +19,13 @@ extern "C" {
 #define PACKET_NONE  UINT16_MAX
 #define PACKET_NEVER UINT64_MAX
 
-/* How fast one direction of a flow may send: a packet in each period, its payload and control packets apart.
- */
+/* The pace of one direction of a flow: one packet in each period, for payload and for control packets
+ * separately. */
 struct packet_pace {
-    uint64_t period_ticks[2]; /* of control packets, of payload */
+    uint64_t period_ticks[2]; /* [0] of control packets, [1] of payload */
     uint64_t deadline_ticks;  /* relative: D' */
     uint64_t next_release[2];
-    uint64_t last_release; /* of all: the order stays */
+    uint64_t last_release; /* latest release of both kinds; keeps the order */
     uint64_t last_deadline;
 };
 
@@ -34,16 +34,16 @@ struct packet_key {
     uint64_t deadline;
 };
 
-/* What a place holds besides its packet. */
+/* Queue data of a place. */
 struct packet_link {
     struct packet_key key;
-    uint16_t next; /* place, or PACKET_NONE */
+    uint16_t next; /* next place in the queue, or PACKET_NONE */
 };
 
 struct packet_line {
     struct packet_pace pace;
-    uint64_t shift_ticks; /* keys of links are so much later than they are written down */
-    uint16_t first;       /* places, or PACKET_NONE */
+    uint64_t shift_ticks; /* offset that is added to the keys stored in links */
+    uint16_t first;       /* first and last place in the queue, or PACKET_NONE */
     uint16_t last;
     uint32_t count;
 };
@@ -53,22 +53,21 @@ static inline uint64_t packet_sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* An empty line of that pace: a packet of each kind in each period, due so long after its release. */
+/* Initializes an empty line: a packet of each kind in each period, due `deadline_ticks` after its release. */
 void packet_line_init(struct packet_line *line, uint64_t period_ticks, uint64_t deadline_ticks);
 
-/* When a packet that is sent at `sent` is released, and until when it is to be delivered; the pace goes on.
- */
+/* Computes release and deadline of a packet that is sent at `sent`, and advances the pace. */
 struct packet_key packet_pace_take(struct packet_pace *pace, uint64_t sent, bool payload);
 
-/* A packet with that key is forgotten before anything of it was delivered, and so are all that were sent
- * after it: as if they never were. */
+/* Takes back a packet with this key that was dropped before any of it was delivered, together with all
+ * packets that were sent after it: the pace is as if they had not been sent. */
 void packet_pace_return(struct packet_pace *pace, const struct packet_key *key, bool payload);
 
-/* Puts place `place` at the end, with that key. */
+/* Appends place `place` to the queue, with this key. */
 void packet_line_append(struct packet_line *line, struct packet_link links[], uint16_t place,
                         const struct packet_key *key);
 
-/* Key of the packet in `place`, which is in the line. */
+/* Key of the packet in `place`, which must be in the line. */
 static inline struct packet_key packet_line_key(const struct packet_line *line,
                                                 const struct packet_link links[], uint16_t place)
 {
@@ -76,12 +75,12 @@ static inline struct packet_key packet_line_key(const struct packet_line *line,
                                .deadline = links[place].key.deadline + line->shift_ticks};
 }
 
-/* The first packet, which could not go for want of a receive buffer, is released anew at `now`, and those
- * behind it as much later. Else a receiver that stalls would flood the broker with packets that are overdue.
- * Returns how much later that is; 0: it is not yet released. */
+/* The head of the queue could not be sent for lack of a receive buffer: releases it anew at `now`, and delays
+ * the packets behind it by the same time. Otherwise a receiver that stalls would flood the broker with
+ * overdue packets. Returns the delay in ticks; 0: the head is not yet released. */
 uint64_t packet_line_release_anew(struct packet_line *line, const struct packet_link links[], uint64_t now);
 
-/* Takes a place out that comes after `before`; PACKET_NONE: the first. Returns the place. */
+/* Removes the place after `before` from the queue; PACKET_NONE: the head. Returns the place. */
 uint16_t packet_line_take_after(struct packet_line *line, struct packet_link links[], uint16_t before);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Adding observations up.
+ * Sums up observations of the parts of a packet's path.
  */
 #include "core/path_costs.h"
 

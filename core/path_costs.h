@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What each part of a packet's path takes (F5), by time stamps where it begins and ends. Only where somebody
- * asked for it: else path_recorder_here() is NULL, and a stamp is that question. Parts within parts are
- * counted apart: what surrounds them is without them, and without the recording.
+ * Measures the time of each part of a packet's path (F5), with time stamps at its beginning and end. Only
+ * active if measurement was requested: otherwise path_recorder_here() is NULL, and a stamp costs only this
+ * test. Nested parts are counted separately: the time of the outer part excludes them and their recording.
  *
- * Whoever links this says whose recorder it is and what the clock is (hypervisor/flow/path_stamps.c; tests
- * have their own). A recorder is of one core and used by it alone.
+ * The program that links this provides the recorder and the clock (hypervisor/flow/path_stamps.c; tests have
+ * their own). Each core has its own recorder, which only that core uses.
  */
 #ifndef BULKHEAD_CORE_PATH_COSTS_H
 #define BULKHEAD_CORE_PATH_COSTS_H
@@ -20,37 +20,37 @@ extern "C" {
 
 #define PATH_COST_BUCKETS 64u
 
-/* The beginning of a part. */
+/* A mark: the time at which a part began. */
 struct path_mark {
     uint64_t at;    /* path_clock(); 0: nothing is measured */
-    uint64_t inner; /* of the recorder then */
+    uint64_t inner; /* inner_ticks of the recorder at that time */
 };
 
 struct path_recorder {
-    struct status_path_cost *parts; /* BH_PATH_PART_COUNT of them, for whoever reads */
-    uint64_t empty_ticks;           /* what a part without anything in it seems to take */
-    uint64_t inner_ticks;           /* of parts that have ended, with their recording */
+    struct status_path_cost *parts; /* BH_PATH_PART_COUNT records, read by others */
+    uint64_t empty_ticks;           /* measured time of an empty part */
+    uint64_t inner_ticks;           /* total time of parts that have ended, with their recording */
     struct path_mark open[BH_PATH_PART_COUNT];
 };
 
-/* Of this core; NULL: nothing is measured. */
+/* The recorder of this core; NULL: nothing is measured. */
 struct path_recorder *path_recorder_here(void);
 
 /* Ticks of a clock that is the same for all cores. */
 uint64_t path_clock(void);
 
-/* Finds out what an empty part seems to take. */
+/* Measures the time of an empty part. */
 void path_calibrate(struct path_recorder *recorder);
 
-/* Adds one observation to a part, of which no mark is known. */
+/* Adds one observation of `ticks` to a part that has no mark. */
 void path_add(struct path_recorder *recorder, enum bh_path_part part, uint64_t ticks);
 
-/* The part that began with `mark` has ended, after `steps` equal steps; `allowance` ticks of it are not
- * counted. */
+/* Records the end of the part that began with `mark`, after `steps` equal steps; `allowance` ticks of it are
+ * not counted. */
 void path_record(struct path_recorder *recorder, const struct path_mark *mark, enum bh_path_part part,
                  uint64_t allowance, uint32_t steps);
 
-/* Parts that begin and end in the same function. */
+/* For parts that begin and end in the same function. */
 static inline struct path_mark path_begin(void)
 {
     const struct path_recorder *recorder = path_recorder_here();
@@ -70,7 +70,7 @@ static inline void path_end(const struct path_mark *mark, enum bh_path_part part
     }
 }
 
-/* Parts that end elsewhere, on the same core. */
+/* For parts that end in another function, on the same core. */
 static inline void path_open(enum bh_path_part part)
 {
     struct path_recorder *recorder = path_recorder_here();
@@ -80,7 +80,7 @@ static inline void path_open(enum bh_path_part part)
     }
 }
 
-/* Nothing happens where it is not open. */
+/* Does nothing if the part is not open. */
 static inline void path_close(enum bh_path_part part, uint64_t allowance)
 {
     struct path_recorder *recorder = path_recorder_here();
@@ -91,7 +91,7 @@ static inline void path_close(enum bh_path_part part, uint64_t allowance)
     }
 }
 
-/* When a part began that is open; 0: it is not. */
+/* The time at which an open part began; 0: it is not open. */
 static inline uint64_t path_opened_at(enum bh_path_part part)
 {
     const struct path_recorder *recorder = path_recorder_here();
@@ -99,7 +99,7 @@ static inline uint64_t path_opened_at(enum bh_path_part part)
     return recorder != NULL ? recorder->open[part].at : 0;
 }
 
-/* It was another one. */
+/* Discards an open part, which turned out to be something else. */
 static inline void path_drop(enum bh_path_part part)
 {
     struct path_recorder *recorder = path_recorder_here();
@@ -109,7 +109,7 @@ static inline void path_drop(enum bh_path_part part)
     }
 }
 
-/* 0 where nothing is measured. */
+/* The current time; 0 if nothing is measured. */
 static inline uint64_t path_now(void)
 {
     return path_recorder_here() != NULL ? path_clock() : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Period arithmetic. One division at the end of a period that was met in time: none; it is only needed when
- * several have ended.
+ * Period arithmetic. A period that is ended in time needs no division; one is needed only when several
+ * periods have ended.
  */
 #include "core/period.h"
 

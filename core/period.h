@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Periods of one length, numbered on a grid that several cores can share (B1). A deadline follows from the
- * grid, never from when somebody looked, so there is no drift. Times are ticks of a counter that all cores
- * read alike, below PERIOD_MAX_TICKS.
+ * Periods of one length, numbered on a grid that several cores can share (B1). Deadlines follow from the
+ * grid, never from the time of a call, so there is no drift. Times are ticks of a counter that all cores read
+ * alike, below PERIOD_MAX_TICKS.
  */
 #ifndef BULKHEAD_CORE_PERIOD_H
 #define BULKHEAD_CORE_PERIOD_H
@@ -17,8 +17,8 @@ extern "C" {
 #define PERIOD_MAX_TICKS (1ull << 62)
 #define PERIOD_NEVER     UINT64_MAX
 
-/* Period `number` begins at `start_ticks`, and each is `length_ticks` long. Length 0: there are no periods.
- */
+/* A grid: period `number` begins at `start_ticks`, and each period is `length_ticks` long. Length 0: there
+ * are no periods. */
 struct period_grid {
     uint64_t number;
     uint64_t start_ticks;
@@ -27,26 +27,26 @@ struct period_grid {
 
 struct period {
     struct period_grid grid;
-    uint64_t number;    /* of the current period */
-    uint64_t end_ticks; /* of the current period: the deadline; PERIOD_NEVER without periods */
+    uint64_t number;    /* number of the current period */
+    uint64_t end_ticks; /* end of the current period, which is the deadline; PERIOD_NEVER without periods */
 };
 
-/* True if a period can have this length. */
+/* Whether a period can have this length. */
 static inline bool period_length_is_valid(uint64_t length_ticks)
 {
     return length_ticks > 0 && length_ticks <= PERIOD_MAX_TICKS;
 }
 
-/* The current period becomes the one of period->grid in which `now_ticks` lies; the first one before its
- * start. */
+/* Sets the current period to the one of period->grid that contains `now_ticks`; before the grid's start, to
+ * its first period. */
 void period_start(struct period *period, uint64_t now_ticks);
 
-/* Goes on to the period in which `now_ticks` lies. Returns how many periods have ended; 0 before the
+/* Advances to the period that contains `now_ticks`. Returns how many periods have ended; 0 before the
  * deadline. */
 uint64_t period_advance(struct period *period, uint64_t now_ticks);
 
-/* Replaces the grid, normally by one that begins where a period ends. If it has begun, numbers and deadlines
- * are its own from now on; before, the current period ends where it begins. */
+/* Replaces the grid, normally by one that begins where a period ends. If the new grid has begun, numbers and
+ * deadlines follow it from now on; otherwise the current period ends where it begins. */
 void period_change_grid(struct period *period, const struct period_grid *grid, uint64_t now_ticks);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Prediction, gifts and draws. Who gave too much gets back what is in the pool, and no more: the sum over all
- * cores is what the others rely on.
+ * Prediction, gifts and draws. A core that gave too much gets back only what is in the pool, and no more,
+ * because the other cores rely on the sum over all cores.
  */
 #include "core/reclaim.h"
 

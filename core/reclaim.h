@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One budget's side of a pool (B2, B4): what it gives at the beginning of a period, because it will not need
- * it, and what it draws when its own is spent. A domain's budget that its VCPUs share is a pool that has all
- * events from the beginning, and nobody gives. Called by budget.h, on the core of the budget.
+ * One budget's access to a pool (B2, B4): how much the budget gives to the pool at the beginning of a period,
+ * because it will not need it, and how much it draws when its own events are spent. A domain's budget that
+ * its VCPUs share is a pool that holds all events from the beginning, to which nobody gives. Called by
+ * budget.h, on the core of the budget.
  */
 #ifndef BULKHEAD_CORE_RECLAIM_H
 #define BULKHEAD_CORE_RECLAIM_H
@@ -20,35 +21,37 @@ extern "C" {
 
 struct reclaim {
     struct event_pool *pool;
-    uint64_t chunk_events; /* of one draw */
+    uint64_t chunk_events; /* events of one draw */
     uint64_t limit_events; /* the guaranteed budget */
     bool gives;
-    uint64_t average;      /* use of a period, in 1/16 of an event */
-    uint64_t number;       /* of the current period */
-    uint64_t given_events; /* in the current period */
-    uint64_t drawn_events; /* in all */
+    uint64_t average;      /* moving average of the events used in a period, in 1/16 of an event */
+    uint64_t number;       /* number of the current period */
+    uint64_t given_events; /* events given in the current period */
+    uint64_t drawn_events; /* events drawn in all periods */
     uint64_t total_given_events;
-    uint64_t violations;       /* periods in which it could not have its guarantee back */
-    uint64_t shortfall_events; /* what it missed in them */
+    uint64_t violations;       /* periods in which the budget could not get back what it had given */
+    uint64_t shortfall_events; /* events that it lacked in these periods */
 };
 
-/* A budget of `limit_events` a period that draws from `pool`, `chunk_events` > 0 at a time; one that is not
- * limited needs no pool. `gives`: it donates what it will not need, which a real-time budget must not. False
- * if that is what was asked for, or a number is out of range. */
+/* Initializes a budget of `limit_events` in each period (at most EVENT_POOL_MAX_EVENTS; an unlimited budget
+ * cannot have a pool), which draws from `pool` `chunk_events` > 0 at a time. `gives`: it donates events that
+ * it will not need, which a real-time budget must not do. Returns false if `gives` and `realtime` are both
+ * set or a number is out of range. */
 bool reclaim_init(struct reclaim *reclaim, struct event_pool *pool, uint64_t limit_events,
                   uint64_t chunk_events, bool gives, bool realtime);
 
-/* Period `number` begins. Returns how many events of the guaranteed budget it goes without. */
+/* Starts period `number`. Returns how many events of the guaranteed budget were given to the pool. */
 uint64_t reclaim_begin(struct reclaim *reclaim, uint64_t number);
 
-/* A period has ended, in which it had used so many: what the prediction learns from. */
+/* A period has ended in which `used_events` were used: updates the prediction. */
 void reclaim_learn(struct reclaim *reclaim, uint64_t used_events);
 
-/* Its budget is spent, and overshot by `beyond_events`: returns how many events it may have besides, up to a
- * chunk and those; 0 if there are none. */
+/* The budget is spent and was exceeded by `beyond_events`: returns how many more events it gets from the
+ * pool, at most a chunk and `beyond_events`; 0 if the pool is empty. */
 uint64_t reclaim_draw(struct reclaim *reclaim, uint64_t beyond_events);
 
-/* It is throttled after `used_events`. Counts a violation if that is less than its guarantee. */
+/* The budget's owner is throttled after `used_events`. Counts a violation if it had given events and used
+ * fewer than its guaranteed budget. */
 void reclaim_note_throttled(struct reclaim *reclaim, uint64_t used_events);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The way of an interval's numbers: what the reservation counted, to the exchange, and back as a limit.
+ * Passes the events that the reservation counted in an interval to the exchange, and the published budgets
+ * back to the reservation as limits.
  */
 #include "core/regulated_core.h"
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What all policies have in common: parameters that are staged, samples that come twice or not at all, and
- * the budgets at first.
+ * The part that all policies have in common: staged parameters, samples that arrive twice or not at all, and
+ * the initial budgets.
  */
 #include "core/regulator_policy.h"
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * `dynamic-bandwidth` (B6): the memory's traffic against B_T, in steps of REGULATOR_BANDWIDTH_STEP unless
- * another is given.
+ * `dynamic-bandwidth` (B6): compares the memory's traffic with B_T, and changes G in steps of
+ * REGULATOR_BANDWIDTH_STEP unless another step is given.
  */
 #include "core/regulator_feedback.h"
 

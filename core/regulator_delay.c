@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * `dynamic-delay` (B11): the cores that are not regulated may be delayed for a share of the time,
- * `threshold`. An account grows by that share in each interval, and pays for the delay that the regulated
- * cores can have caused: an event of the others waits longer by `event_delays` of a core while that moves all
- * that it can. A core may do so in an interval whose delay, if the others go on as they do, is within what
- * the account allows; in all others it has its floor. So regulated cores run while the others compute, and
- * those that delay them least run first. docs/bandwidth.md has the promise.
+ * `threshold`. An account grows by that share in each interval, and is charged for the delay that the
+ * regulated cores can have caused: an event of the others waits longer by `event_delays` of a core while that
+ * core moves as many events as it can. A core may do so in an interval if the resulting delay, assuming that
+ * the others continue as they do, is within the account; in all other intervals it has its floor. So
+ * regulated cores run while the others compute, and those that delay them least run first. docs/bandwidth.md
+ * states the guarantee.
  */
 #include "core/regulator_policy.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One word tells which interval is being collected, of whom, and who has posted: whoever makes it complete by
- * its compare-and-swap is the last one, and there is only one. The message is a sequence lock, whose readers
- * do not try again: they are interrupted when it is complete.
+ * One word holds which interval is being collected, from which cores, and which of them have posted. The core
+ * whose compare-and-swap completes it is the last one, and there is exactly one. The message is protected by
+ * a sequence lock whose readers do not retry: they are interrupted when it is complete.
  */
 #include "core/regulator_exchange.h"
 #include "core/atomic.h"

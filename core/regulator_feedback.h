@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What the two policies that compare a load with a threshold have in common (B5, B6): regulator_utilization.c
+ * The common part of the two policies that compare a load with a threshold (B5, B6): regulator_utilization.c
  * and regulator_bandwidth.c.
  */
 #ifndef BULKHEAD_CORE_REGULATOR_FEEDBACK_H
@@ -13,16 +13,16 @@ extern "C" {
 #endif
 
 struct regulator_load {
-    bool measured; /* else the sample does not say */
+    bool measured; /* if false, the sample has no load */
     uint32_t load; /* both in 1/65536 */
     uint32_t threshold;
 };
 
-/* Of the policy's own parameters: hold and step. */
+/* Checks the policies' own parameters: hold and step. */
 enum regulator_error regulator_check_feedback(const struct regulator_parameters *parameters);
 
-/* G, and the budgets of the regulated cores, which are parts of it. `fixed_step`: d in 1/65536; 0: half of
- * the difference. */
+/* Updates G, and divides it into the budgets of the regulated cores. `fixed_step`: d in 1/65536; 0: half of
+ * the difference between load and threshold. */
 void regulator_feedback(struct regulator *regulator, const struct regulator_sample *sample,
                         const struct regulator_load *seen, uint32_t fixed_step);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Which parameters of a regulator mean something. Everything is checked before anything is used, so that a
- * bad change changes nothing (B8).
+ * Checks the parameters of a regulator. Everything is checked before anything is used, so that a bad change
+ * changes nothing (B8).
  */
 #include "core/regulator_policy.h"
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * All policies that there are, by number.
+ * Table of all policies, by number.
  */
 #include "core/regulator_policy.h"
 #include <stddef.h>

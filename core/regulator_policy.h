@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A policy of a regulator: a sample of an interval in, budgets for the next one out. Each is a file of its
- * own, which regulator.c calls through this. docs/own-policy.md adds one.
+ * Interface of a regulator's policy: takes the sample of an interval and computes the budgets for the next
+ * one. Each policy is in a file of its own and is called by regulator.c. docs/own-policy.md describes how to
+ * add one.
  */
 #ifndef BULKHEAD_CORE_REGULATOR_POLICY_H
 #define BULKHEAD_CORE_REGULATOR_POLICY_H
@@ -12,7 +13,7 @@
 extern "C" {
 #endif
 
-/* What a policy needs of its samples, besides accesses and who was throttled. */
+/* The load that a policy needs in its samples, besides accesses and throttled cores. */
 enum regulator_load_kind {
     REGULATOR_LOAD_NONE,
     REGULATOR_LOAD_UTILIZATION, /* `utilization`: a memory controller that counts busy cycles */
@@ -20,22 +21,22 @@ enum regulator_load_kind {
 };
 
 struct regulator_policy {
-    const char *name; /* in system files */
+    const char *name; /* name in system files */
     enum regulator_load_kind load;
-    /* The first of its own parameters that is wrong. Those of all policies are good: interval, cores,
-     * budgets, floor, ceiling, saturation. */
+    /* Checks the policy's own parameters and returns the first error. The common ones have been checked:
+     * interval, cores, budgets, floor, ceiling, saturation. */
     enum regulator_error (*check)(const struct regulator_parameters *parameters);
-    /* One interval is over. Sets regulator->budgets of regulated cores, each at least floor_events and
-     * together at most regulator_ceiling(), regulator->global, and regulator->last_load where it has a load.
-     * A sample that does not say what it needs is counted as unusable. NULL: budgets stay, and check is NULL,
-     * too. */
+    /* Called when an interval is over. Sets regulator->budgets of regulated cores, each at least floor_events
+     * and together at most regulator_ceiling(), regulator->global, and regulator->last_load if the policy has
+     * a load. Counts a sample without the load that it needs as unusable. NULL: budgets never change; `check`
+     * is NULL, too. */
     void (*step)(struct regulator *regulator, const struct regulator_sample *sample);
 };
 
-/* By enum regulator_policy_number; NULL: there is no such. */
+/* The policy with a number of enum regulator_policy_number; NULL if there is none. */
 const struct regulator_policy *regulator_policy_at(uint32_t number);
 
-/* G within what floor and ceiling allow. */
+/* Limits G to the range between floor and ceiling. */
 void regulator_keep_bounds(struct regulator *regulator);
 
 extern const struct regulator_policy regulator_utilization;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * `dynamic` (B5): the share of time in which the memory was busy, against U_T.
+ * `dynamic` (B5): compares the share of time in which the memory was busy with U_T.
  */
 #include "core/regulator_feedback.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * How late a VCPU runs that shares its core (T3): from the event that makes it the most urgent one of its
- * core to its first instruction. The event is its own, as the interrupt that it waits for or the start of the
- * period that gives it a budget, or that one which goes before it leaves the core. Times are counter values.
+ * Release delay of a VCPU that shares its core (T3): the time from the event that makes it the most urgent
+ * VCPU of its core to its first instruction. The event is the VCPU's own, such as the interrupt that it waits
+ * for or the start of the period that refills its budget; or it is the moment at which a VCPU that precedes
+ * it leaves the core. Times are counter values.
  */
 #ifndef BULKHEAD_CORE_RELEASE_DELAY_H
 #define BULKHEAD_CORE_RELEASE_DELAY_H
@@ -16,8 +17,8 @@ extern "C" {
 #define RELEASE_NONE UINT64_MAX
 
 struct release_delay {
-    uint64_t ready_ticks;     /* when it became ready to run; RELEASE_NONE: it runs, or is not ready */
-    uint64_t outranked_ticks; /* until when the core was one's that goes before it */
+    uint64_t ready_ticks;     /* when the VCPU became ready; RELEASE_NONE: it is running or not ready */
+    uint64_t outranked_ticks; /* until when the core ran a VCPU that precedes it */
     uint64_t count;
     uint64_t sum_ticks;
     uint64_t max_ticks;
@@ -32,7 +33,7 @@ static inline void release_init(struct release_delay *release)
     release->max_ticks = 0;
 }
 
-/* Its own event was at `at`. Of several the first counts. */
+/* The VCPU became ready at `at` by an event of its own. If there are several, the first counts. */
 static inline void release_ready(struct release_delay *release, uint64_t at)
 {
     if (release->ready_ticks == RELEASE_NONE) {
@@ -40,19 +41,19 @@ static inline void release_ready(struct release_delay *release, uint64_t at)
     }
 }
 
-/* One that goes before it had the core until `until`. */
+/* A VCPU that precedes it had the core until `until`. */
 static inline void release_outranked(struct release_delay *release, uint64_t until)
 {
     release->outranked_ticks = until;
 }
 
-/* It is not to run now, or not with an instruction of its own. */
+/* The VCPU does not run now, or does not continue with an instruction of its own. */
 static inline void release_cancel(struct release_delay *release)
 {
     release->ready_ticks = RELEASE_NONE;
 }
 
-/* Its first instruction is next. Nothing is counted if it has been running all the time. */
+/* The VCPU is about to execute its first instruction. Counts nothing if it has been running all the time. */
 static inline void release_entered(struct release_delay *release, uint64_t now)
 {
     uint64_t from = release->ready_ticks;

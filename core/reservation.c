@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Reservations. Events are charged when counters are read; the counters are armed such that one overflows no
- * later than when a budget is spent, so the reading comes in time.
+ * Reservations. Events are charged when counters are read; the counters are armed such that one overflows at
+ * the latest when a budget is spent, so that the reading is in time.
  */
 #include "core/reservation.h"
 

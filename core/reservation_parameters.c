@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Which parameters of a reservation mean something. They come from a manifest or a hypercall.
+ * Checks the parameters of a reservation, which come from a manifest or a hypercall.
  */
 #include "core/reservation.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The ring as a sequence lock: `begun` runs ahead of the words of an entry and `done` behind them, so a
- * reader sees from `begun` whether what it copied may have been overwritten meanwhile.
+ * The ring as a sequence lock: `begun` is increased before the words of an entry are written and `done` after
+ * them, so that a reader sees from `begun` whether the entry that it copied may have been overwritten during
+ * the copy.
  */
 #include "core/sample_ring.h"
 #include "core/atomic.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Fixed priorities, round robin among equals: the one of the highest priority, and of those the one that has
- * waited for its turn the longest. Who is preempted by a higher priority keeps its turn.
+ * Fixed priorities, with round robin among equals: the VCPU with the highest priority runs, and of several
+ * the one that has waited for its turn the longest. A VCPU that is preempted by a higher priority keeps its
+ * turn.
  */
 #include "core/sched_policy.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The one that goes before all others, by the core's policy. A turn is the number of the moment at which a
- * VCPU was sent back, so no two are alike and the one that was sent back first has the lowest.
+ * Picks the VCPU that precedes all others under the core's policy. A turn is a sequence number, assigned when
+ * a VCPU is sent back: no two are equal, and the VCPU that was sent back first has the lowest.
  */
 #include "core/sched_policy.h"
 #include <stddef.h>

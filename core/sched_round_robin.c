@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Round robin: whoever has waited for its turn the longest, whatever its priority. Nobody is preempted before
- * the end of its slice.
+ * Round robin: the VCPU that has waited for its turn the longest runs, whatever its priority. No VCPU is
+ * preempted before the end of its time slice.
  */
 #include "core/sched_policy.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Where guest memory is.
+ * Translation of guest-physical to physical addresses by the segments of a domain.
  */
 #include "core/segment_map.h"
 

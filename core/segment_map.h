@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Where a domain's memory is: from its guest-physical addresses to physical ones, in contiguous pieces. The
- * same for EL2, which has the manifest, and for the broker, which was given the segments
- * (core/broker_door.h).
+ * Translates guest-physical addresses of a domain to physical addresses, in contiguous pieces. Used by EL2,
+ * which has the manifest, and by the broker, which was given the segments (core/broker_door.h).
  */
 #ifndef BULKHEAD_CORE_SEGMENT_MAP_H
 #define BULKHEAD_CORE_SEGMENT_MAP_H
@@ -22,10 +21,10 @@ struct segment_map {
     const struct color_set *sets;
 };
 
-/* The segment that holds `ipa`, or NULL. At most as many steps as there are segments. */
+/* The segment that contains `ipa`, or NULL. Takes at most as many steps as there are segments. */
 const struct manifest_segment *segment_map_find(const struct segment_map *map, uint64_t ipa);
 
-/* Whether all bytes from `at` on are memory of the domain. No bytes: `at` is. */
+/* Whether all `bytes` bytes from `at` on are memory of the domain. With 0 bytes: whether `at` is. */
 bool segment_map_owns(const struct segment_map *map, uint64_t at, uint64_t bytes);
 
 /* A physically contiguous piece of a domain's memory. */
@@ -34,7 +33,8 @@ struct placement {
     uint64_t bytes;
 };
 
-/* The piece that begins at `ipa`, of at most `most` bytes. No bytes if `ipa` is not memory of the domain. */
+/* The contiguous piece that begins at `ipa`, of at most `most` bytes. 0 bytes if `ipa` is not memory of the
+ * domain. */
 struct placement segment_map_at(const struct segment_map *map, uint64_t ipa, uint64_t most);
 
 #ifdef __cplusplus

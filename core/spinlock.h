@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Ticket lock: fair, so that a core's waiting time is bounded by the number of cores times the longest hold.
- * Taken with interrupts masked, never held across an entry to a guest. Holders must do bounded work.
+ * Ticket lock. It is fair, so a core waits at most the number of cores times the longest time that the lock
+ * is held. Taken with interrupts masked and never held across an entry to a guest. Holders must do bounded
+ * work.
  */
 #ifndef BULKHEAD_CORE_SPINLOCK_H
 #define BULKHEAD_CORE_SPINLOCK_H
@@ -15,8 +16,8 @@ struct spinlock {
 
 /* NOLINTBEGIN(readability-non-const-parameter): builtins write through these */
 
-/* Nothing useful is done here until another core has gone on. A hint, which may do nothing: an emulator that
- * executes one core at a time goes on with the next one, and not after milliseconds. */
+/* Hint that this core waits for another core; it may do nothing. An emulator that executes one core at a time
+ * then switches to the next one at once and not after milliseconds. */
 static inline void spin_hint(void)
 {
 #ifdef __aarch64__

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Fractions without floating point: both numbers are made short enough for a product of 64 bits.
+ * Fractions without floating point: both numbers are shortened until their product fits in 64 bits.
  */
 #include "core/utilization.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The states of VCPUs and their transitions, as the table of B2 has them: docs/bandwidth.md. Every change of
- * a state is in this file, one function for each row.
+ * The states of VCPUs and their transitions, as in the table of B2: docs/bandwidth.md. All changes of a state
+ * are in this file, in one function for each row.
  */
 #include "core/vcpu_sched.h"
 #include "core/sched_policy.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The device's side of a split virtqueue (virtio 1.2, 2.7): all numbers are little-endian, as the machine is.
+ * The device side of a split virtqueue (virtio 1.2, 2.7). All numbers are little-endian, as the machine is.
  */
 #include "core/virtqueue.h"
 

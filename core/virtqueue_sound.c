@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Whether the three areas of a queue can be one (virtio 1.2, 2.7): apart from what looks into them, because
- * EL2 answers registers and never looks.
+ * Whether the three areas of a queue are valid (virtio 1.2, 2.7). It is separate from the code that reads
+ * queues, because EL2 handles the registers and never reads queues.
  */
 #include "core/virtqueue.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What can be believed of a packet's header (virtio 1.2, 5.10.6).
+ * Checks of a packet's header (virtio 1.2, 5.10.6).
  */
 #include "core/vsock.h"
 

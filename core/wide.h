@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Integers of 128 bits, for exact comparison of products and quotients. 64-bit machines only. Needs no
- * run-time library: the compiler's own division of this type would.
+ * Integers of 128 bits, for exact comparison of products and quotients. 64-bit machines only. Works without a
+ * run-time library, which the compiler's own division of this type would need.
  */
 #ifndef BULKHEAD_CORE_WIDE_H
 #define BULKHEAD_CORE_WIDE_H
@@ -15,9 +15,9 @@ static inline wide_t wide_product(uint64_t a, uint64_t b)
     return (wide_t)a * b;
 }
 
-/* A digit of 32 bits of a quotient: (rest : next) / divisor, with rest < divisor, whose first bit is set, and
- * next < 2^32. `*rest` is then what is left (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D).
- */
+/* Computes one 32-bit digit of a quotient: (rest : next) / divisor, with rest < divisor, the top bit of
+ * divisor set, and next < 2^32. `*rest` becomes the remainder (Knuth, The Art of Computer Programming 2,
+ * 4.3.1, algorithm D). */
 static inline uint64_t wide_digit(uint64_t *rest, uint64_t next, uint64_t divisor)
 {
     uint64_t high = divisor >> 32;
@@ -35,7 +35,7 @@ static inline uint64_t wide_digit(uint64_t *rest, uint64_t next, uint64_t diviso
     return guess;
 }
 
-/* (high:low) / divisor with high < divisor: the quotient fits. */
+/* (high:low) / divisor with high < divisor, so that the quotient fits in 64 bits. */
 static inline uint64_t wide_divide_step(uint64_t high, uint64_t low, uint64_t divisor, uint64_t *remainder)
 {
     uint32_t shift = (uint32_t)__builtin_clzll(divisor);
