@@ -430,7 +430,7 @@ def regulators(*settings: str, only: tuple[str, ...] = ()) -> list[Any]:
 
 
 def test_images_of_full_size_have_the_memory_that_they_need() -> None:
-    """As docs/results/regulators.md has the command: `tracking` takes 85.1 MiB then, of the file's own amount."""
+    """As docs/results/regulators.md says: `tracking` takes 85.1 MiB then, more than the file gives it."""
     for point in regulators("width=1920", "height=1080", "shifts=32", "rounds=5"):
         assert all(part["memory_bytes"] >= 86 << 20 for part in point.job["parts"])
 
