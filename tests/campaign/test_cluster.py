@@ -168,6 +168,25 @@ def test_a_scheduler_that_ends_is_reported(tmp_path: Path, cluster: Cluster) -> 
     assert "Traceback" not in errors
 
 
+@pytest.mark.timeout(240)
+def test_points_that_the_scheduler_gives_up_are_dispatched_again(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This scheduler gives a point up when its worker has died once: joblib alone would wait for ever."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
+    file, points = experiment(tmp_path, "given-up"), points_of("given-up")
+    shutil.rmtree(points, ignore_errors=True)
+    cluster.begin(1)
+    process = command(file, "--cluster", cluster.address)
+    until(lambda: any(points.glob("*.json")) or process.poll() is not None)
+    kill(cluster.workers[0])
+    cluster.add_worker()
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert len(json.loads(output)["rows"]) == 10
+    assert "workers were lost (KilledWorker" in errors
+
+
 @pytest.mark.parametrize(
     ("options", "code", "text"),
     [

@@ -7,8 +7,11 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import sysconfig
 import time
+import types
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
@@ -125,8 +128,8 @@ def test_an_error_has_the_name_of_its_point(processes: int) -> None:
 
 
 def test_a_killed_point_is_an_error_and_its_server_goes_on() -> None:
-    begun = worker._served(line(1), worker._own_source())
-    server = worker._free[worker._own_source()][-1]
+    begun = worker.run(line(1))
+    server = worker._free[worker.own_source()][-1]
     wait_for(0, server.process.pid)  # the process of the first task has answered, and may not have ended
 
     def kill() -> None:
@@ -150,11 +153,75 @@ def test_a_server_that_dies_at_once_is_tried_twice_and_says_why(tmp_path: Path) 
     (place / "serve.py").write_text(
         f"open({str(counted)!r}, 'a').write('x')\nraise ImportError('no module named pydantic')\n"
     )
-    answer = json.loads(worker._served(line(1), tmp_path))
+    answer = json.loads(worker._served(line(1), tmp_path, " at here"))
     assert re.fullmatch(
         r"its process at .* ended without an answer: ImportError: .*pydantic", answer["error"]
     )
     assert counted.read_text() == "x" * worker.STARTS
+
+
+def worker_of_a_cluster() -> Any:
+    """worker.py as a cluster's worker has it: executed from its text, in no file."""
+    made = types.ModuleType("at_a_worker")
+    exec(Path(worker.__file__).read_text(), made.__dict__)
+    return made
+
+
+def test_at_a_cluster_s_worker_a_dead_server_says_why_and_where(tmp_path: Path) -> None:
+    place = tmp_path / "bulkhead" / "campaign"
+    place.mkdir(parents=True)
+    for package in (place, place.parent):
+        (package / "__init__.py").touch()
+    (place / "serve.py").write_text("raise ImportError('no module named pydantic')\n")
+    code = tmp_path / "code.zip"
+    with zipfile.ZipFile(code, "w") as packed:
+        packed.writestr(worker.ABI_FILE, str(sysconfig.get_config_var("EXT_SUFFIX")))
+        for file in sorted((tmp_path / "bulkhead").rglob("*.py")):
+            packed.write(file, file.relative_to(tmp_path))
+    answer = json.loads(worker_of_a_cluster().run(line(1), code))
+    assert re.fullmatch(r"its process at \S+ ended without an answer: ImportError: .*", answer["error"])
+
+
+def test_a_server_that_died_while_it_had_no_task_costs_no_attempt() -> None:
+    """As many as there are attempts: a task of a good machine is not refused for them."""
+    dead = [worker._Server(worker.own_source()) for _ in range(worker.STARTS + 1)]
+    for server in dead:
+        server.process.kill()
+        server.process.wait()
+    worker._free.setdefault(worker.own_source(), []).extend(dead)
+    assert "result" in json.loads(worker.run(line(1)))
+    assert not set(dead) & set(worker._free[worker.own_source()])
+
+
+def test_a_task_whose_process_ends_by_itself_is_an_error() -> None:
+    """Whoever waits for its answer would wait for ever."""
+    program = (
+        "import os, sys, bulkhead.campaign.serve as serve\n"
+        "serve.answer = lambda line: sys.exit(7)\n"
+        "serve.serve(os.getppid())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=line(1) + "\n{}\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(worker.own_source())},
+    )
+    assert [json.loads(one) for one in done.stdout.splitlines()] == [
+        {"error": "its process ended with exit code 7"}
+    ] * 2
+
+
+@pytest.mark.parametrize("name", ["plain", "with space", 'quote"and\\slash'])
+def test_files_may_lie_in_any_directory(tmp_path: Path, name: str) -> None:
+    place = tmp_path / name
+    own = tmp_path / "own.yaml"
+    own.write_text((platforms_dir() / "rpi2.yaml").read_text())
+    files = files_archive({str(own): name_of(own)}, place)
+    task = json.dumps({"point": {**job(1), "platform": f"{worker.FILES}/{name_of(own)}"}})
+    assert worker.run(task, files=files) == worker.run(line(1))
 
 
 def test_an_archive_runs_points_where_nothing_else_is(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from typer.testing import CliRunner
 
-from bulkhead.campaign import points as points_module
 from bulkhead.campaign import worker
 from bulkhead.campaign.engine import Engine
 from bulkhead.campaign.points import PointFailed, input_hash, run_jobs
@@ -220,13 +219,13 @@ def test_done_points_are_kept_and_only_others_run(tmp_path: Path, monkeypatch: p
     _, points = coloring("n_kib=[8, 16]", only=("alone",))
     jobs = [(point.key, point.job) for point in points]
     ran: list[int] = []
-    real = points_module._run
+    real = Engine.each
 
-    def counted(waiting: Any, *rest: Any) -> Any:
-        ran.append(len(waiting))
-        return real(waiting, *rest)
+    def counted(self: Engine, tasks: Any) -> Any:
+        ran.append(len(tasks))
+        return real(self, tasks)
 
-    monkeypatch.setattr(points_module, "_run", counted)
+    monkeypatch.setattr(Engine, "each", counted)
     first = run_jobs(jobs[:1], tmp_path, Engine(2), "x")
     both = run_jobs(jobs, tmp_path, Engine(2), "x")
     assert both[0] == first[0]

@@ -3,6 +3,6 @@
 
 points.py takes jobs and returns their results in order, and keeps them by content; engine.py runs tasks with
 joblib, in processes of this machine (loky) or on a Dask cluster; archive.py packs what a cluster's workers
-need; worker.py is what they do; serve.py is the process in which a point runs. docs/campaigns.md has the
-contract and what a campaign costs.
+need; worker.py is what they do; serve.py is the process in which a point runs. docs/guide/cluster.md has
+the contract and what a campaign costs.
 """

@@ -2,16 +2,19 @@
 """Runs tasks side by side with joblib: in processes of this machine (loky), or at a Dask cluster's workers.
 
 The same tasks give the same answers at both. If a worker is lost, its tasks run again: Dask gives them to
-another worker; for loky, and for a cluster that loses all its workers, `each` dispatches them again. A worker
-that joins a cluster during a campaign takes part.
+another worker, also to one that joins later; for loky `each` dispatches them again.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import json
 import os
 import signal
 import sys
+import sysconfig
+import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import CancelledError
@@ -74,21 +77,25 @@ class Engine:
         left = dict(enumerate(tasks))
         failures = 0
         while left:
-            parallel, call = self._parallel(left.values())
-            answers = parallel(call(number, task) for number, task in list(left.items()))
+            answers = None
             try:
+                parallel, call = self._parallel(left.values())
+                answers = parallel(call(number, task) for number, task in list(left.items()))
                 for number, line in answers:
                     del left[number]
                     failures = 0
                     yield number, json.loads(line)
+            except BulkheadError:
+                raise
             except Exception as error:
                 failures += 1
                 if not _is_loss(error) or failures == ATTEMPTS:
                     raise CampaignFailed(_text(error)) from error
                 notice(f"workers were lost ({_text(error)}): {len(left)} points that are not done run again")
             finally:
-                with warnings.catch_warnings(action="ignore"):  # joblib's, of answers that nobody wants
-                    answers.close()
+                if answers is not None:
+                    with warnings.catch_warnings(action="ignore"):  # joblib's, of answers that nobody wants
+                        answers.close()
 
     def _parallel(self, tasks: Iterable[Task]) -> tuple[Any, Call]:
         """joblib's runner, and what makes a call of a task."""
@@ -195,7 +202,8 @@ class _Cluster:
         except (OSError, ValueError) as error:
             raise NoCluster(f"there is no Dask scheduler at {address}\nstart one: dask scheduler") from error
         self.address = address
-        self.sent: set[str] = set()
+        self.sent: dict[str, str] = {}  # name at the workers by the archive's name
+        atexit.register(self.forget)
 
     def wait_for_worker(self) -> None:
         try:
@@ -206,6 +214,17 @@ class _Cluster:
                 f"start some: dask worker {self.address} --nthreads 1"
             ) from error
 
+    def check_workers(self) -> None:
+        """Raises CampaignFailed if one cannot run what is compiled here. A worker that joins later answers so
+        for itself (worker.py)."""
+        found = self.client.run(sysconfig.get_config_var, "EXT_SUFFIX")
+        wrong = {
+            f"{one} is {abi}" for one, abi in found.items() if abi != sysconfig.get_config_var("EXT_SUFFIX")
+        }
+        if wrong:
+            here = sysconfig.get_config_var("EXT_SUFFIX")
+            raise CampaignFailed(f"the machine is compiled for {here}; {', '.join(sorted(wrong))}")
+
     def backend(self) -> Any:
         """joblib's, which by itself runs tasks here if the cluster has one worker."""
         from joblib._dask import DaskDistributedBackend
@@ -214,6 +233,12 @@ class _Cluster:
             def effective_n_jobs(self, n_jobs: int) -> int:
                 return max(2, int(super().effective_n_jobs(n_jobs)))
 
+            def submit(self, func: Any, callback: Any = None) -> Any:
+                """joblib would wait for ever for a task that ends with an error at the scheduler."""
+                future = super().submit(func, callback)
+                future.add_done_callback(lambda done: done.exception() and callback(done.exception()))
+                return future
+
         return Backend(client=self.client, wait_for_workers_timeout=WORKERS_S)
 
     def send(self, archive: Path) -> str:
@@ -221,9 +246,21 @@ class _Cluster:
         from distributed.diagnostics.plugin import UploadFile
 
         if archive.name not in self.sent:
-            self.client.register_plugin(UploadFile(str(archive), load=False), name=archive.name)
-            self.sent.add(archive.name)
-        return archive.name
+            upload = UploadFile(str(archive), load=False)
+            # A name of this client's own: nobody writes the file again while a task reads it.
+            upload.filename = f"{archive.stem}-{uuid.uuid4().hex[:12]}.zip"
+            try:
+                self.client.register_plugin(upload, name=upload.filename)
+            except OSError as error:
+                raise CampaignFailed(f"a worker did not take the code or the files: {error}") from error
+            self.sent[archive.name] = upload.filename
+        return self.sent[archive.name]
+
+    def forget(self) -> None:
+        """At the end of this program: workers that join later do not get the archives."""
+        for name in self.sent.values() if self.client.status == "running" else ():
+            with contextlib.suppress(Exception):
+                self.client.unregister_worker_plugin(name)
 
 
 @cache
@@ -238,6 +275,7 @@ def _cluster_of(address: str) -> _Cluster:
         _connected.cache_clear()
         cluster = _connected(address)
     cluster.wait_for_worker()
+    cluster.check_workers()
     return cluster
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs jobs side by side, each in a process of its own, and keeps what is done: interrupted work goes on.
 
-A result is kept with a hash of everything that went into it (job, platform file, the compiled machine); what
-has the same is not run again. Experiments, calibration, validation and limits use this.
+A result is kept with a hash of everything that went into it (job, platform file, the machine and the Python
+that sets it up); a point with the same hash is not run again. Experiments, calibration, validation and limits
+use this.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Generator, Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,45 +30,94 @@ Job = dict[str, Any]
 Result = dict[str, Any]
 
 
+_OF_POINTS = ("machine", "config", "planning", "schema")  # packages that run in a point's process
+
+
 class PointFailed(BulkheadError):
     """A job was impossible, or its process died."""
 
 
 def run_jobs(jobs: Sequence[tuple[str, Job]], keep: Path | None, engine: Engine, title: str) -> list[Result]:
     """The results in the order of the jobs, kept in `keep` by their key. Raises PointFailed."""
-    found: dict[int, Result] = {}
     texts = {name: _platform_text(name) for name in {str(job["platform"]) for _, job in jobs}}
     hashes = [
         input_hash(job, native, texts[str(job["platform"])])
         for (_, job), native in zip(jobs, _native_hashes(jobs), strict=True)
     ]
-    first = {one: index for index, one in reversed(list(enumerate(hashes)))}  # equal jobs are run once
+    names = [key for key, _ in jobs]
+    return run_points(
+        names,
+        hashes,
+        lambda number: task_of(jobs[number][1]),
+        lambda _number, result: result,
+        keep,
+        engine,
+        title,
+    )
+
+
+def run_points(
+    names: Sequence[str],
+    hashes: Sequence[str],
+    task: Callable[[int], Task | Result],
+    result: Callable[[int, Result], Result],
+    keep: Path | None,
+    engine: Engine,
+    title: str,
+) -> list[Result]:
+    """The results of points in their order, kept in `keep` by their names. Points with equal hashes run once.
+
+    `hashes`: of what a point depends on. `task`: what runs a point, by its number, or its result if nothing
+    has to run. `result`: makes a point's result of what its task answered. Raises PointFailed.
+    """
+    first = {one: number for number, one in reversed(list(enumerate(hashes)))}
+    found: dict[int, Result] = {}
+
+    def done(number: int, made: Result) -> None:
+        found[number] = made
+        if keep is not None:
+            keep_result(keep / f"{names[number]}.json", hashes[number], made)
+
     if keep is not None:
-        for index in first.values():
-            kept = kept_result(keep / f"{jobs[index][0]}.json", hashes[index])
+        for number in first.values():
+            kept = kept_result(keep / f"{names[number]}.json", hashes[number])
             if kept is not None:
-                found[index] = kept
-    waiting = sorted(index for index in first.values() if index not in found)
-    # Closed at once, whatever ends this: an exception's traceback would keep it and its processes alive.
-    with (
-        progress(f"{title}: {len(waiting)} of {len(first)} points to run") as update,
-        contextlib.closing(_run(waiting, jobs, engine)) as running,
-    ):
-        for index, result in running:
-            found[index] = result
-            if keep is not None:
-                keep_result(keep / f"{jobs[index][0]}.json", hashes[index], result)
-            update(len(found) / len(first), jobs[index][0])
+                found[number] = kept
+    waiting = sorted(number for number in first.values() if number not in found)
+    with progress(f"{title}: {len(waiting)} of {len(first)} points to run") as update:
+        tasks: dict[int, Task] = {}
+        for number in waiting:
+            made = task(number)
+            if isinstance(made, Task):
+                tasks[number] = made
+            else:
+                done(number, made)
+        numbers = list(tasks)
+        # Closed at once, whatever ends this: an exception's traceback would keep it and its processes alive.
+        with contextlib.closing(engine.each(list(tasks.values()))) as answers:
+            for at, answer in _named(answers, [names[number] for number in numbers]):
+                done(numbers[at], result(numbers[at], answer))
+                update(len(found) / len(first), names[numbers[at]])
     return [found[first[one]] for one in hashes]
 
 
 def _native_hashes(jobs: Sequence[tuple[str, Job]]) -> list[str]:
     """Of what is compiled and makes each result: the machine, workloads, core/'s encoding of partitions."""
-    machine, workloads = _file_hash(module_path()), _file_hash(workload_image())
+    machine, workloads = _file_hash(module_path()) + _code_hash(), _file_hash(workload_image())
     if any("partitions" in job for _, job in jobs):
         core_modules()
     encoder = _file_hash(encoder_path())
     return [machine + workloads * runs_workloads(job) + encoder * ("partitions" in job) for _, job in jobs]
+
+
+@cache
+def _code_hash() -> str:
+    """Of the Python that turns a job into settings, memory and programs of the machine."""
+    whole = hashlib.sha256()
+    package = Path(__file__).resolve().parents[1]
+    for file in sorted(one for place in _OF_POINTS for one in (package / place).rglob("*.py")):
+        whole.update(file.read_bytes())
+    return whole.hexdigest()
 
 
 def runs_workloads(job: Job) -> bool:
@@ -96,23 +148,13 @@ def kept_result(path: Path, wanted: str) -> Any:
 
 def keep_result(path: Path, inputs: str, result: Any) -> None:
     """All of it or nothing: what was interrupted is done again. `inputs`: hash of what it depends on."""
-    part = path.with_suffix(".part")
+    part = path.with_suffix(f".{os.getpid()}.part")  # another command may keep the same point
     path.parent.mkdir(parents=True, exist_ok=True)
     part.write_text(json.dumps({"input": inputs, "result": result}), encoding="utf-8")
     part.replace(path)
 
 
-def _run(
-    waiting: Sequence[int], jobs: Sequence[tuple[str, Job]], engine: Engine
-) -> Generator[tuple[int, Result], None, None]:
-    """Index and result of each job, as they come."""
-    answers = engine.each([task_of(jobs[index][1]) for index in waiting])
-    with contextlib.closing(answers):
-        for number, answer in named(answers, [jobs[index][0] for index in waiting]):
-            yield waiting[number], answer
-
-
-def named(
+def _named(
     answers: Iterable[tuple[int, dict[str, Any]]], names: Sequence[str]
 ) -> Iterator[tuple[int, Result]]:
     """The results of answers; an error has the point's name. Raises PointFailed."""

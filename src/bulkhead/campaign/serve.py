@@ -43,7 +43,7 @@ def _armv7(request: dict[str, Any]) -> dict[str, Any]:
 def serve(starter: int) -> None:
     end_with(starter)
     for line in sys.stdin:
-        with contextlib.suppress(ValueError, KeyError, TypeError):  # the child will report it
+        with contextlib.suppress(Exception):  # the child will report it
             job_platform(json.loads(line)["point"])  # kept for all children
         serving = os.getpid()
         child = os.fork()
@@ -52,8 +52,10 @@ def serve(starter: int) -> None:
             print(answer(line), flush=True)  # noqa: T201
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        if os.WIFSIGNALED(status):
-            error = f"its process was killed by signal {os.WTERMSIG(status)}"
+        if status != 0:
+            how = "was killed by signal" if os.WIFSIGNALED(status) else "ended with exit code"
+            number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+            error = f"its process {how} {number}"
             print(json.dumps({"error": error}), flush=True)  # noqa: T201
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -31,37 +32,47 @@ _free: dict[Path, list[_Server]] = {}  # serving processes that have no task, by
 def run(task: str, code: Path | None = None, files: Path | None = None) -> str:
     """The answer to `task`, both lines of JSON. `code`, `files`: archives that lie at this worker; without
     `code`, the code is the one that this file belongs to."""
-    source = Path(__file__).resolve().parents[2] if code is None else _unpacked(code)
+    source, where = (own_source(), "") if code is None else (_unpacked(code), f" at {socket.gethostname()}")
     if code is not None and (wrong := _wrong_abi(source)):
         return json.dumps({"error": wrong})
     if files is not None:
-        task = task.replace(FILES, str(_unpacked(files)))
-    return _served(task, source)
+        task = task.replace(FILES, json.dumps(str(_unpacked(files)))[1:-1])
+    return _served(task, source, where)
 
 
-def _served(task: str, source: Path) -> str:
-    free = _free.setdefault(source, [])
+def own_source() -> Path:
+    """The directory that this file's package lies in. Not for the copy that runs at a cluster's worker, which
+    is in no file."""
+    return Path(__file__).resolve().parents[2]
+
+
+def _served(task: str, source: Path, where: str) -> str:
     said = ""
     for _ in range(STARTS):
-        try:
-            server = free.pop()
-        except IndexError:
-            server = _Server(source)
+        server = _free_server(source)
         try:
             line = server.answer(task)
         except BaseException:
             server.kill()
             raise
         if line:
-            free.append(server)
+            _free[source].append(server)
             return line
         said = server.kill()
-    where = "" if source == _own_source() else f" at {socket.gethostname()}"
     return json.dumps({"error": f"its process{where} ended without an answer{said}"})
 
 
-def _own_source() -> Path:
-    return Path(__file__).resolve().parents[2]
+def _free_server(source: Path) -> _Server:
+    """A serving process without a task: one that still runs, or a new one."""
+    free = _free.setdefault(source, [])
+    while True:
+        try:
+            server = free.pop()
+        except IndexError:
+            return _Server(source)
+        if server.process.poll() is None:
+            return server
+        server.kill()
 
 
 def _unpacked(archive: Path) -> Path:
@@ -70,13 +81,14 @@ def _unpacked(archive: Path) -> Path:
     with _unpacking:
         if not place.is_dir():
             part = Path(tempfile.mkdtemp(prefix=place.name, dir=place.parent))
-            with zipfile.ZipFile(archive) as packed:
-                for info in packed.infolist():
-                    Path(packed.extract(info, part)).chmod(info.external_attr >> 16 & 0o777)
             try:
+                with zipfile.ZipFile(archive) as packed:
+                    for info in packed.infolist():
+                        Path(packed.extract(info, part)).chmod(info.external_attr >> 16 & 0o777)
                 part.rename(place)
-            except OSError:  # another process was first
-                if not place.is_dir():
+            except BaseException:
+                shutil.rmtree(part, ignore_errors=True)
+                if not place.is_dir():  # another process may have been first
                     raise
     return place
 
@@ -96,7 +108,8 @@ class _Server:
         path = os.pathsep.join([str(source), *filter(None, [os.environ.get("PYTHONPATH")])])
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process lives
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bulkhead.campaign.serve", str(os.getpid())],
+            # -P: not the code of the directory that a worker was started in.
+            [sys.executable, "-P", "-m", "bulkhead.campaign.serve", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,

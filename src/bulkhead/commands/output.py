@@ -127,7 +127,7 @@ def reported(command: str, *, as_json: bool, **facts: Any) -> Iterator[None]:
         raise
     except (BulkheadError, ValueError) as error:
         if as_json:
-            reasons = str(error).splitlines()
+            reasons = str(error).splitlines() or [type(error).__name__]
             print_json(result_object(command, **facts, verdict="error", reasons=reasons))
         else:
             complain_of(error)

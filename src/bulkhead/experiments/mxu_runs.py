@@ -5,7 +5,6 @@ is kept (means.py). mxu.py says which there are.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Sequence
@@ -17,14 +16,14 @@ from typing import Any
 
 import yaml
 
+from bulkhead.campaign import points as campaign
 from bulkhead.campaign.engine import Task
-from bulkhead.campaign.points import PointFailed, keep_result, kept_result, named
+from bulkhead.campaign.points import PointFailed
 from bulkhead.config.load import load_platform
 from bulkhead.config.load_components import load_components
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.env.native import ensure_built
-from bulkhead.env.progress import progress
 from bulkhead.experiments.means import Means, Row
 from bulkhead.experiments.mxu_rows import ProgramNotMeasured, measured_row
 from bulkhead.experiments.sweep import key_of
@@ -75,35 +74,17 @@ def run_points(means: Means, what: str, points: Sequence[MxuPoint]) -> list[Row]
     Raises PointFailed."""
     ensure_built(["target"], APP_TARGETS)
     armv7.ensure_armv7()
-    hashes = [_inputs(point) for point in points]
-    found: dict[int, Row] = {}
-
-    def name_of(number: int) -> str:
-        return f"{what}-{points[number].key}"
-
-    def keep(number: int, row: Row) -> None:
-        found[number] = row
-        keep_result(means.points / f"{name_of(number)}.json", hashes[number], row)
-
-    for number in range(len(points)):
-        kept = kept_result(means.points / f"{name_of(number)}.json", hashes[number])
-        if kept is not None:
-            found[number] = kept
-    waiting = [number for number in range(len(points)) if number not in found]
-    with progress(f"{means.name}, {what}: {len(waiting)} of {len(points)} points to run") as update:
-        tasks: dict[int, Task] = {}
-        for number in waiting:
-            made = _task(points[number], name_of(number), means.directory / "runs" / name_of(number))
-            if isinstance(made, Task):
-                tasks[number] = made
-            else:
-                keep(number, made)
-        numbers, names = list(tasks), [name_of(number) for number in tasks]
-        with contextlib.closing(means.engine.each(list(tasks.values()))) as answers:
-            for at, answer in named(answers, names):
-                keep(numbers[at], _row(points[numbers[at]], names[at], answer))
-                update(len(found) / len(points), names[at])
-    return [{**point.values, **found[number]} for number, point in enumerate(points)]
+    names = [f"{what}-{point.key}" for point in points]
+    rows = campaign.run_points(
+        names,
+        [_inputs(point) for point in points],
+        lambda number: _task(points[number], names[number], means.directory / "runs" / names[number]),
+        lambda number, answer: _row(points[number], names[number], answer),
+        means.points,
+        means.engine,
+        f"{means.name}, {what}",
+    )
+    return [{**point.values, **row} for point, row in zip(points, rows, strict=True)]
 
 
 def _task(point: MxuPoint, name: str, directory: Path) -> Task | Row:

@@ -280,7 +280,7 @@ class ExpectedResult(TypedDict):
     domain: str
     """Domain that it is asked of."""
     what: str
-    """`ready`, `throttled`, `slowdown`, `release_delay`, `report` or `line`."""
+    """`ready`, `throttled`, `slowdown`, `release_delay`, `report`, `line` or `no_line`."""
     expected: str
     """What was expected, in words."""
     seen: str
@@ -594,7 +594,7 @@ class RunResult(Envelope):
     notices: list[dict[str, Any]]
     """What the system file asks for and this version, or this platform, does not do."""
     ended: str
-    """How the run ended: `time`, `stopped`, `timeout`, `interrupted`, `failed`, `died` …"""
+    """`shutdown` (by itself), `left` (by the user), `interrupted`, `timeout`, `died` or `failed`."""
     guest_ns: int | None
     """Guest time from the hypervisor's start to the end of the run."""
     guest_ns_by: str | None
