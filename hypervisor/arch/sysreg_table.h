@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every system register that the hypervisor touches, once: SYSREG(name, op0, op1, CRn, CRm, op2), encodings
- * from the Arm Architecture Reference Manual (DDI 0487), chapter D24, and of the GIC's from IHI 0069.
- * Both backends of <arch/sysreg.h> expand this table, so they cannot drift apart. No include guard: it is
- * expanded several times.
+ * Every system register that the hypervisor accesses, once: SYSREG(name, op0, op1, CRn, CRm, op2). Encodings
+ * are from the Arm Architecture Reference Manual (DDI 0487), chapter D24, and for the GIC from IHI 0069. Both
+ * backends of <arch/sysreg.h> expand this table, so that they cannot differ. It has no include guard, because
+ * it is expanded several times.
  */
 
 /* Identification */
@@ -40,7 +40,7 @@ SYSREG(ID_AA64MMFR1_EL1, 3, 0, 0, 7, 1)
 SYSREG(ID_AA64MMFR2_EL1, 3, 0, 0, 7, 2)
 SYSREG(CTR_EL0, 3, 3, 0, 0, 1)
 
-/* EL1 state of a guest, reset and dumped by EL2 */
+/* EL1 state of a guest; EL2 resets and dumps it */
 SYSREG(SCTLR_EL1, 3, 0, 1, 0, 0)
 SYSREG(CPACR_EL1, 3, 0, 1, 0, 2)
 SYSREG(TTBR0_EL1, 3, 0, 2, 0, 0)
@@ -68,7 +68,7 @@ SYSREG(MDSCR_EL1, 2, 0, 0, 2, 2)
 SYSREG(OSLAR_EL1, 2, 0, 1, 0, 4)
 SYSREG(OSDLR_EL1, 2, 0, 1, 3, 4)
 
-/* The same, of a guest's own debugger and pointer authentication */
+/* EL1 state of a guest for its own debugger and pointer authentication */
 SYSREG(MDCCINT_EL1, 2, 0, 0, 2, 0)
 SYSREG(DBGCLAIMSET_EL1, 2, 0, 7, 8, 6)
 SYSREG(DBGCLAIMCLR_EL1, 2, 0, 7, 9, 6)
@@ -194,7 +194,7 @@ SYSREG(ICH_LR13_EL2, 3, 4, 12, 13, 5)
 SYSREG(ICH_LR14_EL2, 3, 4, 12, 13, 6)
 SYSREG(ICH_LR15_EL2, 3, 4, 12, 13, 7)
 
-/* MPAM: whose partition requests are of; of EL0 and EL1, of EL2, and what a guest's own numbers stand for */
+/* MPAM: labels of requests of EL0 and EL1, and of EL2; physical PARTIDs of a guest's virtual ones */
 SYSREG(MPAMIDR_EL1, 3, 0, 10, 4, 4)
 SYSREG(MPAM1_EL1, 3, 0, 10, 5, 0)
 SYSREG(MPAM0_EL1, 3, 0, 10, 5, 1)
@@ -211,7 +211,8 @@ SYSREG(MPAMVPM5_EL2, 3, 4, 10, 6, 5)
 SYSREG(MPAMVPM6_EL2, 3, 4, 10, 6, 6)
 SYSREG(MPAMVPM7_EL2, 3, 4, 10, 6, 7)
 
-/* Performance monitors: reset at start so that nothing a loader left counts or interrupts */
+/* Performance monitors: reset at the start, so that counters that a loader left neither count nor
+ * interrupt */
 SYSREG(PMCR_EL0, 3, 3, 9, 12, 0)
 SYSREG(PMCNTENSET_EL0, 3, 3, 9, 12, 1)
 SYSREG(PMCNTENCLR_EL0, 3, 3, 9, 12, 2)
@@ -228,7 +229,7 @@ SYSREG(PMINTENCLR_EL1, 3, 0, 9, 14, 2)
 SYSREG(PMOVSSET_EL0, 3, 3, 9, 14, 3)
 SYSREG(PMCCFILTR_EL0, 3, 3, 14, 15, 7)
 SYSREG(PMMIR_EL1, 3, 0, 9, 14, 6)
-/* Event counter n, and what it counts: one after the other */
+/* Event counter n and its event type */
 #define EVENT_COUNTER(n, counter, type, op2)                                                                 \
     SYSREG(PMEVCNTR##n##_EL0, 3, 3, 14, counter, op2)                                                        \
     SYSREG(PMEVTYPER##n##_EL0, 3, 3, 14, type, op2)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every instruction by which EL1 invalidates its translations, once: TLBI of the Arm Architecture Reference
- * Manual (DDI 0487), C5.5; op0 = 1, op1 = 0, CRn = 8, or 9 for the nXS form. The trap handler decodes by this
- * table and the target's backend executes by it, so that they cannot drift apart.
+ * Every instruction with which EL1 invalidates its translations, once: TLBI of the Arm Architecture Reference
+ * Manual (DDI 0487), C5.5; op0 = 1, op1 = 0, CRn = 8, or 9 for the nXS form. The trap handler decodes with
+ * this table, and the target backend executes with it, so that they cannot differ.
  */
 #ifndef BULKHEAD_TLBI_H
 #define BULKHEAD_TLBI_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a build for one board knows without a manifest. One implementation per directory in platform/.
+ * Facts about the board that are known without a manifest, because EL2 is built for one board. Each directory
+ * in platform/ has an implementation.
  */
 #ifndef BULKHEAD_PLATFORM_CHECK_H
 #define BULKHEAD_PLATFORM_CHECK_H
@@ -13,11 +14,12 @@
 extern "C" {
 #endif
 
-/* Whether a manifest is for the board whose drivers are linked in. */
+/* True if the manifest is for the board whose drivers are linked in. */
 bool platform_matches(const struct manifest_platform *platform);
 
-/* The UART without the console, with the MMU on or off: polled, for a bounded time, as it was left. To say
- * why a manifest was refused, or that EL2 cannot go on. */
+/* Writes a character to the UART without the console, with the MMU on or off: polls for a bounded time and
+ * does not change the UART's settings. Used to report why a manifest is refused, or why EL2 cannot
+ * continue. */
 void platform_early_write(char character);
 
 #ifdef __cplusplus

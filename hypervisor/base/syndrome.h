@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ESR_EL2 and friends: fields as the architecture names them (DDI 0487, D24.2.40). Pure decoding.
+ * Decoding of ESR_EL2 and related registers; fields are named as in the architecture (DDI 0487, D24.2.40). No
+ * side effects.
  */
 #ifndef BULKHEAD_SYNDROME_H
 #define BULKHEAD_SYNDROME_H
@@ -30,14 +31,14 @@ static inline uint32_t esr_class(uint64_t esr)
     return (uint32_t)(esr >> 26) & 0x3F;
 }
 
-/* Bytes of the instruction that trapped. */
+/* Size in bytes of the instruction that trapped. */
 static inline uint64_t esr_instruction_bytes(uint64_t esr)
 {
     return (esr & (1u << 25)) != 0 ? 4 : 2;
 }
 
-/* Aborts. Fault status: 0b0001LL translation, 0b0010LL access flag, 0b0011LL permission, 0b010000 external.
- */
+/* Fault status of an abort: 0b0001LL translation, 0b0010LL access flag, 0b0011LL permission, 0b010000
+ * external. */
 static inline uint32_t esr_fault_status(uint64_t esr)
 {
     return (uint32_t)esr & 0x3F;
@@ -63,7 +64,7 @@ static inline bool esr_is_table_walk(uint64_t esr)
     return (esr & (1u << 7)) != 0;
 }
 
-/* Of cache maintenance, which counts as a write. */
+/* True for an abort of cache maintenance, which counts as a write. */
 static inline bool esr_is_maintenance(uint64_t esr)
 {
     return (esr & (1u << 8)) != 0;
@@ -74,7 +75,7 @@ static inline bool esr_is_write(uint64_t esr)
     return (esr & (1u << 6)) != 0;
 }
 
-/* The syndrome describes a load or store of one general register. */
+/* True if the syndrome describes the access: a load or store of one general register. */
 static inline bool esr_is_decodable(uint64_t esr)
 {
     return (esr & (1u << 24)) != 0;
@@ -90,7 +91,8 @@ static inline bool esr_is_sign_extended(uint64_t esr)
     return (esr & (1u << 21)) != 0;
 }
 
-/* An access that is described and reads 32 bits without sign; nearly all reads of devices are. */
+/* True for a described access that reads 32 bits without sign extension, as nearly all reads of devices
+ * do. */
 static inline bool esr_is_plain_read(uint64_t esr)
 {
     uint64_t relevant = (1u << 24) | (3u << 22) | (1u << 21) | (1u << 7) | (1u << 6);
@@ -98,7 +100,7 @@ static inline bool esr_is_plain_read(uint64_t esr)
     return (esr & relevant) == ((1u << 24) | (2u << 22));
 }
 
-/* The same that writes 32 bits. */
+/* True for a described access that writes 32 bits. */
 static inline bool esr_is_plain_write(uint64_t esr)
 {
     uint64_t relevant = (1u << 24) | (3u << 22) | (1u << 7) | (1u << 6);
@@ -116,13 +118,13 @@ static inline bool esr_is_64bit_register(uint64_t esr)
     return (esr & (1u << 15)) != 0;
 }
 
-/* Guest-physical page of a stage-2 abort, from HPFAR_EL2. */
+/* Guest-physical address of the page that caused a stage-2 abort, from HPFAR_EL2. */
 static inline uint64_t hpfar_page(uint64_t hpfar)
 {
     return (hpfar & 0xFFFFFFFFF0ull) << 8;
 }
 
-/* Trapped MRS and MSR. */
+/* Fields of the syndrome of a trapped MRS or MSR. */
 static inline bool esr_sysreg_is_read(uint64_t esr)
 {
     return (esr & 1) != 0;
@@ -133,7 +135,7 @@ static inline uint32_t esr_sysreg_register(uint64_t esr)
     return (uint32_t)(esr >> 5) & 0x1F;
 }
 
-/* A system instruction, as TLBI, IC and DC are (op0 is 1), and no register (2 or 3). */
+/* True for a system instruction such as TLBI, IC or DC (op0 is 1); false for a register (op0 is 2 or 3). */
 static inline bool esr_sysreg_is_instruction(uint64_t esr)
 {
     return (esr & (1u << 21)) == 0;
@@ -149,7 +151,7 @@ static inline uint32_t esr_sysreg_op2(uint64_t esr)
     return (uint32_t)(esr >> 17) & 7;
 }
 
-/* One number for op0, op1, CRn, CRm, op2: the order of the fields in the instruction. */
+/* The five fields op0, op1, CRn, CRm, op2 as one number, in the order of the instruction's fields. */
 #define SYSREG_ENCODING(op0, op1, crn, crm, op2)                                                             \
     (((op0) << 14) | ((op1) << 11) | ((crn) << 7) | ((crm) << 3) | (op2))
 

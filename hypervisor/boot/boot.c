@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Boot with the MMU off, on the first core. Runs where the loader put the package, at physical addresses, so
- * nothing here may use a pointer that was initialized at link time. All stores go straight to memory.
+ * Boot on the first core, with the MMU off. The code runs where the loader put the package, at physical
+ * addresses, so it must not use pointers that were initialized at link time. All stores go straight to
+ * memory.
  */
 #include "boot/boot.h"
 #include "base/format.h"
@@ -21,7 +22,7 @@
 
 struct boot_handover boot_handover;
 
-/* Frames of the pool, starting with frame `frame`. */
+/* Copies to frames of the pool, starting with frame `frame`. */
 static void copy_to_pool(const struct color_range *range, uint64_t frame, const char *source, uint64_t bytes)
 {
     for (uint64_t done = 0; done < bytes; done += BH_PAGE_BYTES) {
@@ -43,8 +44,8 @@ static void clear_in_pool(const struct color_range *range, uint64_t frame, uint6
     }
 }
 
-/* Code and constants as they are, variables as zeros, and stacks as they come: those are used with the MMU
- * on, as is all of the pool that is still free, so what the caches hold of it does no harm. */
+/* Copies code and constants, and clears variables. Stacks are not cleared: like the free frames of the pool,
+ * they are used only with the MMU on, so old cache lines of them do no harm. */
 static void copy_image(const struct color_range *range)
 {
     uint64_t copied = (uint64_t)(image_variables - image_start);
@@ -83,16 +84,16 @@ static void load_images(const struct manifest_header *manifest, uint64_t load_ad
     }
 }
 
-/* The frames from which we copy must belong to nobody, or loading one guest would overwrite another's source.
- */
+/* The frames of the package must belong to no domain and not to the hypervisor, or loading one guest could
+ * overwrite another's source. */
 static bool load_area_is_free(const struct manifest_header *manifest, uint64_t load_address,
                               uint64_t package_bytes)
 {
     return manifest_owner_of(manifest, load_address, package_bytes) == NULL;
 }
 
-/* A boot loader that follows the Linux protocol hands a device tree over. It may be in the loader's caches
- * only. */
+/* Checks the device tree that a boot loader passes if it follows the Linux protocol. The tree may be only in
+ * the loader's caches. */
 static void check_board(const struct manifest_header *manifest, uint64_t tree_pa)
 {
     const void *blob = phys_pointer(paddr(tree_pa));
@@ -140,7 +141,7 @@ static const struct manifest_header *checked_manifest(const struct image_header 
     return manifest;
 }
 
-/* Where a symbol of the image is in the pool. */
+/* Physical address of a symbol of the image in the pool. */
 static paddr_t in_pool(const struct pool *pool, const void *symbol)
 {
     return color_at(&pool->range, (uint64_t)((const char *)symbol - image_start));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each core does between its first instruction at a virtual address and its first guest.
+ * Work of each core between its first instruction at a virtual address and its first guest.
  */
 #include "boot/boot.h"
 #include "boot/refuse.h"
@@ -32,17 +32,17 @@
 #include <arch/smc.h>
 
 #define PSCI_CPU_ON_64 0xC4000003u
-/* How long a core may take from CPU_ON to being ready. */
+/* Limit on the time from CPU_ON until a core is ready. */
 #define CORE_START_NS  1000000000ull
 
 static _Atomic uint32_t cores_ready;
 static _Atomic uint32_t released;
 
-/* Called by the entry code of both kinds of core. */
+/* Called by the entry code, on the first core and on the others. */
 uint32_t cpu_find_index(void);
 void cpu_main(uint32_t index, struct guest_regs *regs);
 
-/* The first core came without knowing its index: it takes the manifest over and looks itself up. */
+/* The first core does not know its index: it takes over the manifest and looks itself up. */
 uint32_t cpu_find_index(void)
 {
     uint32_t index;
@@ -55,7 +55,7 @@ uint32_t cpu_find_index(void)
     return index;
 }
 
-/* What does not fit is logged, and the log is written before a refusal. */
+/* Contradictions to the manifest are logged, and the log is written before EL2 refuses to start. */
 static void init_mpam(void)
 {
     enum bh_manifest_error error;
@@ -148,7 +148,7 @@ static void announce(void)
                 system_pool()->frames * BH_PAGE_BYTES / 1024);
 }
 
-/* The run limit is enforced by the console core, which also turns the machine off. */
+/* The console core enforces the run limit and turns the machine off. */
 static void arm_run_limit(const struct cpu *cpu)
 {
     const struct manifest_hypervisor *hypervisor = &system_manifest()->hypervisor;

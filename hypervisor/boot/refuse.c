@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Refusing to start. Runs with the MMU off, so the texts are characters in place, not pointers.
+ * Refuses to start. The code may run with the MMU off, so the texts are character arrays, not pointers.
  */
 #include "boot/refuse.h"
 #include "base/format.h"

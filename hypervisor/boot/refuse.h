@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Refusing to start: says why on the console, records it in the status page, and turns the machine off.
+ * Refuses to start: prints the reason on the console, records it in the status page, and turns the machine
+ * off.
  */
 #ifndef BULKHEAD_REFUSE_H
 #define BULKHEAD_REFUSE_H
@@ -12,10 +13,12 @@
 extern "C" {
 #endif
 
-/* Says one line as the hypervisor, polled. Works with the MMU off and on, before and without a manifest. */
+/* Prints one line as the hypervisor, polling the UART. Works with the MMU off and on, also without a
+ * manifest. */
 void refuse_say(const char *text);
 
-/* `offset` is the place in the manifest that is wrong. Works with the MMU off and on. */
+/* Refuses the manifest. `offset` is the position of the error in the manifest. Works with the MMU off and
+ * on. */
 _Noreturn void refuse(enum bh_manifest_error error, uint32_t offset);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The console core's work: from the rings to the UART and from the UART to the domain with the focus; and the
- * hypervisor's log. Producers on other cores only leave characters and at most one request.
+ * The console core's work: moves characters from the rings to the UART, and from the UART to the domain with
+ * the focus; and the hypervisor's log. Producers on other cores only put characters into rings and send at
+ * most one request.
  */
 #include "console/console.h"
 #include "console/vuart.h"
@@ -18,33 +19,32 @@
 
 #define ESCAPE         0x1D /* Ctrl-] */
 #define INPUT_PER_CALL 64u
-/* What the console may cost the guest of its core, however much others write and however fast the UART is: in
- * each window, so many characters taken, bytes written and calls. A real line carries a tenth of it. The
- * windows are short, since it is one piece with interrupts masked: three dozen characters, of which a UART
- * of 115200 baud takes one or two in that time.
- */
+/* Limit on the time that the console takes from the guest of its core, however much other domains write and
+ * however fast the UART is: in each window, a budget of characters taken, bytes written and calls. A real
+ * line carries a tenth of it. The windows are short, because the work of a window is done in one piece with
+ * interrupts masked: three dozen characters, of which a UART at 115200 baud takes one or two in that time. */
 #define WINDOW_NS      125000u
 #define WINDOW_BUDGET  44u
 #define CALL_COST      16u
-/* How long the first domain's start may wait for the lines of EL2's own start: one of 90 characters takes
- * 8 ms at 115200 baud. */
+/* How long the first domain's start may wait for the log lines of EL2's own start: a line of 90 characters
+ * takes 8 ms at 115200 baud. */
 #define START_LIMIT_NS 20000000u
-#define POLL_LIMIT     10000000u /* reads of a UART that takes nothing: then its output is given up */
+#define POLL_LIMIT     10000000u /* polls of a UART that takes nothing, after which its output is given up */
 #define LOG_LINE_BYTES 160u
 
 static struct console {
-    struct spinlock drain_lock; /* mux and staged bytes */
+    struct spinlock drain_lock; /* protects mux and staged bytes */
     struct console_mux mux;
     uint8_t staged[CONSOLE_STEP_BYTES]; /* bytes on their way to the UART */
     uint32_t staged_next;
     uint32_t staged_count;
     uint64_t window_end;    /* counter value */
-    uint32_t budget;        /* left until then */
+    uint32_t budget;        /* budget left in the window */
     bool escape;            /* the escape byte was typed */
-    bool input_left;        /* the UART was not emptied */
+    bool input_left;        /* characters may be left in the UART */
     bool started;           /* requests reach the console core */
-    _Atomic bool woken;     /* the console core will look */
-    _Atomic bool closed;    /* only what the rings hold is still shown */
+    _Atomic bool woken;     /* the console core will check for output */
+    _Atomic bool closed;    /* only what the rings already hold is still shown */
     _Atomic uint32_t focus; /* domain index, or BH_ALL_DOMAINS */
     uint32_t core;
     uint32_t uart_irq;
@@ -111,7 +111,7 @@ void console_start(void)
     }
     set_focus(has_console(focus) ? focus : console_after(domain_count() - 1));
     console.started = true;
-    console.input_left = true; /* what was typed until now has raised an interrupt that is gone */
+    console.input_left = true; /* the interrupt of characters typed before is lost */
     uart_clear_irq();
     uart_enable_rx_irq(true);
     gic_enable(console.uart_irq, this_cpu()->mpidr);
@@ -124,7 +124,7 @@ static uint32_t less(uint32_t budget, uint32_t cost)
     return budget > cost ? budget - cost : 0;
 }
 
-/* False: the UART is full. */
+/* Writes staged bytes; returns false if the UART is full. */
 static bool write_staged(void)
 {
     uint32_t next = console.staged_next;
@@ -136,7 +136,8 @@ static bool write_staged(void)
     return next == console.staged_count;
 }
 
-/* Moves characters until the UART is full, the budget spent or nothing due. Returns true if more is due. */
+/* Moves characters until the UART is full, the budget is spent or nothing is due. Returns true if more is
+ * due. */
 static bool drain(uint32_t *budget, bool everything)
 {
     uint64_t now_us = clock_since_start_us();
@@ -172,14 +173,15 @@ void console_add_text(bool (*print_next)(void))
     console.print_next = print_next;
 }
 
-/* False: no text has a line left. */
+/* Returns false if no text has a line left. */
 static bool print_line_of_text(void)
 {
     return console.print_next != NULL && console.print_next();
 }
 
-/* At most one line in a window: formatting takes as long as the rest of it. Before the output, or guests that
- * write all the time would keep the texts waiting; there is only room for a text while the log is empty. */
+/* Formats at most one line in a window, because formatting takes as long as the rest of the window. This is
+ * done before other output, so that guests that write all the time cannot delay the texts; there is room for
+ * a line of text only while the log is empty. */
 static void go_on_with_text(void)
 {
     if (console.budget != 0 && console_ring_room(&console.log) >= CONSOLE_RING_BYTES - LOG_LINE_BYTES &&
@@ -201,7 +203,7 @@ static void move_output(void)
     spin_unlock(&console.drain_lock);
     pause = console.budget == 0;
     if (more || pause) {
-        atomic_store(&console.woken, true); /* the UART's interrupt comes, or the alarm */
+        atomic_store(&console.woken, true); /* the UART's interrupt or the alarm will continue */
     }
     if (pause) {
         clock_set_alarm(CLOCK_ALARM_CONSOLE, console.window_end);
@@ -241,7 +243,8 @@ static void type(uint8_t character)
     }
 }
 
-/* What is left in the UART raises no interrupt, only what comes to an empty one: it has to be asked for. */
+/* Only a character that arrives at an empty UART raises an interrupt; characters that are left there must be
+ * polled. */
 static void take_input(void)
 {
     for (uint32_t i = 0; i < INPUT_PER_CALL; i++) {
@@ -339,8 +342,9 @@ static bool wait_for_room(void)
 
 void console_flush(void)
 {
-    /* A step writes a byte at least, takes something from a ring, or ends this. A byte of a ring is 24 here
-     * at most, if it is a tabulator that is erased; what a core is writing just now may come on top. */
+    /* Bound on the loop: each step writes at least one byte, takes an item from a ring, or ends the loop. One
+     * byte of a ring causes at most 24 bytes here, for a tab that is erased. Output that a core is writing
+     * now may be added. */
     uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 24;
     uint32_t budget;
 

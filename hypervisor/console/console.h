@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One UART for everybody: domains' output and the hypervisor's own lines, tagged and line by line; typed
- * input to the domain that has the focus. Once domains run only the console core touches the UART, in bounded
- * steps; producers leave characters in rings and never wait. docs/architecture.md, "Console", has the format.
+ * One UART for all: the domains' output and the hypervisor's own lines are written line by line, with tags;
+ * typed input goes to the domain that has the focus. Once domains run, only the console core accesses the
+ * UART, in bounded steps; producers put characters into rings and never wait. The format is in
+ * docs/architecture.md, "Console".
  */
 #ifndef BULKHEAD_CONSOLE_H
 #define BULKHEAD_CONSOLE_H
@@ -16,52 +17,53 @@
 extern "C" {
 #endif
 
-/* Answer to the escape and `t`: its tag has the time. src/bulkhead/run/console.py knows it. */
+/* Answer to the escape followed by `t`: the line's tag has the time. src/bulkhead/run/console.py expects this
+ * text. */
 #define CONSOLE_TIME_LINE "this is the time"
 
 struct domain;
 
-/* Prepares the UART and forgets all output state. First core, before anything is logged; the domains may be
- * set up later. `console_domain`: who gets typed input at first, or BH_ALL_DOMAINS for the first with a
- * console. */
+/* Sets up the UART and clears all output state. Called on the first core before anything is logged; the
+ * domains may be set up later. `console_domain`: the domain that gets typed input first, or BH_ALL_DOMAINS
+ * for the first domain with a console. */
 void console_init(const struct manifest_platform *platform, uint32_t console_core, uint32_t console_domain);
 
-/* Takes part in the interrupts of the UART from now on. On the console core, after gic_cpu_init() and
- * domain_init_all(). */
+/* Enables the UART's interrupts. Called on the console core, after gic_cpu_init() and domain_init_all(). */
 void console_start(void);
 
-/* Writes what was logged so far, waiting for the UART for 20 ms at most: then no guest's first steps are
- * interrupted for it. What is left leaves later. First core, after console_start() and before any domain
- * runs. */
+/* Writes what was logged so far, polling the UART for at most 20 ms, so that this output does not interrupt
+ * the first steps of a guest. Output that is left is written later. Called on the first core, after
+ * console_start() and before any domain runs. */
 void console_write_start(void);
 
-/* CPU_REQUEST_CONSOLE arrived, or the alarm: writes what waits, as far as the time of the console core's own
- * guest allows; then asks for the alarm. On the console core. */
+/* Handles CPU_REQUEST_CONSOLE or the alarm: writes waiting output, within the time that the console may take
+ * from the console core's own guest, and then sets the alarm if needed. Called on the console core. */
 void console_handle_request(void);
 
-/* The UART's interrupt. On the console core. */
+/* Handles the UART's interrupt. Called on the console core. */
 void console_irq(void);
 
-/* A domain has put a character into its ring. Wakes the console core where that is due. */
+/* A domain has put a character into its ring: wakes the console core if the output is due. */
 void console_output_pushed(struct domain *domain, uint8_t character);
 
-/* A line of the hypervisor's own, without a newline at its end. Any core; lines are never mixed, cut at 160
- * characters. A line that finds no room is dropped and counted in a later one. */
+/* Logs a line of the hypervisor, without a newline at its end. May be called on any core; lines are never
+ * mixed and are cut at 160 characters. A line for which there is no room is dropped, and a later line states
+ * how many were. */
 void console_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Texts of the hypervisor's that others have left for the console core to format: `print_next` logs the next
- * line, on the console core, one each time when there is room; false: there is none. First core, before the
- * start. */
+/* Registers a source of hypervisor texts that the console core formats. `print_next` logs the next line and
+ * is called on the console core, once for each line, when there is room; it returns false if there is no
+ * line. Called on the first core, before the start. */
 void console_add_text(bool (*print_next)(void));
 
-/* There is such a text. Any core. */
+/* Wakes the console core because a line for `print_next` is waiting. May be called on any core. */
 void console_text_waits(void);
 
-/* Writes everything that waits, waiting for the UART, and shows no more of what guests write. Before the
- * machine is stopped; one core. */
+/* Writes all waiting output, polling the UART, and drops what guests write from now on. Called on one core
+ * before the machine is stopped. */
 void console_flush(void);
 
-/* Whether what guests write is not shown any more. */
+/* True if guests' new output is no longer shown. */
 bool console_is_closed(void);
 
 #ifdef __cplusplus

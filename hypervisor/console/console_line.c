@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a terminal does with the characters of one source, as far as it can be done with printable characters
- * and backspaces; all else becomes text.
+ * Does what a terminal does with the characters of one source, as far as that is possible with printable
+ * characters and backspaces; everything else becomes text.
  */
 #include "console/console_line.h"
 
@@ -24,7 +24,7 @@ void console_line_return(struct console_line *line, uint32_t tag_columns)
     uint32_t length = line->length;
 
     console_line_begin(line, tag_columns);
-    /* In a row that is too long the cursor may now be in the terminal's next row, where nothing is known. */
+    /* If the row is too long, the cursor may now be in the terminal's next row, whose content is unknown. */
     line->length = length <= line->room ? length : 0;
 }
 
@@ -51,14 +51,14 @@ void console_line_advance(struct console_line *line, uint32_t columns)
     line->length = line->column > line->length ? line->column : line->length;
 }
 
-/* One column of the line. */
+/* Writes one column of the line. */
 static void write_column(struct console_line *line, struct console_bytes *out, uint8_t character)
 {
     console_append(out, character);
     console_line_advance(line, 1);
 }
 
-/* Printable ASCII as it is; all else so that every terminal takes it for text. */
+/* Writes printable ASCII unchanged, and all other bytes in a form that every terminal shows as text. */
 static void write_visible(struct console_line *line, struct console_bytes *out, uint8_t character)
 {
     static const char digits[] = "0123456789abcdef";
@@ -76,8 +76,8 @@ static void write_visible(struct console_line *line, struct console_bytes *out, 
     }
 }
 
-/* Not in a line that has left the row: a terminal stops at its last column or goes on in the next row, and
- * EL2 does not know at which, so that backspaces could reach the tag. */
+/* Does nothing in a line that has left the row: a terminal stops at its last column or continues in the next
+ * row, and EL2 does not know at which column, so backspaces could reach the tag. */
 static void move_left(struct console_line *line, uint32_t columns)
 {
     if (line->length > line->room) {
@@ -106,8 +106,8 @@ void console_line_release(struct console_line *line, struct console_bytes *out)
     line->held_count = 0;
 }
 
-/* The number before the final byte of the sequence held back, or `missing`; more than a line if it is not
- * one. */
+/* The number before the final byte of the held sequence, or `missing` if there is none; UINT32_MAX if it is
+ * not a number. */
 static uint32_t held_number(const struct console_line *line, uint32_t missing)
 {
     uint32_t number = 0;
@@ -131,9 +131,9 @@ static bool is_rendition(const struct console_line *line)
     return true;
 }
 
-/* `final` ends the sequence held back. Returns true if it is one of those that line editing and colors need,
- * and has done it. Colors are dropped, because they would go on after the line, and so is the question where
- * the cursor is, because the answer would be typed. */
+/* `final` ends the held sequence. If it is a sequence that line editing or colors need, handles it and
+ * returns true. Colors are dropped, because they would continue after the line. Requests for the cursor
+ * position are dropped, because the answer would arrive as typed input. */
 static bool take_sequence(struct console_line *line, uint8_t final)
 {
     switch (final) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose turn it is, what a line looks like, and which characters of a guest reach the stream.
+ * Decides which source has the turn, how a line looks, and which characters of a guest reach the stream.
  */
 #include "console/console_mux.h"
 
@@ -25,13 +25,14 @@ void console_mux_add(struct console_mux *mux, uint32_t source, struct console_ri
     mux->sources[source] = (struct console_source){.ring = ring, .name = name, .raw = raw};
 }
 
-/* What a sequence has asked for is given up when another's line follows. */
+/* True if blanks or backspaces of the source's line are still to be written. They are dropped when a line of
+ * another source follows. */
 static bool is_pending(const struct console_mux *mux, uint32_t index)
 {
     return mux->open == index && console_line_is_pending(&mux->sources[index].line);
 }
 
-/* The newline of its line is in the ring. */
+/* True if the newline of the source's line is in the ring. */
 static bool has_whole_line(const struct console_source *source)
 {
     return source->ring != NULL &&
@@ -39,7 +40,7 @@ static bool has_whole_line(const struct console_source *source)
                0;
 }
 
-/* When the line began that is next, or that has begun to be written. */
+/* The time at which the source's next line began, or the line that is being written. */
 static uint64_t line_time(const struct console_source *source)
 {
     uint64_t time_us;
@@ -47,8 +48,8 @@ static uint64_t line_time(const struct console_source *source)
     return console_ring_peek_line(source->ring, &time_us) ? time_us : source->line_us;
 }
 
-/* A line of the hypervisor's comes after the lines that domains had finished before: "powered off" is the
- * last that is read of a domain. Lines that a domain begins later, and endless ones, do not delay it. */
+/* A line of the hypervisor waits for lines that domains had finished before it, so that "powered off" is the
+ * last line of a domain. Lines that a domain begins later, and lines without end, do not delay it. */
 static bool waits_for_domains(const struct console_mux *mux, uint32_t index)
 {
     if (index != CONSOLE_HYPERVISOR) {
@@ -81,7 +82,7 @@ static bool is_due(const struct console_mux *mux, uint32_t index, bool everythin
     return everything || index == mux->through || waiting >= CONSOLE_RING_BYTES / 2 || has_whole_line(source);
 }
 
-/* Round robin, a line at a time; a long line gives way when others wait. */
+/* Chooses the source: round robin, one line at a time; a long line gives way if others wait. */
 static bool choose(struct console_mux *mux, bool everything)
 {
     if (mux->taken < CONSOLE_TURN_CHARACTERS &&
@@ -101,7 +102,7 @@ static bool choose(struct console_mux *mux, bool everything)
     return false;
 }
 
-/* Returns its columns. */
+/* Returns the tag's width in columns. */
 static uint32_t write_tag(struct console_bytes *out, const struct console_source *source, bool continued,
                           uint64_t time_us)
 {
@@ -138,8 +139,8 @@ static void write_newline(struct console_bytes *out)
     console_append(out, '\n');
 }
 
-/* Makes the source's line the last one of the stream. What another line has interrupted cannot be edited any
- * more: a backspace would reach the new tag. */
+/* Makes the source's line the last one of the stream. A line that another one has interrupted cannot be
+ * edited any more, because a backspace would reach the new tag. */
 static void open_line(struct console_mux *mux, struct console_bytes *out, uint64_t now_us)
 {
     struct console_source *source = &mux->sources[mux->turn];
@@ -159,7 +160,7 @@ static void open_line(struct console_mux *mux, struct console_bytes *out, uint64
     mux->open = mux->turn;
 }
 
-/* The cursor goes to the start of the line, which is where the tag stands: it is written again. */
+/* Moves the cursor to the start of the row, where the tag is, and writes the tag again. */
 static void return_carriage(struct console_mux *mux, struct console_bytes *out, uint64_t now_us)
 {
     struct console_source *source = &mux->sources[mux->turn];
@@ -183,7 +184,7 @@ static void write_text(struct console_mux *mux, struct console_bytes *out, uint8
     console_line_put(line, out, character);
 }
 
-/* The printable characters that follow in this turn: most of what is ever written needs no more than this. */
+/* Takes the printable characters that follow in this turn, which is enough for most output. */
 static void write_run(struct console_mux *mux, struct console_bytes *out)
 {
     struct console_source *source = &mux->sources[mux->turn];
@@ -229,7 +230,7 @@ static void end_line(struct console_mux *mux, struct console_bytes *out, uint64_
     source->carriage_return = false;
 }
 
-/* Who has the terminal for itself: every byte, as it is. */
+/* A raw source has the terminal to itself: writes every byte unchanged. */
 static void write_raw(struct console_mux *mux, struct console_bytes *out, uint8_t character, uint64_t now_us)
 {
     open_line(mux, out, now_us);

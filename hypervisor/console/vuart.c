@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The virtual PL011: registers of DDI 0183 (r1p5), with a transmitter that is as fast as the console and a
- * line that needs no settings. Called by the trap handler and by the console core; never waits, never touches
+ * The virtual PL011: registers of DDI 0183 (r1p5), with a transmitter as fast as the console and a line that
+ * needs no settings. Called by the trap handler and by the console core. It never waits and never accesses
  * hardware.
  */
 #include "console/vuart.h"
@@ -47,7 +47,8 @@
 
 #define FIFO_CHARACTERS 32u
 
-/* Linux fills half of the FIFO on a transmit interrupt without looking at it: there must be room for it. */
+/* Linux fills half of the FIFO on a transmit interrupt without checking it, so there must be room for
+ * that. */
 #define FULL_BELOW_BYTES 64u
 #define ROOM_AGAIN_BYTES (CONSOLE_RING_BYTES / 2)
 
@@ -61,7 +62,8 @@ void vuart_init(struct domain *domain)
     vuart_reset(domain);
 }
 
-/* What the guest wrote before is still to be shown, and the console core may be at it: the ring stays. */
+/* The ring is kept: earlier output of the guest is still to be shown, and the console core may be reading
+ * it. */
 void vuart_reset(struct domain *domain)
 {
     struct vuart *vuart = &domain->vuart;
@@ -103,8 +105,8 @@ static uint32_t input_count(const struct vuart *vuart)
     return vuart->input_head - vuart->input_tail;
 }
 
-/* How many characters raise the receive interrupt: 1/8, 1/4, 1/2, 3/4, 7/8 of the FIFO, or one without FIFOs.
- */
+/* Number of characters that raise the receive interrupt: 1/8, 1/4, 1/2, 3/4, 7/8 of the FIFO, or one without
+ * FIFOs. */
 static uint32_t receive_level(const struct vuart *vuart)
 {
     static const uint8_t levels[8] = {4, 8, 16, 24, 28, 28, 28, 28};
@@ -136,8 +138,8 @@ static uint32_t read_data(struct vuart *vuart)
     return value;
 }
 
-/* A guest that writes although the FIFO is full loses the character, as with the real one. Of a domain that
- * has ended nothing more is taken: its other VCPUs may not have noticed yet. */
+/* A guest that writes although the FIFO is full loses the character, as in hardware. After a domain has
+ * ended, its output is dropped: its other VCPUs may not have noticed the end yet. */
 static void write_data(struct domain *domain, uint8_t character)
 {
     struct vuart *vuart = &domain->vuart;
@@ -265,7 +267,7 @@ bool vuart_receive(struct domain *domain, uint8_t character)
     taken = input_count(vuart) < VUART_INPUT_BYTES;
     if (taken) {
         vuart->input[vuart->input_head++ % VUART_INPUT_BYTES] = character;
-        /* Typed characters are far apart: the time-out that asks for them has always passed. */
+        /* Typed characters are far apart, so the receive timeout has always passed. */
         set_raw(vuart, INT_RT | (input_count(vuart) >= receive_level(vuart) ? INT_RX : 0), true);
     } else {
         vuart->overrun = true;

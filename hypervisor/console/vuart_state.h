@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the virtual PL011 of a domain keeps: state only. vuart.h has what works on it.
+ * State of a domain's virtual PL011, without functions. The functions that use it are in vuart.h.
  */
 #ifndef BULKHEAD_VUART_STATE_H
 #define BULKHEAD_VUART_STATE_H
@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #define VUART_BYTES       0x1000u
-#define VUART_INPUT_BYTES 256u /* typed ahead; a power of two */
+#define VUART_INPUT_BYTES 256u /* size of the input buffer; a power of two */
 
 struct vuart {
-    struct spinlock lock; /* everything here; the ring's consumer needs it not */
+    struct spinlock lock; /* protects this structure; the ring's consumer does not need it */
     uint16_t control;     /* UARTCR */
     uint16_t line_control;
     uint16_t integer_divisor;
@@ -25,7 +25,7 @@ struct vuart {
     uint16_t mask; /* UARTIMSC */
     bool line;     /* state of the interrupt output */
     bool overrun;
-    _Atomic bool blocked; /* the guest saw a full FIFO: tell it when there is room again */
+    _Atomic bool blocked; /* the guest saw a full FIFO and must be notified when there is room again */
     uint32_t input_head;
     uint32_t input_tail;
     uint8_t input[VUART_INPUT_BYTES];

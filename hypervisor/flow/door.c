@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The door, through windows of each core that stay open.
+ * Maps the door through windows of each core that stay open.
  */
 #include "flow/door.h"
 #include "flow/path_stamps.h"
@@ -19,10 +19,10 @@ static struct {
     const struct domain *broker;
     paddr_t pages[BROKER_DOOR_PAGES];
     bool by_event;
-    _Atomic uint32_t opening; /* counts openings; 0: there was none */
-    _Atomic uint32_t kept;    /* the last of them whose broker's progress was kept */
+    _Atomic uint32_t opening; /* number of openings; 0: the door was never open */
+    _Atomic uint32_t kept;    /* number of the last opening whose broker's progress was saved */
     _Atomic bool open;
-    struct door_progress progress[BH_MAX_DOMAINS]; /* of a broker that has ended */
+    struct door_progress progress[BH_MAX_DOMAINS]; /* progress of the last broker that has ended */
 } place;
 
 void door_init(void)
@@ -66,7 +66,7 @@ static void fill(struct broker_map *map)
     memcpy(map->segments, manifest_segments(manifest), manifest->segments.count * sizeof(map->segments[0]));
 }
 
-/* Whole pages of the broker's own. */
+/* Finds the physical pages of the door, which must be whole pages of the broker's own memory. */
 static bool find_pages(const struct domain *broker, uint64_t at)
 {
     struct segment_map map = placement_map(system_manifest(), broker->config);
@@ -140,8 +140,8 @@ const struct broker_reply *door_reply_here(void)
     return atomic_load(&place.open) ? view()->reply : NULL;
 }
 
-/* Either this sees that the broker waits, or the broker sees what was stored before when it looks a last time
- * before it waits. */
+/* Either this core sees that the broker waits, or the broker sees the earlier stores when it checks a last
+ * time before it waits. */
 void door_wake(struct broker_door *door)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -149,7 +149,7 @@ void door_wake(struct broker_door *door)
         return;
     }
     if (__atomic_exchange_n(&door->woken, 1, __ATOMIC_RELEASE) != 0) {
-        return; /* somebody has: one event or interrupt for each time that the broker waits */
+        return; /* already woken: one event or interrupt for each time that the broker waits */
     }
     if (place.by_event) {
         arch_sev();

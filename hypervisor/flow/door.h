@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * EL2's side of the door that it and the broker share (core/broker_door.h): where it is, and what wakes the
- * broker. Who writes to the door holds a lock that its owner takes once, too, after door_close(), before the
- * broker's memory becomes another one's.
+ * EL2's side of the door, the memory that it shares with the broker (core/broker_door.h): where the door is,
+ * and how the broker is woken. Code that writes to the door holds a lock. The owner of each such lock must
+ * take it once after door_close(), before the broker's memory is given to another user.
  */
 #ifndef BULKHEAD_DOOR_H
 #define BULKHEAD_DOOR_H
@@ -17,35 +17,38 @@ extern "C" {
 
 struct domain;
 
-/* No core has seen a door. First core, before any guest runs. */
+/* Resets the door's state: it is closed on all cores. Called on the first core, before any guest runs. */
 void door_init(void);
 
-/* The broker says where its door is: guest-physical address of BROKER_DOOR_PAGES pages of its own;
- * `by_event`: it waits for events, not for its interrupt. False: they are not such pages, or are open
- * already. On the broker's core. What others tell is told after that. */
+/* Opens the door that the broker has announced. `at`: guest-physical address of BROKER_DOOR_PAGES pages of
+ * the broker's own memory. `by_event`: the broker waits for events (WFE) instead of its interrupt. Returns
+ * false if the pages are not the broker's, or if the door is already open. Called on the broker's core; other
+ * cores write to the door only after this call. */
 bool door_open(const struct domain *broker, uint64_t at, bool by_event);
 
-/* The broker is gone. Any core. */
+/* Closes the door because the broker has stopped. May be called on any core. */
 void door_close(void);
 
-/* The broker executes no more: its last word, and how far it was, for the next one. NULL: it was asked for
- * before, or the door was never open. On the broker's core. */
+/* Saves the broker's last reply, including its progress in the queues, for the next broker. Called on the
+ * broker's core when the broker no longer executes. Returns NULL if the reply has already been saved or the
+ * door was never open. */
 const struct broker_reply *door_keep_progress(void);
 
-/* As this core sees them; NULL: there is none. */
+/* The door and the broker's reply as they are mapped on this core; NULL if the door is closed. */
 struct broker_door *door_here(void);
 const struct broker_reply *door_reply_here(void);
 
-/* Rings bells of a device, under the device's lock; and wakes the broker if it waits. */
+/* Rings bells of a device and wakes the broker if it waits. The caller holds the device's lock. */
 void door_ring(struct broker_door *door, uint32_t device, uint32_t bells);
 
-/* Ticks: the first notification of a device's sending queue that the broker has not heard; 0: none. */
+/* Time of the first notification of the device's transmit queue that the broker has not seen yet, in counter
+ * ticks; 0 if there is none. */
 uint64_t door_unheard_since(const struct broker_door *door, uint32_t device);
 
-/* Wakes the broker, if it waits, for what was stored before. */
+/* Wakes the broker, if it waits, so that it sees the stores made before this call. */
 void door_wake(struct broker_door *door);
 
-/* The broker has heard its interrupt. On its core. */
+/* The broker has taken its interrupt. Called on the broker's core. */
 void door_heard(void);
 
 #ifdef __cplusplus

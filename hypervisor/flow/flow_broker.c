@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The broker's calls, flows as it is told of them, and its end. Everything is called with interrupts masked,
- * and does bounded work on the broker's own core.
+ * The broker's hypercalls, how it is told of flows, and its end. All functions are called with interrupts
+ * masked and do bounded work; the hypercalls run on the broker's own core.
  */
 #include "flow/flow_broker.h"
 #include "core/flow_transfers.h"
@@ -23,13 +23,13 @@
 #include <string.h>
 
 static struct {
-    struct spinlock lock; /* of flows, and of the engine */
+    struct spinlock lock; /* protects the flows and the engine */
     struct door_flow flows[BH_MAX_FLOWS];
     uint32_t flow_changes;
-    _Atomic uint32_t engine_ends; /* domains, 1 << index, whose memory the engine is at */
-    uint64_t not_before;          /* ticks: the rate allows the engine no transfer earlier */
-    _Atomic bool leaves;          /* the broker is gone, and its core has not yet heard of it */
-    struct flow_path_statistics earlier[BH_MAX_FLOWS]; /* of brokers that have ended */
+    _Atomic uint32_t engine_ends; /* domains (1 << index) whose memory the engine's transfer accesses */
+    uint64_t not_before;          /* counter value before which the rate permits no further transfer */
+    _Atomic bool leaves;          /* the broker is stopped, and its core has not yet learnt of it */
+    struct flow_path_statistics earlier[BH_MAX_FLOWS]; /* statistics of brokers that have ended */
 } broker;
 
 static const struct manifest_broker *config(void)
@@ -42,8 +42,8 @@ static struct domain *broker_domain(void)
     return domain_at(config()->domain);
 }
 
-/* The broker finds a domain's memory where it is physically, behind BH_BROKER_WINDOW: queues, headers and
- * buffers lie anywhere in it. */
+/* Maps a domain's memory in the broker at BH_BROKER_WINDOW + its physical address. All of it is mapped,
+ * because queues, headers and buffers may be anywhere in it. */
 static bool show_to_broker(const struct domain *domain)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -74,7 +74,7 @@ bool flow_broker_init(void)
 
 /* Flows */
 
-/* Under the lock. */
+/* Writes a flow to the door. Called under the lock. */
 static void tell_flow(uint32_t number)
 {
     struct broker_door *door = door_here();
@@ -90,7 +90,7 @@ static void tell_flow(uint32_t number)
     door_wake(door);
 }
 
-/* Of a packet of the flow, as it was admitted; 0: nobody has counted. */
+/* Most transfers for a packet of the flow, as it was admitted; 0 if they were not counted. */
 static uint32_t most_transfers(const struct manifest_flow *flow)
 {
     const struct flow_costs *costs = manifest_costs(system_manifest());
@@ -180,7 +180,7 @@ static struct flow_path_statistics sum_of(const struct flow_path_statistics *ear
     return sum;
 }
 
-/* Figures of a set of flows, 1 << number, as the broker has them. */
+/* Publishes the broker's statistics of a set of flows (1 << number). */
 static void publish_statistics(const struct broker_reply *reply, uint64_t numbers)
 {
     for (; numbers != 0; numbers &= numbers - 1) {
@@ -228,7 +228,7 @@ static enum bh_hypercall_error open_door(const struct domain *domain, const uint
     return BH_HYPERCALL_ERROR_NONE;
 }
 
-/* Sets are of domains with a socket; others are passed over. */
+/* Calls `act` for the domains of a set that have a socket, and skips others. */
 static void for_each(uint64_t set, void (*act)(struct domain *domain))
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
@@ -263,7 +263,8 @@ static enum bh_hypercall_error tell(const uint64_t x[31])
     return BH_HYPERCALL_ERROR_NONE;
 }
 
-/* One end of a transfer: `at`, of a domain that has a socket. No bytes: it is not that. */
+/* Translates one side of a transfer, at guest-physical address `at` of a domain with a socket. Returns the
+ * number of contiguous bytes, at most `bytes`; 0 if the domain has no socket or does not own the memory. */
 static uint64_t physical_run(uint64_t domain, uint64_t at, uint64_t bytes, uint64_t *physical)
 {
     const struct socket_device *device;
@@ -284,7 +285,8 @@ static uint64_t ticks_at_rate(uint64_t bytes)
     return rate == 0 ? 0 : (bytes * clock_hz() + rate - 1) / rate;
 }
 
-/* x1 domain, x2 address from; x3, x4 to; x5 bytes. As much as lies contiguous on both sides. */
+/* Starts a transfer. x1, x2: source domain and address; x3, x4: destination; x5: bytes. Copies as much as is
+ * contiguous on both sides. */
 static enum bh_hypercall_error copy(const struct vcpu *vcpu, uint64_t x[31])
 {
     struct engine_transfer transfer;
@@ -304,7 +306,7 @@ static enum bh_hypercall_error copy(const struct vcpu *vcpu, uint64_t x[31])
     transfer.bytes = (uint32_t)bytes;
     spin_lock(&broker.lock);
     if (flow_engine_runs() || now < broker.not_before) {
-        bytes = 0; /* one after the other, and none before its time */
+        bytes = 0; /* one transfer at a time, and none before the rate permits it */
     } else {
         atomic_store(&broker.engine_ends, 1u << x[1] | 1u << x[3]);
         broker.not_before = now + ticks_at_rate(bytes);
@@ -343,7 +345,8 @@ bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31])
 
 /* The engine */
 
-/* Under the lock. Which domains it was at, if it has ended. */
+/* If the engine's transfer has ended, tells the broker and returns the transfer's domains. Called under the
+ * lock. */
 static uint32_t look_at_engine(void)
 {
     enum flow_engine_state state = flow_engine_look();
@@ -374,7 +377,7 @@ bool flows_engine_interrupt(uint32_t intid)
     ends = look_at_engine();
     spin_unlock(&broker.lock);
     if (door_reply_here() == NULL) {
-        for_each(ends, socket_left); /* nobody else tells who waits */
+        for_each(ends, socket_left); /* without a broker, nothing else notifies those who wait */
     }
     return true;
 }
@@ -386,7 +389,7 @@ bool flow_broker_touches(uint32_t domain)
 
 /* The end */
 
-/* A manager may start it again, if the hypervisor does not. */
+/* True if the broker may run again: it restarts, or a running manager can restart it. */
 static bool may_return(void)
 {
     bool may = atomic_load(&broker_domain()->state) == BH_DOMAIN_STATE_RESTARTING;
@@ -400,8 +403,8 @@ static bool may_return(void)
     return may;
 }
 
-/* What the broker's own core copies goes on until it has heard. The next one goes on from where this one was;
- * if there will be none, drivers are to know. */
+/* A copy on the broker's own core continues until that core has learnt of the stop. A later broker continues
+ * from this one's progress; if there can be none, the drivers are notified. */
 void flow_broker_stop(void)
 {
     atomic_store(&broker.leaves, this_cpu() != broker_domain()->vcpus[0].cpu);
@@ -410,7 +413,7 @@ void flow_broker_stop(void)
     if (!may_return()) {
         for_each(~0ull, fail);
     }
-    spin_lock(&broker.lock); /* who told of flows is done */
+    spin_lock(&broker.lock); /* waits for a core that is writing flows to the door */
     (void)look_at_engine();
     spin_unlock(&broker.lock);
     if (!atomic_load(&broker.leaves)) {
@@ -418,7 +421,8 @@ void flow_broker_stop(void)
     }
 }
 
-/* 0: nothing has been since then. */
+/* Ticks from `since` to the end of the run; 0 if `since` is 0 (nothing was outstanding) or not before the
+ * end. */
 static uint64_t ticks_since(uint64_t since)
 {
     uint64_t ended_at = system_status()->ended_at;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The broker's calls, what it is told of flows, and its end (F8).
+ * EL2's services for the broker: its hypercalls, how it learns of new and closed flows, and what happens when
+ * it ends (F8).
  */
 #ifndef BULKHEAD_FLOW_BROKER_H
 #define BULKHEAD_FLOW_BROKER_H
@@ -15,18 +16,19 @@ extern "C" {
 
 struct vcpu;
 
-/* The engine, the flows of the manifest, and the memory that the broker is shown. First core, when the
- * devices are there. False: the pool is exhausted. */
+/* Sets up the copy engine, the flows of the manifest, and the guest memory that is mapped in the broker.
+ * Called on the first core, after the socket devices are set up. Returns false if the pool is exhausted. */
 bool flow_broker_init(void);
 
-/* Its VCPU does not run any more. On its core. */
+/* The broker's VCPU no longer runs. Called on its core. */
 void flow_broker_vcpu_off(void);
 
-/* It is not to run any more. Any core. What it or its engine is at is finished first: until then nobody gets
- * a buffer back that may be touched. */
+/* The broker is to be stopped. May be called on any core. The broker's current step and the engine's current
+ * transfer are finished first; until then, no guest gets back a buffer that may still be accessed. */
 void flow_broker_stop(void);
 
-/* Whether its engine, or a broker that has not yet heard of its end, may touch the domain's memory. */
+/* True if the domain's memory may still be accessed by the engine, or by a broker that has not yet been told
+ * to stop. */
 bool flow_broker_touches(uint32_t domain);
 
 #ifdef __cplusplus

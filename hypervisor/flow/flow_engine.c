@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * State of the engine above its registers (zdma.h).
+ * State of the copy engine, on top of the driver of its registers (zdma.h).
  */
 #include "flow/flow_engine.h"
 #include "flow/zdma.h"
@@ -11,8 +11,8 @@
 
 static struct {
     _Atomic uint32_t state; /* enum flow_engine_state */
-    _Atomic uint64_t since; /* ticks: the start of the last transfer */
-    bool routed;            /* its interrupt has a core */
+    _Atomic uint64_t since; /* counter value at the start of the last transfer */
+    bool routed;            /* its interrupt is routed to a core */
 } engine;
 
 static const struct manifest_broker *broker_of_manifest(void)
@@ -47,7 +47,7 @@ void flow_engine_init(void)
 
 void flow_engine_start(const struct cpu *cpu, const struct engine_transfer *transfer)
 {
-    if (!engine.routed) { /* a GICv2 knows a core only when that is up */
+    if (!engine.routed) { /* a GICv2 can route to a core only when that core is up */
         engine.routed = true;
         gic_enable(broker_of_manifest()->engine_irq, cpu->mpidr);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The DMA engine that copies in the broker's place: one transfer at a time, on its way or ended. It belongs
- * to EL2, so that no guest says which memory it touches. All but flow_engine_runs() under the caller's lock
- * (flow_broker.c), with interrupts masked.
+ * The DMA engine that copies packets for the broker, one transfer at a time. It belongs to EL2, so that no
+ * guest decides which memory it accesses. All functions except flow_engine_runs() are called under the
+ * caller's lock (flow_broker.c), with interrupts masked.
  */
 #ifndef BULKHEAD_FLOW_ENGINE_H
 #define BULKHEAD_FLOW_ENGINE_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Physically contiguous on both sides. */
+/* A transfer. Source and destination are each physically contiguous. */
 struct engine_transfer {
     uint64_t from;
     uint64_t to;
@@ -25,32 +25,35 @@ struct engine_transfer {
 enum flow_engine_state {
     FLOW_ENGINE_IDLE,
     FLOW_ENGINE_RUNS,
-    FLOW_ENGINE_ENDED,  /* the transfer is done, */
-    FLOW_ENGINE_FAILED, /* or not: until flow_engine_forget() */
+    FLOW_ENGINE_ENDED,  /* the transfer has succeeded; stays until flow_engine_forget() */
+    FLOW_ENGINE_FAILED, /* the transfer has failed; stays until flow_engine_forget() */
 };
 
-/* Whether the manifest has one; else the broker's own core copies. */
+/* True if the manifest has an engine. Otherwise the broker copies on its own core. */
 bool flow_engine_exists(void);
 
-/* Its channel off, its regulator set. First core; the manifest is sound. */
+/* Turns the engine's channel off and programs its bandwidth regulator. Called on the first core, with an
+ * accepted manifest. */
 void flow_engine_init(void);
 
-/* On the core that its interrupt is to come to, which takes interrupts already. It is idle. */
+/* Starts a transfer. The engine must be idle. Called on the core that is to get the engine's interrupt and
+ * that already takes interrupts. */
 void flow_engine_start(const struct cpu *cpu, const struct engine_transfer *transfer);
 
-/* Asks the channel; an end is seen once its accesses are. */
+/* Reads the channel's state. Once the end of a transfer is reported, its memory accesses are complete. */
 enum flow_engine_state flow_engine_look(void);
 
-/* What has ended is dealt with. */
+/* Returns the engine to idle after the caller has handled the end of a transfer. */
 void flow_engine_forget(void);
 
-/* As it was last seen. Any core; sequentially consistent with the other calls. */
+/* The state at the last flow_engine_look() or flow_engine_start(): true if a transfer runs. May be called on
+ * any core; sequentially consistent with the other calls. */
 bool flow_engine_runs(void);
 
-/* Ticks: the start of the transfer that runs; 0: none does. */
+/* Start of the current transfer in counter ticks; 0 if none runs. */
 uint64_t flow_engine_runs_since(void);
 
-/* Whether this is its interrupt. */
+/* True if `intid` is the engine's interrupt. */
 bool flow_engine_has(uint32_t intid);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What flows keep of a core: state only. The other headers of flow/ have what works on it.
+ * Per-core state of flows, without functions. The functions that use it are in the other headers of flow/.
  */
 #ifndef BULKHEAD_FLOW_STATE_H
 #define BULKHEAD_FLOW_STATE_H
@@ -11,11 +11,11 @@
 struct broker_door;
 struct broker_reply;
 
-/* How this core sees the broker's door (door.c). */
+/* The broker's door as it is mapped on this core (door.c). */
 struct door_view {
-    uint32_t opening; /* of which opening of the door the pointers are */
+    uint32_t opening; /* number of the opening of the door for which the pointers are valid */
     struct broker_door *door;
-    struct broker_reply *reply; /* the broker's: EL2 writes to it only when the door opens */
+    struct broker_reply *reply; /* written by the broker; EL2 writes to it only when the door opens */
 };
 
 struct flow_core {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Socket devices: what their guests do to their registers, and what becomes of them when a domain ends.
- * Everything is called with interrupts masked, and does bounded work: a notification is a word in the
- * broker's memory and an event.
+ * Socket devices: accesses of guests to their registers, and the end and reset of devices. All functions are
+ * called with interrupts masked and do bounded work: a notification is a word in the broker's memory and an
+ * event or interrupt.
  */
 #include "flow/flows.h"
 #include "core/path_costs.h"
@@ -71,7 +71,7 @@ bool flows_init_all(void)
     return hypercall_flows_init();
 }
 
-/* The registers as they are now, to the broker. Under the device's lock. */
+/* Writes the current state of the device's registers to the door. Called under the device's lock. */
 static void tell(struct socket_device *device, struct broker_door *door)
 {
     const struct virtio_device *virtio = &device->mmio.device;
@@ -120,7 +120,7 @@ void sockets_tell_all(void)
     }
 }
 
-/* Under the device's lock. */
+/* Sets the device's interrupt line. Called under the device's lock. */
 static void set_line(const struct socket_device *device)
 {
     const struct domain *domain = device->memory.domain;
@@ -154,8 +154,8 @@ void socket_fail(const struct domain *domain)
     spin_unlock(&device->lock);
 }
 
-/* Whether the broker, or its engine, may touch the domain's memory on behalf of an earlier life. Under the
- * device's lock. */
+/* True if the broker or its engine may still access the domain's memory for an earlier life of the device.
+ * Called under the device's lock. */
 static bool is_touched(const struct socket_device *device)
 {
     const struct broker_reply *reply = door_reply_here();
@@ -165,7 +165,8 @@ static bool is_touched(const struct socket_device *device)
            (reply != NULL && __atomic_load_n(&reply->lives[index], __ATOMIC_ACQUIRE) != device->life);
 }
 
-/* The device stops: what is under way is of an earlier life now. Under the device's lock. */
+/* Begins to stop the device: from now on, operations in flight belong to an earlier life. Called under the
+ * device's lock. */
 static void begin_to_leave(struct socket_device *device)
 {
     if (!device->leaving) {
@@ -175,8 +176,9 @@ static void begin_to_leave(struct socket_device *device)
     }
 }
 
-/* The driver stops its device, or one of its queues. When its write is done it may use its buffers for other
- * things: not before the broker has left them. False: it is to write again then. Under the device's lock. */
+/* The driver resets its device or stops one of its queues. When its write completes, it may reuse its
+ * buffers, so the write must not complete before the broker has left them. Returns false if the driver must
+ * repeat the write. Called under the device's lock. */
 static bool stop(struct socket_device *device)
 {
     struct virtio_device *virtio = &device->mmio.device;
@@ -233,7 +235,7 @@ bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offse
     return *offset < BH_PAGE_BYTES && domain->config->socket_cid != 0;
 }
 
-/* Queues that the driver has made ready with this write begin anew. */
+/* Counts queues that the driver has made ready with this write: they start anew. */
 static void count_begun(struct socket_device *device, const bool before[VSOCK_QUEUES])
 {
     for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
@@ -241,7 +243,8 @@ static void count_begun(struct socket_device *device, const bool before[VSOCK_QU
     }
 }
 
-/* Of a device whose domain runs. False: of a size that it does not have. Under the device's lock. */
+/* Handles a write to a device whose domain runs. Returns false if the register does not support the access
+ * size. Called under the device's lock. */
 static bool write_register(struct socket_device *device, struct mmio_access *access)
 {
     struct broker_door *door = door_here();
@@ -268,7 +271,7 @@ static bool write_register(struct socket_device *device, struct mmio_access *acc
     return true;
 }
 
-/* The rest of a page behind the registers reads as zero. */
+/* The rest of the page after the registers reads as zero. */
 bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
 {
     struct domain *domain = vcpu->domain;

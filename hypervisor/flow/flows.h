@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Flows between domains at EL2 (F8): registers of socket devices, the broker's calls, and what happens to
- * both when a domain ends. Packets, queues and deadlines are the broker's (core/flow_exchange.h); here are
- * traps, interrupts and the memory behind addresses.
+ * both when a domain ends. The broker handles packets, queues and deadlines (core/flow_exchange.h); EL2
+ * handles traps, interrupts and address translation.
  */
 #ifndef BULKHEAD_FLOWS_H
 #define BULKHEAD_FLOWS_H
@@ -20,46 +20,53 @@ struct cpu;
 struct domain;
 struct vcpu;
 
-/* Makes devices and flows of the manifest, and gives the broker the memory of their ends. First core, when
- * all domains are set up and before the pool is sealed. False: the pool is exhausted. */
+/* Sets up the devices and flows of the manifest and maps the memory of the flows' domains in the broker.
+ * Called on the first core, after all domains are set up and before the pool is sealed. Returns false if the
+ * pool is exhausted. */
 bool flows_init_all(void);
 
-/* Whether it is the broker. */
+/* True if the domain is the broker. */
 bool flows_is_broker(const struct domain *domain);
 
-/* Whether guest-physical page `page` is the domain's socket device; `*offset`: of it within. */
+/* True if guest-physical page `page` belongs to the domain's socket device; `*offset` is then the page's
+ * offset within the device. */
 bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset);
 
-/* An access to it by one of the domain's VCPUs. False: of a size that it does not have. A driver that stops
- * its device while a transfer touches its buffers does that `again`. */
+/* Handles an access to the device by one of the domain's VCPUs. Returns false if the device does not support
+ * the access size. If a driver resets its device while a transfer still uses its buffers, `again` is set and
+ * the guest repeats the access. */
 bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access);
 
-/* The end of a flow, and another one in an unused place: `number` is below BH_MAX_FLOWS, the flow sound. */
+/* Close a flow, and open one in an unused slot. `number` is less than BH_MAX_FLOWS; the flow must be
+ * valid. */
 void flows_close(uint32_t number);
 void flows_open(uint32_t number, const struct manifest_flow *flow);
 bool flows_is_unused(uint32_t number);
 
-/* A shared interrupt that is EL2's: of the engine that copies for the broker. False: it is another one. */
+/* Handles shared interrupt `intid` if it is the interrupt of the engine that copies for the broker. Returns
+ * false if it is another interrupt. */
 bool flows_engine_interrupt(uint32_t intid);
 
-/* The broker's call in x[0]. False: it is none of its calls. */
+/* Handles the broker's hypercall in x[0]. Returns false if it is not one of the broker's calls. */
 bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31]);
 
-/* The domain is not to run any more: its connections end. Any core, in the step to that state. */
+/* The domain is being stopped: closes its connections. May be called on any core, as part of the change of
+ * the domain's state. */
 void flows_domain_stopped(struct domain *domain);
 
-/* A VCPU does not run any more. On its core, before others are told. */
+/* A VCPU no longer runs. Called on its core, before other cores are told. */
 void flows_vcpu_off(const struct vcpu *vcpu);
 
-/* Whether a transfer may still touch the domain's memory. If so its cores get a request later, if it restarts
- * or waits for that. */
+/* True if a transfer may still access the domain's memory. In that case, the domain's cores get a request
+ * when the transfer ends, if the domain is restarting or waits for this. */
 bool flows_touch(const struct domain *domain);
 
-/* What the broker and its engine owe when the machine ends, for the statistics page: packets that are late by
- * then, and that nobody has counted. On the core that ends the machine, after system_ended(). */
+/* Records for the statistics page what is outstanding when the machine ends: for how long the engine's
+ * transfer has run, and for how long each device's transmit notification has been waiting. Called on the core
+ * that ends the machine, after system_ended(). */
 void flows_ended(void);
 
-/* Its device out of reset, for a domain that starts again. While nothing touches its memory. */
+/* Resets the socket device of a domain that restarts. No transfer accesses the domain's memory. */
 void flows_domain_reset(struct domain *domain);
 
 #ifdef __cplusplus

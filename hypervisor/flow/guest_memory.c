@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A domain's memory for devices whose registers EL2 answers (core/guest_memory.h): where it is. What is in it
- * is the broker's to look at.
+ * Translates addresses of a domain's memory for the devices whose registers EL2 emulates
+ * (core/guest_memory.h). Only the broker reads the contents.
  */
 #include "core/guest_memory.h"
 #include "flow/sockets.h"

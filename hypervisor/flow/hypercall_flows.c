@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A flow is tested in as many calls as it takes, each of which does a step (core/flow_admission.h); the lock
- * is held for no longer.
+ * Tests a new flow in several calls, each of which does one step (core/flow_admission.h), so that the lock is
+ * held only for one step.
  */
 #include "flow/hypercall_flows.h"
 #include "core/flow_admission.h"
@@ -21,17 +21,17 @@ _Static_assert((int)FLOW_GOES_ON == BH_FLOW_VERDICT_GOES_ON &&
                "verdicts of a test");
 _Static_assert(BH_MAX_FLOWS <= FLOW_ADMISSION_FLOWS, "room for every flow");
 
-/* Flows as they are now, by number. */
+/* All flows of the running system, by number. */
 struct online {
     struct flow_admission admission;
     struct manifest_flow flows[BH_MAX_FLOWS];
     bool open[BH_MAX_FLOWS];
-    uint32_t tested; /* its number; */
-    uint32_t owner;  /* the domain that asks */
+    uint32_t tested; /* number of the flow that is being tested */
+    uint32_t owner;  /* index of the domain that has requested the test */
 };
 
-static struct spinlock lock;  /* of several managers */
-static struct online *online; /* NULL: nobody asks, or there is no rate to test with */
+static struct spinlock lock;  /* serializes the calls of several managers */
+static struct online *online; /* NULL: there is no manager, or no rate to test with */
 
 static uint64_t failure(enum bh_hypercall_error error)
 {
@@ -51,7 +51,7 @@ static struct flow_declared declared(const struct manifest_flow *flow, uint64_t 
     };
 }
 
-/* The other direction of a flow that there is, by its number; BH_MAX_FLOWS: it has none. */
+/* The number of the flow in the other direction of an existing flow; BH_MAX_FLOWS if it has none. */
 static uint32_t other_way_of(uint32_t number)
 {
     uint32_t answers = online->flows[number].answers;
@@ -120,7 +120,7 @@ bool hypercall_flows_init(void)
     return true;
 }
 
-/* x[1] to x[7] as a flow; false: a value is larger than any such can be. */
+/* Converts x[1] to x[7] to a flow. Returns false if a value exceeds the range of its field. */
 static bool flow_of(const uint64_t x[31], struct manifest_flow *flow)
 {
     if ((x[1] | x[2] | x[3] | x[4] | x[7]) > UINT32_MAX) {
@@ -145,7 +145,7 @@ static bool are_alike(const struct manifest_flow *a, const struct manifest_flow 
            a->port == b->port;
 }
 
-/* A place for the flow, of those that the manifest has left free first. */
+/* Finds a slot for the flow, first among those that the manifest has left free. */
 static enum bh_hypercall_error find_place(const struct manifest_flow *flow, uint32_t *number)
 {
     uint32_t given = system_manifest()->flows.count;
@@ -240,7 +240,7 @@ static void end_one(uint32_t number)
     flows_close(number);
 }
 
-/* With its way back, or the flow whose way back it is. */
+/* Closes a flow together with the flow in its other direction. */
 static enum bh_hypercall_error end(const uint64_t x[31])
 {
     uint32_t number;
@@ -274,7 +274,8 @@ static enum bh_hypercall_error serve(const struct domain *caller, uint64_t x[31]
     spin_lock(&lock);
     if (atomic_load(&caller->state) != BH_DOMAIN_STATE_RUNNING) {
         spin_unlock(&lock);
-        return BH_HYPERCALL_ERROR_FLOW_BUSY; /* nobody would end what it began now */
+        /* the domain has been stopped: nothing would cancel a test that it starts now */
+        return BH_HYPERCALL_ERROR_FLOW_BUSY;
     }
     switch ((uint32_t)x[0]) {
     case BH_HYPERCALL_FLOW_ADD:

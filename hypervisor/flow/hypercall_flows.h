@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of managers that add flows between domains to a running system, and end some (F6). hypercall.c has
- * found out that the caller is a manager; numbers and answers are in schema/manifest.yaml.
+ * Hypercalls with which managers add flows between domains to a running system, and close some of them (F6).
+ * hypercall.c has checked that the caller is a manager; call numbers and answers are in schema/manifest.yaml.
  */
 #ifndef BULKHEAD_HYPERCALL_FLOWS_H
 #define BULKHEAD_HYPERCALL_FLOWS_H
@@ -15,14 +15,14 @@ extern "C" {
 
 struct domain;
 
-/* Admits the flows of the manifest, and is ready for more. First core, before the pool is sealed. False: the
- * pool is exhausted. */
+/* Counts the manifest's flows as admitted and allocates memory for further ones. Called on the first core,
+ * before the pool is sealed. Returns false if the pool is exhausted. */
 bool hypercall_flows_init(void);
 
-/* The call in x[0], if it is one of these. Works on x[0] to x[7]. */
+/* Handles the call in x[0]. Returns false if it is not one of these calls. Reads and writes x[0] to x[7]. */
 bool hypercall_flows(const struct domain *caller, uint64_t x[31]);
 
-/* Nobody asks any more for what it was testing. */
+/* The domain has stopped: drops the admission test that it had started. */
 void hypercall_flows_domain_stopped(const struct domain *domain);
 
 #ifdef __cplusplus

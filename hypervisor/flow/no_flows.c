@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Flows in a program without them: linked in place of their sources. core/manifest_space_only.c refuses a
- * manifest that has any. What only such a manifest leads to traps, which ends EL2 with a panic.
+ * Replaces the sources of flows in programs without them. core/manifest_space_only.c refuses a manifest that
+ * has flows. Functions that only such a manifest could reach trap, which ends EL2 with a panic.
  */
 #include "flow/flows.h"
 #include "flow/hypercall_flows.h"
@@ -11,7 +11,7 @@ static void not_supported(uint64_t x[31])
     x[0] = (uint64_t) - (int64_t)BH_HYPERCALL_ERROR_NOT_SUPPORTED;
 }
 
-/* hypercall_flows.h: the calls do not exist. */
+/* hypercall_flows.h: the calls return 'not supported'. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
 bool hypercall_flows(const struct domain *caller, uint64_t x[31])
 {
@@ -23,7 +23,7 @@ bool hypercall_flows(const struct domain *caller, uint64_t x[31])
     return true;
 }
 
-/* flows.h: there are none. */
+/* flows.h: there are no flows. */
 bool flows_init_all(void)
 {
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recorders of all cores, and what begins on one core and ends on another.
+ * Recorders of all cores, and measurement of parts that begin on one core and end on another.
  */
 #include "flow/path_stamps.h"
 #include "core/path_costs.h"
@@ -18,7 +18,8 @@ _Static_assert(sizeof(((struct status_path_costs *)0)->parts) / sizeof(struct st
                "one for each part");
 
 static bool wanted;
-static _Atomic uint64_t raised_at[BH_MAX_DOMAINS]; /* not yet heard of; 0: nothing is */
+/* time at which the line was raised, until the driver sees it; 0: none */
+static _Atomic uint64_t raised_at[BH_MAX_DOMAINS];
 
 struct path_recorder *path_recorder_here(void)
 {
@@ -62,7 +63,7 @@ static void set_if_clear(_Atomic uint64_t *moment, uint64_t at)
     (void)atomic_compare_exchange_strong(moment, &clear, at);
 }
 
-/* From a moment that another core set until now. */
+/* Adds the time from a start that another core has set until now to a part. */
 static void add_since(_Atomic uint64_t *moment, enum bh_path_part part)
 {
     struct path_recorder *recorder = path_recorder_here();
@@ -84,7 +85,7 @@ bool path_stamps_take(const struct domain *broker, uint64_t at)
     }
     from = window_open(this_cpu()->index, WINDOW_DESTINATION, segment_map_at(&map, at, 1).pa);
     for (uint32_t i = 0; i < BH_PATH_PART_COUNT; i++) {
-        if (i != BH_PATH_PART_TRANSPORT && i != BH_PATH_PART_NOTIFY) { /* these are EL2's own */
+        if (i != BH_PATH_PART_TRANSPORT && i != BH_PATH_PART_NOTIFY) { /* EL2 measures these itself */
             this_cpu()->flow.recorder.parts[i] = from->parts[i];
         }
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Time stamps of a packet's path (core/path_costs.h), in a frame of the pool for each core, if the manifest
- * asks for them. What begins on one core and ends on another is here, too; most parts are the broker's own.
+ * Time stamps of a packet's path (core/path_costs.h), if the manifest asks for them; each core stores them in
+ * a frame of the pool. EL2 measures the parts of the path that begin on one core and end on another; the
+ * broker measures most others itself.
  */
 #ifndef BULKHEAD_PATH_STAMPS_H
 #define BULKHEAD_PATH_STAMPS_H
@@ -15,17 +16,19 @@ extern "C" {
 
 struct domain;
 
-/* First core, before the pool is sealed. False: the pool is exhausted. */
+/* Allocates the frames. Called on the first core, before the pool is sealed. Returns false if the pool is
+ * exhausted. */
 bool path_stamps_init(void);
 
-/* What the broker has measured of its own parts so far: a status_path_costs in a whole page of its memory, at
- * this guest-physical address. On its core. False: it is no such page, or nobody asked for stamps. */
+/* Takes over the broker's own measurements so far: a status_path_costs in a whole page of the broker's
+ * memory, at guest-physical address `at`. Called on the broker's core. Returns false if the page is not the
+ * broker's, or if the manifest does not ask for stamps. */
 bool path_stamps_take(const struct domain *broker, uint64_t at);
 
-/* The line of a domain's device rises now. */
+/* The interrupt line of a domain's device goes high now. */
 void path_stamps_raise(uint32_t domain);
 
-/* Its driver asks what it is about. On its core. */
+/* The device's driver reads the interrupt status. Called on the driver's core. */
 void path_stamps_heard(uint32_t domain);
 
 #ifdef __cplusplus

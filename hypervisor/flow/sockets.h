@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Socket devices of all domains, as EL2 has them (F8): registers, interrupt lines, and lives. What is in
- * their queues is the broker's.
+ * EL2's part of the socket devices of all domains (F8): registers, interrupt lines, and resets. Each reset
+ * begins a new 'life' of the device. The broker handles the contents of the queues.
  */
 #ifndef BULKHEAD_SOCKETS_H
 #define BULKHEAD_SOCKETS_H
@@ -16,36 +16,36 @@
 extern "C" {
 #endif
 
-/* What core/ calls a guest's memory. */
+/* The type that core/ uses for a guest's memory. */
 struct guest_memory {
     const struct domain *domain;
 };
 
 struct socket_device {
-    struct spinlock lock; /* of all of it, and of its part of the door */
+    struct spinlock lock; /* protects this structure and the device's part of the door */
     struct guest_memory memory;
     struct virtio_mmio mmio;
-    uint32_t life;                /* counts resets */
-    uint32_t begun[VSOCK_QUEUES]; /* how often a queue was made ready */
-    bool leaving;                 /* a reset has begun: `life` is the next one's */
-    bool awaited;                 /* somebody waits until the broker has left the life before */
+    uint32_t life;                /* number of resets */
+    uint32_t begun[VSOCK_QUEUES]; /* how often each queue was made ready */
+    bool leaving;                 /* a reset has begun: `life` already counts the next life */
+    bool awaited;                 /* a VCPU waits until the broker has left the previous life */
 };
 
-/* The domain's device; NULL: it has none. */
+/* The domain's socket device; NULL if it has none. */
 struct socket_device *socket_of(const struct domain *domain);
 
-/* All are told to a broker that has just opened its door. On its core. */
+/* Tells a broker that has just opened its door about all devices. Called on the broker's core. */
 void sockets_tell_all(void);
 
-/* Its driver is to hear of something: used buffers, or that the device has failed. On the broker's core. */
+/* Notify the device's driver: of used buffers, or that the device has failed. Called on the broker's core. */
 void socket_interrupt(const struct domain *domain);
 void socket_fail(const struct domain *domain);
 
-/* The broker says that it has left earlier lives of a domain's device. */
+/* The broker reports that it no longer accesses memory of earlier lives of the domain's device. */
 void socket_left(struct domain *domain);
 
-/* After door_close(): nobody writes to the door any more when this returns; nothing of any life is touched.
- */
+/* Called after door_close(): waits until no core writes to the door any more. The devices' lives do not
+ * change. */
 void sockets_forget_broker(void);
 
 #ifdef __cplusplus

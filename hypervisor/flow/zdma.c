@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Registers of the channel and of its regulator; see the header.
+ * Register accesses of the channel and of its regulator (zdma.h).
  */
 #include "flow/zdma.h"
 #include <arch/barrier.h>
@@ -18,7 +18,8 @@
 
 #define ISR_ALL          0xFFFu
 #define ISR_DONE         (1u << 10)
-#define ISR_ERRORS       ((1u << 9) | (1u << 8) | (1u << 7) | (1u << 6) | (1u << 0)) /* AXI, descriptor, APB */
+/* errors: AXI, descriptor, APB */
+#define ISR_ERRORS       ((1u << 9) | (1u << 8) | (1u << 7) | (1u << 6) | (1u << 0))
 #define CTRL0_SIMPLE     0u /* one transfer by registers, reads and writes, no rate of its own */
 #define CTRL2_ENABLE     1u
 #define CONTROL_COHERENT 1u

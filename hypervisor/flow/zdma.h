@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One channel of a ZynqMP's DMA (UG1085, chapter 19; UG1087, module ZDMA) in simple mode, and the QoS-400
- * regulator of the interconnect before it. EL2 alone writes these registers: whoever does decides which
- * memory is read and written. Whose turn it is, is the caller's matter (flow_broker.c).
+ * Driver for one channel of a ZynqMP's DMA (UG1085, chapter 19; UG1087, module ZDMA) in simple mode, and for
+ * the QoS-400 regulator in front of it in the interconnect. Only EL2 writes these registers, because they
+ * decide which memory is read and written. The caller (flow_broker.c) decides which transfer comes next.
  */
 #ifndef BULKHEAD_ZDMA_H
 #define BULKHEAD_ZDMA_H
@@ -17,21 +17,23 @@ extern "C" {
 enum zdma_outcome {
     ZDMA_UNDER_WAY,
     ZDMA_DONE,
-    ZDMA_FAILED, /* the bus has refused a read or a write: what was moved is not known */
+    ZDMA_FAILED, /* the bus has refused a read or a write; it is not known how much was copied */
 };
 
-/* A channel that a loader may have used: off, with nothing pending. Its accesses are coherent. */
+/* Turns the channel off and clears pending interrupts; a loader may have used it. The channel's accesses are
+ * set to coherent. */
 void zdma_init(paddr_t channel);
 
-/* Copies, both physically contiguous; everything that was stored before is copied. Nothing is under way. The
- * channel's interrupt says when zdma_outcome() has something else than ZDMA_UNDER_WAY to tell. */
+/* Starts copying `bytes` bytes; source and destination are each physically contiguous. All earlier stores are
+ * visible to the copy. No transfer is in flight. The channel's interrupt arrives when zdma_outcome() would
+ * return something other than ZDMA_UNDER_WAY. */
 void zdma_start(paddr_t channel, paddr_t from, paddr_t to, uint32_t bytes);
 
-/* What became of the transfer. Tells its end once, and lowers the interrupt with that. */
+/* The state of the transfer. The end of a transfer is reported once; this lowers the interrupt. */
 enum zdma_outcome zdma_outcome(paddr_t channel);
 
-/* At most rate / 4096 transactions a clock of the interconnect, in each direction; strictly: without a burst.
- * `rate`: 1 to 4095. */
+/* Limits the channel to rate / 4096 transactions per interconnect clock cycle in each direction, without
+ * bursts. `rate`: 1 to 4095. */
 void zdma_regulate(paddr_t regulator, uint32_t rate);
 
 #ifdef __cplusplus

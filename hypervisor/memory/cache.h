@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cleaning ranges of memory from the data caches, for those who store past them: boot code and the pool while
- * the MMU is off.
+ * Cleans ranges of memory from the data caches, for code that stores past the caches: boot code, and the pool
+ * while the MMU is off.
  */
 #ifndef BULKHEAD_CACHE_H
 #define BULKHEAD_CACHE_H
@@ -15,10 +15,12 @@
 extern "C" {
 #endif
 
-/* The smallest line in use; maintenance by a smaller step than the line is only slower. */
+/* The smallest cache line in use. With larger lines, maintenance in these steps is correct and only
+ * slower. */
 #define CACHE_LINE_BYTES 64u
 
-/* Lines that a loader left dirty must not be written back over what we store past the caches. */
+/* Cleans and invalidates [pa, pa + bytes), so that lines that a loader left dirty are not written back over
+ * later stores past the caches. */
 static inline void cache_clean(paddr_t pa, uint64_t bytes)
 {
     uintptr_t start = (uintptr_t)phys_pointer(pa);
@@ -27,7 +29,7 @@ static inline void cache_clean(paddr_t pa, uint64_t bytes)
     for (uintptr_t line = start & ~(uintptr_t)(CACHE_LINE_BYTES - 1); line < end; line += CACHE_LINE_BYTES) {
         arch_dcache_clean_invalidate_line(line);
     }
-    arch_dsb_sy(); /* stores past the caches are not ordered behind the maintenance by themselves */
+    arch_dsb_sy(); /* the maintenance must complete before later stores past the caches */
 }
 
 #ifdef __cplusplus

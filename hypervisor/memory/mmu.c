@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * EL2's own address space.
+ * Builds EL2's own address space.
  */
 #include "memory/mmu.h"
 #include "base/image.h"
@@ -29,7 +29,7 @@ static uint64_t frame_of(const char *symbol)
     return (uint64_t)(symbol - image_start) / BH_PAGE_BYTES;
 }
 
-/* Physically contiguous bytes from an offset on, at most `most`. */
+/* The number of physically contiguous bytes from `offset` on, at most `most`. */
 static uint64_t contiguous_bytes(const struct color_range *range, uint64_t offset, uint64_t most)
 {
     uint64_t granule = color_granule_bytes(range->space);
@@ -38,7 +38,7 @@ static uint64_t contiguous_bytes(const struct color_range *range, uint64_t offse
     return range->space.bits == 0 || bytes > most ? most : bytes;
 }
 
-/* Frames [first, end) of the pool, in blocks where memory is not colored. */
+/* Maps frames [first, end) of the pool, in blocks where memory is not colored. */
 static bool map_frames(struct pool *pool, paddr_t root, uint64_t first, uint64_t end, uint64_t attributes)
 {
     uint64_t offset = first * BH_PAGE_BYTES;
@@ -54,7 +54,7 @@ static bool map_frames(struct pool *pool, paddr_t root, uint64_t first, uint64_t
     return true;
 }
 
-/* Under every stack is a page that is not there: an overflow faults instead of reaching the neighbour. */
+/* Below every stack is an unmapped page, so that an overflow faults instead of overwriting the neighbour. */
 static bool map_stacks(struct pool *pool, paddr_t root)
 {
     uint64_t first = frame_of(cpu_stacks);
@@ -75,8 +75,8 @@ static bool map_pool(struct pool *pool, paddr_t root)
            map_stacks(pool, root) && map_frames(pool, root, frame_of(image_end), pool->frames, MMU_DATA);
 }
 
-/* Device registers at their physical addresses: the regions of the manifest, which its check has found to lie
- * below the pool and apart from each other. */
+/* Maps device registers at their physical addresses: the regions of the manifest, whose check has ensured
+ * that they lie below the pool and do not overlap. */
 static bool map_regions(struct pool *pool, paddr_t root, const struct manifest_header *manifest)
 {
     struct manifest_region region;
@@ -90,7 +90,7 @@ static bool map_regions(struct pool *pool, paddr_t root, const struct manifest_h
     return true;
 }
 
-/* The image's first page, where cores turn the MMU on, also at its physical address. */
+/* Maps the image's first page, where cores turn the MMU on, also at its physical address. */
 static bool map_trampoline(struct pool *pool, paddr_t root)
 {
     paddr_t page = color_at(&pool->range, 0);

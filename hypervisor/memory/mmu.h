@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * EL2's own address space: the pool, linear at POOL_VA, with code, constants and data in different
- * protections; the console and interrupt controller at their physical addresses; the page of the trampoline.
- * Nothing of a guest.
+ * EL2's own address space: the pool, linear at POOL_VA, with separate protections for code, constants and
+ * data; the console and the interrupt controller at their physical addresses; the page of the trampoline. It
+ * maps nothing of a guest, except through windows (window.h).
  */
 #ifndef BULKHEAD_MMU_H
 #define BULKHEAD_MMU_H
@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/* Leaf attributes of EL2's stage 1 (DDI 0487, D8.5). */
-#define MMU_MEMORY        ((1ull << 2) | (1ull << 6) | (3ull << 8) | (1ull << 10)) /* AttrIndx 1, AP[1], SH, AF */
+/* Leaf attributes of EL2's stage 1 (DDI 0487, D8.5). MMU_MEMORY: AttrIndx 1, AP[1], SH, AF. */
+#define MMU_MEMORY        ((1ull << 2) | (1ull << 6) | (3ull << 8) | (1ull << 10))
 #define MMU_READ_ONLY     (1ull << 7)
 #define MMU_EXECUTE_NEVER (1ull << 54)
 #define MMU_DATA          (MMU_MEMORY | MMU_EXECUTE_NEVER)
@@ -26,7 +26,7 @@ extern "C" {
 
 #define MMU_UNCACHED_READ_ONLY (MMU_UNCACHED | MMU_READ_ONLY)
 
-/* Builds the tables. False when the pool is exhausted. */
+/* Builds EL2's tables. Returns false if the pool is exhausted. */
 bool mmu_create(struct pool *pool, const struct manifest_header *manifest, paddr_t *root);
 
 /* Register values with which the trampoline turns the MMU on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In place of table_memory.c in a program of space only: all tables are in the hypervisor's pool.
+ * Replaces table_memory.c in programs with spatial isolation only: all tables are in the hypervisor's pool.
  */
 #include "memory/table_memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where guest memory is, by the manifest.
+ * Placement of guest memory, from the manifest.
  */
 #include "memory/placement.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where guest memory is: from a domain's guest-physical addresses to physical ones, in contiguous pieces.
- * Used to load images, with the MMU off at boot and through windows at a restart.
+ * Translates a domain's guest-physical addresses to physical ones, in contiguous pieces, from the manifest.
+ * Used to load images: with the MMU off at boot, and through windows at a restart.
  */
 #ifndef BULKHEAD_PLACEMENT_H
 #define BULKHEAD_PLACEMENT_H
@@ -13,16 +13,17 @@
 extern "C" {
 #endif
 
-/* All of the domain's memory. */
+/* The map of all memory of the domain. */
 struct segment_map placement_map(const struct manifest_header *manifest,
                                  const struct manifest_domain *domain);
 
-/* The segment of the domain's memory that holds `ipa`, or NULL. At most as many steps as the domain has
- * segments. */
+/* The segment of the domain's memory that contains `ipa`, or NULL. Takes at most as many steps as the domain
+ * has segments. */
 const struct manifest_segment *placement_segment(const struct manifest_header *manifest,
                                                  const struct manifest_domain *domain, uint64_t ipa);
 
-/* The piece that begins at `ipa`, of at most `most` bytes. No bytes if `ipa` is not memory of the domain. */
+/* The contiguous piece that begins at `ipa`, at most `most` bytes. Its size is 0 if `ipa` is not memory of
+ * the domain. */
 struct placement placement_of(const struct manifest_header *manifest, const struct manifest_domain *domain,
                               uint64_t ipa, uint64_t most);
 

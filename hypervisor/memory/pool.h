@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hypervisor's memory: frames of its own colors, handed out once at boot and never returned. Frame n is
- * at the n-th physical place of a colored range and, with the MMU on, at POOL_VA + n * 4096: linear, although
- * scattered. The only allocator of EL2; sealed before the first guest runs.
+ * The hypervisor's memory: frames of its own colors, allocated at boot and never freed. Frame n is the n-th
+ * frame of a colored physical range; with the MMU on, it is mapped at POOL_VA + n * 4096, so the mapping is
+ * linear although the frames are scattered. This is EL2's only allocator; it is sealed before the first guest
+ * runs.
  */
 #ifndef BULKHEAD_POOL_H
 #define BULKHEAD_POOL_H
@@ -17,18 +18,19 @@ extern "C" {
 struct pool {
     struct color_range range;
     uint64_t frames;
-    uint64_t used; /* frames handed out: [0, used) */
-    char *linear;  /* virtual address of frame 0; NULL while addresses are physical (MMU off) */
+    uint64_t used; /* number of allocated frames: [0, used) */
+    char *linear;  /* virtual address of frame 0; NULL while the MMU is off and addresses are physical */
     bool sealed;
 };
 
-/* A zeroed frame in `frame`; false when the pool is exhausted or sealed. */
+/* Allocates a zeroed frame. Returns false if the pool is exhausted or sealed. */
 bool pool_allocate(struct pool *pool, paddr_t *frame);
 
-/* Zeroed memory of frames one after the other, where they are linear; NULL as above. With the MMU on. */
+/* Allocates zeroed memory in consecutive frames, which are linear in EL2's address space. Returns NULL if the
+ * pool is exhausted or sealed. Needs the MMU on. */
 void *pool_allocate_bytes(struct pool *pool, uint64_t bytes);
 
-/* Where to reach an address of the pool now. */
+/* Pointer to an address of the pool, valid for the current state of the MMU. */
 void *pool_pointer(const struct pool *pool, paddr_t pa);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Translation tables: walking, growing, filling. Descriptor format of DDI 0487, D8.3.1.
+ * Walks and builds translation tables. The descriptor format is that of DDI 0487, D8.3.1.
  */
 #include "memory/ptable.h"
 #include "memory/table_memory.h"
@@ -44,7 +44,7 @@ bool ptable_create(struct pool *pool, paddr_t *root)
     return pool_allocate(pool, root);
 }
 
-/* The table at `level` that holds the entry for `input`, made on the way where it is missing. */
+/* Finds the table at `level` that holds the entry for `input`; creates missing tables on the way. */
 static bool table_at(struct pool *pool, paddr_t root, uint32_t level, uint64_t input, paddr_t *table)
 {
     *table = root;
@@ -90,7 +90,7 @@ bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uin
             return false;
         }
         entry = entry_of(pool, table, level, input);
-        /* To the end of this table: larger blocks can only begin there. */
+        /* Fill entries up to the end of this table; only there can larger blocks begin. */
         do {
             *entry++ = pa.value | attributes | kind;
             input += size;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stage-2 translation: from manifest segments to tables. Attribute bits of DDI 0487, D8.4 (stage 2). MemAttr
- * has two encodings: HCR_EL2.FWB chooses (D8.6, rules R_VRJSW and R_RHWZM). Without it the type is the more
- * restrictive one of both stages, so a guest can map its memory Non-cacheable or Device; with it stage 2 can
- * say Write-Back whatever stage 1 says, or leave it to stage 1. Device is the same in both.
+ * Stage-2 translation: builds tables from manifest segments. Attribute bits are those of DDI 0487, D8.4
+ * (stage 2). MemAttr has two encodings, selected by HCR_EL2.FWB (D8.6, rules R_VRJSW and R_RHWZM). Without
+ * FWB, the memory type is the more restrictive one of both stages, so a guest can map its memory as
+ * Non-cacheable or Device. With FWB, stage 2 can force Write-Back whatever stage 1 says, or leave the type to
+ * stage 1. The encoding of Device is the same in both.
  */
 #include "memory/stage2.h"
 #include "memory/placement.h"
@@ -52,7 +53,7 @@ static uint64_t memory_attributes(const struct manifest_header *manifest,
     return S2_MEMORY | (own ? S2_FWB_AS_STAGE1 : S2_FWB_WRITE_BACK);
 }
 
-/* Of a segment: flash is memory that the guest cannot write. */
+/* Attributes of a segment's memory. Flash is memory that the guest cannot write. */
 static uint64_t attributes_of(const struct stage2 *stage2, const struct manifest_segment *segment)
 {
     bool read_only = (segment->flags & BH_SEGMENT_FLAG_READ_ONLY) != 0;
@@ -60,7 +61,7 @@ static uint64_t attributes_of(const struct stage2 *stage2, const struct manifest
     return read_only ? stage2->memory & ~S2_WRITE : stage2->memory;
 }
 
-/* Pages of a colored segment one after the other: the next page is usually the next address. */
+/* Maps a colored segment granule by granule. */
 static bool map_colored(struct pool *pool, const struct stage2 *stage2, const struct color_range *range,
                         const struct manifest_segment *segment)
 {
@@ -87,7 +88,7 @@ static bool map_segment(const struct stage2 *stage2, struct pool *pool,
     bool premap = (stage2->domain->flags & BH_DOMAIN_FLAG_PREMAP) != 0;
 
     if (range.space.bits == 0) {
-        /* Blocks are cheaper to map now than to fault in later. */
+        /* Contiguous memory is mapped now: mapping blocks costs less than faults later. */
         return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes,
                           attributes_of(stage2, segment));
     }
@@ -119,7 +120,8 @@ bool stage2_map_window(const struct stage2 *stage2, const struct manifest_segmen
     return true;
 }
 
-/* Marked segments first, so that tables which others need as well are where the marked ones need them. */
+/* Marked segments come first, so that tables that both kinds of segments need are in the memory for marked
+ * ones. */
 static bool map_segments(const struct stage2 *stage2)
 {
     const struct manifest_domain *domain = stage2->domain;
@@ -177,7 +179,7 @@ bool stage2_owns(const struct stage2 *stage2, ipaddr_t ipa)
     return placement_segment(stage2->manifest, stage2->domain, ipa.value) != NULL;
 }
 
-/* The page after `pa` in the range, whose granules have so many bytes. */
+/* The page after `pa` in the range, whose granules have `granule` bytes. */
 static paddr_t page_after(const struct color_range *range, uint64_t granule, paddr_t pa)
 {
     paddr_t next = paddr(pa.value + BH_PAGE_BYTES);
@@ -203,7 +205,8 @@ bool stage2_map_lazily(const struct stage2 *stage2, ipaddr_t ipa)
     if (range.space.bits == 0) {
         return false; /* mapped from the start: the fault has another reason */
     }
-    /* The fault and the way through the tables cost much more than an entry, and neighbours come next. */
+    /* The fault and the table walk cost much more than an entry, and neighbouring pages are likely to be
+     * accessed next. */
     first = first < segment->ipa ? segment->ipa : first;
     end = end > segment->ipa + segment->bytes ? segment->ipa + segment->bytes : end;
     granule = color_granule_bytes(range.space);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for stage-2 tables. A domain on the chip has all of its tables there: the type of memory of walks is
- * one for all of them, and frames on the chip have all colors, so that walks go past the caches where those
- * are colored. EL2 accesses tables as the walks do. A domain with colored memory has its other tables in the
- * hypervisor's pool.
+ * Memory for stage-2 tables. A domain with tables in on-chip memory has all its tables there, because the
+ * memory type of walks is the same for all of them. On-chip frames have all colors, so if caches are colored,
+ * walks bypass them. EL2 accesses tables with the same memory type as the walks. A domain with colored table
+ * memory has its other tables in the hypervisor's pool.
  */
 #include "memory/table_memory.h"
 #include "memory/cache.h"
@@ -16,7 +16,7 @@ static struct pool colored;
 static struct pool on_chip;
 static bool on_chip_cached;
 
-/* Firmware may have left lines of it dirty, which would be written back over our tables. */
+/* Firmware may have left dirty lines of this memory, which would be written back over the tables. */
 static void clean(const char *linear, uint64_t bytes)
 {
     for (uint64_t done = 0; done < bytes; done += CACHE_LINE_BYTES) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that stage-2 tables are in: the hypervisor's pool, and for domains with a specification of them
- * colored memory that nothing else is in, or memory on the chip. The manifest says who gets which; nothing is
- * decided here. no_table_memory.c is in its place where there is the pool alone.
+ * Memory for stage-2 tables: the hypervisor's pool, or, for domains whose manifest entry asks for it, colored
+ * memory used for nothing else, or on-chip memory. The manifest decides which domain gets which.
+ * no_table_memory.c replaces this module in programs that have only the hypervisor's pool.
  */
 #ifndef BULKHEAD_TABLE_MEMORY_H
 #define BULKHEAD_TABLE_MEMORY_H
@@ -14,21 +14,23 @@
 extern "C" {
 #endif
 
-/* Maps what the manifest has of it into EL2's address space; `pool` is the hypervisor's. First core, with
- * windows (window.h), before domains are built. */
+/* Maps the manifest's memory for tables into EL2's address space; `pool` is the hypervisor's. Called on the
+ * first core, after window_init() (window.h) and before domains are built. */
 void table_memory_init(struct pool *pool, const struct manifest_header *manifest);
 
-/* Where a domain's tables are: those that marked segments need, the root among them, or all others. */
+/* The pool for a domain's tables: those that marked segments need, including the root, if `marked`; otherwise
+ * all others. */
 struct pool *table_memory_of(const struct manifest_domain *domain, bool marked);
 bool table_memory_is_marked(const struct manifest_segment *segment);
 
-/* Whether walks may use the caches: one type of memory holds for all tables of a domain (VTCR_EL2). */
+/* True if walks may use the caches. The memory type of walks is the same for all tables of a domain
+ * (VTCR_EL2). */
 bool table_memory_is_cached(const struct manifest_domain *domain);
 
-/* Where the table at `table` is, which belongs to a tree with tables in `pool`. */
+/* The pool that contains the table at `table`, which belongs to a tree with tables in `pool`. */
 const struct pool *table_memory_holding(const struct pool *pool, paddr_t table);
 
-/* Nothing is allocated any more. */
+/* No table can be allocated any more. */
 void table_memory_seal(void);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of stores, barriers and TLB maintenance in which entries change.
+ * The sequences of stores, barriers and TLB maintenance with which entries change.
  */
 #include "memory/table_update.h"
 #include <arch/barrier.h>
@@ -28,7 +28,8 @@ void table_replace_el2(ptable_entry_t *entry, uintptr_t address, enum table_user
     table_make_el2(entry, page, attributes);
 }
 
-/* A guest goes on by an exception return, which is all the synchronization that its accesses need. */
+/* No further synchronization is needed for the guest's accesses, because the guest continues by an exception
+ * return. */
 void table_make_stage2(ptable_entry_t *entries, const paddr_t *pages, uint32_t count, uint64_t attributes)
 {
     uint64_t leaf = attributes | PTABLE_PAGE;
@@ -39,8 +40,9 @@ void table_make_stage2(ptable_entry_t *entries, const paddr_t *pages, uint32_t c
     arch_dsb_ishst();
 }
 
-/* A TLB may hold both stages as one entry, which is found by no IPA: those all go, after the IPA's, or a walk
- * in between could make another one of it. */
+/* A TLB may hold a combined entry of both stages, which invalidation by IPA does not find. Therefore all
+ * entries with stage 1 are invalidated, too, and after those of the IPA, because a walk in between could
+ * create another combined entry. */
 void table_break_stage2(ptable_entry_t *entry, ipaddr_t ipa, enum table_users users)
 {
     bool everywhere = users == TABLE_ALL_CORES;
@@ -60,7 +62,7 @@ void table_replace_stage2(ptable_entry_t *entry, ipaddr_t ipa, enum table_users 
     table_make_stage2(entry, &page, 1, attributes);
 }
 
-/* Of an invalid entry a walk looks at nothing but the bit that says so. */
+/* Of an invalid entry, walks read only the valid bit, so the other bits can be kept. */
 void table_hide_stage2(ptable_entry_t *entries, uint32_t count, enum table_users users)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Windows into physical memory. Only the core itself uses its pages, so no other TLB holds them.
+ * Windows to physical memory. Only the core itself uses its windows, so no other TLB holds their entries.
  */
 #include "memory/window.h"
 #include "memory/mmu.h"
@@ -8,15 +8,15 @@
 #include "memory/table_update.h"
 #include <arch/physical.h>
 
-/* Behind everything the pool can hold. */
+/* Above all addresses that the pool can use. */
 #define WINDOW_VA 0x6000000000ull
 
 _Static_assert(WINDOW_PAGES <= 512, "window_prepare() makes one table of pages");
 
-/* Of the pages from WINDOW_VA on. */
+/* Table entries of the pages from WINDOW_VA on. */
 static ptable_entry_t *entries;
 
-/* Of a core's window: from WINDOW_VA on, in pages. */
+/* Page number of a core's window, counted from WINDOW_VA. */
 static uint64_t page_of(uint32_t core, enum window window)
 {
     return core * (uint64_t)WINDOW_COUNT + window;

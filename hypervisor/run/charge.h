@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the guest of this core makes EL2 do to other cores, in events of the guest's budget.
+ * Charges a guest's budget for the work that its core makes EL2 cause on other cores, in events of the
+ * budget.
  */
 #ifndef BULKHEAD_CHARGE_H
 #define BULKHEAD_CHARGE_H
@@ -12,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Charges the budget of the core's VCPU, if it has one. During a trap of it. */
+/* Charges `events` to the budget of the core's VCPU, if it has one. Called while EL2 handles a trap of it. */
 static inline void charge_events(struct cpu *cpu, uint32_t events)
 {
     if (cpu->shared != NULL) {

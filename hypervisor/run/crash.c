@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a domain that did what it must not: why, its registers, and whether it is started again. A crash
- * loop fills neither the log that all domains share nor the time of the core that writes it.
+ * The end of a domain that has done something that it must not do: records the reason and its registers, and
+ * restarts the domain if the manifest says so. A crash loop fills neither the log, which all domains share,
+ * nor the time of the core that writes it.
  */
 #include "run/crash.h"
 #include "base/syndrome.h"
@@ -16,7 +17,7 @@
 
 #define NS_BETWEEN_DUMPS 1000000000u
 
-/* Guest-physical address of an abort, where there was one. */
+/* Guest-physical address of an abort; meaningless for other exceptions. */
 static uint64_t fault_ipa(void)
 {
     return hpfar_page(sysreg_read(HPFAR_EL2)) | (sysreg_read(FAR_EL2) & 0xFFF);
@@ -24,7 +25,7 @@ static uint64_t fault_ipa(void)
 
 #define REGISTERS_OF_LINE 4u
 
-/* In the order in which a dump shows them. */
+/* Names of the registers, in the order in which a dump shows them. */
 static const char register_names[CRASH_REGISTERS][8] = {
     "pc",    "esr",   "far",    "ipa",    "x0",      "x1",      "x2",      "x3",   "x4",   "x5",
     "x6",    "x7",    "x8",     "x9",     "x10",     "x11",     "x12",     "x13",  "x14",  "x15",
@@ -72,7 +73,7 @@ static void print_registers(const char *domain, struct crash_dump *dump)
     }
 }
 
-/* The next line about some domain. On the console core. */
+/* Prints the next line about some domain; returns false if there is none. Called on the console core. */
 static bool print_next(void)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a domain by what its guest did.
+ * Ends a domain whose guest has done something that it must not do.
  */
 #ifndef BULKHEAD_CRASH_H
 #define BULKHEAD_CRASH_H
@@ -12,11 +12,11 @@
 extern "C" {
 #endif
 
-/* Ends the domain of the core's VCPU, or restarts it if it is to be: records where and why, and keeps its
- * registers, which the console core prints line by line. */
+/* Ends the domain of the core's VCPU, or restarts it if the manifest says so. Records the place and the
+ * reason, and keeps the registers, which the console core prints line by line. */
 void domain_crash(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain_end end);
 
-/* Before the first domain starts, on the first core. */
+/* Called on the first core before the first domain starts. */
 void crash_init(void);
 
 #ifdef __cplusplus

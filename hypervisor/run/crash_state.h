@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * State of run/crash.h, a part of struct domain: what it had in its registers.
+ * State of run/crash.h, a part of struct domain: the registers of a VCPU that has crashed.
  */
 #ifndef BULKHEAD_CRASH_STATE_H
 #define BULKHEAD_CRASH_STATE_H
@@ -12,11 +12,11 @@
 #define CRASH_REGISTERS 48u
 
 struct crash_dump {
-    _Atomic bool is_kept;                /* it has what is to be shown */
-    _Atomic bool is_due;                 /* to be shown now: it is the console core's */
-    uint32_t shown;                      /* registers */
-    uint64_t not_before;                 /* counter value: of the next */
-    uint64_t registers[CRASH_REGISTERS]; /* run/crash.c names them */
+    _Atomic bool is_kept;                /* the dump is filled and has not been printed completely */
+    _Atomic bool is_due;                 /* the console core may print it now */
+    uint32_t shown;                      /* number of registers already printed */
+    uint64_t not_before;                 /* counter value before which no further dump is kept */
+    uint64_t registers[CRASH_REGISTERS]; /* names and order are in run/crash.c */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Domains: built once from the manifest, ended and started again one by one.
+ * Domains: built once from the manifest, ended and restarted one by one.
  */
 #include "run/domain_life.h"
 #include "console/vuart.h"
@@ -22,7 +22,7 @@
 #define CRASHED    (1u << BH_DOMAIN_STATE_CRASHED)
 #define RESTARTING (1u << BH_DOMAIN_STATE_RESTARTING)
 
-/* False when the pool is exhausted. */
+/* Returns false if the pool is exhausted. */
 static bool init_vcpus(struct domain *domain)
 {
     const struct manifest_vcpu *config = manifest_vcpus(system_manifest()) + domain->config->first_vcpu;
@@ -52,7 +52,7 @@ static bool init_vcpus(struct domain *domain)
     return true;
 }
 
-/* Virtual devices and the first VCPU as out of reset. No VCPU runs. */
+/* Resets the domain's virtual devices and its VCPUs' power states. No VCPU runs. */
 static void reset(struct domain *domain)
 {
     const struct manifest_irq *irqs = manifest_irqs(system_manifest()) + domain->config->first_irq;
@@ -115,8 +115,8 @@ static bool any_domain_runs(void)
     for (uint32_t i = 0; i < domain_count(); i++) {
         uint32_t state = atomic_load(&domain_at(i)->state);
 
-        /* It lives as long as those that it serves, unless it is a manager, who may start one of them again.
-         */
+        /* The broker does not keep the machine running, because it only serves other domains; unless it is a
+         * manager, which may restart one of them. */
         if (flows_is_broker(domain_at(i)) && !domain_has_flag(domain_at(i), BH_DOMAIN_FLAG_MANAGER)) {
             continue;
         }
@@ -127,10 +127,10 @@ static bool any_domain_runs(void)
     return false;
 }
 
-/* One step of a domain's life: to state `to`, if it is in one of the states `from` (1 << bh_domain_state).
- * What else belongs to the step is done under the lock, so that a later step of another core cannot overtake
- * it: its interrupts stop when it stops to run. The cores of its VCPUs will notice. Returns the state before.
- */
+/* Changes the domain's state to `to`, if it is in one of the states `from` (1 << bh_domain_state). All other
+ * effects of the change, such as disabling its interrupts when it stops running, happen under the same lock,
+ * so that a later change by another core cannot overtake them. The cores of its VCPUs are notified. Returns
+ * the previous state. */
 static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_domain_state to,
                                  enum bh_domain_end end)
 {
@@ -143,7 +143,7 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
     done = (from & 1u << before) != 0;
     if (done) {
         if (to == BH_DOMAIN_STATE_RESTARTING) {
-            /* Who has ended is restarted by managers alone. */
+            /* Without a reason, this is a restart of a domain that has ended; only managers do that. */
             atomic_store(&domain->restart_end,
                          (uint32_t)(end != BH_DOMAIN_END_NONE ? end : BH_DOMAIN_END_MANAGER_REQUEST));
             atomic_fetch_add(&domain->restart_requests, 1);
@@ -184,7 +184,8 @@ bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before
     }
     *before = step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_MANAGER_REQUEST);
     if (steps(*before, STOPPED | CRASHED)) {
-        /* Why it ended stays. Only a manager leaves these states, so another one may have been first. */
+        /* The reason of its end is kept. Only managers leave these states, so another manager may have been
+         * first. */
         *before = step(domain, STOPPED | CRASHED, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_NONE);
     }
     return true;
@@ -212,13 +213,13 @@ static bool all_are_off(const struct domain *domain)
 
 bool domain_restart_is_due(const struct domain *domain)
 {
-    /* Only a VCPU that runs turns on another: once none does, what is off stays off. */
+    /* Only a running VCPU can turn on another one: once none runs, VCPUs that are off stay off. */
     return atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING && !any_is_on(domain) &&
            all_are_off(domain) && !flows_touch(domain) && !system_is_ending();
 }
 
-/* The images are loaded, unless the machine ends. A manager may have stopped the domain meanwhile, and even
- * restarted it again. */
+/* Starts the domain after its images were loaded, unless the machine ends. A manager may have stopped the
+ * domain since, or even have restarted it again. */
 static void finish_restart(struct domain *domain)
 {
     struct status_domain *status = &system_status()->domains[domain->index];

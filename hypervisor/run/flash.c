@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Flash that takes commands: where it is, hidden or not, and what becomes of its content.
+ * Flash that takes commands: where it is in the guest's memory, whether it is hidden, and changes of its
+ * content.
  */
 #include "run/flash.h"
 #include "core/color.h"
@@ -26,7 +27,7 @@ static const struct manifest_segment *segment_of(const struct manifest_domain *d
     return NULL;
 }
 
-/* Its entries at level 2 follow one another: it is aligned to its size. */
+/* Hides or shows the flash. Its entries at level 2 follow one another, because it is aligned to its size. */
 static void set_hidden(struct domain *domain, bool hidden)
 {
     struct flash *flash = &domain->flash;
@@ -62,7 +63,7 @@ void flash_reset(struct domain *domain)
     }
 }
 
-/* Whether the guest-physical address `ipa` is in it, and where. */
+/* True if guest-physical address `ipa` is in the flash; `*offset` is then its position there. */
 static bool holds(const struct flash *flash, uint64_t ipa, uint64_t *offset)
 {
     if (flash->segment == NULL) {
@@ -72,7 +73,7 @@ static bool holds(const struct flash *flash, uint64_t ipa, uint64_t *offset)
     return *offset < flash->segment->bytes;
 }
 
-/* All of it was mapped when the domain was made, so that no first access of the guest faults. */
+/* True if all of the flash was mapped when the domain was set up, so that a first access does not fault. */
 static bool is_mapped_from_the_start(const struct domain *domain)
 {
     return manifest_color_space(system_manifest()).bits == 0 ||
@@ -81,7 +82,7 @@ static bool is_mapped_from_the_start(const struct domain *domain)
 
 bool flash_answers(const struct domain *domain, uint64_t page, uint64_t *offset)
 {
-    /* What was hidden at the fault may be there again. */
+    /* A fault of hidden flash: another VCPU may have made it visible since. */
     return holds(&domain->flash, page, offset) &&
            (atomic_load(&domain->flash.hidden) || is_mapped_from_the_start(domain));
 }
@@ -93,7 +94,8 @@ bool flash_keeps(const struct domain *domain, uint64_t ipa)
     return holds(&domain->flash, ipa, &offset);
 }
 
-/* The core need not say which page it is: HPFAR_EL2 is of other faults (DDI 0487, D24.2). */
+/* Translates the address instead of using HPFAR_EL2, because the core need not set that register for a
+ * permission fault (DDI 0487, D24.2). */
 enum flash_write flash_write_at(const struct domain *domain, uint64_t address, uint64_t *offset)
 {
     const struct manifest_segment *segment = domain->flash.segment;
@@ -118,7 +120,8 @@ enum flash_write flash_write_at(const struct domain *domain, uint64_t address, u
     return *offset < segment->bytes ? FLASH_WRITE_COMMAND : FLASH_WRITE_IGNORED;
 }
 
-/* The guest cannot write it, so nothing of it is dirty in a cache. */
+/* Changes the content as `work` says. The guest cannot write the flash, so no cache has a dirty line of
+ * it. */
 static void change(const struct domain *domain, const struct nor_flash_work *work)
 {
     uint64_t ipa = domain->flash.segment->ipa + work->offset;
@@ -135,7 +138,7 @@ static void change(const struct domain *domain, const struct nor_flash_work *wor
     }
 }
 
-/* Invalidating translations on other cores is maintenance (T5). */
+/* Charges for invalidating translations on other cores, which counts as maintenance (T5). */
 static void charge_broadcast(struct cpu *cpu)
 {
     if (cpu->vcpu->domain->spread) {

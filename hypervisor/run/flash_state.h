@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Flash of a domain that takes commands: its state (run/flash.h).
+ * State of a domain's flash that takes commands (run/flash.h).
  */
 #ifndef BULKHEAD_FLASH_STATE_H
 #define BULKHEAD_FLASH_STATE_H
@@ -13,7 +13,7 @@
 
 struct flash {
     const struct manifest_segment *segment; /* NULL: the domain has none */
-    struct spinlock lock;                   /* of `chip`, the content, and changes of `hidden` */
+    struct spinlock lock;                   /* protects `chip`, the content, and changes of `hidden` */
     struct nor_flash chip;
     _Atomic bool hidden;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Saving and loading of a guest's registers. The same as guest_state_reset() resets: a register that is
- * missing in either place is a way from one domain to another.
+ * Saves and loads a guest's registers. The set must be the one that guest_state_reset() resets: a register
+ * that is missing in either place carries data from one domain to another.
  */
 #include "run/guest_context.h"
 #include "run/guest_state.h"

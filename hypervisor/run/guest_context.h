@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a guest has in a core's registers besides its interrupt controller: kept here while another VCPU has
- * the core (shared_core.c, the one caller). With one VCPU on a core nothing is ever saved.
+ * A guest's registers, except those of its interrupt controller, saved here while another VCPU has the core.
+ * shared_core.c is the only caller. On a core with one VCPU, nothing is ever saved.
  */
 #ifndef BULKHEAD_GUEST_CONTEXT_H
 #define BULKHEAD_GUEST_CONTEXT_H
@@ -29,7 +29,7 @@ struct guest_context {
     struct guest_regs general;
     uint64_t return_address; /* ELR_EL2 */
     uint64_t pstate;         /* SPSR_EL2 */
-    uint64_t sctlr;          /* SCTLR_EL1, TCR_EL1: what walks depend on */
+    uint64_t sctlr;          /* SCTLR_EL1 and TCR_EL1, which control table walks */
     uint64_t tcr;
     uint64_t registers[GUEST_CONTEXT_REGISTERS];
     uint64_t keys[GUEST_CONTEXT_KEYS];
@@ -39,20 +39,21 @@ struct guest_context {
     __attribute__((aligned(16))) uint64_t fp[ARCH_FP_WORDS];
 };
 
-/* The guest that the core has now, and `general`, into `to`; its timers are off afterwards. */
+/* Saves the registers of the guest that has the core now, and `general`, and turns its timers off. */
 void guest_context_save(struct guest_context *to, const struct guest_regs *general);
 
-/* The reverse, for this VCPU, under its domain's stage-2 tables. Its timers are on again. */
+/* Loads the registers of this VCPU, under its domain's stage-2 tables. Its timers are on again. */
 void guest_context_load(const struct guest_context *from, const struct vcpu *vcpu,
                         struct guest_regs *general);
 
-/* Of a guest that does not come back. */
+/* Turns off the timers of a guest that does not come back. */
 void guest_timers_off(void);
 
-/* The earliest moment at which a timer with one of the interrupts `enabled` asserts it; UINT64_MAX: never. */
+/* The earliest time, as a counter value, at which a timer asserts one of the interrupts `enabled`; UINT64_MAX
+ * if never. */
 uint64_t guest_context_deadline(const struct guest_context *context, uint32_t enabled);
 
-/* The same of the guest that the core has now. */
+/* The same for the guest that has the core now. */
 uint64_t guest_timers_deadline(uint32_t enabled);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Clears, saves and loads a guest's debug registers. A register that the core does not have must not be
- * touched: it would trap here, in EL2.
+ * Clears, saves and loads a guest's debug registers. Registers that the core does not have must not be
+ * accessed, because the access would trap at EL2.
  */
 #include "run/guest_debug.h"
 #include <arch/sysreg.h>

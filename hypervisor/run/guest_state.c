@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * EL1 state out of reset and the traps around guests. Bit positions of DDI 0487, D24.2 (HCR_EL2, CPTR_EL2,
- * MDCR_EL2, CNTHCTL_EL2).
+ * Reset of EL1 state, and the traps around guests. Bit positions are those of DDI 0487, D24.2 (HCR_EL2,
+ * CPTR_EL2, MDCR_EL2, CNTHCTL_EL2).
  */
 #include "run/guest_state.h"
 #include "memory/stage2.h"
@@ -33,13 +33,13 @@
 #define HCR_APK    (1ull << 40) /* pointer authentication is the guest's own affair */
 #define HCR_API    (1ull << 41)
 #define HCR_FWB    (1ull << 46) /* stage 2 may say what is cached: its tables are made for that */
-/* With FEAT_EVT: of what TPU and TTLB trap, what is broadcast, and little else */
+/* With FEAT_EVT: traps only for those instructions of TPU and TTLB that are broadcast, and little else */
 #define HCR_TICAB  (1ull << 50) /* IC IALLUIS */
 #define HCR_TOCU   (1ull << 52) /* all others that TPU traps: IC IVAU is among them */
 #define HCR_TTLBIS (1ull << 54)
 #define HCR_TTLBOS (1ull << 55)
 
-/* Of every guest. */
+/* Bits that are set for every guest. */
 #define HCR_COMMON                                                                                           \
     (HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC | HCR_TIDCP | HCR_TACR | \
      HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK | HCR_API)
@@ -58,7 +58,7 @@
 #define CNTHCTL_EL1PCTEN (1ull << 0)
 #define CNTHCTL_EL1PCEN  (1ull << 1)
 
-/* Fields of ID registers, by their lowest bit. */
+/* Lowest bits of fields of ID registers. */
 #define ID_FIELD(value, shift) ((value) >> (shift)&0xF)
 #define MMFR0_FGT              56
 #define MMFR1_HCX              40
@@ -75,17 +75,18 @@
 #define TCR_EPD1        (1ull << 23)
 #define MPIDR_RES1      (1ull << 31)
 
-/* The OS lock keeps a guest's breakpoints from working while it is closed, as it is out of reset. Behind a
- * closed one software can turn on what is an external debugger's, MDSCR_EL1.HDE above all, and then halt the
- * core, in EL2 too: guests do not get at the locks. */
+/* Opens the OS locks. While the OS lock is closed, as it is after reset, a guest's breakpoints do not work.
+ * With the lock closed, software could also set fields of the external debugger, MDSCR_EL1.HDE above all, and
+ * then halt the core, at EL2 too. Therefore guests cannot access the locks. */
 static void debug_locks_open(void)
 {
     sysreg_write(OSDLR_EL1, 0);
     sysreg_write(OSLAR_EL1, 0);
 }
 
-/* Newer cores have more traps, unknown at reset. Nothing is trapped that is not above; what needs a bit to be
- * allowed stays forbidden, and the ID registers hide it. */
+/* Newer cores have more trap registers, whose reset values are unknown. This clears them: nothing is
+ * trapped except by the bits above. Features that need an enable bit stay disabled, and the ID registers
+ * hide them. */
 static void newer_traps_reset(void)
 {
     if (ID_FIELD(sysreg_read(ID_AA64MMFR1_EL1), MMFR1_HCX) != 0) {
@@ -103,7 +104,7 @@ static void newer_traps_reset(void)
     }
 }
 
-/* What a guest would broadcast, with as little else as the core lets EL2 choose. */
+/* Traps for maintenance that the guest would broadcast, with as few other traps as the core allows. */
 static uint64_t maintenance_traps(const struct domain *domain)
 {
     uint64_t evt = ID_FIELD(sysreg_read(ID_AA64MMFR2_EL1), MMFR2_EVT);
@@ -149,7 +150,7 @@ bool guest_has_generic_key(void)
             (sysreg_read(ID_AA64ISAR2_EL1) & ISAR2_GENERIC_KEY)) != 0;
 }
 
-/* Keys of pointer authentication, as far as the core has any. */
+/* Resets the keys of pointer authentication that the core has. */
 static void keys_reset(void)
 {
     if (guest_has_address_keys()) {
@@ -168,7 +169,8 @@ static void keys_reset(void)
     }
 }
 
-/* With translation off EL1 could still reach stage 2's walks: it is turned on, and no table may be walked. */
+/* Keeping EL1's translation off would not suffice, because EL1 could still cause stage-2 walks. Therefore
+ * EL1's translation is turned on, with walks of its tables disabled. */
 void guest_translation_close(const struct vcpu *vcpu)
 {
     sysreg_write(TCR_EL1, sysreg_read(TCR_EL1) | TCR_EPD0 | TCR_EPD1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the tables of this core's guest, and its stage 2, make of an address of the guest during a trap.
+ * Translates an address of this core's guest through the guest's tables and stage 2, while EL2 handles a
+ * trap.
  */
 #ifndef BULKHEAD_GUEST_TRANSLATION_H
 #define BULKHEAD_GUEST_TRANSLATION_H
@@ -20,15 +21,15 @@ extern "C" {
 #define PAR_STAGE2     (1ull << 9)
 #define PAR_ATTR_SHIFT 56
 
-/* As PAR_EL1 has it, for a read at the level that the guest was at. */
+/* The translation in the format of PAR_EL1, for a read at the exception level at which the guest was. */
 static inline uint64_t guest_translation(uint64_t address)
 {
-    const uint64_t mode_level = 0xC; /* of SPSR_EL2 */
+    const uint64_t mode_level = 0xC; /* mode field of SPSR_EL2 */
 
     return arch_translate_guest(address, (sysreg_read(SPSR_EL2) & mode_level) == 0);
 }
 
-/* Where the byte is, if it did not fail. */
+/* Physical address of the byte at `address`. The translation must not have failed. */
 static inline paddr_t par_address(uint64_t par, uint64_t address)
 {
     const uint64_t page = 0x000FFFFFFFFFF000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Physical interrupts. Those of a guest get their priority dropped here and are deactivated by the guest
- * itself, through the list register; EL2's own are completed here.
+ * Physical interrupts. For a guest's interrupts, EL2 only drops the priority, and the guest's deactivation
+ * through the list register deactivates them; EL2's own are completed here.
  */
 #include "run/irq.h"
 #include "console/console.h"
@@ -28,8 +28,8 @@ static void complete(uint32_t intid)
     gic_deactivate(intid);
 }
 
-/* One of a shared core's VCPUs is concerned: nobody knows which. Not inlined: other cores would pay for it.
- */
+/* Handles a request for a shared core; it does not say which VCPU it is for. Not inlined, so that other cores
+ * do not pay for it. */
 static __attribute__((noinline)) void handle_shared_request(struct cpu *cpu, uint32_t requests)
 {
     shared_core_reschedule(cpu);
@@ -38,7 +38,7 @@ static __attribute__((noinline)) void handle_shared_request(struct cpu *cpu, uin
     }
 }
 
-/* The console and MPAM's monitors are all domains': what they take is not of the VCPU that happens to have
+/* Work of the console or of MPAM's monitors serves all domains, so it is not charged to the VCPU that has
  * this core. */
 static void serve_all(struct cpu *cpu, void (*serve)(void))
 {
@@ -69,13 +69,11 @@ static void handle_requests(struct cpu *cpu)
     if ((requests & CPU_REQUEST_END) != 0) {
         system_end_core();
     }
-    /* CPU_REQUEST_VCPU_POWER needs no work here: whoever took the interrupt looks at the VCPU's state next.
-     */
+    /* CPU_REQUEST_VCPU_POWER needs no work here: the caller checks the VCPU's state next. */
 }
 
-/* A device's interrupt goes to the domain that has the device; the broker's engine and MPAM's components are
- * EL2's own.
- */
+/* A device's interrupt is injected into the domain that has the device. The broker's engine and MPAM's
+ * components belong to EL2. */
 static void handle_shared(struct cpu *cpu, uint32_t intid)
 {
     gic_end(intid);
@@ -127,7 +125,7 @@ static void handle_alarms(struct cpu *cpu)
     }
 }
 
-/* Completed first: a request that arrives while these are handled interrupts again. */
+/* The interrupt is completed first, so that a request that arrives during the handling interrupts again. */
 static void take_requests(struct cpu *cpu)
 {
     cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_IPI);
@@ -135,7 +133,8 @@ static void take_requests(struct cpu *cpu)
     handle_requests(cpu);
 }
 
-/* False: the budget of the core's VCPU is spent, or another one may be due. */
+/* Handles an acknowledged interrupt. Returns false if the budget of the core's VCPU is spent, or if another
+ * VCPU may have to run. */
 static bool dispatch(struct cpu *cpu, uint32_t intid)
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
@@ -186,7 +185,7 @@ static bool dispatch(struct cpu *cpu, uint32_t intid)
     return true;
 }
 
-/* The most urgent interrupt; further ones interrupt again. */
+/* Handles the most urgent interrupt; further ones interrupt again. */
 bool trap_irq_short(void)
 {
     struct cpu *cpu = this_cpu();
@@ -203,7 +202,7 @@ bool trap_irq_short(void)
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_SPURIOUS);
         return true;
     }
-    if (intid == EL2_SGI) { /* whoever stops a VCPU of another core sends a request there */
+    if (intid == EL2_SGI) { /* a core that stops a VCPU of another core sends this request */
         take_requests(cpu);
         return vcpu_may_run(cpu->vcpu) && cpu->hold == 0;
     }

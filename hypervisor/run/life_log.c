@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A queue of lines for each domain: its producers have the domain's lock, its consumer is the console core.
+ * A queue of lines for each domain: producers hold the domain's lock, the consumer is the console core.
  */
 #include "run/life_log.h"
 #include "console/console.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cleaning memory and loading images again: page by page through two windows, the source past the caches.
+ * Cleans memory and loads images again, page by page through two windows; the source is read past the caches.
  */
 #include "run/loader.h"
 #include "base/boot_handover.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define PAGE_MASK   (BH_PAGE_BYTES - 1ull)
-#define LOOK_UPS    16u   /* of a step, where nothing is mapped */
+#define LOOK_UPS    16u   /* pages looked up in a step, where nothing is mapped */
 #define PIECE_BYTES 256u  /* copied in a step: each word of the source comes from memory */
 #define CLEAN_BYTES 1024u /* cleaned in a step */
 
@@ -33,7 +33,7 @@ bool loader_can_reload(const struct manifest_domain *domain)
     return true;
 }
 
-/* The byte at `at`, through a window of this core. */
+/* Opens a window of this core; returns a pointer to the byte at `at`. */
 static char *open_at(enum window window, paddr_t at)
 {
     char *page = window_open(this_cpu()->index, window, paddr(at.value & ~PAGE_MASK));
@@ -46,10 +46,10 @@ static void close_one(enum window window)
     window_close(this_cpu()->index, window);
 }
 
-/* Cores that have windows open: a page at a time. */
+/* Number of cores that have a window open; each keeps it open for one page at a time. */
 static _Atomic uint32_t at_work;
 
-/* Returns whether a page may be opened: not when the machine ends. */
+/* Returns true if a page may be opened. When the machine ends, no more are opened. */
 static bool begin_page(void)
 {
     atomic_fetch_add(&at_work, 1);
@@ -62,12 +62,12 @@ static bool begin_page(void)
 
 static void end_page(void)
 {
-    arch_dsb_sy(); /* cache maintenance is complete before its page goes */
+    arch_dsb_sy(); /* cache maintenance must complete before the page is unmapped */
     close_one(WINDOW_DESTINATION);
     atomic_fetch_sub(&at_work, 1);
 }
 
-/* The window is one through which nothing comes into the caches. */
+/* Uses the source window, because accesses through it put nothing into the caches. */
 void loader_maintain_line(paddr_t line, bool instructions)
 {
     uintptr_t address;
@@ -91,8 +91,8 @@ bool loader_is_at_work(void)
     return atomic_load(&at_work) != 0;
 }
 
-/* What the last life left in the caches must not come over what the next one, which starts with its caches
- * off, writes to memory. Other content stays. */
+/* Dirty lines of the domain's last life must not be written back over memory that the next life, which starts
+ * with its caches off, writes. Cleaning keeps the other content. */
 static void clean_piece(paddr_t pa)
 {
     const char *piece;
@@ -107,8 +107,8 @@ static void clean_piece(paddr_t pa)
     end_page();
 }
 
-/* A piece of the next page that is mapped: only such a one can have been touched. Returns the offset behind
- * it, or behind the pages that were looked at. */
+/* Cleans a piece of the next mapped page; pages that are not mapped cannot have been accessed. Returns the
+ * offset behind the piece, or behind the pages that were looked up. */
 static uint64_t clean_next(const struct domain *domain, const struct manifest_segment *segment,
                            uint64_t offset)
 {
@@ -125,7 +125,7 @@ static uint64_t clean_next(const struct domain *domain, const struct manifest_se
     return offset;
 }
 
-/* The guest may read with its caches off: what was written must be in memory. */
+/* Cleans written bytes to memory, because the guest may read them with its caches off. */
 static void clean_written(const char *destination, uint64_t bytes)
 {
     for (uint64_t line = 0; line < bytes + CACHE_LINE_BYTES; line += CACHE_LINE_BYTES) {
@@ -136,7 +136,7 @@ static void clean_written(const char *destination, uint64_t bytes)
     }
 }
 
-/* Copies within one page on each side. */
+/* Copies a piece that lies within one page on each side. */
 static void copy_piece(paddr_t to, paddr_t from, uint64_t bytes)
 {
     char *destination = open_at(WINDOW_DESTINATION, to);
@@ -185,7 +185,7 @@ static uint64_t smallest(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The next piece of an image. Returns its bytes. */
+/* Copies the next piece of an image. Returns its size in bytes. */
 static uint64_t load_next(const struct domain *domain, const struct manifest_image *image, uint64_t offset)
 {
     uint64_t source = boot_handover.load_address + image->offset + offset;
@@ -200,7 +200,7 @@ static uint64_t load_next(const struct domain *domain, const struct manifest_ima
     return bytes;
 }
 
-/* Goes on to the next part behind the end of one, which has `bytes`. */
+/* Sets the progress to `offset`, or to the next part if `offset` reaches the end of the part at `bytes`. */
 static void advance(struct reload *reload, uint64_t offset, uint64_t bytes)
 {
     reload->offset = offset < bytes ? offset : 0;

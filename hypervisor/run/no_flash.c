@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In place of flash.c in a program of space only, which has no flash that takes commands:
+ * Replaces flash.c in programs with spatial isolation only, which have no flash that takes commands:
  * core/manifest_space_only.c refuses it.
  */
 #include "run/flash.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cores that VCPUs share, in a program where each core has one VCPU: cpu->shared is NULL everywhere, and
+ * Replaces shared_core.c in programs where each core has one VCPU: cpu->shared is always NULL, and
  * core/manifest_space_only.c refuses other manifests. Each function traps, which ends EL2 with a panic.
  */
 #include "run/shared_core.h"

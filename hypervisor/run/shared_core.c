@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every way ends in shared_core_settle(), which looks at everything that can have changed: power, interrupts,
- * time. So nothing is lost that happens while something else is being handled. The counter stands meanwhile:
- * what is done there is nobody's.
+ * VCPUs that share a core. Every exit that may change who runs ends in shared_core_settle(), which checks
+ * everything that can have changed: power, interrupts, time. So no event is lost that occurs while another
+ * one is handled. The event counter is stopped meanwhile: events of that work are charged to no VCPU.
  *
- * Longer work of EL2 for a domain is a job of one of its VCPUs (T2): the restart of the domain. The VCPU is
- * chosen by its priority and runs on its budget, as if the guest ran, but EL2 does steps of the job instead;
- * the registers keep their owner's values.
+ * Longer work of EL2 for a domain is a job of one of its VCPUs (T2), such as the restart of the domain. The
+ * scheduler dispatches the VCPU by its priority and on its budget as if its guest ran, but EL2 does steps of
+ * the job instead of entering the guest; the core's registers keep the values of the VCPU to which they
+ * belong.
  */
 #include "run/shared_core.h"
 #include "core/release_delay.h"
@@ -34,24 +35,26 @@
 
 struct shared_vcpu {
     struct sched_vcpu sched;
-    struct vcpu_budget budget; /* the scheduler's */
+    struct vcpu_budget budget; /* uses the scheduler's budget, sched.budget */
     struct vcpu *vcpu;
     struct status_vcpu *status;
-    struct period_grid grid; /* of its budget; length 0: it has none */
+    struct period_grid grid; /* periods of its budget; length 0: no budget */
     uint64_t hcr;            /* HCR_EL2 while it runs */
-    uint64_t first_period;   /* number of the one in which its current life began, or the last one ended */
-    uint64_t earlier_due;    /* periods of its earlier lives and grids */
+    uint64_t first_period;   /* number of the period in which its current life began, or the last one ended */
+    uint64_t earlier_due;    /* number of periods in its earlier lives and with earlier grids */
     struct statistics_seen seen;
-    uint64_t blocked_ticks; /* when it began to wait last */
+    uint64_t blocked_ticks; /* when its last wait for an interrupt began */
     struct release_delay release;
-    bool begun;           /* had a life */
-    bool fresh;           /* starts at its next dispatch: there is no context */
-    bool ends;            /* it has ended itself, and is put away when all who are due have had their turn */
-    bool gave_way;        /* since its job's last step, to an interrupt */
+    bool begun; /* it has had a life */
+    bool fresh; /* it starts at its next dispatch: there is no saved context */
+    /* it has ended itself, and is put away when the other VCPUs that are due have had their turn */
+    bool ends;
+    bool gave_way;        /* it has given way to an interrupt since its job's last step */
     bool restarts;        /* its job is the restart of its domain: the guest does not run */
-    bool dozes;           /* it waits for an interrupt, and has been woken for a job */
-    bool awaits_transfer; /* it waits until no transfer touches its domain's memory, */
-    bool hears;           /* or for an interrupt: none was there before */
+    bool dozes;           /* it waits for an interrupt and has been woken for a job */
+    bool awaits_transfer; /* it waits until no transfer accesses its domain's memory */
+    /* while it awaits a transfer: an interrupt ends the wait, too, because none was pending before */
+    bool hears;
     struct guest_context context;
 };
 
@@ -59,15 +62,16 @@ struct shared_core {
     struct sched_core sched;
     struct shared_vcpu *vcpus[SCHED_MAX_VCPUS];
     uint32_t count;
-    struct shared_vcpu *running;  /* who was chosen last, NULL: the core idles */
-    struct shared_vcpu *resident; /* whose registers the core has, NULL: nobody's */
-    uint32_t timers_enabled;      /* private interrupts that the last resident has left enabled */
-    bool counts;                  /* there is an event counter */
-    uint64_t decided_ticks;       /* when the running one was chosen: the switch to it is of its time */
-    uint64_t entered_ticks;       /* the same while it runs; 0: EL2 is at something else */
-    uint64_t left_ticks;          /* when it was left last */
-    bool blocks;                  /* the running one waits for an interrupt */
-    bool decides_for_running;     /* what has been done since it was left is of its time */
+    struct shared_vcpu *running;  /* the VCPU that was chosen last; NULL: the core idles */
+    struct shared_vcpu *resident; /* the VCPU whose registers are in the core; NULL: none */
+    uint32_t timers_enabled;      /* private interrupts that the last resident VCPU has left enabled */
+    bool counts;                  /* the core has an event counter for budgets */
+    /* when the running VCPU was chosen: the switch to it is charged to its time */
+    uint64_t decided_ticks;
+    uint64_t entered_ticks;   /* the same while the VCPU runs; 0: EL2 does other work */
+    uint64_t left_ticks;      /* when the running VCPU was last left */
+    bool blocks;              /* the running VCPU waits for an interrupt */
+    bool decides_for_running; /* work since the running VCPU was left is charged to its time */
 };
 
 _Static_assert(sizeof(struct shared_vcpu) <= BH_PAGE_BYTES, "a frame of the pool for each");
@@ -131,7 +135,7 @@ void shared_core_begin(struct cpu *cpu, uint64_t start_ticks)
     const struct manifest_hypervisor *config = &system_manifest()->hypervisor;
     struct shared_core *own = cpu->shared;
 
-    cpu->vcpu = NULL; /* nobody's registers are in the core */
+    cpu->vcpu = NULL; /* no VCPU's registers are in the core */
     own->counts = cpu->bandwidth.limited;
     sched_init(&own->sched,
                config->scheduler == BH_SCHEDULER_ROUND_ROBIN ? SCHED_ROUND_ROBIN : SCHED_FIXED_PRIORITY,
@@ -208,13 +212,13 @@ bool shared_core_inject_spi(const struct cpu *cpu, uint32_t intid)
     return false;
 }
 
-/* The periods that have begun, by the clock alone. */
+/* The number of periods that have begun at `now`, computed from the clock alone. */
 static uint64_t period_at(const struct shared_vcpu *one, uint64_t now)
 {
     return one->grid.length_ticks == 0 ? 0 : (now - one->grid.start_ticks) / one->grid.length_ticks;
 }
 
-/* A manager has changed its budget or its period: from the beginning of a period on. */
+/* Applies new budgets and periods that managers have set, which are in force from the start of a period. */
 static void apply_updates(struct shared_core *own, uint64_t now)
 {
     for (uint32_t i = 0; i < own->count; i++) {
@@ -231,7 +235,8 @@ static void apply_updates(struct shared_core *own, uint64_t now)
     }
 }
 
-/* For whoever looks from outside: what the scheduler's own counts can be compared with, too. */
+/* Publishes the VCPU's statistics for observers, with values that the scheduler's own counts can be compared
+ * with. */
 static void publish(struct shared_vcpu *one, uint64_t now)
 {
     struct status_vcpu *status = one->status;
@@ -261,12 +266,12 @@ static void put_away(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
         own->resident = NULL;
         own->timers_enabled = 0;
         cpu->vcpu = NULL;
-        if (arch_take_serror()) { /* of what it did last */
+        if (arch_take_serror()) { /* caused by its last instructions */
             cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
         }
     }
     apply_updates(own, now);
-    sched_timer(&own->sched, now); /* what has ended is its last life's */
+    sched_timer(&own->sched, now); /* periods that have ended belong to its last life */
     sched_stop(&own->sched, &one->sched, now);
     publish(one, now);
     one->earlier_due = one->status->periods_due;
@@ -274,8 +279,9 @@ static void put_away(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
     vcpu_went_off(one->vcpu);
 }
 
-/* From here on it has periods, and its turns. What was left of the period in which it went off is its budget
- * until that ends; so that period counts when it has, without those in which it was off. */
+/* Begins a life of the VCPU: from now on it has periods and is scheduled. Until the end of the period in
+ * which it went off, its budget is what was left then. That period is counted as ended when it ends; periods
+ * in which the VCPU was off are not counted. */
 static void begin_life(struct shared_core *own, struct shared_vcpu *one, uint64_t now)
 {
     if (one->grid.length_ticks != 0) {
@@ -295,7 +301,7 @@ static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
 
     if (one->sched.state != SCHED_RESET && !one->restarts && !vcpu_may_run(one->vcpu)) {
         if (own->running == one && one->sched.state == SCHED_RUNNING && !one->ends) {
-            one->ends = true; /* what it did last took its time: others do not wait for this as well */
+            one->ends = true; /* its last action took its time; others should not wait for its end as well */
             return;
         }
         put_away(cpu, one, clock_now());
@@ -303,14 +309,14 @@ static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
     if (one->sched.state != SCHED_RESET && !one->restarts) {
         return;
     }
-    if (vcpu_take_start(one->vcpu)) { /* after a restart it goes on with the budget of that */
+    if (vcpu_take_start(one->vcpu)) { /* after a restart, it continues with the budget of the restart job */
         if (one->sched.state == SCHED_RESET) {
             begin_life(own, one, clock_now());
         }
         one->restarts = false;
         one->fresh = true;
     } else if (!vcpu_restarts_domain(one->vcpu)) {
-        if (one->restarts) { /* which a manager has stopped */
+        if (one->restarts) { /* a manager has stopped the restart */
             put_away(cpu, one, clock_now());
         }
     } else if (!one->restarts) {
@@ -320,7 +326,7 @@ static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
     }
 }
 
-/* Those that were stopped, those that start, and those whose domain restarts. */
+/* Handles VCPUs that were stopped, that start, and whose domain restarts. */
 static void follow_power(struct cpu *cpu)
 {
     for (uint32_t i = 0; i < cpu->shared->count; i++) {
@@ -333,14 +339,15 @@ static bool has_job(const struct shared_vcpu *one)
     return one->ends || one->restarts;
 }
 
-/* One that executes an instruction again with an interrupt pending has that masked. */
+/* True if an interrupt ends the VCPU's wait. A VCPU that waits for a transfer with an interrupt already
+ * pending has that interrupt masked. */
 static bool hears_interrupts(const struct shared_vcpu *one)
 {
     return !one->awaits_transfer || one->hears;
 }
 
-/* When a timer of a VCPU that waits asserts its interrupt. Of the one whose registers are in the core, the
- * timer interrupts by itself. */
+/* The time at which a timer of a waiting VCPU asserts its interrupt. The timers of the VCPU whose registers
+ * are in the core interrupt by themselves. */
 static uint64_t timer_of(const struct shared_core *own, const struct shared_vcpu *one)
 {
     return one->sched.state == SCHED_PAUSED && one != own->resident && hears_interrupts(one)
@@ -348,14 +355,14 @@ static uint64_t timer_of(const struct shared_core *own, const struct shared_vcpu
                : UINT64_MAX;
 }
 
-/* Of one that waits: whether the guest goes on. */
+/* True if the event that the VCPU waits for has occurred, so that its guest continues. */
 static bool is_awaited(const struct shared_core *own, const struct shared_vcpu *one, uint64_t now)
 {
     return (one->awaits_transfer && !flows_touch(one->vcpu->domain)) ||
            (hears_interrupts(one) && (timer_of(own, one) <= now || vgic_has_come(one->vcpu)));
 }
 
-/* When that has come. Ends the waiting. */
+/* Ends the VCPU's wait. Returns the time at which the event occurred. */
 static uint64_t awaited_ticks(const struct shared_core *own, struct shared_vcpu *one, uint64_t now)
 {
     uint32_t enabled = one->vcpu->vgic.bank.enabled;
@@ -389,21 +396,22 @@ static void wake_up(struct shared_core *own, uint64_t now)
     }
 }
 
-/* The running one waits; also one that waited before, whose job is done. */
+/* Blocks the running VCPU because it waits for an interrupt, or because it was waiting before and its job is
+ * done. */
 static void block(struct shared_core *own, uint64_t now)
 {
     struct shared_vcpu *one = own->running;
 
     one->status->blocks += own->blocks;
-    if (own->blocks) { /* what EL2 has done about it is of its time, else it could sleep more than that costs
-                        */
+    /* EL2's work for the wait is charged to its time; otherwise a VCPU could wait without paying for it */
+    if (own->blocks) {
         reservation_charge(&one->sched.cpu_time, now - own->left_ticks);
         one->blocked_ticks = now;
     }
     own->blocks = false;
     one->dozes = false;
     sched_block(&own->sched, now);
-    if (one->sched.state != SCHED_PAUSED) { /* its budget is spent, too: then it needs no interrupt */
+    if (one->sched.state != SCHED_PAUSED) { /* its budget is spent, too, so it needs no interrupt */
         (void)vgic_stop_waiting(one->vcpu);
         one->awaits_transfer = false;
     }
@@ -421,7 +429,8 @@ static uint64_t next_alarm(const struct shared_core *own)
     return earliest == UINT64_MAX ? 0 : earliest;
 }
 
-/* Of what the policy has decided: nobody of a higher priority could have run. */
+/* Checks the fixed-priority policy: counts an error if a ready VCPU has a higher priority than the chosen
+ * one. */
 static void check_order(const struct shared_core *own, struct shared_vcpu *chosen)
 {
     for (uint32_t i = 0; i < own->count; i++) {
@@ -434,8 +443,8 @@ static void check_order(const struct shared_core *own, struct shared_vcpu *chose
     }
 }
 
-/* The resident one's registers are its own again when it comes back. What it did last must not be found in
- * the life of another one. */
+/* Saves the resident VCPU's registers. A pending asynchronous abort of its last instructions is taken here,
+ * so that it does not affect another VCPU's life. */
 static void save(struct cpu *cpu, struct shared_vcpu *one, struct guest_regs *regs)
 {
     struct shared_core *own = cpu->shared;
@@ -445,7 +454,8 @@ static void save(struct cpu *cpu, struct shared_vcpu *one, struct guest_regs *re
     guest_pmu_save(one->vcpu);
     if (arch_take_serror()) {
         cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
-        sysreg_write(ELR_EL2, one->context.return_address); /* EL2's own, since it has taken the error */
+        /* taking the abort has overwritten EL2's registers */
+        sysreg_write(ELR_EL2, one->context.return_address);
         sysreg_write(SPSR_EL2, one->context.pstate);
         domain_crash(cpu, regs, BH_DOMAIN_END_SERROR);
     }
@@ -506,16 +516,16 @@ static void leave(struct shared_core *own, uint64_t now)
     }
 }
 
-/* When the period began that has just filled a budget, if that was spent. */
+/* Start of the period whose refill has just ended the throttling; 0 if the reservation was not throttled. */
 static uint64_t refilled_ticks(const struct reservation *reservation, bool was_throttled)
 {
     return was_throttled ? reservation->period.end_ticks - reservation->parameters.grid.length_ticks : 0;
 }
 
-/* VCPUs whose budgets are full again. */
+/* Refills the budgets whose periods have ended, and records since when their VCPUs are ready. */
 static void recharge(struct shared_core *own, uint64_t now)
 {
-    uint32_t waiting = 0; /* sets of places in own->vcpus */
+    uint32_t waiting = 0; /* sets of indices into own->vcpus */
     uint32_t for_events = 0;
     uint32_t for_time = 0;
 
@@ -541,8 +551,8 @@ static void recharge(struct shared_core *own, uint64_t now)
     }
 }
 
-/* Others that are ready, and were not, have become so just now: one that starts, one that another preempts.
- */
+/* VCPUs that are ready and were not before have become ready just now: they start, or another one preempts
+ * them. */
 static void note_ready(struct shared_core *own, uint64_t now)
 {
     for (uint32_t i = 0; i < own->count; i++) {
@@ -556,7 +566,7 @@ static void note_ready(struct shared_core *own, uint64_t now)
     }
 }
 
-/* One round: NULL if nobody can run. */
+/* Makes one scheduling decision. Returns NULL if no VCPU can run. */
 static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_COUNTERS])
 {
     struct shared_core *own = cpu->shared;
@@ -603,7 +613,8 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
     return chosen;
 }
 
-/* A bounded step of the running one's job. What EL2 reads past the caches for it is of its budget. */
+/* Does one bounded step of the running VCPU's job. Cache lines that EL2 reads past the caches for it are
+ * charged to its budget. */
 static void job_step(struct cpu *cpu, struct shared_vcpu *one)
 {
     uint64_t lines;
@@ -634,8 +645,9 @@ static void note_entry(struct shared_vcpu *one)
     one->status->release_max_ticks = one->release.max_ticks;
 }
 
-/* In the time of the chosen one, until its job is done or something has come. An interrupt comes first, for
- * the choice took its time; but not two between steps, or a storm would keep the job from going on. */
+/* Does steps of the chosen VCPU's job in its time, until the job is done or a new decision is needed. An
+ * interrupt is handled first, because the decision took time; but not two between steps, so that an interrupt
+ * storm cannot stop the job. */
 static void work(struct cpu *cpu, struct shared_vcpu *chosen, const uint64_t preload[RESERVATION_COUNTERS])
 {
     note_entry(chosen);
@@ -651,7 +663,8 @@ static void work(struct cpu *cpu, struct shared_vcpu *chosen, const uint64_t pre
     }
 }
 
-/* One is still to be put away: its budget was spent when it ended, so it has not been chosen for that. */
+/* True if a VCPU is still to be put away: its budget was spent when it ended, so it was not chosen for
+ * that. */
 static bool any_ends(const struct shared_core *own)
 {
     for (uint32_t i = 0; i < own->count; i++) {
@@ -671,7 +684,8 @@ static void idle(struct cpu *cpu)
     }
 }
 
-/* It was woken for a job, and another VCPU has done that: the guest need not wait on. */
+/* If the VCPU was woken for a job that another VCPU has done since, ends its wait: the guest may return from
+ * it early. */
 static void end_doze(struct shared_vcpu *one)
 {
     if (one->dozes) {

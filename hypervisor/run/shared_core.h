@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * VCPUs of several domains on one core (B2): core/vcpu_sched.h between the core's registers, its event
- * counter, its timer and its guests. A core with one VCPU has none of this (cpu->shared is NULL). All on the
- * core itself, with interrupts masked.
+ * VCPUs of several domains on one core (B2): connects core/vcpu_sched.h with the core's registers, event
+ * counter and timer, and with its guests. A core with one VCPU does not use this (cpu->shared is NULL). All
+ * functions are called on the core itself, with interrupts masked, except shared_core_add().
  */
 #ifndef BULKHEAD_SHARED_CORE_H
 #define BULKHEAD_SHARED_CORE_H
@@ -16,35 +16,36 @@
 extern "C" {
 #endif
 
-/* One more VCPU for a core that has `cpu->vcpu` already. First core, before the start; false when the pool is
- * exhausted. */
+/* Adds a VCPU to a core that has `cpu->vcpu` already. Called on the first core, before the start. Returns
+ * false if the pool is exhausted. */
 bool shared_core_add(struct cpu *cpu, struct vcpu *vcpu);
 
-/* All budgets as the manifest has them; their periods begin at `start_ticks`. Once, before the first guest.
- */
+/* Sets all budgets from the manifest; their periods begin at `start_ticks`. Called once, before the first
+ * guest. */
 void shared_core_begin(struct cpu *cpu, uint64_t start_ticks);
 
-/* Chooses who runs, and makes the core's registers and `regs` its own; waits at EL2 while nobody can. The end
- * of the way of every exit that calls one of those below. */
+/* Dispatches: chooses the VCPU that runs next and loads its state into the core's registers and `regs`; waits
+ * at EL2 while none can run. Every exit that calls one of the functions below must end with this call. */
 void shared_core_settle(struct cpu *cpu, struct guest_regs *regs);
 
-/* Something has happened that may change who runs: a timer, the counter's overflow, a request of another
- * core. What EL2 does from now on, until it has settled, is charged to nobody: it may be for any. */
+/* Requests a scheduling decision, because a timer, an overflow of the counter or a request of another core
+ * may change which VCPU runs. EL2's work from now until shared_core_settle() is not charged to any VCPU,
+ * because it may be for any of them. */
 void shared_core_reschedule(struct cpu *cpu);
 
-/* The VCPU that was chosen last has caused so many events where its counter does not see them: its guest has,
- * or a step of its job. The decision that follows is of its time, unless something else comes before it. */
+/* Charges `events` to the VCPU that was chosen last: its guest, or a step of its job, caused them without the
+ * counter seeing them. The scheduling decision that follows is charged to the VCPU's time, unless
+ * shared_core_reschedule() is called before it. */
 void shared_core_charge(struct cpu *cpu, uint64_t events);
 
-/* WFI of the guest, or a call that means the same: somebody else may have the core until an interrupt comes.
- */
+/* The guest executed WFI or an equivalent call: another VCPU may have the core until an interrupt arrives. */
 void shared_core_wait_for_interrupt(struct cpu *cpu);
 
-/* The instruction that the guest is at is to be executed again when no transfer touches its domain's memory:
- * somebody else, who may be the one that copies, has the core until then. */
+/* The guest must execute its current instruction again when no transfer accesses its domain's memory. Until
+ * then, another VCPU may have the core, possibly the broker that does the transfer. */
 void shared_core_wait_for_transfer(struct cpu *cpu);
 
-/* A device's interrupt: true if a domain of this core has taken it, as vgic_inject_spi_hw(). */
+/* Injects a device's interrupt; true if a domain of this core has taken it, as for vgic_inject_spi_hw(). */
 bool shared_core_inject_spi(const struct cpu *cpu, uint32_t intid);
 
 #ifdef __cplusplus

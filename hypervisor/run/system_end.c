@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of the machine, in order: the other cores, the console's rings, the windows of a loader, power.
- * What is written at the end, and firmware's way to turn power off, take time that belongs to no run: guests
- * that went on meanwhile would be counted in it.
+ * The end of the machine, in this order: stop the other cores, write the console's rings, wait for open
+ * windows, turn the power off. Writing the remaining output and firmware's power-off take time that does not
+ * belong to the run, so guests must not continue meanwhile.
  */
 #include "run/system_end.h"
 #include "console/console.h"
@@ -44,7 +44,7 @@ void system_finish_if_ending(void)
     end_other_cores();
     mpam_components_end();
     console_flush();
-    while (loader_is_at_work()) { /* else the tables that are checked afterwards would show its windows */
+    while (loader_is_at_work()) { /* otherwise checks of the tables afterwards would find open windows */
     }
     system_status()->phase = BH_PHASE_ENDED;
     system_power_off();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The last thing that EL2 does: what waits is written, and the machine turned off.
+ * The last actions of EL2: the remaining output is written, and the machine is turned off.
  */
 #ifndef BULKHEAD_SYSTEM_END_H
 #define BULKHEAD_SYSTEM_END_H
@@ -9,11 +9,12 @@
 extern "C" {
 #endif
 
-/* Does not return if system_end() was called; else does nothing. Console core. */
+/* If system_end() was called, ends the machine and does not return; otherwise does nothing. Called on the
+ * console core. */
 void system_finish_if_ending(void);
 
-/* The other cores, as they hear that the run has ended: the core goes off. No lock held, nothing half done.
- */
+/* Turns this core off. Called on each other core when it learns that the run has ended; it must hold no lock
+ * and have no operation half done. */
 _Noreturn void system_end_core(void);
 
 #ifdef __cplusplus

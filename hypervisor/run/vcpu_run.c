@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Starting a VCPU from scratch and idling without one. The state in which a guest starts is that of a core
- * out of reset as PSCI and the Linux boot protocol describe it; nothing of an earlier guest remains.
+ * Starts VCPUs, and idles while the core's VCPU is off. A guest starts in the state of a core after reset, as
+ * PSCI and the Linux boot protocol describe it; nothing of an earlier guest remains.
  */
 #include "run/vcpu_run.h"
 #include "flow/flows.h"
@@ -50,7 +50,8 @@ void vcpu_begin(struct cpu *cpu, struct guest_regs *regs)
     }
 }
 
-/* From `power`, if it still is that, to off. The core that may be about to restart the domain hears of it. */
+/* Changes the VCPU's power from `power` to off, if it still has that value. Notifies the core that may be
+ * waiting to restart the domain. */
 static void go_off(struct vcpu *vcpu, uint32_t power)
 {
     if (power != VCPU_OFF && atomic_compare_exchange_strong(&vcpu->power, &power, VCPU_OFF) &&
@@ -72,7 +73,7 @@ bool vcpu_restarts_domain(const struct vcpu *vcpu)
 
 bool vcpu_take_start(struct vcpu *vcpu)
 {
-    /* Before the state: what the domain's next life makes of it must stay. */
+    /* Read before the domain's state, so that a value that the domain's next life sets is not overwritten. */
     uint32_t power = atomic_load(&vcpu->power);
 
     if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
@@ -81,8 +82,8 @@ bool vcpu_take_start(struct vcpu *vcpu)
     return take_start(vcpu);
 }
 
-/* Until the period ends or the VCPU is stopped. One interrupt at a time: with periods as short as their
- * handling there is always one more. */
+/* Waits until the period ends or the VCPU is stopped. Handles one interrupt at a time, because with periods
+ * as short as their handling another one is always pending. */
 static void wait_for_budget(struct cpu *cpu)
 {
     while ((cpu->hold & CPU_HOLD_THROTTLED) != 0 && vcpu_may_run(cpu->vcpu)) {
@@ -92,7 +93,8 @@ static void wait_for_budget(struct cpu *cpu)
     }
 }
 
-/* Its VCPU's domain, whose job is on this core: on the VCPU's budget, with interrupts taken between steps. */
+/* Restarts the domain of this core's VCPU, which has this job, on the VCPU's budget. Interrupts are taken
+ * between steps. */
 static void restart_domain(struct cpu *cpu)
 {
     struct domain *domain = cpu->vcpu->domain;
@@ -113,14 +115,14 @@ static void restart_domain(struct cpu *cpu)
     bandwidth_stop(cpu);
 }
 
-/* Puts the core's VCPU away, if it has one, and waits for its next start. */
+/* Turns the core's VCPU off, if it has one, and waits for its next start. */
 static void wait_for_start(struct cpu *cpu, struct guest_regs *regs)
 {
     if (cpu->vcpu != NULL) {
         bandwidth_stop(cpu);
         vgic_vcpu_off(cpu->vcpu);
         guest_pmu_reset(cpu->vcpu);
-        if (arch_take_serror()) { /* of what it did last; its next life must not end with it */
+        if (arch_take_serror()) { /* caused by its last instructions; it must not end its next life */
             cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
         }
         vcpu_went_off(cpu->vcpu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether the VCPU of a core may run. Exits that can stop it, or that tell that another core did, end here:
- * nearly always there is nothing to do.
+ * Decides whether the VCPU of a core may run. Every exit that can stop the VCPU, or that reports that another
+ * core has stopped it, ends here. Nearly always there is nothing to do.
  */
 #ifndef BULKHEAD_VCPU_RUN_H
 #define BULKHEAD_VCPU_RUN_H
@@ -14,28 +14,30 @@
 extern "C" {
 #endif
 
-/* Waits at EL2, taking interrupts, while this core's VCPU may not run: until its budget is full again, or
- * until it is to be started, which sets it up in `regs` and in the core's registers. Where several share the
- * core, shared_core_settle(). */
+/* Waits at EL2, taking interrupts, while this core's VCPU may not run: until its budget is refilled, or until
+ * it is started, which loads its initial state into `regs` and the core's registers. On a core that several
+ * VCPUs share, calls shared_core_settle(). */
 void vcpu_wait(struct cpu *cpu, struct guest_regs *regs);
 
-/* The steps of a start, for a core whose registers are free: whether the VCPU is to be started now (then it
- * must be), and setting up cpu->vcpu. And of its end: its core has put it away. */
+/* Steps of a start, on a core whose registers are free. vcpu_take_start(): true if the VCPU is to be started
+ * now; the caller must then start it. vcpu_begin(): sets up cpu->vcpu. vcpu_went_off(): the VCPU's core has
+ * saved or dropped all its state, so that it is off. */
 bool vcpu_take_start(struct vcpu *vcpu);
 void vcpu_begin(struct cpu *cpu, struct guest_regs *regs);
 void vcpu_went_off(struct vcpu *vcpu);
 
-/* The restart of its domain is this VCPU's job and can go on: domain_restart_step(). */
+/* True if this VCPU has the job of restarting its domain and the job can continue: domain_restart_step(). */
 bool vcpu_restarts_domain(const struct vcpu *vcpu);
 
-/* The VCPU may go on: it is on and its domain runs. */
+/* True if the VCPU may run: it is on and its domain runs. */
 static inline bool vcpu_may_run(const struct vcpu *vcpu)
 {
     return atomic_load_explicit(&vcpu->power, memory_order_acquire) == VCPU_ON &&
            atomic_load_explicit(&vcpu->domain->state, memory_order_acquire) == BH_DOMAIN_STATE_RUNNING;
 }
 
-/* End of the whole way of an exit: returns at once if the VCPU may go on, else when it was started again. */
+/* End of the full path of an exit: returns at once if the VCPU may run, otherwise when it may run again or
+ * was started again. */
 static inline void vcpu_settle(struct cpu *cpu, struct guest_regs *regs)
 {
     if (!vcpu_may_run(cpu->vcpu) || cpu->hold != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What holds and what waits, for core/'s test. Requests of others wait for the lock; cores that take a budget
- * meanwhile do not, since that makes nothing larger than it was counted.
+ * Collects the budgets in force and the staged ones for the test of core/. Other requests wait for the lock.
+ * Cores that apply a staged budget meanwhile do not, because this makes nothing larger than it was counted.
  */
 #include "time/admission.h"
 #include "core/spinlock.h"
@@ -20,7 +20,8 @@ static void look_at_budgets(struct admission_state *state, uint64_t now_ticks)
     }
 }
 
-/* Beside the regulator as it is, and as it will be. */
+/* The most events that are admitted both with the regulator's parameters in force and with its staged
+ * ones. */
 static uint64_t most_events(struct admission_state *state, uint32_t domain, uint64_t period_ns)
 {
     struct regulation_parameters regulation;
@@ -58,7 +59,8 @@ struct budget_answer admission_change_budget(struct domain *domain, uint64_t eve
     return answer;
 }
 
-/* Beside all budgets; they begin in an interval that is as long as those before. */
+/* The verdict on regulator parameters with all budgets; the first interval under new parameters is still as
+ * long as those before. */
 static struct regulation_verdict verdict_on(const struct manifest_regulation *parameters)
 {
     struct admission_state state;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Budgets and parameters of the regulator that managers want while the system runs: admitted by what admits a
- * system's file (core/budget_admission.h), one request at a time, so that two cannot have the same room.
+ * Admission of budgets and regulator parameters that managers request while the system runs. The test is the
+ * one that admits a system file (core/budget_admission.h). Requests are handled one at a time, so that two
+ * cannot get the same room.
  *
- * Work under the lock: a look at each domain's budget, then core/'s test, twice where parameters of the
- * regulator wait. So a core waits for at most as many of these as there are other cores.
+ * Work under the lock: a look at each domain's budget, then the test of core/, which is done twice if new
+ * parameters of the regulator are staged. A core waits for at most as many of these as there are other cores.
  */
 #ifndef BULKHEAD_ADMISSION_H
 #define BULKHEAD_ADMISSION_H
@@ -19,21 +20,23 @@ struct domain;
 
 struct budget_answer {
     bool admitted;
-    uint64_t from;        /* counter value, if it is */
-    uint64_t most_events; /* that would be, in each such period; 0 if none */
+    uint64_t from;        /* counter value from which the budget is in force, if admitted */
+    uint64_t most_events; /* the most events in each such period that would be admitted; 0 if none */
 };
 
-/* Budget of a domain for which bandwidth_is_changeable(), of values that manifest_budget_is_sound() finds
- * good. What is not admitted changes nothing. Any core. */
+/* Changes the budget of a domain, if the new one is admitted; otherwise changes nothing.
+ * bandwidth_is_changeable() and manifest_budget_is_sound() must be true. May be called on any core. */
 struct budget_answer admission_change_budget(struct domain *domain, uint64_t events, uint64_t period_ns);
 
 struct regulation_answer {
     enum bh_hypercall_error error; /* none, invalid_parameters, not_admitted */
-    uint32_t word;                 /* index of the first that is bad, or too much */
-    uint64_t most;                 /* of not_admitted (core/budget_admission.h) */
+    uint32_t word;                 /* index of the first word that is invalid or too large */
+    /* for not_admitted: the largest admitted value (core/budget_admission.h) */
+    uint64_t most;
 };
 
-/* Parameters of the regulator, of which there is one. An error changes nothing. Any core. */
+/* Changes the parameters of the regulator, which must exist. On an error, nothing changes. May be called on
+ * any core. */
 struct regulation_answer admission_change_regulation(const struct manifest_regulation *parameters);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The counters run exactly while the VCPU has a budget and something is left of it: EL2 stops them, asks, and
- * does as the answer says.
+ * The counters run exactly while the VCPU has budget left: EL2 stops them, calls core/budget.h, and does what
+ * the returned action says.
  */
 #include "time/bandwidth.h"
 #include "time/guest_pmu.h"
@@ -32,7 +32,8 @@ uint32_t bandwidth_counts(const struct cpu *cpu)
     return counts;
 }
 
-/* The events of the core's counters. False: the budgets of its VCPUs would need one of them to be of two. */
+/* Chooses the events of the core's counters. Returns false if the budgets of its VCPUs would need two
+ * different events on one counter. */
 static bool choose_events(uint32_t counts, uint32_t events[PMU_COUNTERS])
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
@@ -84,7 +85,7 @@ void bandwidth_set_epoch(struct cpu *cpu, uint64_t start_ticks)
     }
 }
 
-/* The budget that an interval ends with is what it was regulated by. */
+/* Records the limit that was in force in the interval that ends. */
 static void note_limit(const struct cpu *cpu)
 {
     uint64_t limit = cpu->bandwidth.budget.reservation.parameters.limit_events[0];
@@ -102,7 +103,7 @@ static void publish(const struct cpu *cpu)
     vcpu_budget_publish(&cpu->bandwidth.of_vcpu, &cpu->status->budget);
 }
 
-/* With what the regulator has published for this interval, if it has. */
+/* Loads the budget with the limit that the regulator has published for this interval, if it has. */
 static struct budget_action load_regulated(struct bandwidth *own, uint64_t now)
 {
     struct budget_action action = regulated_load(&own->regulated, now);
@@ -119,7 +120,7 @@ static void act(struct cpu *cpu, struct budget_action action)
     }
 }
 
-/* A deadline that has passed meanwhile interrupts at once. */
+/* A deadline that has already passed interrupts at once. */
 static void arm_period(const struct cpu *cpu)
 {
     clock_set_alarm(CLOCK_ALARM_PERIOD, budget_deadline(&cpu->bandwidth.budget));
@@ -143,7 +144,8 @@ void bandwidth_start(struct cpu *cpu)
     arm_period(cpu);
 }
 
-/* If the others waited for this core alone, they are at the end of their interval, and so is it. */
+/* Leaves the regulator's set. If the other members waited only for this core, the interval ends now, for this
+ * core, too. */
 static void leave_set(struct cpu *cpu)
 {
     struct regulator_sample sample;
@@ -207,7 +209,7 @@ void bandwidth_resume(struct cpu *cpu, bool paused)
     }
 }
 
-/* An interrupt that came just before bandwidth_stop() starts nothing. */
+/* An interrupt that arrived just before bandwidth_stop() starts nothing. */
 void bandwidth_overflow(struct cpu *cpu)
 {
     struct bandwidth *own = &cpu->bandwidth;
@@ -224,7 +226,8 @@ void bandwidth_overflow(struct cpu *cpu)
     publish(cpu);
 }
 
-/* Whether the budget of the next interval is there already: else it comes with the others' request. */
+/* Ends the interval. Returns true if the budget of the next interval is already known; otherwise the last
+ * member's request brings it. */
 static bool end_interval(struct cpu *cpu, const uint64_t readings[RESERVATION_COUNTERS])
 {
     struct bandwidth *own = &cpu->bandwidth;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lock of a domain's update between core/budget_update.h and whoever calls it.
+ * Calls core/budget_update.h under the lock of the domain's update.
  */
 #include "time/bandwidth_update.h"
 #include "core/budget_admission.h"
@@ -9,10 +9,10 @@
 #include "vm/cpu.h"
 #include "vm/domain.h"
 
-#define NOTICE_NS      20000u /* in which a change reaches all cores: far longer than EL2 needs for the call */
-#define DRAWS_OF_SHARE 8u     /* from a budget that VCPUs share, of each in a period: as the planner has it */
+#define NOTICE_NS      20000u /* time for a change to reach all cores: far longer than EL2 needs for a call */
+#define DRAWS_OF_SHARE 8u     /* draws of each VCPU from a shared budget in a period, as in the planner */
 
-/* Of one draw, for a budget that the domain's VCPUs share. */
+/* Events of one draw from a budget that the domain's VCPUs share; 0 if they share none. */
 static uint64_t chunk_of(const struct domain *domain, uint64_t events)
 {
     uint64_t chunk = events / ((uint64_t)DRAWS_OF_SHARE * domain->vcpu_count);
@@ -62,7 +62,7 @@ struct bandwidth_setting bandwidth_latest_setting(struct domain *domain, uint64_
     return answer;
 }
 
-/* The latest is not what holds. */
+/* True if the latest setting is staged and not yet in force. */
 static bool waits(struct bandwidth_update *update, uint64_t now_ticks)
 {
     return budget_update_current(&update->budget, now_ticks)->sequence !=

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PMCR_EL0.E of the hardware stays set, because the interrupts of EL2's counters may depend on it: a guest's
- * own E is whether its counters are enabled one by one. Whatever is written has the bits of other counters
- * as zero, and the registers of counters are selected only after the number was checked.
+ * PMCR_EL0.E of the hardware stays set, because the interrupts of EL2's counters may depend on it; the
+ * guest's E is emulated by enabling its counters one by one. Every value that is written has zeros in the
+ * bits of other counters, and a counter's registers are selected only after its number was checked.
  */
 #include "time/guest_pmu.h"
 #include "base/syndrome.h"
@@ -52,7 +52,7 @@ static uint32_t version(void)
     return own < PMU_V3P4 ? own : PMU_V3P4; /* a later one's long counters follow PMCR_EL0.LP */
 }
 
-/* Counters that EL1 has, besides the cycle counter: MDCR_EL2.HPMN, never more than there are registers. */
+/* Number of EL1's counters without the cycle counter: MDCR_EL2.HPMN, never more than there are registers. */
 static uint32_t counter_count(void)
 {
     uint32_t count = (uint32_t)sysreg_read(MDCR_EL2) & 0x1F;
@@ -90,7 +90,7 @@ uint64_t guest_pmu_dfr0(const struct vcpu *vcpu)
     return guest_pmu_is_given(vcpu) ? (uint64_t)version() << PMUVER_SHIFT : 0;
 }
 
-/* Counter n, below counter_count(). What EL2 itself has selected is selected again after it. */
+/* Access counter n, which must be below counter_count(); afterwards EL2's counter is selected again. */
 static uint64_t read_selected(uint32_t n, bool type)
 {
     uint64_t value;
@@ -125,7 +125,8 @@ static void set_line(struct vcpu *vcpu, bool level)
     }
 }
 
-/* Brings enables, interrupt enables and the virtual interrupt in line with what the guest has written. */
+/* Sets the hardware's enables and interrupt enables, and the virtual interrupt, to what the guest has
+ * written. */
 static void settle(struct vcpu *vcpu)
 {
     const struct guest_pmu *pmu = &vcpu->pmu;
@@ -242,7 +243,7 @@ static bool is_user(void)
     return (sysreg_read(SPSR_EL2) & SPSR_LEVEL) == 0;
 }
 
-/* Done here because at EL2, where the hardware would see it, a guest's counters do not count. */
+/* Emulated, because a guest's counters do not count at EL2, where the instruction would be executed. */
 static void software_increment(const struct guest_pmu *pmu, uint32_t which)
 {
     uint32_t count = counter_count();
@@ -267,7 +268,7 @@ static void software_increment(const struct guest_pmu *pmu, uint32_t which)
     }
 }
 
-/* PMEVCNTR<n>_EL0, PMEVTYPER<n>_EL0. */
+/* Accesses PMEVCNTR<n>_EL0 or PMEVTYPER<n>_EL0. */
 static bool access_counter(uint32_t n, bool type, bool write, uint64_t *value)
 {
     uint32_t count = counter_count();
@@ -293,7 +294,7 @@ static void access_cycle_filter(bool write, uint64_t *value)
     }
 }
 
-/* PMXEVTYPER_EL0, PMXEVCNTR_EL0. What is selected may be no counter of the guest: read as zero. */
+/* Accesses PMXEVTYPER_EL0 or PMXEVCNTR_EL0. If no counter of the guest is selected, they read as zero. */
 static void access_selected(const struct guest_pmu *pmu, bool type, bool write, uint64_t *value)
 {
     if (pmu->selected == SELECT_CYCLES && type) {
@@ -303,7 +304,7 @@ static void access_selected(const struct guest_pmu *pmu, bool type, bool write, 
     }
 }
 
-/* A mask of counters with a register that sets and one that clears. */
+/* Accesses a mask of counters through its set register or its clear register. */
 static void access_mask(uint32_t *mask, bool set, bool write, uint64_t *value)
 {
     uint32_t bits = (uint32_t)*value & owned();
@@ -337,7 +338,7 @@ static void access_control(struct guest_pmu *pmu, bool write, uint64_t *value)
     }
 }
 
-/* PMCEID<n>_EL0: events from 0x4000 on are in the upper half, since Armv8.1. */
+/* Value of PMCEID<n>_EL0; events from 0x4000 on are in the upper half since Armv8.1. */
 static uint64_t known_events(uint64_t implemented)
 {
     return version() >= PMU_V3P1 ? implemented : (uint32_t)implemented;
@@ -345,7 +346,7 @@ static uint64_t known_events(uint64_t implemented)
 
 #define REGISTER(op1, crm, op2) SYSREG_ENCODING(3u, op1, 9u, crm, op2)
 
-/* Registers of CRn 9. */
+/* Accesses registers with CRn 9. */
 static bool access_common(struct guest_pmu *pmu, uint32_t encoding, bool write, uint64_t *value)
 {
     switch (encoding) {

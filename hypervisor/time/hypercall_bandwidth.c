@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a manager gives is checked here, whole, before anything changes; it is copied in registers, so nobody
- * changes it meanwhile.
+ * All values that a manager passes are checked here before anything changes. They are copied from registers,
+ * so no other core can change them during the check.
  */
 #include "time/hypercall_bandwidth.h"
 #include "time/admission.h"

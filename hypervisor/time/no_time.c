@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Budgets, regulators, samples and performance monitors of guests in a program that has none of them: linked
- * in place of their sources. core/manifest_space_only.c refuses a manifest that asks for any. What only such
- * a manifest leads to traps, which ends EL2 with a panic.
+ * Replaces the sources of budgets, regulators, samples and guests' performance monitors in programs that have
+ * none of these. core/manifest_space_only.c refuses a manifest that asks for any. Functions that only such a
+ * manifest could reach trap, which ends EL2 with a panic.
  */
 #include "time/bandwidth.h"
 #include "time/bandwidth_update.h"
@@ -14,7 +14,7 @@
 #include "time/vcpu_budget.h"
 #include "vm/cpu.h"
 
-/* bandwidth.h: no VCPU has a budget. The counters stand still, whatever a loader left. */
+/* bandwidth.h: no VCPU has a budget. The counters are stopped, whatever a loader has left. */
 bool bandwidth_init(struct cpu *cpu, uint64_t *mdcr)
 {
     static const uint32_t no_events[PMU_COUNTERS];
@@ -74,7 +74,7 @@ void bandwidth_published(struct cpu *cpu)
     __builtin_trap();
 }
 
-/* vcpu_budget.h: nobody shares one. */
+/* vcpu_budget.h: no VCPUs share a budget. */
 void vcpu_budget_share_init(struct domain *domain)
 {
     (void)domain;
@@ -85,13 +85,13 @@ void vcpu_budget_share_renew(struct domain *domain)
     (void)domain;
 }
 
-/* bandwidth_update.h: nothing is agreed. */
+/* bandwidth_update.h: there are no settings. */
 void bandwidth_update_init_all(uint64_t start_ticks)
 {
     (void)start_ticks;
 }
 
-/* regulation.h, statistics.h: nobody is in a set, and there is nothing to sample. */
+/* regulation.h, statistics.h: no core is in a set, and there is nothing to sample. */
 void regulation_init(void) {}
 
 bool statistics_init_all(void)
@@ -99,7 +99,7 @@ bool statistics_init_all(void)
     return true;
 }
 
-/* hypercall_bandwidth.h: the calls do not exist. */
+/* hypercall_bandwidth.h: the calls return 'not supported'. */
 static void not_supported(uint64_t x[31])
 {
     x[0] = (uint64_t) - (int64_t)BH_HYPERCALL_ERROR_NOT_SUPPORTED;

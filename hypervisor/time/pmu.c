@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The counters with the highest numbers are EL2's (MDCR_EL2.HPMN). Guests do not reach the monitors'
- * registers (MDCR_EL2.TPM), so what PMSELR_EL0 selects stays selected: EL2's counter, where it has one.
+ * The counters with the highest numbers are EL2's (MDCR_EL2.HPMN). Guests cannot access the monitors'
+ * registers (MDCR_EL2.TPM), so PMSELR_EL0 keeps selecting EL2's first counter, if EL2 has one.
  */
 #include "time/pmu.h"
 #include <arch/barrier.h>
@@ -31,7 +31,8 @@ uint32_t pmu_version(void)
     return version != PMU_IMPLEMENTATION_DEFINED ? version : PMU_NONE;
 }
 
-/* Events that the architecture knows have a bit (DDI 0487, D13: PMCEID<n>_EL0); others are the core's own. */
+/* The architecture's common events have a bit in PMCEID<n>_EL0 (DDI 0487, D13); other events are specific to
+ * the core and are not checked. */
 static bool counts_event(uint32_t event)
 {
     uint32_t number = event & 0x1F;
@@ -62,7 +63,8 @@ void pmu_select(uint32_t counter)
     arch_isb();
 }
 
-/* The emulator's counters interrupt only with PMCR_EL0.E, EL2's too; nothing else counts by that. */
+/* PMCR_EL0.E is set because the emulator's counters interrupt only then, EL2's too; it enables no other
+ * counter. */
 static void keep_counters(const struct pmu *pmu, const uint32_t events[PMU_COUNTERS])
 {
     if (has_second(pmu)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One regulator for all cores. The exchange lets one core at a time step it; the lock is for whoever reads or
- * changes its parameters meanwhile.
+ * One regulator for all cores. The exchange lets only one core at a time step it; the lock is for cores that
+ * read or change its parameters at the same time.
  */
 #include "time/regulation.h"
 #include "core/regulated_core.h"
@@ -45,7 +45,8 @@ static uint32_t read_counter(uint32_t offset)
     return mmio_read32(paddr(system_manifest()->platform.utilization_pa + offset));
 }
 
-/* Busy cycles first: what passes between the two makes the load look lower by nanoseconds, not higher. */
+/* The busy cycles are read first: the delay between the two reads then makes the load appear lower, by
+ * nanoseconds, not higher. */
 static bool measure(uint32_t *utilization)
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
@@ -76,7 +77,7 @@ static void start_counters(void)
     (void)measure(&unused);
 }
 
-/* Cores that run a VCPU from the beginning; those of others join when they are turned on. */
+/* Cores that run a VCPU from the beginning. Other members join when their VCPU is turned on. */
 static uint32_t first_members(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -106,7 +107,7 @@ void regulation_init(void)
     start_counters();
 }
 
-/* For samples, and for whoever looks from outside. */
+/* Publishes the latest step for samples and observers. */
 static void publish(void)
 {
     const struct regulator *from = &regulation.regulator;
@@ -129,7 +130,7 @@ static void publish(void)
     to->load_max = from->last_load > to->load_max ? from->last_load : to->load_max;
 }
 
-/* What the memory did, and what the members caused, in the interval that is over. */
+/* Fills in the memory's utilization and the members' traffic in the interval that has ended. */
 static void fill_load(struct regulator_sample *sample)
 {
     sample->has_utilization = measure(&sample->utilization);
@@ -184,7 +185,7 @@ bool regulation_read(struct manifest_regulation *parameters)
     return true;
 }
 
-/* What a manager says of cores that are not in the set holds for nobody. */
+/* Budgets of cores that are not in the set must have the manifest's values, because they have no effect. */
 uint32_t regulation_bad_word(const struct manifest_regulation *parameters)
 {
     uint32_t word = manifest_regulation_bad_word(system_manifest(), parameters);
@@ -205,7 +206,7 @@ uint32_t regulation_change(const struct manifest_regulation *parameters)
 
     manifest_regulator(parameters, &system_manifest()->delays, clock_ticks(parameters->interval_ns), &staged);
     spin_lock(&regulation.lock);
-    /* Ticks say what the check in nanoseconds could not: whether an interval is long enough to be one. */
+    /* Only ticks show whether the interval is long enough; the check in nanoseconds could not. */
     if (regulator_change(&regulation.regulator, &staged) == REGULATOR_ERROR_NONE) {
         regulation.latest = *parameters;
         (void)statistics_store(parameters->store_samples != 0);

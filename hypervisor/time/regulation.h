@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The regulator of the cores' budgets (B5-B7): core/regulator.h between the memory controller's counters and
- * the cores, which reach it through bandwidth.h. Without one in the manifest nothing here does anything.
+ * The regulator of the cores' budgets (B5-B7): connects core/regulator.h with the memory controller's
+ * counters and the cores, which use it through bandwidth.h. Without a regulator in the manifest, these
+ * functions do nothing.
  */
 #ifndef BULKHEAD_REGULATION_H
 #define BULKHEAD_REGULATION_H
@@ -17,47 +18,53 @@ extern "C" {
 
 struct cpu;
 
-/* First core, with its address space complete, before bandwidth_init() of any. */
+/* Sets up the regulator. Called on the first core, when EL2's address space is complete and before
+ * bandwidth_init() of any core. */
 void regulation_init(void);
 
-/* Whether the core counts in intervals. */
+/* True if the core is a member of the regulator's set. */
 bool regulation_has(uint32_t core);
 
-/* Where members post and take. */
+/* The exchange in which members post their samples and from which they take their budgets. */
 struct regulator_exchange *regulation_exchange(void);
 
-/* `cpu` was the last one of an interval, whose collected sample this is: steps, publishes, and interrupts the
- * other members. On that core, whose own budget is of the next interval already. */
+/* Ends an interval: steps the regulator, publishes the new budgets and interrupts the other members. `cpu` is
+ * the last core to end the interval, and `sample` is the collected sample. Called on that core, whose own
+ * budget already belongs to the next interval. */
 void regulation_complete(struct cpu *cpu, struct regulator_sample *sample);
 
-/* Of the latest step: G of the interval that has begun, and the load of the one before. Any core. */
+/* Result of the latest step: the global budget G of the interval that has begun, and the load in the interval
+ * before. May be called on any core. */
 struct regulation_outcome {
     uint64_t global_events;
-    uint32_t load; /* in 1/65536 */
+    uint32_t load; /* in units of 1/65536 */
 };
 
 struct regulation_outcome regulation_latest(void);
 
-/* The parameters that were asked for last. False: there is no regulator. Any core. */
+/* Reads the parameters that were requested last. Returns false if there is no regulator. May be called on any
+ * core. */
 bool regulation_read(struct manifest_regulation *parameters);
 
-/* The first word of others that is bad, or BH_REGULATION_WORDS. There is a regulator. Any core. */
+/* Index of the first invalid word of `parameters`, or BH_REGULATION_WORDS if all are valid. There must be a
+ * regulator. May be called on any core. */
 uint32_t regulation_bad_word(const struct manifest_regulation *parameters);
 
-/* Others, which regulation_bad_word() finds good, from the next step on; whether samples are stored, from now
- * on. BH_REGULATION_WORDS, or the index of the word that is bad on this clock, and nothing changes. There is
- * a regulator. Any core. */
+/* Stages new parameters, which must have passed regulation_bad_word(); they are in force from the next step
+ * on. The switch that turns storing of samples on or off takes effect at once. Returns BH_REGULATION_WORDS,
+ * or the index of a word that is invalid for this counter frequency; nothing changes then. There must be a
+ * regulator. May be called on any core. */
 uint32_t regulation_change(const struct manifest_regulation *parameters);
 
-/* Parameters in force, and those that were asked for last, with the shortest interval for which budgets are
- * by them: the first ones are for one that is still as long as those before. Zero where there is no
- * regulator. Any core. */
+/* The parameters in force, and those that were requested last. Each has the shortest interval for which
+ * budgets follow it: the first interval under new parameters can still have the length of the interval
+ * before. All zero without a regulator. May be called on any core. */
 struct regulation_parameters {
     struct manifest_regulation held;
     struct manifest_regulation latest;
     uint64_t held_interval_ns;
     uint64_t latest_interval_ns;
-    bool waits; /* the latest are not in force */
+    bool waits; /* the latest parameters are staged, not in force */
 };
 
 void regulation_read_parameters(struct regulation_parameters *parameters);

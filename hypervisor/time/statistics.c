@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * core/sample_ring.h in on-chip memory, where its writes are no traffic of the DRAM; else in the pool.
+ * Places the rings of core/sample_ring.h in on-chip memory, where writes to them cause no DRAM traffic, or
+ * else in the pool.
  */
 #include "time/statistics.h"
 #include "console/console.h"
@@ -19,13 +20,13 @@
 
 static _Atomic uint32_t discarded; /* bool */
 
-/* Where a ring begins, for EL2 and physically. */
+/* Start of a ring: EL2's pointer and the physical address. */
 struct ring_place {
     char *here;
     uint64_t pa;
 };
 
-/* Frames that follow each other, so they are one piece for EL2. */
+/* Allocates consecutive frames, so that they are contiguous for EL2. */
 static bool place_in_pool(struct ring_place *place)
 {
     struct pool *pool = system_pool();
@@ -42,7 +43,7 @@ static bool place_in_pool(struct ring_place *place)
     return true;
 }
 
-/* The first of `count` rings in on-chip memory, or no place: there is none, or too little for all. */
+/* The first of `count` rings in on-chip memory; NULL if there is none or too little for all rings. */
 static struct ring_place place_in_sram(uint32_t count)
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
@@ -110,7 +111,7 @@ bool statistics_are_stored(void)
     return atomic_load_explicit(&discarded, memory_order_relaxed) == 0;
 }
 
-/* What is known at the end of a period. */
+/* Fills in what is known at the end of a period. */
 static void begin(struct status_sample *sample, const struct status_budget *budget,
                   struct statistics_seen *seen, uint64_t now_ticks)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between a budget of core/budget.h, the domain's record in the manifest, and what a manager has changed.
+ * Connects a budget of core/budget.h with the domain's manifest entry and with changes by managers.
  */
 #include "time/vcpu_budget.h"
 #include "time/bandwidth_update.h"
@@ -10,7 +10,7 @@
 #include "vm/system.h"
 #include <stddef.h>
 
-/* What all domains with the flag `reclaim` give away and draw. */
+/* Pool of spare events, to which all domains with the flag `reclaim` give and from which they draw. */
 static struct event_pool spare;
 
 void vcpu_budget_share_init(struct domain *domain)
@@ -38,7 +38,8 @@ static enum reservation_kind kind_of(const struct manifest_domain *config)
     }
 }
 
-/* What it draws from besides its own, if anything: `share`, made for that. */
+/* Sets up `share` if the VCPU draws events from a pool in addition to its own budget; otherwise returns
+ * NULL. */
 static struct reclaim *find_pool(const struct vcpu *vcpu, struct reclaim *share)
 {
     const struct manifest_domain *config = vcpu->domain->config;
@@ -47,7 +48,7 @@ static struct reclaim *find_pool(const struct vcpu *vcpu, struct reclaim *share)
     if (config->budget_chunk_events == 0) {
         return NULL;
     }
-    /* What the manifest may say is within what it accepts. */
+    /* Cannot fail: an accepted manifest has only valid values. */
     (void)reclaim_init(share, gives ? &spare : &vcpu->domain->share, gives ? config->budget_events : 0,
                        config->budget_chunk_events, gives, false);
     return share;
@@ -76,7 +77,7 @@ void vcpu_budget_init(struct vcpu_budget *own, struct budget *budget, const stru
     parameters.slack_events = config->budget_slack_events;
     parameters.grid = (struct period_grid){.start_ticks = start_ticks,
                                            .length_ticks = clock_ticks(config->budget_period_ns)};
-    /* What the manifest may say is within what it accepts. */
+    /* Cannot fail: an accepted manifest has only valid values. */
     (void)budget_init(budget, &parameters, pool);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The budget of a VCPU, for whoever runs it: bandwidth.c on a core of its own, run/shared_core.c on one that
- * VCPUs share. As the manifest has it, as managers change it, and as it is seen from outside. On the VCPU's
- * core, with interrupts masked.
+ * The budget of a VCPU as taken from the manifest, changed by managers and published to observers.
+ * bandwidth.c uses it on cores with one VCPU, run/shared_core.c on cores that VCPUs share. All functions are
+ * called on the VCPU's core, with interrupts masked.
  */
 #ifndef BULKHEAD_VCPU_BUDGET_H
 #define BULKHEAD_VCPU_BUDGET_H
@@ -18,24 +18,27 @@ extern "C" {
 struct domain;
 struct vcpu;
 
-/* What the domain's VCPUs have together, if they do. Once, before the budgets of its VCPUs. */
+/* share_init(): sets up the budget that the domain's VCPUs share, if they share one. Called once, before the
+ * budgets of its VCPUs are set up. */
 void vcpu_budget_share_init(struct domain *domain);
-/* Its VCPUs were off, perhaps for long; they still are. */
+/* share_renew(): brings the shared budget up to date after the domain's VCPUs were off, perhaps for long.
+ * They are still off. */
 void vcpu_budget_share_renew(struct domain *domain);
 
-/* As the manifest has it for the VCPU, unlimited if it has none; periods begin at `start_ticks`. It is kept
- * in `budget`, which is its owner's: the core's or the scheduler's. */
+/* Sets up the VCPU's budget from the manifest, unlimited if it has none. Periods begin at `start_ticks`.
+ * `budget` is the caller's storage: the core's or the scheduler's. */
 void vcpu_budget_init(struct vcpu_budget *own, struct budget *budget, const struct vcpu *vcpu,
                       uint64_t start_ticks);
 
-/* Takes the setting that holds now, if it has another: true. Its counters have been saved. */
+/* Applies the setting that is in force now, if it has changed; then returns true. The counters must have been
+ * saved. */
 bool vcpu_budget_update(struct vcpu_budget *own, struct domain *domain, uint64_t now_ticks);
 
-/* Whether lines that EL2 has moved for a guest are charged to its budget: not where instructions stand in for
- * events, as those are all counted. */
+/* True if cache lines that EL2 has moved for a guest are charged to its budget. False on platforms where
+ * instructions are counted instead of memory events, because those include EL2's. */
 bool vcpu_budget_counts_lines(void);
 
-/* For whoever looks from outside. */
+/* Copies the budget's statistics to a status page, for observers. */
 void vcpu_budget_publish(const struct vcpu_budget *own, struct status_budget *to);
 
 #ifdef __cplusplus

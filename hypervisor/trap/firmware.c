@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of a guest that the board's firmware answers, because the manifest lists them. Registers go there and
- * come back as DEN0028 has them in version 1.1; nothing else of EL2 does. What firmware makes of addresses
- * and of other parts of the chip is the firmware's: a domain that has such a call is trusted with it. It
- * takes time of the domain's own core, on which nobody else is.
+ * Calls of a guest that the board's firmware answers, because the manifest lists them. Only the registers
+ * that version 1.1 of DEN0028 defines are passed to firmware and back. EL2 cannot check what firmware does
+ * with addresses and with other parts of the chip: a domain that has such a call is trusted with it. The call
+ * takes time of the domain's own core, which no other domain uses.
  */
 #include "trap/firmware.h"
 #include "base/syndrome.h"

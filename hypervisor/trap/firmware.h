@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Of a call that nobody else answers: makes it, as x[0 .. 7] have it, if it came by SMC and the domain may
- * make it, with the answer in x[0 .. 3]. False: it may not, and nothing was done. */
+/* Handles a call that EL2 does not answer itself. If the call came by SMC and the domain may make it, passes
+ * x[0 .. 7] to firmware and returns the answer in x[0 .. 3]. Otherwise returns false and does nothing. */
 bool firmware_call(const struct vcpu *vcpu, uint64_t x[31]);
 
 #ifdef __cplusplus

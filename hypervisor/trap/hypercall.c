@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hypervisor's own services. The life of other domains is a manager's business alone: to everyone else
- * those calls do not exist.
+ * The hypervisor's own services. Only managers may control other domains; for all other domains, those calls
+ * do not exist.
  */
 #include "trap/hypercall.h"
 #include "flow/flows.h"
@@ -28,7 +28,7 @@ static void own_exits(const struct vcpu *vcpu, uint64_t x[31])
     x[1] = vcpu->cpu->status->exits[x[1] & arch_index_mask(x[1], BH_EXIT_REASON_COUNT)];
 }
 
-/* Services for everyone: those of the calling convention, and what the guest's own core does. */
+/* Services for every domain: those of the calling convention, and the exit counts of the guest's own core. */
 static void serve(const struct vcpu *vcpu, uint64_t x[31])
 {
     switch ((uint32_t)x[0]) {
@@ -81,7 +81,7 @@ static void restart(struct domain *domain, uint64_t x[31])
     x[1] = before;
 }
 
-/* Calls of managers that name no domain. False: it is another one. */
+/* Handles calls of managers that name no domain. Returns false if it is another call. */
 static bool manage_system(uint64_t x[31])
 {
     switch ((uint32_t)x[0]) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Masked ID registers. Features are hidden when using them would trap (nobody would handle it) or would reach
- * beyond the guest: performance monitors, SVE, SME, MPAM, AMU, RAS error records, MTE tags, trace, profiling.
- * MPAM is there for a guest with virtual PARTIDs.
+ * Masked ID registers. A feature is hidden if using it would trap without a handler, or would reach beyond
+ * the guest: performance monitors, SVE, SME, MPAM, AMU, RAS error records, MTE tags, trace, profiling. Guests
+ * with virtual PARTIDs see MPAM; trap_sysreg.c adds the monitors for guests that have them.
  */
 #include "trap/id_registers.h"
 #include "base/syndrome.h"
@@ -12,18 +12,18 @@
 
 #define FIELD(shift) (0xFull << (shift))
 
-/* ID_AA64PFR0_EL1: EL3 (15:12), RAS, SVE, SEL2, MPAM, AMU, RME. EL2 stays: where it is not there EL1 is the
- * highest level, which software writes CNTFRQ_EL0 at, and no register traps that. */
+/* ID_AA64PFR0_EL1: EL3 (15:12), RAS, SVE, SEL2, MPAM, AMU, RME. EL2 stays visible: without it, EL1 would be
+ * the highest level, at which software writes CNTFRQ_EL0, and no trap catches that. */
 #define PFR0_HIDDEN     (FIELD(12) | FIELD(28) | FIELD(32) | FIELD(36) | FIELD(40) | FIELD(44) | FIELD(52))
-/* and CSV2 says at most 1: what 2 promises, SCXTNUM_ELx, traps */
+/* CSV2 is reported as at most 1: SCXTNUM_ELx, which 2 implies, traps. */
 #define PFR0_CSV2_SHIFT 56
-/* ID_AA64PFR1_EL1: BT and SSBS stay; MTE, SME, NMI, GCS and whatever comes need EL2's help */
+/* ID_AA64PFR1_EL1: BT and SSBS stay visible; MTE, SME, NMI, GCS and future features need support by EL2 */
 #define PFR1_HIDDEN     (~(FIELD(0) | FIELD(4)))
 /* ID_AA64DFR0_EL1: TraceVer, PMUVer, PMSVer, TraceFilt, TraceBuffer, MTPMU, BRBE */
 #define DFR0_HIDDEN     (FIELD(4) | FIELD(8) | FIELD(32) | FIELD(40) | FIELD(44) | FIELD(48) | FIELD(52))
 /* ID_AA64ISAR0_EL1: TME */
 #define ISAR0_HIDDEN    FIELD(24)
-/* ID_AA64ISAR1_EL1: LS64; the rest is EL0 and EL1 business */
+/* ID_AA64ISAR1_EL1: LS64; the other features concern only EL0 and EL1 */
 #define ISAR1_HIDDEN    FIELD(60)
 /* ID_AA64ISAR2_EL1: MOPS, SYSREG_128 and SYSINSTR_128 need HCRX_EL2 */
 #define ISAR2_HIDDEN    (FIELD(16) | FIELD(32) | FIELD(36))

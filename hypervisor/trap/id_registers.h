@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ID registers as guests see them: what the core has, minus what EL2 keeps for itself or does not switch.
+ * ID registers as guests see them: the features of the core without those that EL2 keeps for itself or does
+ * not switch between guests.
  */
 #ifndef BULKHEAD_ID_REGISTERS_H
 #define BULKHEAD_ID_REGISTERS_H
@@ -16,7 +17,7 @@ extern "C" {
  * traps. */
 bool is_id_register(uint32_t encoding);
 
-/* Its value for the guest of this core; unallocated ones read as zero. */
+/* The register's value for the guest of this core. Unallocated registers read as zero. */
 uint64_t id_register_value(uint32_t encoding);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of guests to firmware in a program without them: linked in place of firmware.c.
- * core/manifest_space_only.c refuses a manifest that has any.
+ * Replaces firmware.c in programs without calls of guests to firmware. core/manifest_space_only.c refuses a
+ * manifest that has any.
  */
 #include "trap/firmware.h"
 

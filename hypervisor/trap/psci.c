@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PSCI 1.1 for guests, and of SMCCC 1.1 (DEN0028) the calls for discovery and for workarounds.
+ * PSCI 1.1 for guests, and the calls of SMCCC 1.1 (DEN0028) for discovery and workarounds.
  */
 #include "trap/psci.h"
 #include "run/domain_life.h"
@@ -35,7 +35,8 @@
 #define ON_PENDING         (-5ll)
 #define INVALID_ADDRESS    (-9ll)
 
-/* The VCPU with an affinity as the guest sees it: affinity 0 is the index, all other bits are zero. */
+/* The VCPU with this affinity as the guest sees it: affinity 0 is the index, all other bits are zero. NULL if
+ * there is none. */
 static struct vcpu *find(const struct domain *domain, uint64_t affinity)
 {
     if (affinity >= domain->vcpu_count) {
@@ -55,7 +56,7 @@ static int64_t cpu_on(struct vcpu *caller, uint64_t affinity, uint64_t entry, ui
     if (entry % 4 != 0 || !stage2_owns(&caller->domain->stage2, ipaddr(entry))) {
         return INVALID_ADDRESS;
     }
-    /* CLAIMED keeps other callers out while the entry point is written. */
+    /* VCPU_CLAIMED keeps other callers out while the entry point is written. */
     if (!atomic_compare_exchange_strong(&target->power, &expected, VCPU_CLAIMED)) {
         return expected == VCPU_ON || expected == VCPU_STOPPING ? ALREADY_ON : ON_PENDING;
     }
@@ -103,7 +104,7 @@ static int64_t features(uint32_t function)
     }
 }
 
-/* Workarounds are those of the core that the VCPU is on. */
+/* Workarounds are those of the VCPU's core. */
 static int64_t arch_features(const struct vcpu *vcpu, uint32_t function)
 {
     switch (function) {
@@ -121,9 +122,9 @@ static int64_t arch_features(const struct vcpu *vcpu, uint32_t function)
     }
 }
 
-/* Suspending is waiting: the guest's own WFI, executed here. A virtual interrupt that waits in a list
- * register would end the guest's at once; it does not end ours. PSCI allows every power-down request to be
- * downgraded to standby. */
+/* Suspending is a wait for an interrupt, executed at EL2 for the guest. A virtual interrupt pending in a list
+ * register would end the guest's WFI at once but does not end EL2's, so it is checked before. PSCI allows
+ * every power-down request to be handled as standby. */
 static int64_t cpu_suspend(struct vcpu *vcpu)
 {
     if (vcpu->cpu->shared != NULL) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Dispatch of traps. The common ways (hypercalls, interrupts) come first and do nothing but their work;
- * whatever nobody expects is answered with an undefined-instruction exception, counted, and never ends EL2.
+ * Dispatch of traps. The common paths (hypercalls, interrupts) come first and do only the necessary work. An
+ * unexpected trap is counted and answered with an undefined-instruction exception; it never ends EL2.
  */
 #include "trap/trap.h"
 #include "base/syndrome.h"
@@ -43,8 +43,7 @@ void trap_skip_instruction(uint64_t esr)
     }
 }
 
-/* PSTATE after an exception to EL1: in the two bits that the guest's SCTLR_EL1 decides, as the core does it.
- */
+/* PSTATE after an exception to EL1. As in hardware, two of its bits depend on the guest's SCTLR_EL1. */
 static uint64_t exception_spsr(uint64_t from)
 {
     uint64_t sctlr = sysreg_read(SCTLR_EL1);
@@ -85,8 +84,8 @@ void trap_inject_data_abort(uint64_t address, uint64_t fault_status)
     inject(spsr, class << 26 | ESR_IL | ESR_ABORT_CM | ESR_ABORT_WNR | fault_status);
 }
 
-/* Its fault status does not say which access of a table walk it was, if it was one of these: stage 2 does not
- * tell at which level of stage 1. */
+/* The fault status does not say whether the access was part of a table walk, because stage 2 does not report
+ * the level of stage 1. */
 void trap_inject_external_abort(uint64_t esr)
 {
     uint64_t spsr = sysreg_read(SPSR_EL2);
@@ -107,7 +106,7 @@ static void trap_call(struct guest_regs *regs)
     hypercall(this_cpu()->vcpu, regs->x);
 }
 
-/* Apart from its caller, which otherwise needs no stack. */
+/* Not inlined, so that its caller needs no stack. */
 static __attribute__((noinline)) bool call_short(struct cpu *cpu, struct guest_regs *regs)
 {
     trap_call(regs);
@@ -175,7 +174,7 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
         trap_instruction_abort(cpu, regs, esr);
         break;
     case EC_SMC64:
-        /* Unlike HVC, a trapped SMC has not been executed: the return address is its own. */
+        /* Unlike HVC, a trapped SMC has not been executed: the return address is that of the SMC. */
         cpu_count_exit(cpu, BH_EXIT_REASON_SMC);
         trap_skip_instruction(esr);
         trap_call(regs);
@@ -204,7 +203,8 @@ void trap_sync(struct guest_regs *regs)
 {
     struct cpu *cpu = this_cpu();
 
-    /* A call of the short way may have stopped the VCPU, which stays so until it is put away below. */
+    /* A call in the short path may have stopped the VCPU; then there is nothing left to handle, and
+     * vcpu_settle() turns it off. */
     if (vcpu_may_run(cpu->vcpu)) {
         handle_sync(cpu, regs);
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Maintenance of translations and caches that a guest may not do by itself: EL2 executes it in the guest's
- * place. Where all VCPUs of the domain are on this core, nothing of it leaves the core; else it goes to all
- * cores as the guest has asked, is counted, and is charged to the budget of the domain (T5). EL2 waits for
- * none of it but nXS forms: the guest's own barrier does. By set and way nothing is done.
+ * Maintenance of translations and caches that a guest may not do itself: EL2 executes it for the guest. If
+ * all VCPUs of the domain are on this core, none of it leaves the core. Otherwise it is broadcast to all
+ * cores as the guest has requested, counted, and charged to the domain's budget (T5). Except for nXS forms
+ * and maintenance of single cache lines, EL2 does not wait for completion, because the guest's own barrier
+ * does. Maintenance by set and way does nothing.
  */
 #include "base/syndrome.h"
 #include "run/charge.h"
@@ -39,7 +40,7 @@
 /* ID_AA64ISAR0_EL1.TLB: 1 outer shareable forms, 2 ranges too; ID_AA64ISAR1_EL1.XS: nXS forms */
 #define FEATURE(id) ((id) >> 56 & 0xF)
 
-/* Whether what the guest has asked for leaves this core. Counts it. */
+/* True if the maintenance that the guest has requested leaves this core. Counts the exit. */
 static bool leaves_core(struct cpu *cpu, bool broadcast, enum bh_exit_reason here,
                         enum bh_exit_reason everywhere)
 {
@@ -49,7 +50,8 @@ static bool leaves_core(struct cpu *cpu, bool broadcast, enum bh_exit_reason her
     return leaves;
 }
 
-/* Forms that not every core has: outer shareable ones, ranges (CRm 1, 2, 5, 6), nXS. */
+/* True if the core has the instruction. Not every core has outer shareable forms, ranges (CRm 1, 2, 5, 6) and
+ * nXS forms. */
 static __attribute__((noinline)) bool core_has(uint32_t crm, bool nxs)
 {
     uint64_t needed = crm == 1 ? 1 : (RARE_CRM >> crm & 1) != 0 ? 2 : 0;
@@ -58,8 +60,9 @@ static __attribute__((noinline)) bool core_has(uint32_t crm, bool nxs)
            (!nxs || FEATURE(sysreg_read(ID_AA64ISAR1_EL1)) != 0);
 }
 
-/* By the place of its CRm and op2. An outer shareable form is for agents that no guest has: the domain's
- * cores are all in the inner domain. False: there is no such instruction. */
+/* Executes the TLBI with this CRm and op2. Outer shareable forms are executed as inner shareable, because all
+ * cores of the domain are in the inner domain and no guest has other agents. Returns false if there is no
+ * such instruction. */
 static inline bool execute_tlbi(uint32_t place, bool everywhere, uint64_t operand)
 {
     switch (place) {
@@ -76,7 +79,7 @@ static inline bool execute_tlbi(uint32_t place, bool everywhere, uint64_t operan
     }
 }
 
-/* False: there is no such instruction. */
+/* Returns false if there is no such instruction. */
 static bool invalidate_translations(struct cpu *cpu, uint64_t esr, uint64_t operand)
 {
     uint32_t crm = esr_sysreg_crm(esr);
@@ -109,8 +112,9 @@ static void invalidate_instructions(struct cpu *cpu, bool broadcast)
     }
 }
 
-/* Where the byte is that the guest names. False: there is nothing to maintain, or, with *status, its tables
- * do not let it: what neither stage of translation has was never written. */
+/* Finds the physical address of the byte that the guest names. Returns false if there is nothing to maintain,
+ * because the memory was never written, or, with *status not 0, if the guest's own tables do not permit the
+ * access. */
 static bool find_line(uint64_t address, paddr_t *line, uint64_t *status)
 {
     uint64_t par = guest_translation(address);
@@ -124,7 +128,8 @@ static bool find_line(uint64_t address, paddr_t *line, uint64_t *status)
     return (par >> PAR_ATTR_SHIFT & ATTR_NORMAL) != 0;
 }
 
-/* By address, to the point of unification. False: the guest has taken an exception instead. */
+/* Maintains the line at the guest's address, to the point of unification. Returns false if the guest gets an
+ * exception instead. */
 static bool maintain_line(uint64_t address, bool instructions)
 {
     paddr_t line;
@@ -145,8 +150,9 @@ static bool clean_line(struct cpu *cpu, uint64_t address)
     return maintain_line(address, false);
 }
 
-/* A core has no instruction that invalidates one line in its own cache alone. Where the cache is indexed by
- * virtual addresses, EL2's address of the line is not the guest's. */
+/* No instruction invalidates one line in the caches of only the own core. If the instruction cache is indexed
+ * by virtual address, EL2's address of the line may not select the guest's entry. In both cases the whole
+ * instruction cache is invalidated. */
 static bool invalidate_instruction_line(struct cpu *cpu, uint64_t address)
 {
     if (!cpu->vcpu->domain->spread || CTR_POLICY(sysreg_read(CTR_EL0)) != POLICY_PIPT) {
@@ -167,7 +173,7 @@ static void undefined(struct cpu *cpu)
     trap_inject_undefined();
 }
 
-/* False: the guest has taken an exception instead. */
+/* Returns false if the guest gets an exception instead. */
 static __attribute__((noinline)) bool maintain_caches(struct cpu *cpu, uint32_t encoding, uint64_t operand)
 {
     switch (encoding) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stage-2 aborts: emulated devices, lazily mapped memory, and addresses that the guest does not own. The one
- * place where an access of a guest is decoded; devices see only what has been checked here.
+ * Stage-2 aborts: emulated devices, lazily mapped memory, and addresses that the guest does not own. A
+ * guest's accesses are decoded only here; devices see only what has been checked here.
  */
 #include "base/mmio_access.h"
 #include "base/syndrome.h"
@@ -18,7 +18,7 @@
 
 #define PAGE_OFFSET 0xFFFull
 
-/* Sign- or zero-extends what a device answered to the width of the destination. */
+/* Sign- or zero-extends a device's answer to the width of the destination register. */
 static uint64_t extended(uint64_t value, uint64_t esr)
 {
     uint32_t bits = 8 * esr_access_bytes(esr);
@@ -32,7 +32,7 @@ static uint64_t extended(uint64_t value, uint64_t esr)
     return value;
 }
 
-/* Which device an address is of. */
+/* Emulated devices. */
 enum device {
     DEVICE_GIC,
     DEVICE_UART,
@@ -75,7 +75,8 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
     return OUTCOME_DONE;
 }
 
-/* Returns whether the guest may do so at once. Where VCPUs share the core others have it meanwhile. */
+/* Returns true if the guest may repeat the instruction at once. On a shared core, other VCPUs run until the
+ * transfer has ended. */
 static __attribute__((noinline)) bool execute_later(struct cpu *cpu)
 {
     if (cpu->shared == NULL) {
@@ -85,7 +86,7 @@ static __attribute__((noinline)) bool execute_later(struct cpu *cpu)
     return false;
 }
 
-/* One access to a device, which begins `offset` bytes before. */
+/* Handles one access to a device at `offset` from its start. */
 static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, enum device device,
                           enum vgic_frame frame, uint64_t offset)
 {
@@ -125,7 +126,7 @@ static bool uart_is_at(const struct domain *domain, uint64_t ipa, uint64_t *offs
     return *offset < VUART_BYTES && domain_has_flag(domain, BH_DOMAIN_FLAG_CONSOLE);
 }
 
-/* Apart from its callers, which otherwise need no stack. */
+/* Not inlined, so that its callers need no stack. */
 static __attribute__((noinline)) bool map_lazily(struct cpu *cpu, uint64_t page)
 {
     if (!stage2_map_lazily(&cpu->vcpu->domain->stage2, ipaddr(page))) {
@@ -135,14 +136,15 @@ static __attribute__((noinline)) bool map_lazily(struct cpu *cpu, uint64_t page)
     return true;
 }
 
-/* One access to flash that takes commands. False also where it was done, and was too much for the budget. */
+/* Handles one access to flash that takes commands. Also returns false if the access was done and has spent
+ * the budget. */
 static bool flash_device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, uint64_t offset)
 {
     return device_access(cpu, regs, esr, DEVICE_FLASH, VGIC_FRAME_NONE, offset) && cpu->hold == 0;
 }
 
-/* Nothing but flash is memory that a guest cannot write. A write is a command, or there is none that it
- * takes, as on a board. */
+/* Flash is the only memory that a guest cannot write. A write is a command; a write that the flash does not
+ * accept as a command is ignored, as on a board. */
 static bool write_to_flash(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
     uint64_t offset = 0;
@@ -166,7 +168,7 @@ static bool write_to_flash(struct cpu *cpu, struct guest_regs *regs, uint64_t es
     return true;
 }
 
-/* Caches have nothing of what the guest does not see. */
+/* Cache maintenance of hidden flash does nothing, because caches hold nothing that the guest cannot see. */
 static bool flash_fault(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, uint64_t offset)
 {
     if (!esr_is_maintenance(esr)) {
@@ -177,7 +179,7 @@ static bool flash_fault(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, 
     return true;
 }
 
-/* Guests see the emulated devices where the board has the real ones. */
+/* Guests see the emulated devices at the addresses of the board's real ones. */
 bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
     const struct domain *domain = cpu->vcpu->domain;
@@ -237,7 +239,8 @@ static bool is_device(const struct domain *domain, uint64_t page)
            flows_device_at(domain, page, &offset);
 }
 
-/* The guest may want to hear of an access that nothing has answered. */
+/* Injects an external abort for an access that nothing has answered, if the manifest says so for the domain.
+ * Returns false if not. */
 static bool tell_guest(struct cpu *cpu, uint64_t esr)
 {
     if (!domain_has_flag(cpu->vcpu->domain, BH_DOMAIN_FLAG_FAULTS_ABORT)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trapped system registers: ID registers are masked, software-generated interrupts are virtual, and what a
- * guest is not given is undefined to it, as its ID registers say.
+ * Trapped system registers: ID registers are masked, software-generated interrupts are virtual, and registers
+ * that a guest does not have are undefined, as its ID registers say.
  */
 #include "base/syndrome.h"
 #include "mpam/mpam_labels.h"
@@ -36,7 +36,7 @@ static bool is_debug_register(uint32_t encoding)
     return encoding >> 14 == 2;
 }
 
-/* The locks of the debug registers: they are there, they are open, and they stay so. */
+/* The locks of the debug registers exist, are open, and cannot be closed. */
 static bool is_debug_lock(uint32_t encoding)
 {
     return encoding == OSLAR_EL1 || encoding == OSLSR_EL1 || encoding == OSDLR_EL1 || encoding == DBGPRCR;
@@ -48,14 +48,15 @@ static void undefined(struct cpu *cpu, enum bh_exit_reason reason)
     trap_inject_undefined();
 }
 
-/* Apart, as the next, so that the common ways stay short. */
+/* Adds the performance monitors to ID_AA64DFR0_EL1. This and the next two functions are not inlined, so that
+ * the common paths stay short. */
 static __attribute__((noinline)) void name_monitors(const struct cpu *cpu, struct guest_regs *regs,
                                                     uint32_t reg)
 {
     set_guest_register(regs, reg, guest_register(regs, reg) | guest_pmu_dfr0(cpu->vcpu));
 }
 
-/* What no guest has, but for those with virtual PARTIDs. */
+/* Registers that no guest has, except MPAMIDR_EL1 for guests with virtual PARTIDs. */
 static __attribute__((noinline)) bool access_other(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
     uint64_t value;
@@ -70,7 +71,7 @@ static __attribute__((noinline)) bool access_other(struct cpu *cpu, struct guest
     return true;
 }
 
-/* False: the guest has no such register. */
+/* Returns false if the guest has no such register. */
 static __attribute__((noinline)) bool access_monitors(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
     uint32_t reg = esr_sysreg_register(esr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ways into the virtual GIC that are not register accesses of the guest: reset, physical interrupts, emulated
- * lines, requests of other cores; and software-generated interrupts. Each takes the domain's lock, changes
- * state, and lets those VCPUs update their list registers that are concerned.
+ * Inputs of the virtual GIC other than the guest's register accesses: reset, physical interrupts, emulated
+ * lines, requests of other cores, and software-generated interrupts. Each takes the domain's lock, changes
+ * state, and makes the affected VCPUs update their list registers.
  */
 #include "vgic/vgic_internal.h"
 #include "vm/clock.h"
@@ -13,7 +13,7 @@
 
 #define DEFAULT_PRIORITY 0xA0
 
-#define SGIS 0xFFFFu /* software-generated interrupts, of a bank of private ones */
+#define SGIS 0xFFFFu /* software-generated interrupts in a bank of private ones */
 
 static void reset_bank(struct vgic_bank *bank, uint32_t edge, uint32_t hw)
 {
@@ -29,7 +29,7 @@ static void reset_bank(struct vgic_bank *bank, uint32_t edge, uint32_t hw)
 
 static void reset_private(struct vcpu *vcpu)
 {
-    reset_bank(&vcpu->vgic.bank, SGIS, VGIC_PRIVATE_HW); /* which are edges */
+    reset_bank(&vcpu->vgic.bank, SGIS, VGIC_PRIVATE_HW); /* SGIs are edge-triggered */
     memset(&vcpu->vgic.sgis, 0, sizeof vcpu->vgic.sgis);
     vcpu->vgic.asleep = true;
 }
@@ -72,7 +72,7 @@ void vgic_domain_stop(struct domain *domain)
         struct vgic_bank *bank = &domain->vgic.spis[i];
         uint32_t hw = bank->hw;
 
-        /* What its VCPUs have in list registers goes when they are put away. */
+        /* Interrupts in the VCPUs' list registers are dropped when the VCPUs go off. */
         bank->drop_pending = bank->resident;
         bank->drop_active = bank->resident;
         bank->enabled = 0;
@@ -119,9 +119,9 @@ uint32_t vgic_concerned(struct domain *domain, struct vcpu *owner, uint32_t firs
     return kick;
 }
 
-/* Whether the core of a VCPU is to hear that something has changed for it. One that has its core elsewhere
- * will see it when it starts, or has its core again; one that waits for an interrupt hears once, of the
- * first. */
+/* True if the core of a VCPU must be notified of a change. A VCPU whose core runs another VCPU sees the
+ * change when it is started or dispatched; a VCPU that waits for an interrupt is notified once, of the first
+ * one. */
 static bool must_hear(struct vcpu *vcpu)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
@@ -138,7 +138,8 @@ static bool must_hear(struct vcpu *vcpu)
     return true;
 }
 
-/* As vgic_finish(). Of the VCPUs in `sgis` nothing but software-generated interrupts has changed. */
+/* Does the work of vgic_finish(). For the VCPUs in `sgis`, only software-generated interrupts have
+ * changed. */
 static void finish(struct domain *domain, struct vcpu *here, uint32_t kick, uint32_t sgis)
 {
     if (kick == 0) {
@@ -171,7 +172,7 @@ void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick)
     finish(domain, here, kick, 0);
 }
 
-/* Takes everything out of the list registers and gives up the private interrupts, for good. SPIs stay
+/* Moves all state out of the list registers and disables and resets the private interrupts. SPIs stay
  * pending. */
 static uint32_t put_away(struct vcpu *vcpu)
 {
@@ -189,10 +190,10 @@ static uint32_t put_away(struct vcpu *vcpu)
     for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
         struct vgic_bank *bank = &domain->spis[i];
 
-        /* Nobody is left who would end them. */
+        /* The VCPU that would end these interrupts is gone. */
         vgic_end(bank, (i + 1) * 32, bank->active & ~bank->resident & vgic->owned[i]);
     }
-    if (vgic->online) { /* else they are another VCPU's */
+    if (vgic->online) { /* otherwise they hold another VCPU's interrupts */
         vgic_lr_reset();
     }
     vgic->events = 0;
@@ -227,7 +228,7 @@ void vgic_vcpu_reset(struct vcpu *vcpu)
     vgic_finish(vcpu->domain, vcpu, kick | 1u << vcpu->index);
 }
 
-/* A physical interrupt for this VCPU, on its core. */
+/* A physical interrupt for this VCPU has arrived on its core. */
 static void arrived(struct vcpu *vcpu, uint32_t intid)
 {
     struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
@@ -235,7 +236,7 @@ static void arrived(struct vcpu *vcpu, uint32_t intid)
 
     bank->pending |= bit;
     bank->held |= bit;
-    vcpu->vgic.stale |= (bank->enabled & bit) == 0; /* disabled meanwhile: to be given back */
+    vcpu->vgic.stale |= (bank->enabled & bit) == 0; /* disabled since: it must be deactivated */
     vcpu->cpu->status->injected++;
     vgic_finish(vcpu->domain, NULL, vgic_deliver(vcpu, intid));
 }
@@ -250,14 +251,15 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
 {
     struct vcpu *here = vgic_here(domain);
     struct vgic_bank *bank;
-    uint32_t takes; /* the VCPU that has it in a list register, else the one that it is routed to */
+    uint32_t takes; /* the VCPU that has it in a list register, otherwise the one that it is routed to */
 
     if (intid < GIC_PRIVATE_COUNT || intid >= VGIC_INTID_LIMIT) {
         return false;
     }
     bank = &domain->vgic.spis[intid / 32 - 1];
     spin_lock(&domain->vgic.lock);
-    /* What was acknowledged just before vgic_domain_stop() must not be held: nobody would give it back. */
+    /* An interrupt that was acknowledged just before vgic_domain_stop() must not be held, because nothing
+     * would deactivate it later. */
     if ((bank->hw & vgic_bit(intid)) == 0 || !vgic_domain_runs(domain)) {
         spin_unlock(&domain->vgic.lock);
         return false;
@@ -272,14 +274,14 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
         arrived(here, intid);
         return true;
     }
-    /* Routed away while it was on its way or is still active, or its VCPU is off. */
+    /* It was routed to another VCPU while it was in flight or still active, or its VCPU is off. */
     bank->pending |= vgic_bit(intid);
     bank->held |= vgic_bit(intid);
     vgic_finish(domain, here, vgic_concerned(domain, NULL, intid & ~31u, vgic_bit(intid), true));
     return true;
 }
 
-/* `owner` is NULL for an SPI. */
+/* Sets an input line; `owner` is NULL for an SPI. */
 static void set_level(struct domain *domain, struct vcpu *owner, uint32_t intid, bool level)
 {
     struct vgic_bank *bank = owner != NULL ? &owner->vgic.bank : &domain->vgic.spis[intid / 32 - 1];
@@ -294,10 +296,11 @@ static void set_level(struct domain *domain, struct vcpu *owner, uint32_t intid,
     here = vgic_here(domain);
     bank->line ^= bit;
     if (level && (bank->edge & bit) != 0) {
-        bank->pending |= bit; /* the guest takes it for an edge */
+        bank->pending |= bit; /* the guest has set it to edge-triggered */
     }
     this_cpu()->status->injected += level;
-    /* A falling level must leave the list register too, a rising one waits there for the end of the last. */
+    /* A falling level must also be removed from the list register; a rising level waits until the previous
+     * interrupt in the list register ends. */
     vgic_finish(
         domain, here,
         level && (bank->enabled & bit) == 0
@@ -384,5 +387,5 @@ void vgic_handle_sgis(struct vcpu *vcpu)
 
 void vgic_maintenance(struct vcpu *vcpu)
 {
-    vgic_handle_request(vcpu); /* the update looks for every reason there is */
+    vgic_handle_request(vcpu); /* the update checks all possible reasons */
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The registers that the distributor has for SPIs and each redistributor for its private interrupts, at the
- * same offsets (IHI 0069, chapters 12.9 and 12.11; in GICv2's distributor, IHI 0048, for both): groups,
- * enables, pending, active, priority, trigger. The frames themselves are in arch/gicv*, which call this with
- * the domain's lock.
+ * Registers that the distributor has for SPIs and each redistributor for its private interrupts, at the same
+ * offsets (IHI 0069, chapters 12.9 and 12.11; in GICv2, the distributor has both, IHI 0048): groups, enables,
+ * pending, active, priority, trigger. The frames themselves are in arch/gicv*, which call this with the
+ * domain's lock.
  */
 #include "vgic/vgic_internal.h"
 
 #include <arch/gic.h>
 
-/* offset / 0x80 */
+/* Register group: offset / 0x80 */
 enum bank_register {
     IGROUPR = 1,
     ISENABLER,
@@ -26,16 +26,16 @@ enum bank_register {
 #define ICFGR_END        0xD00u
 #define PRIORITY_BITS    0xF8u
 
-/* One register access: whose, which interrupts. */
+/* The interrupts that a register access affects. */
 struct place {
     struct domain *domain;
-    struct vcpu *here;      /* who executes the access */
-    struct vcpu *owner;     /* of a private bank; NULL: SPIs */
-    struct vgic_bank *bank; /* NULL: no such interrupts, reads as zero and ignores writes */
+    struct vcpu *here;      /* the VCPU that executes the access */
+    struct vcpu *owner;     /* the VCPU of a private bank; NULL: SPIs */
+    struct vgic_bank *bank; /* NULL: there are no such interrupts; reads as zero and ignores writes */
     uint32_t first;         /* INTID of the bank's bit 0 */
 };
 
-/* The place of the 32 interrupts from `first` on. */
+/* The 32 interrupts from `first` on. */
 static struct place place_of(struct vcpu *here, struct vcpu *owner, uint32_t first)
 {
     struct place place = {.domain = here->domain, .here = here, .owner = owner, .first = first};
@@ -53,7 +53,7 @@ static uint32_t touch(const struct place *place, uint32_t mask, bool look_again)
     return vgic_concerned(place->domain, place->owner, place->first, mask, look_again);
 }
 
-/* Makes the executing VCPU return physical interrupts that lost their reason. */
+/* Makes a VCPU deactivate physical interrupts that are no longer pending or enabled. */
 static uint32_t reconsider_held(const struct place *place, uint32_t mask)
 {
     if ((place->bank->held & mask) == 0) {
@@ -65,7 +65,8 @@ static uint32_t reconsider_held(const struct place *place, uint32_t mask)
     return 1u << vcpu->index;
 }
 
-/* The physical enable of passed-through SPIs follows the guest's. Private ones: see mirror_private(). */
+/* The physical enable of passed-through SPIs follows the guest's. For private interrupts, see
+ * mirror_private(). */
 static void mirror_spis(const struct place *place, uint32_t mask, bool enable)
 {
     mask &= place->owner == NULL ? place->bank->hw : 0;
@@ -86,7 +87,7 @@ static uint32_t read_pending(const struct place *place)
     uint32_t pending = vgic_pending(place->bank) | vgic_peek(place->here, place->first, VGIC_LR_PENDING);
     uint32_t physical = place->bank->hw & ~place->bank->enabled;
 
-    /* What a guest has disabled waits in the physical GIC. */
+    /* A passed-through interrupt that the guest has disabled is pending in the physical GIC. */
     if (physical != 0 && (place->owner == NULL || place->owner == place->here)) {
         pending |= gic_pending_word(place->first / 32) & physical;
     }

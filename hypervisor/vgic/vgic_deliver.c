@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which interrupts are in the list registers. The guest works on them without exits, so what became of an
- * interrupt is learnt when something makes us look: a new interrupt, a register write, a maintenance
- * interrupt. Everything here runs on the VCPU's core with the domain's lock; the work is bounded by the
+ * Contents of the list registers. The guest changes them without exits, so EL2 learns what happened to an
+ * interrupt only when something makes it read them back: a new interrupt, a register write, a maintenance
+ * interrupt. Everything here runs on the VCPU's core with the domain's lock. The work is bounded by the
  * interrupts of the banks (vgic_select.h) and the list registers.
  */
 #include "vgic/vgic.h"
@@ -17,8 +17,8 @@ static uint32_t index_mask(uint32_t vcpu_index)
     return vcpu_index == VGIC_NO_VCPU ? 0 : 1u << vcpu_index;
 }
 
-/* Moves the state of list register n, which is `state` now, back into the bank. Returns who else may be due.
- */
+/* Moves the state of list register n, which is `state` now, back into the bank. Returns VCPUs (bit = index)
+ * to which an interrupt may now be deliverable. */
 static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
@@ -45,7 +45,7 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
     if ((state & VGIC_LR_ACTIVE) != 0) {
         bank->active |= bit;
         if ((slot.flags & VGIC_LR_PENDING) != 0 && found == VGIC_LR_ACTIVE) {
-            bank->forced &= ~bit; /* taken since */
+            bank->forced &= ~bit; /* the guest has acknowledged it since */
         }
     }
     if (slot.intid < GIC_SGI_COUNT) {
@@ -55,7 +55,7 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
         if (state != 0) {
             bank->held |= bit;
         } else if (found != 0 || (slot.flags & VGIC_LR_HW) == 0) {
-            gic_deactivate(slot.intid); /* the guest's own deactivation did not reach it */
+            gic_deactivate(slot.intid); /* the guest's deactivation did not reach the physical interrupt */
         }
     }
     if (slot.intid >= GIC_PRIVATE_COUNT && !vgic_targets(vcpu, slot.intid) &&
@@ -65,7 +65,7 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
     return 0;
 }
 
-/* Takes back list registers that the guest has emptied. */
+/* Releases list registers that the guest has emptied. */
 static uint32_t collect(struct vcpu *vcpu)
 {
     uint32_t emptied = vcpu->vgic.slots_used != 0 ? vgic_lr_empty() & vcpu->vgic.slots_used : 0;
@@ -75,7 +75,7 @@ static uint32_t collect(struct vcpu *vcpu)
         uint32_t n = vgic_next_bit(&emptied);
 
         if ((vcpu->vgic.slots[n].flags & VGIC_LR_EOI) != 0) {
-            vgic_lr_clear(n); /* its maintenance interrupt */
+            vgic_lr_clear(n); /* clears its maintenance interrupt */
         }
         kick |= release(vcpu, n, 0);
     }
@@ -96,7 +96,7 @@ uint32_t vgic_recall(struct vcpu *vcpu)
     return kick;
 }
 
-/* Moves an interrupt of this VCPU that is not resident into list register n. */
+/* Moves an interrupt of this VCPU that is in no list register into list register n. */
 static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
 {
     struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
@@ -111,7 +111,8 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
             flags |= VGIC_LR_PENDING | VGIC_SLOT_LATCHED;
             bank->pending &= ~bit;
         } else if ((vgic_pending(bank) & bit) != 0 && (flags & VGIC_LR_ACTIVE) == 0) {
-            flags |= VGIC_LR_PENDING; /* an active level comes again at its end, if it is still high */
+            /* for an active level, EL2 checks at its end whether the line is still high */
+            flags |= VGIC_LR_PENDING;
         }
     }
     if ((bank->held & bit) != 0) {
@@ -119,7 +120,7 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     }
     if ((flags & VGIC_SLOT_HELD) != 0 &&
         (flags & (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) != (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) {
-        flags |= VGIC_LR_HW; /* the architecture has no pending and active hardware interrupt */
+        flags |= VGIC_LR_HW; /* the architecture forbids a pending and active hardware interrupt */
     } else if ((flags & VGIC_SLOT_HELD) != 0 || (bank->edge & bit) == 0 || !vgic_targets(vcpu, intid)) {
         flags |= VGIC_LR_EOI;
     }
@@ -165,7 +166,8 @@ static uint32_t free_slots(const struct vgic_vcpu *vgic)
     return count;
 }
 
-/* Pending and active does not count: the maintenance interrupt for "none is pending" would not end. */
+/* True if a list register is pending only. Pending and active ones do not count: the maintenance interrupt
+ * for 'none is pending' would never end. */
 static bool slot_pending(const struct vgic_vcpu *vgic)
 {
     uint32_t used = vgic->slots_used;
@@ -180,8 +182,8 @@ static bool slot_pending(const struct vgic_vcpu *vgic)
     return false;
 }
 
-/* Ends interrupts that the guest ended while they were in no list register: the innermost is the most urgent.
- */
+/* Ends interrupts that the guest has ended while they were in no list register. The guest ends the innermost
+ * first, which is the most urgent. */
 static void end_absent(struct vcpu *vcpu)
 {
     uint32_t count = vgic_lr_eoi_count();
@@ -202,8 +204,8 @@ static void end_absent(struct vcpu *vcpu)
     vgic_lr_control(vcpu->vgic.events);
 }
 
-/* Deactivates physical interrupts that no guest will: disabled level ones come again when they are enabled.
- */
+/* Deactivates physical interrupts that no guest will deactivate. Disabled level-triggered ones are signalled
+ * again when they are enabled. */
 static void give_back(struct vgic_bank *bank, uint32_t first)
 {
     uint32_t orphans =
@@ -228,7 +230,7 @@ static void give_back_all(struct vcpu *vcpu)
     }
 }
 
-/* Enables and disables the timers' interrupts of this core as the guest did. */
+/* Enables and disables this core's physical timer interrupts as the guest has done. */
 static void mirror_private(struct vcpu *vcpu)
 {
     uint32_t wanted = vcpu->vgic.bank.enabled & vcpu->vgic.bank.hw;
@@ -246,7 +248,7 @@ static void mirror_private(struct vcpu *vcpu)
     }
 }
 
-/* An interrupt that is in a list register here was made pending once more. */
+/* True if an interrupt that is in a list register here has become pending again. */
 static bool pending_again(struct vcpu *vcpu)
 {
     uint32_t used = vcpu->vgic.slots_used;

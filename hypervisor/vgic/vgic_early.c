@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Level interrupts that come again before the guest's handler is done. A handler may end its interrupt first
- * and tell the device then. On the bare board the core takes nothing before the handler returns, and until
- * then the line has fallen. Here the physical interrupt comes as soon as it is deactivated, and what is in a
- * list register stays pending when the line falls. So the interrupt waits at the physical controller,
- * disabled, while the guest masks interrupts and does not wait for one itself (its WFI and WFE trap
- * meanwhile), and the line is high. EL2 looks after 5 us, then each time after twice as long, and gives up
- * after nine looks: then it may come twice. So what the device does assert again comes late: after the guest
- * has unmasked interrupts at most as long as the guest had masked them, and 5 us.
+ * Level-triggered interrupts that are signalled again before the guest's handler has finished. A handler may
+ * end its interrupt first and clear the device's request afterwards. On real hardware, the core takes no
+ * interrupt before the handler returns, and by then the line has fallen. Under EL2, the physical interrupt is
+ * signalled as soon as it is deactivated, and an interrupt in a list register stays pending when the line
+ * falls. Therefore EL2 disables the interrupt, so that it waits at the physical controller, while the line is
+ * high, the guest masks interrupts, and the guest does not wait for one (its WFI and WFE trap meanwhile). EL2
+ * checks this after 5 us and then after twice the time before; after nine checks it delivers the interrupt,
+ * which may then be spurious. An interrupt that the device does assert again is delayed: after the guest has
+ * unmasked interrupts, by at most the time for which they were masked, and 5 us.
  */
 #include "vgic/vgic_internal.h"
 #include "vm/clock.h"
@@ -33,7 +34,7 @@ static void look_later(struct cpu *cpu, uint32_t wait_ns)
     rare_alarm_set(RARE_ALARM_EARLY, clock_now() + clock_ticks(wait_ns));
 }
 
-/* Of a core that VCPUs share WFI always traps. */
+/* On a core that VCPUs share, WFI always traps. */
 static void trap_waiting(const struct cpu *cpu, bool trap)
 {
     if (cpu->shared == NULL) {
@@ -43,7 +44,7 @@ static void trap_waiting(const struct cpu *cpu, bool trap)
     }
 }
 
-/* The physical controller may send it, if the guest still wants it. */
+/* Enables the interrupt at the physical controller again, if the guest still has it enabled. */
 static void let_come(struct cpu *cpu)
 {
     struct domain *domain = cpu->early.domain;
@@ -61,7 +62,7 @@ static void let_come(struct cpu *cpu)
     spin_unlock(&domain->vgic.lock);
 }
 
-/* One at a time for each core: a second one is delivered at once. */
+/* Each core delays one interrupt at a time; a second one is delivered at once. */
 bool vgic_comes_early(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t intid)
 {
     struct cpu *cpu = vcpu->cpu;
@@ -70,7 +71,8 @@ bool vgic_comes_early(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t 
         cpu->early.passes = 0;
         return false;
     }
-    /* Its list register was not looked at since it was written: the guest has just ended it. */
+    /* It is resident because its list register was not read back since it was written: the guest has just
+     * ended it. */
     if ((bank->resident & ~bank->edge & vgic_bit(intid)) == 0 || cpu->early.domain != NULL ||
         !guest_masks()) {
         return false;

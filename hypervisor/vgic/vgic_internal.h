@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of the virtual GIC share: finding an interrupt's state, and the protocol by which a change
- * of state reaches the VCPU that it concerns. Only vgic*.c include it; every function needs the domain's
- * lock.
+ * Interfaces between the parts of the virtual GIC: access to an interrupt's state, and how a change of state
+ * is passed to the VCPU that it affects. Only vgic*.c include this. Every function needs the domain's lock.
  */
 #ifndef BULKHEAD_VGIC_INTERNAL_H
 #define BULKHEAD_VGIC_INTERNAL_H
@@ -21,13 +20,13 @@ extern "C" {
 #define VGIC_CONTROL_GROUP0 (1u << 0)
 #define VGIC_CONTROL_GROUP1 (1u << 1)
 
-/* Flags of a vgic_slot besides vgic_lr_flag: state that moved into the list register. */
-#define VGIC_SLOT_LATCHED (1u << 8) /* pending by itself, not only because of the line */
+/* Flags of a vgic_slot in addition to vgic_lr_flag: state that has moved into the list register. */
+#define VGIC_SLOT_LATCHED (1u << 8) /* pending by itself, not only because the line is high */
 #define VGIC_SLOT_HELD    (1u << 9)
-/* 1u << 10: VGIC_SLOT_TIMER */
+/* 1u << 10 is VGIC_SLOT_TIMER. */
 /* Bits 15:13 are the sender of a software-generated interrupt: VGIC_LR_SENDER(). */
 
-/* The bank of an INTID below VGIC_INTID_LIMIT, as the VCPU sees it. */
+/* The bank that holds an INTID below VGIC_INTID_LIMIT, for this VCPU. */
 static inline struct vgic_bank *vgic_bank_of(struct vcpu *vcpu, uint32_t intid)
 {
     return intid < GIC_PRIVATE_COUNT ? &vcpu->vgic.bank : &vcpu->domain->vgic.spis[intid / 32 - 1];
@@ -38,13 +37,13 @@ static inline uint32_t vgic_bit(uint32_t intid)
     return 1u << intid % 32;
 }
 
-/* Pending, wherever from; what is in list registers not included. */
+/* Pending interrupts of the bank, for any reason, without those in list registers. */
 static inline uint32_t vgic_pending(const struct vgic_bank *bank)
 {
     return bank->pending | (bank->line & ~bank->edge);
 }
 
-/* Takes and clears the lowest set bit; `*mask` is not 0. */
+/* Clears the lowest set bit of `*mask` and returns its number. `*mask` must not be 0. */
 static inline uint32_t vgic_next_bit(uint32_t *mask)
 {
     uint32_t n = (uint32_t)__builtin_ctz(*mask);
@@ -53,11 +52,11 @@ static inline uint32_t vgic_next_bit(uint32_t *mask)
     return n;
 }
 
-/* vgic_early.c: whether a passed-through SPI that has arrived comes before the guest's handler of its last
- * one is done; then it waits at the physical controller. On the VCPU's core. */
+/* vgic_early.c: true if a passed-through SPI has arrived before the guest's handler of its previous one has
+ * finished; it then waits at the physical controller. Called on the VCPU's core. */
 bool vgic_comes_early(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t intid);
 
-/* The VCPU of the domain that executes this, or NULL. */
+/* The VCPU of the domain that runs on the executing core, or NULL. */
 static inline struct vcpu *vgic_here(const struct domain *domain)
 {
     struct vcpu *vcpu = this_cpu()->vcpu;
@@ -65,14 +64,15 @@ static inline struct vcpu *vgic_here(const struct domain *domain)
     return vcpu != NULL && vcpu->domain == domain ? vcpu : NULL;
 }
 
-/* Whether the domain may have physical interrupts. A VCPU that has not heard yet that its domain was stopped
- * still writes registers; after vgic_domain_stop() nobody would take an enable back. */
+/* True if physical interrupts may be enabled for the domain. A VCPU that has not yet learnt that its domain
+ * was stopped can still write registers; after vgic_domain_stop(), no code would disable such an interrupt
+ * again. */
 static inline bool vgic_domain_runs(const struct domain *domain)
 {
     return atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING;
 }
 
-/* Interrupts of the bank that the distributor forwards. */
+/* Interrupts of the bank that the distributor forwards: enabled, in an enabled group. */
 static inline uint32_t vgic_forwarded(const struct domain *domain, const struct vgic_bank *bank)
 {
     uint32_t groups = 0;
@@ -86,7 +86,8 @@ static inline uint32_t vgic_forwarded(const struct domain *domain, const struct 
     return groups & bank->enabled;
 }
 
-/* Interrupts of the bank that could be taken, wherever they are routed to; not those in list registers. */
+/* Interrupts of the bank that can be delivered, whatever VCPU they are routed to, without those in list
+ * registers. */
 static inline uint32_t vgic_due(const struct domain *domain, const struct vgic_bank *bank)
 {
     return vgic_pending(bank) & vgic_forwarded(domain, bank) & ~bank->active & ~bank->resident;
@@ -97,7 +98,7 @@ static inline bool vgic_targets(const struct vcpu *vcpu, uint32_t intid)
     return intid < GIC_PRIVATE_COUNT || (vcpu->vgic.routed[intid / 32 - 1] & vgic_bit(intid)) != 0;
 }
 
-/* `priority` as a register has it. */
+/* Sets the priority of interrupt `i` of the bank, as a register write gives it. */
 static inline void vgic_set_priority(struct vgic_bank *bank, uint32_t i, uint8_t priority)
 {
     bank->priority[i] = priority;
@@ -108,7 +109,7 @@ static inline void vgic_set_priority(struct vgic_bank *bank, uint32_t i, uint8_t
     }
 }
 
-/* `index`: of a VCPU, or VGIC_NO_VCPU. */
+/* `index` is the index of a VCPU, or VGIC_NO_VCPU. */
 static inline void vgic_set_target(struct domain *domain, uint32_t spi, uint32_t index)
 {
     uint32_t old = domain->vgic.target[spi];
@@ -138,7 +139,7 @@ static inline void vgic_set_owner(struct domain *domain, uint32_t spi, uint32_t 
     domain->vgic.owner[spi] = (uint8_t)index;
 }
 
-/* Ends active interrupts of a bank, INTIDs from `first`, that are in no list register. */
+/* Ends active interrupts `mask` of a bank that are in no list register. `first` is the INTID of bit 0. */
 static inline void vgic_end(struct vgic_bank *bank, uint32_t first, uint32_t mask)
 {
     uint32_t held = mask & bank->held & ~bank->pending;
@@ -150,47 +151,51 @@ static inline void vgic_end(struct vgic_bank *bank, uint32_t first, uint32_t mas
     }
 }
 
-/* VCPUs (bit = index) that must call vgic_update() because interrupts `mask` of a bank changed. Those where
- * such an interrupt is resident will look at their list registers again if `look_again`. `first`: INTID of
- * bit 0; `owner`: the VCPU of a private bank, NULL for SPIs. */
+/* VCPUs (bit = index) that must call vgic_update() because interrupts `mask` of a bank have changed. If
+ * `look_again`, VCPUs where one of them is in a list register will also read back their list registers.
+ * `first`: INTID of bit 0; `owner`: the VCPU of a private bank, NULL for SPIs. */
 uint32_t vgic_concerned(struct domain *domain, struct vcpu *owner, uint32_t first, uint32_t mask,
                         bool look_again);
 
-/* Brings the list registers of this core up to date: collects what the guest has finished, puts in what is
- * due, the most urgent first. Returns other VCPUs that must do the same. On the VCPU's core. */
+/* Brings the list registers of this core up to date: collects interrupts that the guest has finished, and
+ * puts in those that can be delivered, the most urgent first. Returns other VCPUs that must do the same.
+ * Called on the VCPU's core. */
 uint32_t vgic_update(struct vcpu *vcpu);
 
-/* vgic_update() after this one interrupt, of the VCPU, became pending: the short way for the common case. */
+/* Fast path of vgic_update() after interrupt `intid` of the VCPU has become pending. */
 uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid);
 
-/* Moves all states out of the list registers, which are left as they are. On the VCPU's core. */
+/* Moves the state of all list registers back into the banks, without writing the list registers. Called on
+ * the VCPU's core. */
 uint32_t vgic_recall(struct vcpu *vcpu);
 
-/* Moves all states out of the list registers and empties them, for another VCPU. On the VCPU's core. */
+/* Moves the state of all list registers back into the banks and empties them, for another VCPU. Called on the
+ * VCPU's core. */
 uint32_t vgic_withdraw(struct vcpu *vcpu);
 
-/* Whether any interrupt that is not in a list register could be taken by the VCPU now, but for priorities. */
+/* True if an interrupt that is in no list register can be delivered to the VCPU now, priorities aside. */
 bool vgic_any_due(const struct vcpu *vcpu);
 
-/* Pending or active interrupts of [first, first + 32) in this core's list registers; `state`: vgic_lr_flag.
- */
+/* Interrupts of [first, first + 32) that are pending or active, as `state` (vgic_lr_flag) says, in this
+ * core's list registers. */
 uint32_t vgic_peek(struct vcpu *vcpu, uint32_t first, uint32_t state);
 
-/* Releases the lock and tells the VCPUs of `kick`; the executing one (or NULL) updates before that. */
+/* Releases the lock and notifies the VCPUs in `kick`. If the executing VCPU `here` (or NULL) is in `kick`, it
+ * is updated before. */
 void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick);
 
-/* Registers that exist once per 32 interrupts, in the distributor and in the redistributors' SGI frame alike
- * (offsets 0x80 to 0xCFF). `owner` is NULL in the distributor. Adds to *kick. Returns false for a bad width.
- */
+/* Handles an access to registers that have a field for each interrupt, in the distributor and in the
+ * redistributors' SGI frame alike (offsets 0x80 to 0xCFF). `owner` is NULL in the distributor. Adds VCPUs to
+ * notify to *kick. Returns false for an access width that the register does not have. */
 bool vgic_bank_access(struct vcpu *here, struct vcpu *owner, struct mmio_access *access, uint32_t *kick);
 
-/* GICD_CTLR's group enables are written. */
+/* Handles a write of the group enables in GICD_CTLR. Returns the VCPUs to notify. */
 uint32_t vgic_write_control(struct domain *domain, uint32_t groups);
 
-/* Routes an SPI to a VCPU of the domain, or nowhere (VGIC_NO_VCPU). */
+/* Routes an SPI to a VCPU of the domain, or to none (VGIC_NO_VCPU). Returns the VCPUs to notify. */
 uint32_t vgic_route_spi(struct domain *domain, uint32_t intid, uint32_t vcpu_index);
 
-#define VGIC_IIDR 0x4200043Bu /* 'B', revision 0, implementer Arm as the register model's */
+#define VGIC_IIDR 0x4200043Bu /* 'B', revision 0, implementer Arm, as in the register model */
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a guest sees of its interrupt controller, as far as it depends on the GIC's version: which frames are
- * emulated, where, and which system registers. Trap handlers call it, without knowing the version; it is
- * implemented once in each arch/gicv*, and one of them is linked in.
+ * The part of a guest's interrupt controller that depends on the GIC's version: which frames are emulated at
+ * which addresses, and which system registers exist. Trap handlers call it without knowing the version. Each
+ * arch/gicv* has an implementation; one of them is linked in.
  */
 #ifndef BULKHEAD_VGIC_MODEL_H
 #define BULKHEAD_VGIC_MODEL_H
@@ -26,27 +26,28 @@ enum vgic_frame {
     VGIC_FRAME_REDISTRIBUTOR,
 };
 
-/* The emulated frame at a guest-physical address, and the address's distance from the frame's start. */
+/* The emulated frame at guest-physical address `ipa`; `*offset` is the address's offset within the frame. */
 enum vgic_frame vgic_frame_at(const struct domain *domain, uint64_t ipa, uint64_t *offset);
 
-/* An access of the executing VCPU. Registers that do not exist read as zero and ignore writes; false: a width
- * that the register does not have, or a place outside of the domain's frames. */
+/* Handles an access of the executing VCPU. Registers that do not exist read as zero and ignore writes.
+ * Returns false if the register does not have this access width, or if the offset is outside the domain's
+ * frames. */
 bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_access *access);
 
-/* The distributor's register at `offset`, a multiple of 4, if its 32 bits can be read without the domain's
- * lock: the short way of vgic_frame_access(). Returns false for all others. */
+/* Fast path of vgic_frame_access() for reads of 32 bits that need no lock. `offset` is a multiple of 4 in the
+ * distributor. Returns false for registers that need the lock. */
 bool vgic_dist_read_unlocked(const struct domain *domain, uint64_t offset, uint64_t *value);
 
-/* 32 bits are written to the distributor's register at `offset` that sends software-generated interrupts,
- * where it has one: the short way of vgic_frame_access(). Returns false for all others. */
+/* Fast path of vgic_frame_access() for a write of 32 bits to the distributor's register that sends
+ * software-generated interrupts, if the version has one. Returns false for all other registers. */
 bool vgic_dist_send_sgi(struct vcpu *vcpu, uint64_t offset, uint32_t value);
 
-/* MRS or MSR of the executing VCPU, encoded as in SYSREG_ENCODING(). Returns false if the guest's interrupt
- * controller has no such register; else counts the exit. */
+/* Handles an MRS or MSR of the executing VCPU; `encoding` as of SYSREG_ENCODING(). Returns false if the
+ * guest's interrupt controller has no such register; otherwise counts the exit. */
 bool vgic_sysreg_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64_t *value);
 
-/* Gives a domain the registers of the interrupt controller that it uses without traps. When its stage 2 is
- * built; false when the pool is exhausted. */
+/* Maps the registers of the interrupt controller that a domain uses without traps. Called when its stage 2 is
+ * built. Returns false if the pool is exhausted. */
 bool vgic_map_registers(const struct stage2 *stage2);
 
 #ifdef __cplusplus

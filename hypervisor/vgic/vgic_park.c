@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The virtual interrupt controller of VCPUs that share a core: whose the list registers are, and who waits.
- * shared_core.c calls it, on the core. A VCPU that is parked has all of its interrupts' states in its banks;
- * who changes them there sends a request only if it waits.
+ * The virtual interrupt controller of VCPUs that share a core: which VCPU has the list registers, and which
+ * VCPUs wait for interrupts. shared_core.c calls it, on the core. A parked VCPU has all states of its
+ * interrupts in its banks; a core that changes them there sends a request only if the VCPU waits.
  */
 #include "vgic/vgic.h"
 #include "vgic/vgic_internal.h"
@@ -13,8 +13,8 @@
 #define TIMER_MASKED  (1u << 1)
 #define TIMER_ISTATUS (1u << 2)
 
-/* A timer's interrupt is a level: it comes again with the timer, so that nothing is kept of one that is
- * pending. Its physical one must not stay active: it is the next VCPU's, too. */
+/* A timer's interrupt is level-triggered: it is signalled again when the timer is loaded, so a pending one
+ * need not be saved. The physical interrupt must not stay active, because the next VCPU uses it, too. */
 static void give_timers_back(struct vgic_bank *bank)
 {
     uint32_t timers = bank->held & VGIC_PRIVATE_HW;
@@ -26,7 +26,8 @@ static void give_timers_back(struct vgic_bank *bank)
     }
 }
 
-/* Of a timer whose interrupt the guest is handling: it must not interrupt again before the guest's end. */
+/* A timer whose interrupt the guest is handling must not interrupt again before the guest ends the
+ * interrupt. */
 static void take_timers_back(struct vgic_bank *bank)
 {
     uint32_t timers = bank->active & VGIC_PRIVATE_HW;
@@ -87,7 +88,8 @@ static uint32_t timers_due(void)
            (is_due(sysreg_read(CNTP_CTL_EL0)) ? 1u << BH_PHYSICAL_TIMER_INTID : 0u);
 }
 
-/* With the domain's lock. A timer's interrupt may not have been taken yet: nobody asks while EL2 runs. */
+/* Needs the domain's lock. Reads the timers, because an interrupt of theirs may not have been taken yet: EL2
+ * runs with interrupts masked. */
 static bool has_come(struct vcpu *vcpu)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
@@ -115,7 +117,7 @@ bool vgic_has_come(struct vcpu *vcpu)
     spin_lock(&vcpu->domain->vgic.lock);
     come = has_come(vcpu);
     if (!come) {
-        vcpu->vgic.come_ticks = 0; /* of one that is disabled, or has gone again */
+        vcpu->vgic.come_ticks = 0; /* that interrupt was disabled, or its line has fallen again */
     }
     spin_unlock(&vcpu->domain->vgic.lock);
     return come;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The choice of interrupts for list registers, on masks of 32 interrupts.
+ * Selection of interrupts for the list registers, on masks of 32 interrupts.
  */
 #include "vgic/vgic_select.h"
 #include "vgic/vgic_internal.h"
@@ -20,7 +20,8 @@ void vgic_find_waiting(const struct vcpu *vcpu, bool active_only, struct vgic_se
         if ((bank->pending | bank->line | bank->active) == 0) {
             continue;
         }
-        /* Until its end, an active SPI stays with the VCPU that took it, wherever it is routed now. */
+        /* Until it ends, an active SPI stays with the VCPU that took it, whatever VCPU it is routed to
+         * now. */
         found = bank->active & ~bank->resident & (n == 0 ? UINT32_MAX : vcpu->vgic.owned[n - 1]);
         if (!active_only) {
             found |= vgic_due(vcpu->domain, bank) & (n == 0 ? UINT32_MAX : vcpu->vgic.routed[n - 1]);
@@ -45,7 +46,7 @@ bool vgic_has_more(const struct vgic_set *set, uint32_t count)
     return false;
 }
 
-/* In what follows, all masks of a set are valid. */
+/* In the following functions, all masks of a set are valid. */
 
 static bool is_empty(const struct vgic_set *set)
 {
@@ -57,7 +58,7 @@ static bool is_empty(const struct vgic_set *set)
     return any == 0;
 }
 
-/* Those of a set that have its most urgent priority, the lowest number. */
+/* The interrupts of a set that have the most urgent priority in it, which is the lowest number. */
 static struct vgic_set of_first_priority(const struct vcpu *vcpu, const struct vgic_set *set)
 {
     struct vgic_set first = *set;
@@ -77,7 +78,7 @@ static struct vgic_set of_first_priority(const struct vcpu *vcpu, const struct v
     return first;
 }
 
-/* Those that are active, or those that are not. */
+/* The interrupts of a set that are active, or those that are not. */
 static struct vgic_set with_activity(const struct vcpu *vcpu, const struct vgic_set *set, bool active)
 {
     struct vgic_set found = {.banks = 0};
@@ -88,8 +89,7 @@ static struct vgic_set with_activity(const struct vcpu *vcpu, const struct vgic_
     return found;
 }
 
-/* Moves interrupts of `some`, a part of `from`, at most `count`. Returns how many more there might have been.
- */
+/* Moves at most `count` interrupts of `some`, a subset of `from`. Returns `count` minus the number moved. */
 static uint32_t move(struct vgic_set *from, struct vgic_set *to, const struct vgic_set *some, uint32_t count)
 {
     for (uint32_t n = 0; n < VGIC_BANKS && count != 0; n++) {
@@ -103,7 +103,7 @@ static uint32_t move(struct vgic_set *from, struct vgic_set *to, const struct vg
     return count;
 }
 
-/* Moves the most urgent ones, the active first among equals. Each round but the last moves one at least. */
+/* Moves the most urgent ones, active ones first among equal priorities. Each round moves at least one. */
 static uint32_t move_most_urgent(const struct vcpu *vcpu, struct vgic_set *from, struct vgic_set *to,
                                  uint32_t count)
 {
@@ -130,8 +130,8 @@ void vgic_leave_most_urgent(const struct vcpu *vcpu, struct vgic_set *waiting, u
 
         rest.masks[n] = waiting->masks[n];
     }
-    /* The most urgent one that can be taken is among the first `count` anyway, or else takes the place of the
-     * last of them. */
+    /* Keep the most urgent interrupt that can be delivered: it is among the first `count` anyway, or it
+     * replaces the last of them. */
     pending = with_activity(vcpu, &rest, false);
     if (!is_empty(&pending)) {
         pending = of_first_priority(vcpu, &pending);

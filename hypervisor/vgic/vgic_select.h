@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which interrupts of a VCPU wait for a list register, and which of them are the most urgent. Both need the
- * domain's lock. 32 interrupts are looked at together, so that the work is bounded by the banks and the list
- * registers; how many interrupts a guest has pending or active hardly matters.
+ * Selection of the interrupts of a VCPU that wait for a list register, and of the most urgent among them. All
+ * functions need the domain's lock. They process 32 interrupts at a time, so that the work is bounded by the
+ * number of banks and list registers, and hardly depends on how many interrupts are pending or active.
  */
 #ifndef BULKHEAD_VGIC_SELECT_H
 #define BULKHEAD_VGIC_SELECT_H
@@ -18,19 +18,20 @@ struct vcpu;
 /* A set of interrupts of a VCPU. */
 struct vgic_set {
     uint32_t banks;             /* bit n: masks[n] is valid, and not 0 */
-    uint32_t masks[VGIC_BANKS]; /* bit i of masks[n]: INTID 32 n + i */
+    uint32_t masks[VGIC_BANKS]; /* bit i of masks[n] is INTID 32 n + i */
 };
 
-/* Interrupts that are active or, unless `active_only`, could be taken, and are in no list register. */
+/* Finds interrupts that are in no list register and are active or, unless `active_only`, can be delivered. */
 void vgic_find_waiting(const struct vcpu *vcpu, bool active_only, struct vgic_set *waiting);
 
-/* Whether there are more than `count`. */
+/* True if the set has more than `count` interrupts. */
 bool vgic_has_more(const struct vgic_set *set, uint32_t count);
 
-/* Leaves the `count` most urgent of a set that has more. Of equal priorities active ones come first, so that
- * their end is seen; those that a register write made active come last, because they have no handler that
- * would end them next. If any can be taken, one such is among them, however urgent the active ones are: the
- * guest may end none of those before it has that one. */
+/* Reduces a set that has more than `count` interrupts to the `count` most urgent ones. Among equal
+ * priorities, active interrupts come first, so that EL2 sees their end. Interrupts that a register write made
+ * active come last, because no handler will end them soon. If any interrupt can be delivered, at least one
+ * such is kept however urgent the active ones are, because the guest may not end any of those before it has
+ * handled that one. */
 void vgic_leave_most_urgent(const struct vcpu *vcpu, struct vgic_set *waiting, uint32_t count);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a core needs, by its own account (ID registers, DDI 0487) and, where that is older than the problem,
- * by its type: Arm's security bulletins "Cache Speculation Side-channels" and "Spectre-BHB".
+ * Finds the protection that a core needs from its ID registers (DDI 0487) and, for cores older than the
+ * problem, from its type: Arm's security bulletins "Cache Speculation Side-channels" and "Spectre-BHB".
  */
 #include "vm/branch_predictors.h"
 #include "vm/cpu.h"
@@ -57,7 +57,7 @@ static const struct core_type {
     {0xD4F, 0, 132}, /* Neoverse V2 */
 };
 
-/* NULL: a type that is not in the list. */
+/* The calling core's type; NULL if it is not in the list. */
 static const struct core_type *own_type(void)
 {
     uint64_t type = MIDR_TYPE(sysreg_read(MIDR_EL1) & MIDR_MOST_SPECIFIC);
@@ -75,8 +75,8 @@ static int32_t firmware(uint32_t function, uint32_t argument)
     return (int32_t)arch_smc(function, argument, 0, 0);
 }
 
-/* What firmware says of a workaround for the calling core. Older firmware must not be asked: that function
- * may be another one there. */
+/* Firmware's answer about a workaround for the calling core. Older firmware must not be asked, because the
+ * function number may have another meaning there. */
 static int32_t ask(uint32_t workaround)
 {
     if (system_manifest()->platform.psci_method != BH_PSCI_METHOD_SMC ||
@@ -86,7 +86,7 @@ static int32_t ask(uint32_t workaround)
     return firmware(SMCCC_ARCH_FEATURES, workaround);
 }
 
-/* As an answer to guests. */
+/* Firmware's answer, in the form in which guests get it. */
 static int8_t answer(uint32_t workaround)
 {
     int32_t found = ask(workaround);
@@ -97,7 +97,7 @@ static int8_t answer(uint32_t workaround)
     return (int8_t)found;
 }
 
-/* Targets that others have trained. */
+/* Protection against branch targets that other contexts have trained. */
 static void init_targets(struct branch_predictors *own, const struct core_type *type, uint64_t csv2)
 {
     bool safe = csv2 != 0 || (type != NULL && type->in_order != 0);
@@ -108,7 +108,7 @@ static void init_targets(struct branch_predictors *own, const struct core_type *
     }
 }
 
-/* The history by which a target is chosen: it is one for all contexts. */
+/* Protection against branch history, which selects a target and is shared by all contexts. */
 static void init_history(struct branch_predictors *own, const struct core_type *type, uint64_t csv2)
 {
     own->workaround_3 = WORKAROUND_HELPS;
@@ -126,7 +126,7 @@ static void init_history(struct branch_predictors *own, const struct core_type *
     }
 }
 
-/* Targets and history are of one predictor: to forget the one without the other helps nobody. */
+/* Targets and history belong to one predictor: clearing only one of them does not help. */
 static void combine(struct branch_predictors *own)
 {
     if (own->workaround_1 == WORKAROUND_NOT_SUPPORTED) {
@@ -138,8 +138,8 @@ static void combine(struct branch_predictors *own)
     }
 }
 
-/* Loads that guess that no older store is to their address: stopped for good where firmware can. True: EL2
- * needs no more. */
+/* Protection against loads that speculatively bypass older stores: firmware turns this off permanently where
+ * it can. Returns true if EL2 needs nothing more. */
 static bool init_loads(struct branch_predictors *own, const struct core_type *type)
 {
     int32_t found;

@@ -44,7 +44,7 @@ uint64_t clock_ticks(uint64_t duration_ns)
     return seconds * hz + (rest * hz + 999999999u) / 1000000000u;
 }
 
-/* Arms the timer for the earliest alarm, or turns it off, which withdraws its interrupt. */
+/* Arms the timer for the earliest alarm. Without an alarm, turns it off, which withdraws its interrupt. */
 static void arm(const uint64_t alarms_here[CLOCK_ALARM_COUNT])
 {
     uint64_t earliest = UINT64_MAX;

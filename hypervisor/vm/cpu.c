@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The array of cores, and interrupts between them.
+ * The array of cores, and requests between them.
  */
 #include "vm/cpu.h"
 #include "vm/domain.h"
@@ -54,7 +54,7 @@ void cpu_send_request(struct cpu *target, uint32_t request)
 {
     uint32_t before = atomic_fetch_or_explicit(&target->requests, request, memory_order_acq_rel);
 
-    /* The target clears all bits at once after it was interrupted: one interrupt serves them all. */
+    /* The target clears all bits at once after the interrupt, so one interrupt is enough for all of them. */
     if (before == 0) {
         gic_send_sgi(target->mpidr, EL2_SGI);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The domains and their VCPUs: where they are.
+ * The arrays of domains and VCPUs.
  */
 #include "vm/domain.h"
 #include "vm/cpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A domain: its place in the manifest, its state, its virtual devices and its VCPUs. Domains never share
- * anything but code. Its life, from start to end, is run/domain_life.h's.
+ * A domain: its manifest entry, its state, its virtual devices and its VCPUs. Domains share nothing but EL2's
+ * code. run/domain_life.h starts, restarts and ends domains.
  */
 #ifndef BULKHEAD_DOMAIN_H
 #define BULKHEAD_DOMAIN_H
@@ -25,10 +25,12 @@
 extern "C" {
 #endif
 
-/* How far a restart has come: `part` counts the domain's segments, to be cleaned, and then its images, to be
- * loaded; `offset` is within it. Of the core of its first VCPU alone. */
+/* Progress of a restart. `part` counts first the domain's segments, which are cleaned from the caches, and
+ * then its images, which are loaded; `offset` is the position within the part. Used only by the core of the
+ * domain's first VCPU. */
 struct reload {
-    uint32_t request; /* which restart it is of: `restart_requests` then */
+    /* the restart to which this progress belongs: the value of `restart_requests` when it began */
+    uint32_t request;
     uint32_t part;
     uint64_t offset;
 };
@@ -36,7 +38,7 @@ struct reload {
 struct domain {
     const struct manifest_domain *config;
     uint32_t index;
-    struct spinlock life;   /* steps from state to state, and what belongs to each */
+    struct spinlock life;   /* protects changes of `state`, and what belongs to each state */
     _Atomic uint32_t state; /* enum bh_domain_state */
     struct reload reload;
     struct life_log log;
@@ -45,28 +47,28 @@ struct domain {
     struct flash flash;
     struct vgic_domain vgic;
     struct vuart vuart;
-    struct event_pool share; /* of a budget that its VCPUs have together */
+    struct event_pool share; /* events of a budget that the domain's VCPUs share */
     struct bandwidth_update update;
     struct mpam_domain mpam;
-    _Atomic uint32_t restart_requests; /* counted under `life` */
-    _Atomic uint32_t restart_end;      /* enum bh_domain_end: why, of the last request */
-    bool spread;                       /* its VCPUs are on several cores */
+    _Atomic uint32_t restart_requests; /* number of restart requests; changed under `life` */
+    _Atomic uint32_t restart_end;      /* enum bh_domain_end: the reason of the last restart request */
+    bool spread;                       /* its VCPUs are on more than one core */
     uint32_t vcpu_count;
-    struct vcpu *vcpus; /* vcpu_count of them, in order of their index */
+    struct vcpu *vcpus; /* `vcpu_count` VCPUs, in order of their index */
 };
 
-/* The domain with this index in the manifest. The index must be valid. */
+/* The domain with this index in the manifest, which must be valid. */
 struct domain *domain_at(uint32_t index);
 uint32_t domain_count(void);
 
-/* VCPU number `index` of the manifest. The index must be valid. */
+/* VCPU number `index` of the manifest, which must be valid. */
 struct vcpu *vcpu_at(uint32_t index);
 
-/* A VCPU of the domain has this core. */
+/* True if one of the domain's VCPUs is assigned to this core. */
 bool domain_is_on(const struct domain *domain, const struct cpu *cpu);
 
-/* The cores of its VCPUs are to look at what has become of it: others are interrupted, this one looks when it
- * leaves EL2. Any core. */
+/* Makes the cores of the domain's VCPUs check the domain's state: other cores are interrupted, the calling
+ * core checks when it leaves EL2. May be called on any core. */
 void domain_tell_cores(const struct domain *domain);
 
 static inline bool domain_has_flag(const struct domain *domain, uint32_t flag)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of EL2 itself: an exception that it took. Reports and turns the machine off, because nothing that
- * EL2 promised can be kept any longer.
+ * An exception at EL2 is a fatal error: reports it and turns the machine off, because EL2 can no longer
+ * guarantee anything.
  */
 #include "base/format.h"
 #include "base/platform_check.h"
@@ -11,14 +11,14 @@
 
 void panic_exception(uint64_t vector, uint64_t esr, uint64_t pc, uint64_t address, uint64_t sp, uint64_t lr);
 
-/* Called by the vectors, on a stack of its own, with the MMU on or, at boot, still off. */
+/* Called by the vectors on a separate stack, with the MMU on or, during boot, off. */
 void panic_exception(uint64_t vector, uint64_t esr, uint64_t pc, uint64_t address, uint64_t sp, uint64_t lr)
 {
     char line[160];
     uint32_t phase = system_status()->phase;
 
-    /* It has been said why: turning the machine off was what failed, because there is no firmware to do it.
-     */
+    /* The reason was already reported: turning the machine off has failed, because there is no firmware to do
+     * it. */
     if (phase == BH_PHASE_REFUSED || phase == BH_PHASE_PANICKED) {
         for (;;) {
             arch_wfe();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The clock's alarm is set to the earliest deadline. When it is due, it is set to the next one.
+ * Sets the clock's alarm to the earliest deadline, and when that is due, to the next one.
  */
 #include "vm/rare_alarm.h"
 #include "vm/clock.h"

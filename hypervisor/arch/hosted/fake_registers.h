@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands in for hardware in unit tests: system registers of several cores as plain storage, device
- * registers as mapped windows, a log of every write, counts of barriers. One host thread plays all cores in
- * turn. Models (fake_gic.h) attach through hooks. Knows nothing of the hypervisor but the accessor headers.
+ * Stand-in for hardware in unit tests: system registers of several cores as plain storage, device registers
+ * as mapped windows, a log of every write, and counts of barriers. One host thread plays all cores in turn.
+ * Models (fake_gic.h) attach through hooks. Of the hypervisor, it uses only the accessor headers.
  */
 #ifndef BULKHEAD_FAKE_REGISTERS_H
 #define BULKHEAD_FAKE_REGISTERS_H
@@ -20,35 +20,35 @@ extern "C" {
 
 #define FAKE_CORES 8u
 
-/* Everything as after power-on: registers zero, no windows, no hooks, empty log, core 0 executes. */
+/* Sets the state after power-on: registers zero, no windows, no hooks, empty log, core 0 executing. */
 void fake_reset(void);
 
-/* The core that executes from now on. */
+/* Selects the core that executes from now on. */
 void fake_switch_core(uint32_t core);
 uint32_t fake_current_core(void);
 
-/* A system register of the executing core, past hooks and log. */
+/* A system register of the executing core, accessed without hooks and log. */
 uint64_t fake_sysreg(enum sysreg_id id);
 void fake_set_sysreg(enum sysreg_id id, uint64_t value);
-/* The same, of any core. */
+/* A system register of any core, accessed without hooks and log. */
 uint64_t fake_core_sysreg(uint32_t core, enum sysreg_id id);
 void fake_set_core_sysreg(uint32_t core, enum sysreg_id id, uint64_t value);
 
-/* A hook returns true if it has answered or taken the access; otherwise it goes to the storage. */
+/* A hook returns true if it has handled the access; otherwise the access goes to the storage. */
 typedef bool (*fake_sysreg_read_hook)(enum sysreg_id id, uint64_t *value);
 typedef bool (*fake_sysreg_write_hook)(enum sysreg_id id, uint64_t value);
 void fake_hook_sysregs(fake_sysreg_read_hook read, fake_sysreg_write_hook write);
-/* Asked after those: the performance monitors' (fake_pmu.h). */
+/* Hooks for the performance monitors (fake_pmu.h), called after the hooks above. */
 void fake_hook_monitors(fake_sysreg_read_hook read, fake_sysreg_write_hook write);
 
-/* Maps a window of device registers, zero at first. `offset` in hooks counts from `pa`. An access outside of
+/* Maps a window of device registers, initially zero. `offset` in hooks counts from `pa`. An access outside
  * all windows counts as a fault (fake_faults()) and reads as zero. */
 typedef bool (*fake_mmio_read_hook)(uint64_t offset, unsigned bytes, uint64_t *value);
 typedef bool (*fake_mmio_write_hook)(uint64_t offset, unsigned bytes, uint64_t value);
 void fake_map(uint64_t pa, size_t bytes, fake_mmio_read_hook read, fake_mmio_write_hook write);
 uint32_t fake_faults(void);
 
-/* Device registers past hooks and log. The address must be in a window. */
+/* Device registers, accessed without hooks and log. The address must be in a window. */
 uint32_t fake_mmio32(uint64_t pa);
 void fake_set_mmio32(uint64_t pa, uint32_t value);
 
@@ -65,7 +65,7 @@ size_t fake_write_count(void);
 const struct fake_write *fake_write_at(size_t index);
 void fake_forget_writes(void);
 
-/* How many system-register accesses, reads included, there were since fake_forget_writes(). */
+/* Number of system-register accesses, including reads, since fake_forget_writes(). */
 size_t fake_sysreg_access_count(void);
 
 enum fake_barrier {
@@ -85,7 +85,7 @@ enum fake_barrier {
     FAKE_FP_CLEAR,
     FAKE_FP_SAVE,
     FAKE_FP_LOAD,
-    FAKE_ICACHE_INVALIDATE, /* of this core, in place of a guest, and of all */
+    FAKE_ICACHE_INVALIDATE, /* executed for a guest: on this core; on all cores */
     FAKE_ICACHE_INVALIDATE_EVERYWHERE,
     FAKE_ICACHE_LINE,
     FAKE_DCACHE_CLEAN_LINE,
@@ -93,33 +93,34 @@ enum fake_barrier {
 };
 uint32_t fake_barriers(enum fake_barrier which);
 
-/* Called when the code under test executes ISB, a DSB or a TLBI of its own tables, so that a test sees their
- * order and what is in memory then. `everywhere` and `address` are of the TLBI. */
+/* Called when the code under test executes ISB, a DSB or a TLBI of its own tables, so that a test can check
+ * their order and the memory's content at that time. `everywhere` and `address` are those of the TLBI. */
 typedef void (*fake_barrier_hook)(enum fake_barrier which, bool everywhere, uint64_t address);
 void fake_hook_barriers(fake_barrier_hook hook);
 
-/* An asynchronous abort of the executing core that EL2 has not taken. */
+/* Sets whether the executing core has an asynchronous abort that EL2 has not taken. */
 void fake_pend_serror(bool pending);
 bool fake_serror_is_pending(void);
 
-/* Whether firmware keeps MPAM's registers to itself. */
+/* Sets whether firmware keeps MPAM's registers to itself. */
 void fake_undefine_mpam(bool undefined);
 
-/* The last TLBI that EL2 has executed in place of a guest. */
+/* The last TLBI that EL2 has executed for a guest. */
 struct fake_tlbi {
-    uint32_t count; /* of all */
+    uint32_t count; /* number of all such TLBIs */
     enum tlbi_form form;
     bool everywhere;
     uint64_t operand;
 };
 struct fake_tlbi fake_last_tlbi(void);
 
-/* What PAR_EL1 says of an address of the executing core's guest; without a hook: normal memory at the same
+/* Value of PAR_EL1 for an address of the executing core's guest. Without a hook: normal memory at the same
  * address. */
 typedef uint64_t (*fake_translation_hook)(uint64_t address, bool user);
 void fake_hook_translation(fake_translation_hook hook);
 
-/* Called instead of waiting when the code under test waits for an interrupt: may leave by longjmp. */
+/* Called when the code under test waits for an interrupt, instead of waiting. The hook may leave by
+ * longjmp. */
 void fake_hook_wfi(void (*hook)(void));
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A board with a GICv2, as its platform_matches() compares it with the manifest: where its parts are.
+ * Addresses of the parts of a board with a GICv2, which its platform_matches() compares with the manifest.
  */
 #ifndef BULKHEAD_PLATFORM_GICV2_BOARD_H
 #define BULKHEAD_PLATFORM_GICV2_BOARD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing to a PL011 (DDI 0183) before and without the console, as a loader or the driver has left it. For
- * platform_early_write() of the boards that have one; it changes nothing but the FIFO.
+ * Writes to a PL011 (DDI 0183) without the console, in the state in which a loader or the driver has left it.
+ * For platform_early_write() of boards that have a PL011; it changes nothing but the FIFO.
  */
 #ifndef BULKHEAD_PLATFORM_PL011_EARLY_H
 #define BULKHEAD_PLATFORM_PL011_EARLY_H
@@ -11,7 +11,7 @@
 #define PL011_EARLY_DATA       0x00u
 #define PL011_EARLY_FLAGS      0x18u
 #define PL011_EARLY_TX_FULL    (1u << 5)
-#define PL011_EARLY_POLL_LIMIT 1000000u /* reads: a character takes 87 microseconds */
+#define PL011_EARLY_POLL_LIMIT 1000000u /* limit on polling reads; a character takes 87 microseconds */
 
 static inline void pl011_early_write(paddr_t uart, char character)
 {

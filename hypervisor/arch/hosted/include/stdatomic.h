@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lets C++ tests include the hypervisor's C headers: C++20 has no _Atomic. The tests run on one host thread,
- * so plain objects of the same layout do. C sources get the compiler's own header.
+ * Lets C++ tests include the hypervisor's C headers, because C++20 has no _Atomic. The tests run on one host
+ * thread, so plain objects of the same layout suffice. C sources get the compiler's own header.
  */
 #ifndef __cplusplus
 #include_next <stdatomic.h>
@@ -21,7 +21,7 @@ constexpr int memory_order_seq_cst = __ATOMIC_SEQ_CST;
 
 extern "C++" {
 
-/* What is atomic between threads need not be within one. The order is for the reader. */
+/* On one thread, no atomicity is needed. The order argument is only for the reader. */
 template <typename T> inline T atomic_load_explicit(const T *object, int)
 {
     return *object;

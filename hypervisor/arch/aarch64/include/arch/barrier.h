@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Barriers, waiting, TLB and cache maintenance, target backend: one instruction or short sequence each. The
- * hosted backend has the same names as calls. Architecture-neutral code uses these and never inline assembly.
+ * Barriers, waiting, TLB and cache maintenance, target backend: one instruction or a short sequence each. The
+ * hosted backend implements the same names as function calls. Architecture-neutral code uses these and never
+ * inline assembly.
  */
 #ifndef BULKHEAD_ARCH_BARRIER_H
 #define BULKHEAD_ARCH_BARRIER_H
@@ -9,13 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Context synchronization: system-register writes before it are seen by what follows. */
+/* Context synchronization: later instructions see the system-register writes before it. */
 static inline void arch_isb(void)
 {
     __asm__ volatile("isb" ::: "memory");
 }
 
-/* Completion of all memory accesses and maintenance before it, whole system. */
+/* Waits for completion of all earlier memory accesses and maintenance, in the whole system. */
 static inline void arch_dsb_sy(void)
 {
     __asm__ volatile("dsb sy" ::: "memory");
@@ -33,7 +34,7 @@ static inline void arch_wfi(void)
     __asm__ volatile("dsb sy\n\twfi" ::: "memory");
 }
 
-/* Spin-loop hint: waits for an event or returns. Pairs with arch_sev(). */
+/* Spin-loop hint: waits for an event, or returns. Pairs with arch_sev(). */
 static inline void arch_wfe(void)
 {
     __asm__ volatile("wfe" ::: "memory");
@@ -44,14 +45,14 @@ static inline void arch_sev(void)
     __asm__ volatile("dsb ishst\n\tsev" ::: "memory");
 }
 
-/* Invalidates EL2's own and all guests' entries of this core only, and waits. */
+/* Invalidates the TLB entries of EL2 and of all guests on this core only, and waits. */
 static inline void arch_tlbi_local_all(void)
 {
     __asm__ volatile("dsb nshst\n\ttlbi alle2\n\ttlbi alle1\n\tdsb nsh\n\tisb" ::: "memory");
 }
 
-/* Each invalidates on this core, or on all, and waits; what was stored must be complete (arch_dsb_ishst()).
- * EL2's own entry for the page at `address`. */
+/* The following functions invalidate TLB entries on this core, or on all cores if `everywhere`, and wait.
+ * Earlier stores must be complete (arch_dsb_ishst()). This one: EL2's own entry for the page at `address`. */
 static inline void arch_tlbi_el2_page(bool everywhere, uintptr_t address)
 {
     if (everywhere) {
@@ -61,7 +62,7 @@ static inline void arch_tlbi_el2_page(bool everywhere, uintptr_t address)
     }
 }
 
-/* What stage 2 alone makes of the page at `ipa`, for the VMID of VTTBR_EL2. */
+/* Stage-2 entries for the page at `ipa`, for the VMID in VTTBR_EL2. */
 static inline void arch_tlbi_stage2_page(bool everywhere, uint64_t ipa)
 {
     if (everywhere) {
@@ -71,7 +72,7 @@ static inline void arch_tlbi_stage2_page(bool everywhere, uint64_t ipa)
     }
 }
 
-/* What stage 1, alone or with stage 2, makes of every address, for the VMID of VTTBR_EL2. */
+/* Stage-1 entries, also those combined with stage 2, for all addresses and the VMID in VTTBR_EL2. */
 static inline void arch_tlbi_stage1_all(bool everywhere)
 {
     if (everywhere) {
@@ -81,7 +82,7 @@ static inline void arch_tlbi_stage1_all(bool everywhere)
     }
 }
 
-/* What both stages make of every address, for the VMID of VTTBR_EL2. */
+/* Entries of both stages for all addresses and the VMID in VTTBR_EL2. */
 static inline void arch_tlbi_guest_all(bool everywhere)
 {
     if (everywhere) {
@@ -97,8 +98,8 @@ static inline void arch_icache_invalidate_local(void)
     __asm__ volatile("dsb ish\n\tic iallu\n\tdsb nsh\n\tisb" ::: "memory");
 }
 
-/* Takes an asynchronous abort that is pending, as after what a guest has done, and forgets it. Returns
- * whether there was one. ELR_EL2 and SPSR_EL2 are lost. In vectors.S. */
+/* Takes and drops a pending asynchronous abort, for example one that the guest's last instructions caused.
+ * Returns true if there was one. ELR_EL2 and SPSR_EL2 are lost. Implemented in vectors.S. */
 bool arch_take_serror(void);
 
 /* Cleans and invalidates the data-cache line that holds `address` to the point of coherency. */

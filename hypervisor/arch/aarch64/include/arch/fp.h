@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The floating-point and SIMD registers, which EL2 never uses: they are the guest's. A guest that starts
- * finds them cleared, one of those that share a core as it left them. The hosted backend has the same name as
- * a call.
+ * The guest's floating-point and SIMD registers, which EL2 never uses. They are cleared when a guest starts,
+ * and saved and loaded where VCPUs share a core. The hosted backend implements the same names as function
+ * calls.
  */
 #ifndef BULKHEAD_ARCH_FP_H
 #define BULKHEAD_ARCH_FP_H
 
 #include <stdint.h>
 
-/* Clears all of them, their control and their status. */
+/* Clears all of these registers, including control and status. */
 static inline void arch_fp_clear(void)
 {
     __asm__ volatile(
@@ -20,7 +20,7 @@ static inline void arch_fp_clear(void)
         "msr FPSR, xzr");
 }
 
-/* V0 to V31 as two words each, FPCR, FPSR. */
+/* Words of a saved state: V0 to V31 as two words each, FPCR, FPSR. */
 #define ARCH_FP_WORDS 66u
 
 static inline void arch_fp_save(uint64_t words[ARCH_FP_WORDS])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What EL2 executes in place of a guest whose maintenance it traps, target backend: one instruction each,
- * under the guest's VMID. None waits for its completion: the guest's own barrier does. The hosted backend has
- * the same names as calls.
+ * Maintenance that EL2 executes for a guest whose own instructions trap, target backend: one instruction
+ * each, under the guest's VMID. These functions do not wait for completion, because the guest's own barrier
+ * does. The hosted backend implements the same names as function calls.
  */
 #ifndef BULKHEAD_ARCH_MAINTENANCE_H
 #define BULKHEAD_ARCH_MAINTENANCE_H
@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Invalidates translations of EL1 and EL0: of this core, or of all in the inner shareable domain.
- * `operand`: as the guest has given it. */
+/* Invalidates translations of EL1 and EL0 on this core, or on all cores of the inner shareable domain if
+ * `everywhere`. `operand`: the guest's operand, unchanged. */
 static inline void arch_tlbi(enum tlbi_form form, bool everywhere, uint64_t operand)
 {
     switch (form) {
@@ -31,7 +31,7 @@ static inline void arch_tlbi(enum tlbi_form form, bool everywhere, uint64_t oper
     }
 }
 
-/* Invalidates the instruction cache of this core, or of all. */
+/* Invalidates the instruction cache of this core, or those of all cores if `everywhere`. */
 static inline void arch_icache_invalidate(bool everywhere)
 {
     if (everywhere) {
@@ -41,8 +41,8 @@ static inline void arch_icache_invalidate(bool everywhere)
     }
 }
 
-/* The line at `address`, to the point of unification: invalidates it in all instruction caches; cleans it in
- * the data caches. */
+/* Maintain the line at `address` to the point of unification: invalidate it in all instruction caches; clean
+ * it in the data caches. */
 static inline void arch_icache_invalidate_line(uintptr_t address)
 {
     __asm__ volatile("ic ivau, %0" ::"r"(address) : "memory");
@@ -53,8 +53,8 @@ static inline void arch_dcache_clean_line_to_unification(uintptr_t address)
     __asm__ volatile("dc cvau, %0" ::"r"(address) : "memory");
 }
 
-/* What both stages make of an address that the guest of this core reads, at EL0 or EL1, as PAR_EL1 has it
- * (DDI 0487, D24.2). The guest's own PAR_EL1 stays. */
+/* The translation by both stages of an address that the guest of this core reads, at EL0 if `user`, otherwise
+ * at EL1, in the format of PAR_EL1 (DDI 0487, D24.2). The guest's own PAR_EL1 is preserved. */
 static inline uint64_t arch_translate_guest(uint64_t address, bool user)
 {
     uint64_t own;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device-register accessors, target backend. Devices are mapped at their physical address at EL2. One plain
- * load or store each, no write-back addressing, so that the accesses have a valid syndrome when Bulkhead
- * itself runs under something that emulates the device.
+ * Device-register accessors, target backend. EL2 maps devices at their physical addresses. Each access is one
+ * plain load or store without write-back addressing, so that it has a valid syndrome if Bulkhead itself runs
+ * on a system that traps and emulates the device.
  */
 #ifndef BULKHEAD_ARCH_MMIO_H
 #define BULKHEAD_ARCH_MMIO_H

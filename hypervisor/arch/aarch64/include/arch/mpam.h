@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first access to an MPAM register at EL2, which is undefined if firmware does not allow it. In
- * vectors.S.
+ * The first access to an MPAM register at EL2, which is undefined if firmware does not allow it. Implemented
+ * in vectors.S.
  */
 #ifndef BULKHEAD_ARCH_MPAM_H
 #define BULKHEAD_ARCH_MPAM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls to the firmware beneath (or to what plays it), by SMC with the SMC calling convention (DEN0028).
+ * Calls by SMC to the firmware, or to what takes its place, with the SMC calling convention (DEN0028).
  */
 #ifndef BULKHEAD_ARCH_SMC_H
 #define BULKHEAD_ARCH_SMC_H
@@ -22,7 +22,7 @@ static inline int64_t arch_smc(uint64_t function, uint64_t first, uint64_t secon
     return (int64_t)x0;
 }
 
-/* The same with all that the convention passes: arguments x[0 .. 7], of which 0 to 3 become the answer. */
+/* The same with all registers of the convention: arguments x[0 .. 7], results in x[0 .. 3]. */
 static inline void arch_smc_all(uint64_t x[8])
 {
     __asm__ volatile("ldp x0, x1, [%0]\n\t"

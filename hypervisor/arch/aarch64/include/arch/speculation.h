@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A guest's number as an index: a core that guesses the outcome of a bounds check must not get beyond the
- * bounds either. And vectors that forget what a guest has taught the core. The hosted backend has the same
- * names.
+ * Protection against speculation. arch_index_mask() keeps a core that mispredicts a bounds check from using a
+ * guest's number as an index out of bounds; the hardened vectors remove what a guest has trained in the
+ * branch predictors. The hosted backend implements the same names.
  */
 #ifndef BULKHEAD_ARCH_SPECULATION_H
 #define BULKHEAD_ARCH_SPECULATION_H
@@ -10,7 +10,8 @@
 #include <arch/sysreg.h>
 #include <stdint.h>
 
-/* All ones if index < count, else zero, without a branch; also for what the core does on a guess. */
+/* All ones if index < count, otherwise zero, computed without a branch, so that it also holds during
+ * speculation. */
 static inline uint64_t arch_index_mask(uint64_t index, uint64_t count)
 {
     uint64_t mask;
@@ -22,9 +23,9 @@ static inline uint64_t arch_index_mask(uint64_t index, uint64_t count)
     return mask;
 }
 
-extern char vectors_hardened[]; /* vectors.S */
+extern char vectors_hardened[]; /* in vectors.S */
 
-/* Each entry from a guest to EL2 of this core does from now on what its struct branch_predictors says. */
+/* From now on, each entry from a guest to EL2 on this core does what its struct branch_predictors says. */
 static inline void arch_harden_entries(void)
 {
     sysreg_write(VBAR_EL2, (uintptr_t)vectors_hardened);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * System-register accessors, target backend: sysreg_read(NAME) and sysreg_write(NAME, value) are one MRS or
- * MSR. The hosted backend has the same interface as calls. Names come from arch/sysreg_table.h alone.
- * Neither synchronizes: use arch_isb() where the architecture asks for it.
+ * MSR each. The hosted backend has the same interface as function calls. All names come from
+ * arch/sysreg_table.h. The accessors do not synchronize: use arch_isb() where the architecture requires it.
  */
 #ifndef BULKHEAD_ARCH_SYSREG_H
 #define BULKHEAD_ARCH_SYSREG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the driver of the physical GICv2 keeps of a core: state only.
+ * Per-core state of the driver of the physical GICv2, without functions.
  */
 #ifndef BULKHEAD_ARCH_GIC_STATE_H
 #define BULKHEAD_ARCH_GIC_STATE_H
@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 struct gic_core {
-    uint32_t sgi;       /* acknowledged last and not deactivated: its sender must be told with its end */
-    uint8_t target_bit; /* CPU interface number as a bit; 0: not ready yet */
+    /* INTID and sender of the software-generated interrupt that was acknowledged last and is not deactivated
+     * yet; its end needs the sender */
+    uint32_t sgi;
+    uint8_t target_bit; /* the core's CPU interface number as a bit; 0: not ready yet */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one emulated frame of the virtual GICv2: what vgic_model.h dispatches to, and what unit tests call.
- * Only they include it.
+ * The only emulated frame of the virtual GICv2, the distributor. Only vgic_model.h's implementation, which
+ * dispatches to it, and unit tests include this.
  */
 #ifndef BULKHEAD_ARCH_VGIC_FRAMES_H
 #define BULKHEAD_ARCH_VGIC_FRAMES_H
@@ -15,7 +15,7 @@ extern "C" {
 
 struct vcpu;
 
-/* An access of the executing VCPU, as vgic_frame_access(). */
+/* Handles an access of the executing VCPU, as vgic_frame_access() does. */
 bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access);
 
 #ifdef __cplusplus

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who sent a software-generated interrupt (IHI 0048, chapters 3.2.2 and 4.3.15): on GICv2 the same number can
- * be pending from several senders at once, and each is delivered on its own, with the sender. One of them is
- * in a list register at a time; its end brings the next. Only the virtual GIC calls these, with the domain's
- * lock.
+ * Senders of software-generated interrupts (IHI 0048, chapters 3.2.2 and 4.3.15). On GICv2, the same
+ * interrupt can be pending from several senders at once, and each is delivered separately, with its sender.
+ * Only one of them is in a list register at a time; when it ends, the next one is delivered. Only the virtual
+ * GIC calls these functions, with the domain's lock.
  */
 #ifndef BULKHEAD_ARCH_VGIC_SGI_H
 #define BULKHEAD_ARCH_VGIC_SGI_H
 
 #include "vgic/vgic_internal.h"
 
-/* Interrupts of a domain are in Group 0 at first, which is signalled as IRQ. */
+/* A domain's interrupts are in Group 0 after reset, which is signalled as IRQ. */
 #define VGIC_GROUP1_RESET 0u
 
-/* The bank's pending bit says that some sender is pending outside of the list registers. */
+/* Makes interrupt `sgi` pending from `sender`. The bank's pending bit is set while the interrupt of any
+ * sender is pending outside the list registers. */
 static inline void vgic_sgi_pend(struct vgic_vcpu *receiver, uint32_t sgi, uint32_t sender)
 {
     receiver->sgis.senders[sgi] |= (uint8_t)(1u << sender);
     receiver->bank.pending |= 1u << sgi;
 }
 
-/* Software-generated interrupt `sgi` goes into a list register with `flags` (vgic_slot): returns them with
- * the sender. The end of one sender's interrupt must bring us back for the others'. */
+/* Software-generated interrupt `sgi` is put into a list register with `flags` (vgic_slot): returns the flags
+ * with the sender added. If other senders wait, its end must cause a maintenance interrupt, so that theirs
+ * are delivered. */
 static inline uint32_t vgic_sgi_put(struct vgic_vcpu *receiver, uint32_t sgi, uint32_t flags)
 {
     uint8_t *senders = &receiver->sgis.senders[sgi];
@@ -33,7 +35,8 @@ static inline uint32_t vgic_sgi_put(struct vgic_vcpu *receiver, uint32_t sgi, ui
     if ((flags & VGIC_LR_PENDING) != 0 && (*senders & 1u << sender) != 0) {
         *senders &= (uint8_t) ~(1u << sender);
     } else {
-        flags &= ~(uint32_t)(VGIC_LR_PENDING | VGIC_SLOT_LATCHED); /* another's than the active one */
+        /* the pending one is from another sender than the active one */
+        flags &= ~(uint32_t)(VGIC_LR_PENDING | VGIC_SLOT_LATCHED);
     }
     if (*senders != 0) {
         receiver->bank.pending |= 1u << sgi;
@@ -42,7 +45,8 @@ static inline uint32_t vgic_sgi_put(struct vgic_vcpu *receiver, uint32_t sgi, ui
     return flags | sender << VGIC_LR_SENDER_SHIFT;
 }
 
-/* It comes back from a list register that it entered with `flags`; `state`: vgic_lr_flag. */
+/* Interrupt `sgi` comes back from a list register, into which it was put with `flags`. `state`: its
+ * vgic_lr_flag now. */
 static inline void vgic_sgi_release(struct vgic_vcpu *receiver, uint32_t sgi, uint32_t flags, uint32_t state)
 {
     if ((state & VGIC_LR_PENDING) != 0) {
@@ -53,7 +57,7 @@ static inline void vgic_sgi_release(struct vgic_vcpu *receiver, uint32_t sgi, ui
     }
 }
 
-/* The sender of the one that is in a list register, if there is one. */
+/* True if interrupt `sgi` is in a list register; `*sender` is then its sender. */
 static inline bool vgic_sgi_resident(const struct vgic_vcpu *receiver, uint32_t sgi, uint32_t *sender)
 {
     uint32_t used = receiver->slots_used;

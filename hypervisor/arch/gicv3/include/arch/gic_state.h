@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the driver of the physical GICv3 keeps of a core: state only.
+ * Per-core state of the driver of the physical GICv3, without functions.
  */
 #ifndef BULKHEAD_ARCH_GIC_STATE_H
 #define BULKHEAD_ARCH_GIC_STATE_H

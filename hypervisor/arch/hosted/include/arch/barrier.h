@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Barriers, waiting, TLB and cache maintenance, hosted backend: calls, so that the fakes can record them and
- * the simulated machine can give them their cost and effect.
+ * Barriers, waiting, TLB and cache maintenance, hosted backend: function calls, so that the fakes can record
+ * them and the simulated machine can give them cost and effect.
  */
 #ifndef BULKHEAD_ARCH_BARRIER_H
 #define BULKHEAD_ARCH_BARRIER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What EL2 executes in place of a guest whose maintenance it traps, hosted backend: calls, so that the fakes
- * can record them and the simulated machine can give them their cost on every core.
+ * Maintenance that EL2 executes for a guest whose own instructions trap, hosted backend: function calls, so
+ * that the fakes can record them and the simulated machine can give them their cost on every core.
  */
 #ifndef BULKHEAD_ARCH_MAINTENANCE_H
 #define BULKHEAD_ARCH_MAINTENANCE_H

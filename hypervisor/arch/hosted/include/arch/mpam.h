@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first access to an MPAM register, hosted backend: a call of whatever stands in for the core.
+ * The first access to an MPAM register, hosted backend: a function that the model of the core implements.
  */
 #ifndef BULKHEAD_ARCH_MPAM_H
 #define BULKHEAD_ARCH_MPAM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where C sees memory that an address names, hosted backend: wherever the backend keeps it.
+ * Access from C to memory at an address, hosted backend: the memory is wherever the backend keeps it.
  */
 #ifndef BULKHEAD_ARCH_PHYSICAL_H
 #define BULKHEAD_ARCH_PHYSICAL_H
@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Where the backend that is linked in keeps the byte at `pa`, and EL2's pages from `va` on, as the tables say
- * now. */
+/* Implemented by the backend that is linked in: where it keeps the byte at `pa`, and EL2's pages from `va` on
+ * as the tables map them now. */
 void *hosted_phys_pointer(paddr_t pa);
 void *hosted_el2_pointer(uint64_t va, uint64_t bytes);
 

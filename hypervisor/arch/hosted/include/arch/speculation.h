@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bounds of a guest's number as an index, hosted backend: the value without the barrier. Vectors are a
- * number, as no exception goes through them.
+ * Mask for a guest's number as an index, hosted backend: the same value, without a barrier. The vectors are
+ * only a number, because no exception goes through them.
  */
 #ifndef BULKHEAD_ARCH_SPECULATION_H
 #define BULKHEAD_ARCH_SPECULATION_H

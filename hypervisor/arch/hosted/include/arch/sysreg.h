@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * System-register accessors, hosted backend: each access is a call into whatever stands in for the core: the
- * plain fakes of the unit tests or the models of the simulated machine. Same names, same table, as the
- * target's.
+ * System-register accessors, hosted backend: each access is a call into the plain fakes of the unit tests or
+ * the models of the simulated machine. Names and table are those of the target backend.
  */
 #ifndef BULKHEAD_ARCH_SYSREG_H
 #define BULKHEAD_ARCH_SYSREG_H
@@ -20,7 +19,7 @@ enum sysreg_id {
     SYSREG_ID_COUNT
 };
 
-/* Reads or writes a register of the core that runs now. Provided by the backend that is linked in. */
+/* Reads or writes a register of the core that executes now. Implemented by the backend that is linked in. */
 uint64_t hosted_sysreg_read(enum sysreg_id id);
 void hosted_sysreg_write(enum sysreg_id id, uint64_t value);
 
