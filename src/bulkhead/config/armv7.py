@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a platform file says of boards with 32-bit Arm cores for the simulated machine to run their images.
+"""Keys of a platform file for boards with 32-bit Arm cores, whose images the simulated machine runs.
 
-Costs of exceptions, the interrupt controller of Armv7-M, and the devices that the microkernel uses.
+They are costs of exceptions, the interrupt controller of Armv7-M, and the devices that the microkernel uses.
 machine/armv7.py turns them into a request.
 """
 
@@ -14,17 +14,18 @@ from pydantic import Field, model_validator
 from bulkhead.config.quantity import Address, Hertz, problem
 from bulkhead.config.timing import Cycles, Section
 
-MOST_INTERRUPTS = 240  # of an NVIC
+MOST_INTERRUPTS = 240  # most interrupts of an NVIC
 TIMERS = ("cmsdk-timer", "stm32-timer", "mpcore")  # mpcore: the private region of a Cortex-A9
 MAY_BE_CLOCKED = ("stm32-usart",)
 
 
 class ExceptionCosts(Section):
-    """Armv7-M: beside the accesses to stack and vector, which cost nothing more where they hit."""
+    """Costs of exceptions on Armv7-M, beside the accesses to stack and vector; accesses that hit cost nothing
+    more."""
 
     entry: Cycles  # to the first instruction of the handler
     exit: Cycles  # from the return to the next instruction
-    tail_chain: Cycles  # from a handler to the next one, instead of both
+    tail_chain: Cycles  # from the end of a handler to the next handler, instead of exit and entry
 
 
 class Nvic(Section):
@@ -47,10 +48,10 @@ class Peripheral(Section):
     ]
     at: Address
     interrupt: Annotated[int, Field(ge=0, lt=MOST_INTERRUPTS)] = (
-        0  # of the controller; an UART's: of received data
+        0  # of the interrupt controller; for a UART: raised by received data
     )
     clock: Hertz | None = (
-        None  # of a timer; of an stm32-usart: its line is as slow as a real one [it takes no time]
+        None  # of a timer; of an stm32-usart: it sends at its real speed [sending takes no time]
     )
 
     @model_validator(mode="after")

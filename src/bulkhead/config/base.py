@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all models of files share: strict, frozen, no unknown keys, and words that stand for a mapping.
+"""Base classes of all models of files: strict, frozen, without unknown keys; some accept a word or a value in
+place of a mapping.
 
-system.py and platform.py derive from these. Models hold values, never positions: load.py keeps those.
+system.py and platform.py derive from these. Models hold values, no positions in files: load.py keeps those.
 """
 
 from __future__ import annotations
@@ -55,17 +56,17 @@ Count = Annotated[int, Field(ge=0, le=1 << 31)]
 
 
 class Model(BaseModel):
-    """A mapping of a file."""
+    """Base of all models: a mapping in a file."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class WordModel(Model):
-    """A mapping that one of a few words can stand for: `llc: auto`."""
+    """A mapping in whose place the file may have one of a few words, for example `llc: auto`."""
 
     words: ClassVar[dict[str, dict[str, Any]]] = {}
-    one_of: ClassVar[tuple[str, ...]] = ()  # of these keys, one at most in the mapping form
-    also: ClassVar[tuple[str, ...]] = ()  # where there is none of those, one of these at least
+    one_of: ClassVar[tuple[str, ...]] = ()  # at most one of these keys is in the mapping form
+    also: ClassVar[tuple[str, ...]] = ()  # without any key of `one_of`, at least one of these is needed
 
     @model_validator(mode="before")
     @classmethod
@@ -100,14 +101,15 @@ class WordModel(Model):
 
 
 class ShortModel(Model):
-    """A mapping for which a single value may stand. A subclass says which, and what it stands for."""
+    """A mapping in whose place the file may have a single value. Subclasses define the value and its
+    meaning."""
 
-    short: ClassVar[dict[str, Any]]  # JSON schema of the value
-    forms: ClassVar[str]  # of both, for an error
+    short: ClassVar[dict[str, Any]]  # JSON Schema of the single value
+    forms: ClassVar[str]  # text of an error message: what is accepted, as value or as mapping
 
     @classmethod
     def from_short(cls, value: object) -> dict[str, object] | None:
-        """The mapping that a value stands for; None: it stands for none."""
+        """Returns the mapping that a value stands for; None if `value` is not the short form."""
         raise NotImplementedError
 
     @model_validator(mode="before")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The system file of the microkernel: which components there are, and what was promised of their memory (X9).
+"""Models of the microkernel's system file: its components and the specification of their memory (X9).
 
-load_components.py fills these from YAML and crosscheck_components.py checks what one key alone cannot tell.
-Field names are the names of the file; what is optional has its default here and nowhere else.
+load_components.py fills these from YAML; crosscheck_components.py checks rules that span several keys. Field
+names are the keys of the file. Defaults of optional keys are defined here only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _word(value: object) -> object:
 
 
 def _words(value: object) -> object:
-    """A list; one word stands for a list of it."""
+    """Accepts a list of specifications, or one word in place of a list with one element."""
     if isinstance(value, str):
         return (_word(value),)
     if not isinstance(value, (tuple, list)):
@@ -66,8 +66,8 @@ Eviction = Literal["round-robin", "random", "bit-plru"]
 
 
 class ComponentImage(Model):
-    """What is linked: an object or archive, files in C that are compiled for the board, or an application of
-    microkernel/programs/apps."""
+    """What is linked into a component: an object or archive, C files that are compiled for the board, or an
+    application of microkernel/programs/apps."""
 
     elf: Text | None = None
     source: tuple[Text, ...] = ()
@@ -81,14 +81,14 @@ class ComponentImage(Model):
 
 
 class Allocation(Model):
-    """Memory of a component, with what it may ask of the hardware that checks accesses."""
+    """Memory of a component, with the access rights that the component may request from the MPU or MMU."""
 
     name: Name
-    at: Address | None = None  # [where there is room]
+    at: Address | None = None  # [any free place]
     size: Bytes
     spec: Spec = ()  # none: best effort
     rights: Literal["r", "rw", "rx", "rwx"] = "rw"
-    shared: Name | None = None  # all entries of this name, in whichever component, are one memory
+    shared: Name | None = None  # all entries with this name, of all components, are the same memory
 
     @model_validator(mode="before")
     @classmethod
@@ -99,59 +99,60 @@ class Allocation(Model):
 
 
 class Phase(Model):
-    """A part of a job, and what it accesses in any order; the component's data always count."""
+    """A part of a job and the memory that it accesses, in any order; it may always access the component's
+    data."""
 
     ranges: tuple[Name, ...]
     changes: Annotated[int, Field(ge=0, le=1 << 48)] | None = (
-        None  # accesses to another range than the one before
+        None  # accesses to another range than the access before
     )
 
 
 class Component(Model):
     name: Name
     image: ComponentImage
-    params: dict[ParameterName, Parameter] = {}  # numbers that the program has names for
-    spec: Spec = ()  # of data and heap, and of calls that know none
+    params: dict[ParameterName, Parameter] = {}  # numbers that the program reads by name
+    spec: Spec = ()  # of data and heap, and of memory that calls request without a specification
     stack: Bytes | None = None  # [the board's]
     data: Bytes | None = None  # .data and .bss [as much as the board has room for]
     heap: Bytes | None = None  # of malloc() [none]
     heap_spec: Spec | None = None  # of the heap alone [`spec`]
     memory: tuple[Allocation, ...] = ()
     period: Nanoseconds | None = (
-        None  # of its job [none: it runs when it is called, or when nobody else does]
+        None  # of its job [none: it runs when it is called, or when no other component runs]
     )
-    budget: Nanoseconds | None = None  # of a job, with its misses [`period`]
+    budget: Nanoseconds | None = None  # of a job, misses included [`period`]
     wcet: Nanoseconds | None = (
-        None  # of a job that misses nowhere [not known: the budget has to bear its misses]
+        None  # of a job without misses [not known: the budget has to include its misses]
     )
-    phases: tuple[Phase, ...] = ()  # of a job [one, which accesses everything]
-    channels: tuple[Name, ...] = ()  # components that it calls
+    phases: tuple[Phase, ...] = ()  # of a job [one phase, which accesses everything]
+    channels: tuple[Name, ...] = ()  # components that it may call
     priority: Annotated[int, Field(ge=0, le=255)] | None = (
-        None  # 0 goes first [the shorter the period, the sooner]
+        None  # 0 is the most urgent [rate-monotonic: a shorter period is more urgent]
     )
-    expect: Literal["killed"] | None = None  # what a run has to show of it [that it lives]
-    controls: tuple[Control, ...] = ("console",)  # hardware that it may control by calls of the kernel
+    expect: Literal["killed"] | None = None  # how it has to be at the end of a run [alive]
+    controls: tuple[Control, ...] = ("console",)  # hardware that it may control through system calls
 
 
 class Hardware(Model):
-    """What all components together may have of the hardware."""
+    """Limits on the hardware that all components use together."""
 
-    system_regions: Annotated[int, Field(ge=1, le=7)] | None = None  # MPU: the kernel's in each component [2]
+    system_regions: Annotated[int, Field(ge=1, le=7)] | None = None  # MPU: the kernel's, per component [2]
     eviction: Eviction | None = None  # MPU: which dynamic region a miss evicts [round-robin]
-    region: Annotated[Bytes, AfterValidator(_region_size)] | None = None  # MPU: the largest dynamic one [any]
+    region: Annotated[Bytes, AfterValidator(_region_size)] | None = None  # MPU: largest dynamic region [any]
     page: Annotated[Bytes, AfterValidator(_region_size)] | None = (
-        None  # MMU: the largest entry that is not locked [any]
+        None  # MMU: size of the largest TLB entry that is not locked [any]
     )
     locked_entries: Annotated[int, Field(ge=0, le=64)] | None = (
-        None  # MMU: of the TLB [all that can be locked]
+        None  # MMU: entries of the TLB that may be locked [all that can be locked]
     )
-    ocm: Bytes | None = None  # MMU: for table nodes [all]
-    locked_ways: Annotated[int, Field(ge=0, le=64)] | None = None  # MMU: of the L2 cache, for table nodes [0]
+    ocm: Bytes | None = None  # MMU: on-chip memory for table nodes [all]
+    locked_ways: Annotated[int, Field(ge=0, le=64)] | None = None  # MMU: L2 ways locked for table nodes [0]
 
 
 MPU_KEYS = ("system_regions", "eviction", "region")
 MMU_KEYS = ("page", "locked_entries", "ocm", "locked_ways")
-SYSTEM_REGIONS = 2  # code and timer (X4)
+SYSTEM_REGIONS = 2  # regions for code and timer (X4)
 
 
 class ComponentRun(Model):
@@ -171,7 +172,8 @@ class ComponentSystem(Model):
 
 
 def is_component_system(plain: Any) -> bool:
-    """Whether a file is a system of components: it has those, or a key that is nearly it, and no domains."""
+    """Whether a file describes a system of components: it has the key `components`, or a key with nearly that
+    name, and no `domains`."""
     if not isinstance(plain, dict) or "domains" in plain:
         return False
     return any(isinstance(key, str) and nearest_of(key, ("components",)) for key in plain)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one key alone cannot tell: names that must exist, things that must not overlap, limits.
+"""Checks that span several keys: names that must exist, ranges that must not overlap, limits.
 
-load.py calls these with models that are valid each for itself. Findings come back all together; whether
-memory and colors suffice is the planner's question, not asked here.
+load.py calls these with models that are valid on their own. All findings are returned together. Whether
+memory and colors suffice is checked by the planner.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
 from bulkhead.planning import broker
 from bulkhead.planning.admission import check_admission
 
-MAX_MEMORY_BYTES = 64 * GIB  # of a platform: the planner's tables are per granule
-SHORTEST_SLICE_NS, LONGEST_SLICE_NS = 10_000, 10**10  # as core/manifest_domains.c
+MAX_MEMORY_BYTES = 64 * GIB  # of a platform: the planner's tables have an entry for each granule
+SHORTEST_SLICE_NS, LONGEST_SLICE_NS = 10_000, 10**10  # the same as in core/manifest_domains.c
 RESERVED_NAMES = ("bulkhead", "hypervisor", "nobody")
 
 Findings = Iterator[Finding]
 
 
 def check_platform(platform: Platform) -> list[Finding]:
-    """Everything about a platform file that spans keys."""
+    """All findings about a platform file that span keys."""
     checks: tuple[Callable[[Platform], Findings], ...] = (
         _memory,
         _on_chip,
@@ -55,7 +55,7 @@ def check_platform(platform: Platform) -> list[Finding]:
 
 
 def check_system(system: System, platform: Platform) -> list[Finding]:
-    """Everything about a system file that spans keys, on its platform."""
+    """All findings about a system file that span keys, on its platform."""
     findings = [
         *_names(system),
         *_raw_consoles(system),
@@ -104,7 +104,8 @@ def _memory(platform: Platform) -> Findings:
 
 
 def _on_chip(platform: Platform) -> Findings:
-    """The hypervisor has on-chip memory for itself: nobody can be given it as a device or as RAM."""
+    """The hypervisor keeps on-chip memory for itself: it must not overlap devices or RAM, which domains can
+    be given."""
     ocm = platform.ocm
     if ocm is None:
         return
@@ -163,7 +164,7 @@ def _controller(platform: Platform) -> Findings:
 
 
 def _load_area(platform: Platform) -> Findings:
-    """Where the boot package is loaded there is memory, nothing else."""
+    """The area where the boot package is loaded must be memory and must not overlap registers."""
     load = platform.load
     if load is None:
         return
@@ -222,7 +223,7 @@ def _names(system: System) -> Findings:
 
 
 def _raw_consoles(system: System) -> Findings:
-    """A domain that has the terminal for itself has the only console."""
+    """A domain with a raw console owns the terminal: no other domain may have a console."""
     having = [domain.name for domain in system.domains if domain.console.present]
     for index, domain in enumerate(system.domains):
         if not domain.console.raw:
@@ -268,7 +269,7 @@ def _counts(system: System, platform: Platform) -> Findings:
 
 
 def _cpus(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
-    """A core may be several domains', but once in each."""
+    """Several domains may share a core, but a domain names each core only once."""
     for number, core in enumerate(domain.cpus):
         path: KeyPath = (*at, "cpus", number)
         if core >= platform.cores.count:
@@ -351,5 +352,5 @@ def _flows(system: System, platform: Platform) -> Findings:
 
 
 def _connection(flow: Flow) -> tuple[str, str, int]:
-    """What a packet is told apart by."""
+    """The key by which packets are assigned to a flow."""
     return flow.from_, flow.to, flow.port

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bandwidth budget must keep to so that a counter and a timer can enforce it, and who may count.
+"""Checks that counters and timers can enforce a bandwidth budget, and which domains may use the PMU.
 
 crosscheck.py calls this for each system file.
 """
@@ -22,10 +22,10 @@ from bulkhead.planning.budgets import (
     events_of_rate,
 )
 
-APART = (("read", "write"), ("read_events", "write_events"))  # two budgets, of what is fetched and written
-SHORTEST_PERIOD_NS = 1000  # as core/manifest_budgets.c; a timer cannot do better anyway
+APART = (("read", "write"), ("read_events", "write_events"))  # budgets of lines fetched and of lines written
+SHORTEST_PERIOD_NS = 1000  # the same as in core/manifest_budgets.c; a timer cannot be more precise
 LONGEST_PERIOD_NS = 3600 * NS_PER_S
-SHORTEST_CPU_PERIOD_NS = 100_000  # many times what a switch between VCPUs takes
+SHORTEST_CPU_PERIOD_NS = 100_000  # many times the duration of a switch between VCPUs
 
 
 def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def _cpu_time(at: KeyPath, domain: Domain) -> Iterator[Finding]:
 
 
 def _whole_core(system: System) -> Iterator[Finding]:
-    """Reservations of one core that add up to more than the core cannot all be kept."""
+    """Reservations on one core must not add up to more than the whole core."""
     for core in sorted(system.shared_cores()):
         reserved = [
             (index, Fraction(domain.cpu.budget, domain.cpu.period))
@@ -122,7 +122,8 @@ def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
 def _accesses(
     at: KeyPath, domain: Domain, platform: Platform, event: CountedEvent | None
 ) -> Iterator[Finding]:
-    """A budget of accesses stands beside one of refills, on a second counter."""
+    """A budget of accesses can only be combined with a budget of refills: each uses one of the two
+    counters."""
     bandwidth = domain.bandwidth
     if bandwidth.apart or bandwidth.counts not in ("auto", "refills"):
         cause = "a budget of accesses stands beside one of refills, and there are two counters"
@@ -135,7 +136,7 @@ def _accesses(
 
 
 def _one_core(system: System, platform: Platform) -> Iterator[Finding]:
-    """VCPUs that share a core share its counters, each of which is of one event."""
+    """VCPUs on one core share its counters, and each counter counts one event."""
     event = counted_event(platform, emulated=False)
     if event is None:
         return

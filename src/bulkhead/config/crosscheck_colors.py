@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-checks of colors: that they exist on the platform and that nobody is promised another's.
+"""Checks of colors: they exist on the platform, and no color is promised to two owners.
 
-crosscheck.py calls this. What `auto` and `share` become is the planner's business.
+crosscheck.py calls this. The planner decides which colors `auto` and `share` become.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bulkhead.planning.space import (
     platform_llc_bits,
 )
 
-Owner = tuple[str, KeyPath, Colored, frozenset[int]]  # name, path of the promise, promise, cores
+Owner = tuple[str, KeyPath, Colored, frozenset[int]]  # name, path of the key, the key's value, cores
 
 
 def check_colors(system: System, platform: Platform) -> list[Finding]:
@@ -48,7 +48,7 @@ def check_colors(system: System, platform: Platform) -> list[Finding]:
         color_space(llc or () if llc_on else (), banks or () if banks_colored(system) else ())
     except GeometryError as error:
         return [_geometry("banks", platform, error, "fewer mechanisms at once")]
-    # Where MPAM does the work, colors stand for portions: what overlaps does so there, too.
+    # With MPAM, colors stand for cache portions; overlapping colors mean overlapping portions.
     findings += _one_mechanism(system, "llc", llc, llc_mechanism(system, platform) != "none")
     findings += _one_mechanism(system, "banks", banks, banks_colored(system))
     return findings

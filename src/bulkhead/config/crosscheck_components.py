@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one key of a component system alone cannot tell: names that must exist, places, times, hardware.
+"""Checks of a component system that span keys: names that must exist, addresses, times, hardware.
 
-load_components.py calls this with models that are valid each for itself. Whether the hardware keeps what is
-promised is asked afterwards, of core/ (src/bulkhead/mxu/).
+load_components.py calls this with models that are valid on their own. Whether the hardware can keep the
+specifications is checked afterwards by core/ (src/bulkhead/mxu/).
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from bulkhead.config.references import check_image
 from bulkhead.config.system import Image
 from bulkhead.units import percent_text, size_text
 
-# As microkernel/kernel/config.h.
-MOST_COMPONENTS = 8  # beside memory manager and scheduler
+# The same as in microkernel/kernel/config.h.
+MOST_COMPONENTS = 8  # besides memory manager and scheduler
 MOST_NAME = 11
 MOST_CALLS = 4
-MOST_MEMORY = 64  # that a description lists: memory and heaps of all components
+MOST_MEMORY = 64  # entries of the system description: memory and heaps of all components
 RESERVED_COMPONENTS = ("kernel", "manager", "scheduler", "system")
 
 Findings = Iterator[Finding]
 
 
 def check_components(system: ComponentSystem, platform: Platform) -> list[Finding]:
-    """Everything about a component system that spans keys, on its platform."""
+    """All findings about a component system that span keys, on its platform."""
     kernel = platform.microkernel
     if kernel is None or (platform.cores.mpu is None and platform.cores.tlb is None):
         cause = f"platform '{platform.name}' does not say where the microkernel has its components"
@@ -128,7 +128,7 @@ def _listed(system: ComponentSystem) -> Findings:
 
 
 def _hash(name: str) -> int:
-    """manager_hash() of microkernel/include/microkernel/manager.h: FNV-1a."""
+    """The same hash as manager_hash() of microkernel/include/microkernel/manager.h: FNV-1a."""
     value = 2166136261
     for byte in name.encode():
         value = (value ^ byte) * 16777619 & 0xFFFFFFFF
@@ -215,7 +215,8 @@ def _times(at: KeyPath, component: Component) -> Findings:
 
 
 def _processor(system: ComponentSystem) -> Findings:
-    """One core runs all of them; what has no budget may use its whole period, which says nothing."""
+    """All components share one core. A component without a budget may use its whole period and is not counted
+    here."""
     shares = [Fraction(one.budget, one.period) for one in system.components if one.budget and one.period]
     if sum(shares) > 1:
         cause = f"have budgets of {percent_text(sum(shares, Fraction()))} of the core together"
@@ -242,7 +243,7 @@ def _channels(at: KeyPath, component: Component, system: ComponentSystem) -> Fin
 
 
 def _rings(system: ComponentSystem) -> Findings:
-    """A call along a ring of channels would wait for itself: the kernel refuses it (SYS_EDEADLOCK)."""
+    """A call along a cycle of channels would wait for itself: the kernel refuses it (SYS_EDEADLOCK)."""
     for index, component in enumerate(system.components):
         reached: list[str] = list(component.channels)
         for name in reached:
@@ -251,4 +252,4 @@ def _rings(system: ComponentSystem) -> Findings:
         if component.name in reached and component.name not in component.channels:
             cause = f"lead from '{component.name}' back to it: a call would wait for itself"
             yield Finding(("components", index, "channels"), "conflict", cause, "channels without a ring")
-            return  # the others of the ring are the same mistake
+            return  # the other components of the cycle would report the same mistake

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: that a platform describes them without contradiction, and that a domain gets no more than it was
-given: not another device's registers, not memory past its stage-2 tables, not another domain's stream.
+"""Checks of devices: a platform describes them without contradiction, and a domain gets only its own devices.
 
-crosscheck.py calls this for each platform file and each domain. Decides nothing about interrupts.
+A domain must not reach another device's registers, memory past its stage-2 tables, or another domain's
+stream. crosscheck.py calls this for each platform file and each domain. Interrupts are checked elsewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Findings = Iterator[Finding]
 
 
 def check_devices(platform: Platform) -> Findings:
-    """Of a platform file: names, IOMMUs, memory."""
+    """Checks devices of a platform file: names, IOMMUs, overlaps with memory."""
     seen: set[str] = set()
     for path, one in _described(platform):
         if one.name in seen:
@@ -74,7 +74,7 @@ def _streams(path: KeyPath, device: Device | Dma, platform: Platform) -> Finding
 
 
 def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Findings:
-    """Of a system file: the devices of one domain."""
+    """Checks the devices that a system file gives to one domain."""
     known = platform.passable()
     free = {device.name for device in unconfined(domain, platform)}
     for number, name in enumerate(domain.devices):
@@ -99,7 +99,7 @@ def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform)
 
 
 def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platform) -> Findings:
-    """Where a guest can address it, and beside what the hypervisor keeps."""
+    """A device must lie within a guest's addresses and must not overlap the hypervisor's own regions."""
     pages = device.pages
     where = f"'{device.name}', {pages.at:#x}..{pages.end - 1:#x},"
     if pages.end > MAX_GUEST_ADDRESS:
@@ -109,14 +109,14 @@ def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platfo
     engine = engine_of(system, platform)
     for region in own_regions(
         platform, None if engine is device else engine
-    ):  # planning/broker.py speaks of that
+    ):  # the broker's engine is checked in planning/broker.py
         if pages.at < region.end and region.at < pages.end:
             kept = f"'{region.name}', which the hypervisor keeps: {region.at:#x}..{region.end - 1:#x}"
             yield Finding(path, "overlap", f"{where} overlaps {kept}", "a device with pages of its own")
 
 
 def _shared_pages(path: KeyPath, domain: Domain, device: Device | Dma, platform: Platform) -> Findings:
-    """Stage 2 gives away whole pages: whoever else has registers there must be the same domain's."""
+    """Stage 2 maps whole pages: all registers in a device's pages must belong to the same domain."""
     for other in platform.registers():
         if other.name in domain.devices or not _overlap(device, other):
             continue
@@ -132,11 +132,11 @@ def _overlap(device: Registers, other: Registers) -> bool:
 def _shared_streams(
     path: KeyPath, domain: Domain, device: Device | Dma, system: System, platform: Platform
 ) -> Findings:
-    """An IOMMU cannot tell two devices of one stream apart: both would have both domains' memory."""
+    """An IOMMU cannot distinguish two devices with the same stream: both would reach both domains' memory."""
     known = platform.passable()
     for before in system.domains:
         if before is domain:
-            return  # the later of two domains has the finding
+            return  # only the later one of two domains reports it
         for name in before.devices:
             other = known.get(name)
             if other is None or other is device or other.iommu is None or other.iommu != device.iommu:

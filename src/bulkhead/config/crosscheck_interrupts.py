@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose each interrupt of a board is: the hypervisor tells them apart by number, so none may be two things.
+"""Checks who uses each interrupt of a board. The hypervisor identifies interrupts by number, so each number
+may have one use only.
 
 crosscheck.py calls this for each platform file.
 """
@@ -25,7 +26,7 @@ def check_interrupts(platform: Platform) -> Findings:
 
 
 def _private_interrupts(platform: Platform) -> Findings:
-    """The hypervisor tells private interrupts apart by number, and the guests' timers keep theirs."""
+    """Timers' interrupts are private and distinct; those of guests' timers have fixed numbers."""
     private = range(limits()["first_peripheral_intid"], _first_shared())
     fixed = {"virtual": limits()["virtual_timer_intid"], "physical": limits()["physical_timer_intid"]}
     seen: dict[int, str] = {}
@@ -64,8 +65,8 @@ def _pmu_interrupts(platform: Platform) -> Findings:
 
 
 def _mpam_interrupts(platform: Platform) -> Findings:
-    """Components may share one: the hypervisor asks all of them whose it is. Of one component each is for
-    one thing."""
+    """MPAM components may share an interrupt: the hypervisor asks all of them which one raised it. The two
+    interrupts of one component must differ."""
     first, last = _first_shared(), limits()["max_intid"] - 1
     taken = _private_users(platform) | _uart_user(platform)
     if platform.pmu is not None:

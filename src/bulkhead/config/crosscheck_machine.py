@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-checks of what the simulated machine is made from: caches, DRAM, its controller, fitted facts.
+"""Checks of what the simulated machine is configured from: caches, DRAM, its controller, fitted facts.
 
-crosscheck.py calls this for each platform file. What one key alone can tell is the models' business.
+crosscheck.py calls this for each platform file. Rules about a single key are in the models.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PS_PER_S = 10**12
 
 
 def check_machine(platform: Platform) -> list[Finding]:
-    """Everything that spans keys and that only the simulated machine cares for."""
+    """All findings that span keys and concern only the simulated machine."""
     findings = [
         *_clusters(platform),
         *_levels(platform),
@@ -36,7 +36,8 @@ def check_machine(platform: Platform) -> list[Finding]:
 
 
 def _maintenance(platform: Platform) -> Findings:
-    """What a broadcast counts in a budget is at least what DRAM could do while others stand still for it."""
+    """A broadcast stops other cores. It must count at least as many events in a budget as the DRAM could
+    serve in that time."""
     costs, dram = platform.maintenance, platform.dram
     event = platform.pmu.traffic_event if platform.pmu is not None else None
     if costs is None or dram is None or dram.guaranteed is None or event is None:
@@ -70,7 +71,7 @@ def _clusters(platform: Platform) -> Findings:
 
 
 def _levels(platform: Platform) -> Findings:
-    """A cache further away is not faster, and its lines are whole lines of the nearer one."""
+    """An outer cache level is slower than the inner one, and its lines are not shorter."""
     near: tuple[str, Cache] | None = None
     for name in LEVELS:
         cache = platform.caches.get(name)  # type: ignore[call-overload]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-checks of a platform's MPAM components: their caches and memory exist, their pages overlap nothing.
+"""Checks of a platform's MPAM components: their caches and memory exist, their pages do not overlap anything.
 
 crosscheck.py calls this for each platform file.
 """
@@ -14,9 +14,9 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.regions import own_regions
 
-MOST_NOT_READY_PS = 10**12  # core/manifest_mpam.c
+MOST_NOT_READY_PS = 10**12  # the same as in core/manifest_mpam.c
 
-# Types whose technical reference manuals have no MPAM. Others may have it.
+# Core types whose technical reference manuals do not mention MPAM. Other types may have it.
 WITHOUT_MPAM = (
     "cortex-a7",
     "cortex-a9",
@@ -55,7 +55,7 @@ def check_mpam(platform: Platform) -> Iterator[Finding]:
 
 
 def _limits(mpam: Mpam) -> Iterator[Finding]:
-    """Limits of the hypervisor and of a manifest (schema/manifest.yaml)."""
+    """Limits of the hypervisor's tables and of the manifest (schema/manifest.yaml)."""
     most = limits()
     if len(mpam.components) > most["max_mpam_components"]:
         cause = f"{len(mpam.components)} components are more than the hypervisor drives"
@@ -77,7 +77,7 @@ def _limits(mpam: Mpam) -> Iterator[Finding]:
 
 
 def _page(at: KeyPath, number: int, platform: Platform, mpam: Mpam) -> Iterator[Finding]:
-    """A feature page overlaps neither memory nor other registers, so no domain can be given it."""
+    """A feature page overlaps neither memory nor other registers; so it can be given to no domain."""
     component = mpam.components[number]
     if component.at % PAGE_BYTES:
         cause = f"{component.at:#x} is not at a page of 64 KiB"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `regulation` must keep to so that the hypervisor can do it on this platform.
+"""Checks that the hypervisor can do on this platform what `regulation` asks for.
 
-crosscheck.py calls this for each system file. What a manifest could not hold is refused here, with the key
-that is wrong.
+crosscheck.py calls this for each system file. Values that a manifest cannot hold are reported here, at their
+key.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _bandwidth(at: KeyPath, domain: Domain, regulation: Regulation) -> Findings:
 
 
 def _reclaim(system: System, regulation: Regulation) -> Findings:
-    """One pool: what is given in a period is drawn in the same one, for events of the same kind."""
+    """Domains that reclaim share one pool: their periods and the kind of events they count must be equal."""
     if regulation.policy in DYNAMIC:
         return
     givers = [
@@ -161,11 +161,11 @@ def _reclaim(system: System, regulation: Regulation) -> Findings:
 
 
 def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platform: Platform) -> Findings:
-    """As core/regulator_parameters.c."""
+    """The same checks as in core/regulator_parameters.c, reported at the keys of the file."""
     budgets = {core: found.budget_events[core] for core in found.regulated}
     regulated = {
         core: events for core, events in budgets.items() if events is not None
-    }  # others have findings
+    }  # None: reported by another check
     for index, domain in enumerate(system.domains):
         low = [core for core in domain.cpus if core in regulated and regulated[core] < found.floor_events]
         if low:

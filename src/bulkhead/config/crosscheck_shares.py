@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-checks of shares: whether the platform's mechanism has a control for each key of the file (M7).
+"""Checks of shares: whether the platform's mechanism has a control for each key of the file (M7).
 
-crosscheck.py calls this for each system file. Which values a control of MPAM can have is checked later, by
-core/ for the planner (planning/mpam_planner.py).
+crosscheck.py calls this for each system file. Which values an MPAM control can have is checked later, by
+core/ on behalf of the planner (planning/mpam_planner.py).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _virtual(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Findin
 
 
 def _minima(system: System, platform: Platform) -> Iterator[Finding]:
-    """A minimum by reservation is what the limits of all others leave."""
+    """Without MPAM, a domain's minimum is what the limits of all other domains leave over."""
     guaranteed = guaranteed_of(platform)
     if guaranteed is None or bandwidth_by_mpam(platform):
         return

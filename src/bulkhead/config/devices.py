@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices of a platform file: their registers and interrupts, and whether and past what they master memory.
+"""Devices of a platform file: registers, interrupts, whether they master memory, and the IOMMU in front of
+them.
 
-platform.py holds these. Whose device may be whose is checked in crosscheck_devices.py; which of them nothing
-confines is said by masters.py.
+platform.py holds these. crosscheck_devices.py checks which domain may have which device; masters.py tells
+which devices no IOMMU confines.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ StreamId = Annotated[int, Field(ge=0, le=(1 << 32) - 1)]
 
 @dataclass(frozen=True)
 class Window:
-    """A piece of guest-physical space that a device takes."""
+    """A range of guest-physical addresses that a device occupies."""
 
     name: str
     at: int
@@ -35,7 +36,8 @@ class Window:
 
 
 class Registers(Section):
-    """Something with registers. They may begin and end within a page; who is given them gets whole pages."""
+    """Something with registers. They may begin and end within a page; a domain that owns them gets whole
+    pages."""
 
     name: Name
     at: Address
@@ -47,13 +49,13 @@ class Registers(Section):
 
     @property
     def pages(self) -> Window:
-        """The pages that the registers touch: what stage 2 maps."""
+        """The whole pages around the registers, as stage 2 maps them."""
         first = self.at // PAGE_BYTES * PAGE_BYTES
         return Window(self.name, first, -(-self.end // PAGE_BYTES) * PAGE_BYTES - first)
 
 
 class Iommu(Registers):
-    """What can translate the accesses of devices. Nobody is given it."""
+    """An IOMMU, which can translate the accesses of devices. It is never given to a domain."""
 
     type: Literal["smmuv2", "smmuv3"]
     size: Bytes
@@ -61,16 +63,16 @@ class Iommu(Registers):
 
 
 class Master(Registers):
-    """A device that may master memory. `streams`: how its accesses arrive at the IOMMU."""
+    """A device that may master memory. `streams`: stream ids of its accesses at the IOMMU."""
 
-    interrupts: tuple[IntId, ...] = ()  # shared ones, level-triggered
-    iommu: Name | None = None  # None: its accesses meet none
+    interrupts: tuple[IntId, ...] = ()  # shared interrupts (SPIs), level-triggered
+    iommu: Name | None = None  # None: its accesses pass no IOMMU
     streams: tuple[StreamId, ...] = ()
-    coherent: bool = False  # what it reads and writes is what the cores' caches have
+    coherent: bool = False  # its accesses are coherent with the cores' caches
 
 
 class Dma(Master):
-    """A DMA engine. It masters memory, whatever it is programmed by."""
+    """A DMA engine. It masters memory, whoever programs it."""
 
     type: Text
     channels: Annotated[int, Field(ge=1, le=256)] = 1
@@ -78,7 +80,7 @@ class Dma(Master):
     rate: BytesPerS | None = None
     start: Picoseconds | None = None  # from being enabled to its first access
     finish: Picoseconds | None = None  # from its last write to its interrupt
-    per_line: Picoseconds | None = None  # of its bus, in each direction
+    per_line: Picoseconds | None = None  # duration of a line on its bus, in each direction
 
     @property
     def masters_memory(self) -> bool:
@@ -86,11 +88,11 @@ class Dma(Master):
 
 
 class Device(Master):
-    """Registers and interrupts that can be passed to a domain."""
+    """Registers and interrupts that can be given to a domain."""
 
     size: Bytes
     dma: bool = Field(description="true if it masters memory or if that is not known, else false")
-    compatible: tuple[Text, ...] = ()  # in a guest's device tree; none: the guest must know where it is
+    compatible: tuple[Text, ...] = ()  # for the guest's device tree; none: the guest has to know its address
 
     @property
     def masters_memory(self) -> bool:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A platform's DRAM in numbers: clocks of its timing, bits of its mapping, and why they cannot be.
+"""A platform's DRAM in numbers: timing in clocks, masks of the address mapping, and contradictions in them.
 
-crosscheck_machine.py reports what is wrong here as findings; machine/settings.py hands the same numbers to
-the simulated machine, which checks them once more for itself.
+crosscheck_machine.py reports contradictions as findings; machine/settings.py passes the numbers to the
+simulated machine, which checks them again.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from bulkhead.config.timing import MARKS, DramTiming, dram_clocks
 Wrong = Iterator[tuple[str, str]]  # key of the section, cause
 
 STANDARD_BURST = 8  # beats
-BANK_BITS_MAX = 64  # banks of a channel, as the machine's sets of banks are one word
+BANK_BITS_MAX = 64  # most banks of a channel: the machine keeps sets of banks in one 64-bit word
 PICOSECONDS_PER_S = 10**12
 
 
 def period_ps(dram: Dram) -> Fraction:
-    """Of the command clock: half of the data rate, but for SDR."""
+    """Period of the command clock in ps. The clock has half of the data rate; for SDR, the whole."""
     rate = Fraction(dram.speed) * 10**6
     return PICOSECONDS_PER_S / (rate if dram.standard == "SDR" else rate / 2)
 
 
 def burst_bytes(dram: Dram) -> int:
-    """What one access moves; a line can take several."""
+    """Bytes that one burst moves; a line can take several bursts."""
     return (dram.burst or STANDARD_BURST) * dram.width // 8
 
 
@@ -50,7 +50,7 @@ def clocks_of(dram: Dram, timing: DramTiming) -> dict[str, int]:
 
 
 def contradictions(dram: Dram, timing: DramTiming) -> Wrong:
-    """Timing that no DRAM can have."""
+    """Contradictions in the timing: (key, cause) of each value that no DRAM can have."""
     t = clocks_of(dram, timing)
     for name in ("cl", "trcd", "trp", "tras"):
         if t[name] == 0:
@@ -69,7 +69,8 @@ def contradictions(dram: Dram, timing: DramTiming) -> Wrong:
 
 
 def counts(dram: Dram) -> dict[str, int] | None:
-    """How many there are of each field of the mapping; None where the description leaves some out."""
+    """Number of channels, ranks, ... for each field of the mapping; None if the file leaves some of them
+    out."""
     if dram.page is None or dram.rows is None:
         return None
     return {
@@ -89,7 +90,8 @@ def size_bytes(dram: Dram) -> int | None:
 
 
 def masks(dram: Dram) -> dict[str, list[int]] | None:
-    """The address bits of each field as masks; for a bit that is a hash, several bits in one."""
+    """The address bits of each field, as masks. A bit that is a hash (XOR of several) is one mask with
+    several bits."""
     if dram.mapping.order is not None:
         return _in_order(dram)
     if not dram.mapping.row:
@@ -98,7 +100,7 @@ def masks(dram: Dram) -> dict[str, list[int]] | None:
 
 
 def mapping_errors(dram: Dram) -> Wrong:
-    """Mappings under which two addresses would meet, or some address has no place."""
+    """Errors of a mapping: two addresses would get the same place, or an address would get none."""
     known = counts(dram)
     given = {name: bits for name, bits in dram.mapping.fields().items() if bits}
     yield from _twice(given)
@@ -111,8 +113,8 @@ def mapping_errors(dram: Dram) -> Wrong:
 
 
 def _twice(given: dict[str, tuple[object, ...]]) -> Wrong:
-    """Fields that use no new address bit: the exclusive or of some is nothing."""
-    rows: list[int] = []  # reduced, over GF(2)
+    """Finds address bits that depend linearly on others: two addresses would get the same place."""
+    rows: list[int] = []  # reduced basis over GF(2)
     for name, bits in given.items():
         for entry in bits:
             mask = _mask(entry)
@@ -139,7 +141,7 @@ def _fields_fit(dram: Dram, known: dict[str, int]) -> Wrong:
 
 
 def _in_order(dram: Dram) -> dict[str, list[int]] | None:
-    """From low to high: column, bank group, bank, channel, rank, row: lines of a row stay together."""
+    """Masks for the assumed order, from low to high bits: column, bank group, bank, channel, rank, row."""
     known = counts(dram)
     if known is None:
         return None

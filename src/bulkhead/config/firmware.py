@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of the board's firmware that domains call themselves: which there can be, and who is told.
+"""Firmware functions that domains may call themselves: which ones are allowed, and which notices are shown.
 
-As core/manifest_calls.c, which judges the manifest; this names the key of the file and what helps."""
+The same rules as in core/manifest_calls.c, which checks the manifest; this module reports the key of the file
+and what is allowed.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,12 @@ from bulkhead.config.system import Calls, System
 
 _OWNERS = "0x82…, 0x83…, 0xB0… to 0xBF… and their 64-bit twins, 0x84000040 to 0x8400FFFF, 0x30… to 0x3F…"
 _SIP, _OEM, _SECURE, _TRUSTED = 2, 3, 4, 48
-_LAST_OF_EL2 = 0x3F  # PSCI to 0x1F, then SDEI
+_LAST_OF_EL2 = 0x3F  # PSCI has numbers up to 0x1F, SDEI those after it
 
 
 def wrong_calls(system: System) -> Iterator[Finding]:
-    """Functions that no domain may call, and domains whose calls would hold up others."""
+    """Findings about functions that no domain may call, and about domains on shared cores, whose calls would
+    delay others."""
     for index, domain in enumerate(system.domains):
         for number, calls in enumerate(domain.firmware):
             if (cause := _wrong(calls)) is not None:
@@ -27,7 +30,7 @@ def wrong_calls(system: System) -> Iterator[Finding]:
 
 
 def trusted_calls(system: System) -> Iterator[Finding]:
-    """A notice for each domain that calls firmware: nothing confines what that does."""
+    """A notice for each domain that calls firmware: nothing limits what firmware does for the call."""
     for index, domain in enumerate(system.domains):
         if domain.firmware:
             cause = (

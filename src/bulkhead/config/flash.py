@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flash that takes commands: where it can be.
+"""Checks size and place of flash that takes commands.
 
-As core/manifest_flash.c, which judges the manifest; this names the key of the file and what helps."""
+The same rules as in core/manifest_flash.c, which checks the manifest; this module reports the key of the file
+and what is allowed.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,16 @@ from bulkhead.config.regions import guest_windows
 from bulkhead.config.system import Domain, Region, System
 
 _BLOCK_BYTES, _MOST_BYTES = 256 << 10, 64 << 20
-_ENTRY_BYTES = 2 << 20  # of guest-physical addresses, which it is hidden by
+_ENTRY_BYTES = 2 << 20  # of a stage-2 entry, which EL2 hides for commands
 
 
 def wrong_flash(system: System, platform: Platform) -> Iterator[Finding]:
-    """Sizes and addresses that no flash with commands can have, and what is too near to it."""
+    """Findings about size, alignment and neighbours of programmable flash."""
     for index, domain in enumerate(system.domains):
         given = platform.passable()
         devices = [(f"'{name}'", given[name].at, given[name].end) for name in domain.devices if name in given]
         for number, region in enumerate(domain.memory):
-            if region.programmable:  # windows in it are found with those of other memory
+            if region.programmable:  # overlaps of devices' windows with any memory are found elsewhere
                 windows = [w for w in guest_windows(platform) if w.at >= region.end]
                 near = [*devices, *((f"the {w.name} at {w.at:#x}", w.at, w.end) for w in windows)]
                 yield from _of(("domains", index, "memory", number), region, domain, near)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a platform file says of flows: what each part of a packet's path costs (F5), and what the DMA
-engine and the cores' budgets make of the DRAM (F3).
+"""Sections of a platform file about flows: the cost of each part of a packet's path (F5), and how DMA engine
+and cores' budgets share the DRAM (F3).
 
-platform.py puts these sections in their places; planning/flows.py and planning/memory_budget.py use them.
+platform.py holds these sections; planning/flows.py and planning/memory_budget.py use them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from bulkhead.config.quantity import (
 )
 from bulkhead.config.timing import MARKS, Section, Sourced
 
-MAX_COST_NS = 1 << 24  # core/flow.h
-MOST_POINTS, MOST_ROWS = 16, 64  # of what EL2 is told: schema/manifest.yaml
+MAX_COST_NS = 1 << 24  # the same as in core/flow.h
+MOST_POINTS, MOST_ROWS = 16, 64  # sizes of EL2's tables: schema/manifest.yaml
 
-# How packets go, and so which parts there are: with locks, as F5 was published, or through a broker that does
-# all of it in one thread. In the order of `enum flow_model` of core/flow.h.
+# The path of packets, which determines its parts: queues with locks, as F5 was published, or a broker that
+# does everything in one thread. In the order of `enum flow_model` of core/flow.h.
 FlowPath = Literal["published", "single-thread"]
 PATHS: tuple[FlowPath, ...] = ("published", "single-thread")
 
@@ -39,7 +39,7 @@ CostNs = Annotated[
 
 
 class CostPart(Section):
-    """One part of the path. The analysis needs the largest, and the smallest where sends vary."""
+    """Cost of one part of the path. The analysis uses `max`; for parts of a send that vary, also `min`."""
 
     min: CostNs | None = None
     avg: CostNs | None = None
@@ -59,15 +59,15 @@ class CostPart(Section):
 
 
 class FlowCosts(Sourced):
-    """Every part of the path of a packet through the broker, by the table of F5. Those of queues with locks
-    may be left out where the broker has none."""
+    """Costs of all parts of a packet's path through the broker, as listed in F5. The parts of queues with
+    locks may be left out if the broker has no locks."""
 
-    assumed: Text | None = None  # these are not measured on this platform: where they were, for every report
-    hypervisor_call: CostPart  # HC: entry and exit
+    assumed: Text | None = None  # costs not measured on this platform: where they come from, for reports
+    hypervisor_call: CostPart  # HC: entry into EL2 and exit
     transport: CostPart  # PT
     parse: CostPart  # PP
     queue_lock: CostPart | None = None  # QL
-    queue_insert: CostPart | None = None  # QI
+    queue_insert: CostPart | None = None  # QI: insert into a queue
     find_place: CostPart | None = None  # QA, for each packet in the queue
     queue_remove: CostPart | None = None  # QR
     find_earliest: CostPart  # PS, for each domain
@@ -75,33 +75,35 @@ class FlowCosts(Sourced):
     finalize: CostPart  # FT, with the IPI
     dma_interrupt: CostPart  # IP
     notify: CostPart  # BR: IPI and interrupt at the receiver
-    # Of a broker that slept, from a packet's insertion to the look at the queues; not in F5's table.
+    # Of a sleeping broker, from the insertion of a packet until it looks at its queues; not in F5's table.
     wake: CostPart = CostPart.model_validate(dict.fromkeys(("min", "avg", "max", "median"), "0 ns"))
-    wake_by_interrupt: CostPart | None = None  # the same of one that waits for an interrupt, not for an event
-    # What is between two transfers of a core that copies, which calls nobody for one. None: `dma_interrupt`.
+    wake_by_interrupt: CostPart | None = None  # the same if it waits for an interrupt, not an event
+    # Between two transfers that the core copies itself, without a call. None: as `dma_interrupt`.
     between_copies: CostPart | None = None
-    # The highest rate at which copies of a core were measured; beyond it one may take longer. None: any rate.
+    # Highest rate at which the core's copies were measured; above it a copy may take longer. None: any rate.
     copied_rate: BytesPerS | None = None
     _path: FlowPath = PrivateAttr("published")  # `flow_model` of the platform's file
     _copied_bytes: int = PrivateAttr(0)  # `copied_bytes`
 
     @property
     def path(self) -> FlowPath:
-        """Which of the two analyses these are for."""
+        """Which of the two analyses these costs are for."""
         return self._path
 
     @property
     def copied_bytes(self) -> int:
-        """Flows that declare at most so much are copied by the broker's core, others by an engine; 0: all go
-        the same way."""
+        """Packets of flows with at most this size are copied by the broker's core, others by an engine. 0:
+        all packets are copied the same way."""
         return self._copied_bytes
 
     def copies(self, size: int) -> bool:
-        """Whether the broker's core copies packets of a flow with this `size`, in the place of an engine."""
+        """Whether the broker's core, and not an engine, copies packets of a flow with this `size` in
+        bytes."""
         return size <= self.copied_bytes
 
     def on_path(self, path: FlowPath) -> FlowCosts:
-        """The same for an analysis. Raises the error of a file that lacks a part."""
+        """A copy of these costs for the analysis of `path`. Raises a validation error if a part is
+        missing."""
         if path == "published":
             missing = [name for name in LOCKED if getattr(self, name) is None]
             if missing:
@@ -112,18 +114,20 @@ class FlowCosts(Sourced):
         return found
 
     def parts(self) -> dict[str, CostPart]:
-        """Those that there are."""
+        """The parts that have a cost, by name."""
         named = {name: getattr(self, name) for name in (*part_names(), *OF_BROKERS)}
         return {name: part for name, part in named.items() if part is not None}
 
     def of_broker(self, *, by_event: bool, copies: bool, copied_bytes: int = 0) -> FlowCosts:
-        """Those of a system whose broker is woken so, and copies all itself (`copied_bytes` is 0 then), or
-        has an engine copy what is longer than `copied_bytes`."""
+        """The costs for a broker that is woken by event or by interrupt (`by_event`), and that copies
+        everything itself (`copies`, with `copied_bytes` 0) or has an engine copy what is longer than
+        `copied_bytes`."""
         changes: dict[str, CostPart] = {}
         if not by_event and self.wake_by_interrupt is not None:
             changes["wake"] = self.wake_by_interrupt
         if copies and self.between_copies is not None:
-            # A transfer counts a call beside it (F5), and there is none.
+            # F5 adds a hypervisor call to each transfer. Copies of the core have none, so it is subtracted
+            # here.
             most = max(0, self.between_copies.max - self.hypervisor_call.max)
             changes["dma_interrupt"] = CostPart.model_validate({"max": f"{most} ns"})
         found = self.model_copy(update=changes)
@@ -131,8 +135,8 @@ class FlowCosts(Sourced):
         return found
 
     def analyzed(self) -> dict[str, int]:
-        """What core/'s analysis takes, by its names (struct flow_costs). A smallest one that is not known
-        is 0, which is on the safe side."""
+        """The costs in ns under the names of core's analysis (struct flow_costs). An unknown minimum is 0,
+        which is on the safe side."""
         parts = self.parts()
         found = {f"{name}_max": parts[name].max if name in parts else 0 for name in part_names()}
         for name in _VARYING:
@@ -143,7 +147,7 @@ class FlowCosts(Sourced):
         return found | {"model": PATHS.index(self.path)}
 
     def _copy_max(self) -> int:
-        """Beside PD and FT, of a transfer that the core makes where an engine makes others."""
+        """Cost of a transfer that the core copies where an engine copies others, besides PD and FT, in ns."""
         if self.copied_bytes == 0:
             return 0
         if self.between_copies is None:
@@ -157,59 +161,61 @@ LOCKED = (
     "find_place",
     "queue_remove",
 )  # of queues that senders share with the broker
-OF_BROKERS = ("wake_by_interrupt", "between_copies")  # parts that take another one's place with some brokers
-_COPIED = ("copy_max", "copied_bytes")  # of a core that copies beside an engine
-_VARYING = ("hypervisor_call", "transport")  # parts whose smallest matters
+OF_BROKERS = ("wake_by_interrupt", "between_copies")  # parts that replace another part for some brokers
+_COPIED = ("copy_max", "copied_bytes")  # for a core that copies in addition to an engine
+_VARYING = ("hypervisor_call", "transport")  # parts whose minimum is used, too
 
 
 def part_names() -> tuple[str, ...]:
-    """Of all brokers' parts, in the file's order."""
+    """Names of the parts that every broker has, in the order of the file."""
     others = (*MARKS, *OF_BROKERS, "copied_rate")
     return tuple(name for name in FlowCosts.model_fields if name not in others)
 
 
 def no_costs() -> dict[str, int]:
-    """As `analyzed` has them, of a platform that says nothing."""
+    """Costs of a platform without `flow_costs`: all 0, under the names of `analyzed`."""
     largest = [f"{name}_max" for name in part_names()]
     return dict.fromkeys([*largest, *(f"{name}_min" for name in _VARYING), *_COPIED, "model"], 0)
 
 
 class CurvePoint(Section):
-    """DRAM utilization in the worst case, by a core that moves `rate` in each direction."""
+    """Largest DRAM utilization that a core causes which moves `rate` in each direction."""
 
     rate: BytesPerS
     utilization: Share
 
 
 class EngineRate(Section):
-    """What the DMA engine moves alone, in each direction, in chunks of this size: its whole utilization."""
+    """Rate that the DMA engine reaches alone with chunks of this size, in each direction: utilization 100
+    %."""
 
     chunk: Bytes
     rate: BytesPerS
 
 
 class MeasuredRate(Section):
-    """The largest DMA rate beside which cores keep their refills: at most `cores` of them, and at most
-    `refills` each in the shortest period.
+    """The largest DMA rate beside which cores still get their refills: at most `cores` cores with at most
+    `refills` refills each, in the shortest period.
 
-    Of equal sums, fewer cores were measured to bear less. So a row is good, too, for any number of cores that
-    ask for no more than `refills` together: one core with all of them would bear the rate.
+    Measurements showed that with equal sums fewer cores tolerate less. A row therefore also applies to any
+    number of cores that have no more than `refills` together: even one core with all of them would tolerate
+    the rate.
     """
 
-    cores: Annotated[int, Field(ge=1, le=1 << 10)] | None = None  # at most; None: any number
+    cores: Annotated[int, Field(ge=1, le=1 << 10)] | None = None  # at most this many; None: any number
     refills: Annotated[int, Field(ge=1, le=1 << 31)]
     rate: BytesPerS
 
 
 class MemoryBudget(Section):
-    """F3: what cores and DMA cause together must fit."""
+    """F3: limits on what cores and DMA cause together."""
 
-    shortest_period: Nanoseconds  # of a budget that works
-    smallest_budget: Annotated[int, Field(ge=1, le=1 << 31)]  # refills of a period
-    # U_c, with straight lines between, from nothing; beyond the last point its line goes on.
+    shortest_period: Nanoseconds  # shortest period in which a budget works
+    smallest_budget: Annotated[int, Field(ge=1, le=1 << 31)]  # refills in a period
+    # U_c: linear between the points, from (0, 0); beyond the last point the last line is continued.
     cores: tuple[CurvePoint, ...] = Field(min_length=1, max_length=MOST_POINTS)
     dma: tuple[EngineRate, ...] = Field(min_length=1)  # U_b
-    table: tuple[MeasuredRate, ...] = Field((), max_length=MOST_ROWS)  # where contributions do not add up
+    table: tuple[MeasuredRate, ...] = Field((), max_length=MOST_ROWS)  # used where parts do not simply add up
 
     @model_validator(mode="after")
     def _rising(self) -> MemoryBudget:
@@ -227,8 +233,9 @@ class MemoryBudget(Section):
         return self
 
     def engine_rate(self, chunk_bytes: int) -> Fraction:
-        """What the engine moves alone: by the largest chunk of the curve that is not larger. Below the
-        first, a chunk is assumed to take as long as that one."""
+        """Rate that the engine reaches alone, in bytes per s, taken from the largest measured chunk that is
+        not larger than `chunk_bytes`. A chunk smaller than the first measured one is assumed to take as long
+        as that one."""
         fitting = [row for row in self.dma if row.chunk <= chunk_bytes]
         if fitting:
             return Fraction(fitting[-1].rate)

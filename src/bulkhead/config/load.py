@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads a system with its platform: read, parse, override, validate, cross-check; all errors at once.
 
-Every command starts here. The result holds either a system and a platform that can be trusted, or
-problems that say where and why not. It never raises for what a file contains.
+Every command starts here. The result holds either a valid system and platform, or problems with their place
+and cause. Contents of a file never raise an exception.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _COMPONENTS = Finding(
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a system file turned out to be. `system` is None if any problem keeps it from being used."""
+    """The result of loading a system file. `system` is None if there are any problems."""
 
     file: str
     system: System | None
@@ -69,7 +69,7 @@ class Loaded:
         return not self.problems
 
     def locate(self, finding: Finding) -> Problem:
-        """A finding about this system, at its place in the file."""
+        """The finding with its line and column in the system file."""
         return locate(finding, self.root, self.file)
 
 
@@ -82,9 +82,9 @@ def load_system(
 ) -> Loaded:
     """Load a system file and the platform that it names.
 
-    `overrides` are `key.path=value`, as of `--set`; `unprotected` turns isolation, regulation and budgets
-    off. `emulated`: it will run on the emulator, or on a board or the simulated machine; None: that is not
-    known.
+    `overrides`: `key.path=value`, as of `--set`. `unprotected` turns isolation, regulation and budgets off.
+    `emulated`: True if the system will run on the emulator, False on a board or the simulated machine, None
+    if that is not known.
     """
     path = system_path(path)
     file = str(path)
@@ -122,7 +122,7 @@ def load_system(
         noticed += trusted_calls(system)
         if platform is not None:
             noticed += trusted(system, platform)
-        if platform is not None and emulated is not True:  # an emulator has no bandwidth to share
+        if platform is not None and emulated is not True:  # the emulator does not model bandwidth
             noticed += not_admitted(system, platform)
             noticed += uncounted(system, platform)
             noticed += without_mpam(system, platform)
@@ -152,7 +152,8 @@ def _events(platform: Platform | None, emulated: bool | None) -> list[CountedEve
 def load_platform(
     path: Path, shown: str | None = None, overrides: Sequence[str] = ()
 ) -> tuple[Platform | None, Source, list[Problem]]:
-    """Load one platform file. The platform is None if it has any problem. `overrides`: `key.path=value`."""
+    """Load one platform file. Returns the platform (None if there are problems), its source and the problems.
+    `overrides`: `key.path=value`."""
     file = shown or str(path)
     text, source = read_text(path, file)
     return (
@@ -166,7 +167,8 @@ def load_platform(
 def _platform_from(
     text: str, file: str, parts: str, overrides: tuple[str, ...]
 ) -> tuple[Platform | None, Source, list[Problem]]:
-    """Many systems name the same few platforms: each text is read once. `parts`: of all there are."""
+    """Parses a platform; cached, as many systems use the same few. `parts`: text of all parts, as cache key
+    only."""
     del parts
     source = parse_text(text, Source(file))
     problems = list(source.problems)
@@ -184,11 +186,11 @@ def _platform_from(
 
 
 def _extend(source: Source) -> list[Problem]:
-    """Put the keys of the platform that this one extends beneath its own."""
+    """Add the keys of the platform that this one extends, where this one has no value of its own."""
     root = source.root
     node = root.value.get("extends") if root is not None and isinstance(root.value, dict) else None
     if root is None or node is None or not isinstance(node.value, str):
-        return []  # the model reports what is no name
+        return []  # the model reports a value that is not a name
     path = platform_path(node.value)
     if path is None or "/" in node.value:
         names = platform_names()
@@ -204,12 +206,12 @@ def _extend(source: Source) -> list[Problem]:
         cause = f"'{node.value}' extends a platform itself"
         return [locate(Finding(("extends",), "conflict", cause, "one that does not"), root, source.file)]
     root.value = {**base.root.value, **root.value}
-    source.text += base.text  # both are what was loaded, and what its digest is of
+    source.text += base.text  # the digest covers both texts
     return base.problems
 
 
 def locate(finding: Finding, root: Node | None, file: str) -> Problem:
-    """Give a finding its line and column: of the key, for what is wrong with keys; else of the value."""
+    """Adds line and column to a finding: of the key if the key is wrong, else of the value."""
     line, column, shown = 1, 1, file
     if root is not None:
         node, depth = root.at(finding.path)
@@ -230,7 +232,8 @@ def locate(finding: Finding, root: Node | None, file: str) -> Problem:
 
 
 def validate(root: Node, model: type[M], file: str) -> tuple[M | None, M | None, list[Problem]]:
-    """The value, or the best that can be cross-checked in its place, and what is wrong."""
+    """Validates a tree. Returns the value, or in its place the model without wrong keys (for cross-checks;
+    None if that is impossible), and the problems."""
     plain = root.plain()
     if not isinstance(plain, dict):
         cause = f"is {described(plain)}"
@@ -250,7 +253,8 @@ def validate(root: Node, model: type[M], file: str) -> tuple[M | None, M | None,
 
 
 def _repaired(error: ValidationError, model: type[M], plain: dict[str, Any]) -> M | None:
-    """The model without its wrong keys, if they can be left out: what is right is still cross-checked."""
+    """The model without its wrong keys, so that the rest can be cross-checked; None if they cannot be left
+    out."""
     for item in error.errors(include_url=False, include_context=False, include_input=False):
         _leave_out(plain, [part for part in item["loc"] if part != "[key]"])
     try:
@@ -260,7 +264,7 @@ def _repaired(error: ValidationError, model: type[M], plain: dict[str, Any]) -> 
 
 
 def _leave_out(plain: dict[str, Any], path: Sequence[str | int]) -> None:
-    """Remove the innermost mapping's key on the way to `path`."""
+    """Removes the last key of a mapping on the way to `path`."""
     place, key = plain, ""
     value: Any = plain
     for part in path:
@@ -274,16 +278,16 @@ def _leave_out(plain: dict[str, Any], path: Sequence[str | int]) -> None:
 
 
 def is_below(key: str, wrong: set[str]) -> bool:
-    """Whether a finding is about something that is reported as wrong already."""
+    """Whether `key` is, or lies below, a key that is already reported as wrong."""
     return any(key == other or key.startswith((f"{other}.", f"{other}[")) for other in wrong if other)
 
 
-# Codes of a file of which nothing was read: what names it is wrong, not what is in it.
+# Codes that say that a file could not be read. They are reported at the key that names the file.
 _NO_FILE = ("missing-file", "not-a-file", "unreadable-file")
 
 
 def platform_of(root: Node, file: str) -> tuple[Platform | None, Source | None, list[Problem]]:
-    """The platform that a system's tree names, even if the rest of the system is wrong."""
+    """The platform that a system's tree names, even if the rest of the system has errors."""
     node = root.value.get("platform") if isinstance(root.value, dict) else None
     if (
         node is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads a system of components with its platform, as load.py does for one of domains: all errors at once."""
+"""Loads a component system with its platform, as load.py does for a system of domains: all errors at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bulkhead.config.source import Node, read_file
 
 @dataclass(frozen=True)
 class LoadedComponents:
-    """What a file turned out to be. `system` is None if any problem keeps it from being used."""
+    """The result of loading a component system. `system` is None if there are any problems."""
 
     file: str
     system: ComponentSystem | None
@@ -31,12 +31,12 @@ class LoadedComponents:
     platform_sha256: str = ""
 
     def locate(self, finding: Finding) -> Problem:
-        """A finding about this system, at its place in the file."""
+        """The finding with its line and column in the system file."""
         return locate(finding, self.root, self.file)
 
 
 def has_components(path: str | Path) -> bool:
-    """Whether a file is a system of components; what cannot be read is none."""
+    """Whether a file is a component system; False if it cannot be read."""
     root = read_file(system_path(path), str(path)).root
     return root is not None and is_component_system(root.value)
 
@@ -44,7 +44,7 @@ def has_components(path: str | Path) -> bool:
 def load_components(
     path: str | Path, overrides: Sequence[str] = (), *, unprotected: bool = False
 ) -> LoadedComponents:
-    """Load a file that has_components(), and the platform that it names. `unprotected`: all best effort."""
+    """Load a component system and the platform that it names. `unprotected`: all memory is best effort."""
     path = system_path(path)
     file = str(path)
     source = read_file(path, file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which platforms there are, where the file of one is, and the layout's limits. Nothing here writes."""
+"""Names and files of platforms and parts, and the limits of the manifest's layout. Nothing here writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def platform_names() -> list[str]:
 
 
 def part_names() -> list[str]:
-    """Parts that platforms are made of: core types, memory controllers with their interconnect."""
+    """Names of the parts that platforms are composed of: core types, memory controllers with their
+    interconnect."""
     return sorted(path.stem for path in parts_dir().glob("*.yaml"))
 
 
@@ -26,7 +27,8 @@ def parts_dir() -> Path:
 
 
 def platform_path(reference: str, beside: Path | None = None) -> Path | None:
-    """The file of a platform given by name, or by path (relative to the file that names it)."""
+    """File of a platform. `reference`: its name, or a path relative to `beside`. None if the name is
+    unknown."""
     if "/" not in reference and not reference.endswith((".yaml", ".yml")):
         return platforms_dir() / f"{reference}.yaml" if reference in platform_names() else None
     path = Path(reference)
@@ -34,7 +36,8 @@ def platform_path(reference: str, beside: Path | None = None) -> Path | None:
 
 
 def system_path(reference: str | Path) -> Path:
-    """The file of a system: a path, or `examples/…` of the tool where there is no such path."""
+    """The file of a system: the path itself; `examples/...` without a file means the example that the tool
+    ships."""
     path = Path(reference)
     ours = examples_dir() / Path(*path.parts[1:])
     named = path.parts[:1] == (EXAMPLES,) and not path.exists() and ours.is_file()
@@ -43,5 +46,5 @@ def system_path(reference: str | Path) -> Path:
 
 @cache
 def limits() -> dict[str, int]:
-    """The constants of the layout that bound what a manifest can say."""
+    """Constants of the manifest's layout, which limit what a manifest can hold."""
     return {name: constant.value for name, constant in load_layout().schema.constants.items()}

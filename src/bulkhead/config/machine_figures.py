@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is admitted by figures that the platform file has from the simulated machine, not from a board.
+"""Notices about figures of a platform file that come from the simulated machine, not from a measured board.
 
-load.py shows these notices, so that `check`, `plan`, `run` and the report of a run say it. Whatever prints
-such a figure asks `machines_own`.
+load.py shows these notices in `check`, `plan`, `run` and the report of a run. Code that prints such a figure
+calls `machines_own`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ MACHINES_OWN = "the simulated machine's own, no measurement of a board"
 
 
 def machines_own(platform: Platform) -> str | None:
-    """What is said wherever the memory's table is printed; None: it is measured, or there is none."""
+    """The remark to print with the memory budget's table; None if the table is measured on a board, or
+    absent."""
     budget = platform.memory_budget
     if budget is None or not budget.table or not budget.is_from_machine("table"):
         return None
@@ -25,7 +26,7 @@ def machines_own(platform: Platform) -> str | None:
 
 
 def admitted_by_machine(system: System, platform: Platform) -> Iterator[Finding]:
-    """A notice for a broker whose rate beside budgets is admitted by such a table."""
+    """A notice for a broker that is admitted by a table from the simulated machine."""
     own = machines_own(platform)
     if own is not None and system.flows and system.broker is not None and system.broker.engine == "zdma":
         cause = f"the rate beside the cores' budgets is admitted by a table, and {own}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which domains can disturb real-time ones by invalidating translations or instruction caches of all cores.
+"""Which domains can disturb real-time ones by invalidating TLBs or instruction caches of all cores.
 
-Such instructions reach every core of the board. Where the hypervisor executes them in a domain's place, they
-stay on its core if it has no other, else they are charged to its bandwidth budget.
+These instructions are broadcast to every core of the board. If the hypervisor executes them for a domain,
+they stay on its core if the domain has only one; otherwise they are charged to its bandwidth budget.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from bulkhead.planning.regulation import budget_in
 
 
 def reaching(system: System, events: Sequence[CountedEvent]) -> Iterator[Finding]:
-    """A notice for each best-effort domain whose maintenance real-time ones on other cores can notice.
+    """A notice for each best-effort domain whose maintenance affects real-time domains on other cores.
 
-    `events`: what can be counted where the system may run.
+    `events`: events that can be counted where the system may run.
     """
     for index, domain in enumerate(system.domains):
         others = [f"'{other.name}'" for other in system.domains if _elsewhere(other, domain)]
@@ -35,7 +35,7 @@ def _elsewhere(other: Domain, domain: Domain) -> bool:
 
 
 def _unbounded(system: System, domain: Domain, events: Sequence[CountedEvent]) -> tuple[str, str] | None:
-    """What it can do to other cores, and what helps. None: nothing beyond its budget."""
+    """How the domain can disturb other cores, and what to change. None: only within its budget."""
     trapped = system.maintenance_of(domain)
     if trapped == "direct":
         return f"what '{domain.name}' invalidates is invalidated on all cores", "`maintenance: trapped`"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which devices of a domain reach memory past its stage-2 tables, and what a report has to say of that.
+"""Which devices of a domain reach memory past its stage-2 tables, and which notices that requires.
 
-Cross-checks, commands and runs ask here, so that they agree. A device that masters memory is confined if the
-hypervisor drives an IOMMU before it. It drives none in this version, so a device behind one is as free as a
-device without. Identity-mapped memory confines nothing either: it makes the addresses of a driver right, and
-leaves the device every other address.
+Cross-checks, commands and runs all use these functions. A device that masters memory is confined only if the
+hypervisor drives an IOMMU in front of it. This version drives none, so a device behind an IOMMU is as free as
+one without. Identity-mapped memory does not confine a device either: a driver's addresses are then correct,
+but the device can still use every other address.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from bulkhead.planning.broker import engine_of
 
 
 def unconfined(domain: Domain, platform: Platform) -> list[Device | Dma]:
-    """Those of its devices that can read and write all memory."""
+    """Devices of the domain that can read and write all memory."""
     known = platform.passable()
     return [known[name] for name in domain.devices if name in known and known[name].masters_memory]
 
 
 def incoherent(domain: Domain, platform: Platform) -> list[Device | Dma]:
-    """Those of its devices that master memory and do not see what caches hold: what such a device shares with
-    the domain's programs must be able to be past the caches."""
+    """Devices of the domain that master memory and are not coherent with caches. The domain's programs must
+    be able to access memory that they share with such a device past the caches."""
     return [device for device in unconfined(domain, platform) if not device.coherent]
 
 
 def why_unconfined(device: Device | Dma) -> str:
-    """What would have to be otherwise, as the end of a sentence about the device."""
+    """Why a device is not confined, as the end of a sentence about it."""
     if device.iommu is None:
         return "is behind no IOMMU"
     return f"is behind the IOMMU '{device.iommu}', which this version does not drive"
 
 
 def refused(domain: Domain, device: Device | Dma) -> tuple[str, str]:
-    """Cause and what is allowed instead, where the domain is not trusted with the device."""
+    """Cause of the refusal, and what is allowed instead, for a domain that is not trusted with the device."""
     cause = (
         f"'{device.name}' masters memory and {why_unconfined(device)}: with it '{domain.name}' could read "
         "and write all memory, whether its own is identity-mapped or not"
@@ -47,7 +47,7 @@ def refused(domain: Domain, device: Device | Dma) -> tuple[str, str]:
 
 
 def trusted(system: System, platform: Platform) -> Iterator[Finding]:
-    """A notice for each domain that asks to be trusted: that isolation rests on it."""
+    """A notice for each domain with `dma: trusted`: isolation depends on that domain."""
     for index, domain in enumerate(system.domains):
         if domain.dma != "trusted":
             continue
@@ -67,8 +67,8 @@ def trusted(system: System, platform: Platform) -> Iterator[Finding]:
 
 
 def unlabelled(system: System, platform: Platform) -> Iterator[Finding]:
-    """A notice for each device whose accesses have no PARTID of its domain. This version sets none at a
-    device or an IOMMU, so that MPAM neither limits such accesses nor counts them for the domain."""
+    """A notice for each device whose accesses do not have its domain's PARTID. This version sets no PARTID
+    for a device or an IOMMU, so MPAM neither limits these accesses nor counts them for the domain."""
     if platform.mpam is None:
         return
     for index, domain in enumerate(system.domains):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a platform file says of the microkernel on that board: where components, frames and tables are.
+"""Section of a platform file about the microkernel on that board: places of components, frames and tables.
 
-The values are those of microkernel/board/; src/bulkhead/mxu/ makes the memory manager's books from them.
+The values are those of microkernel/board/; src/bulkhead/mxu/ makes the memory manager's data from them.
 """
 
 from __future__ import annotations
@@ -27,24 +27,22 @@ class Place(Section):
 
 
 class Microkernel(Section):
-    board: Text  # directory of microkernel/board/
-    frames: Place  # memory that the memory manager gives away
-    frame: Bytes  # a power of two
+    board: Text  # name of a directory in microkernel/board/
+    frames: Place  # memory that the memory manager hands out
+    frame: Bytes  # bytes of a frame, a power of two
     code: Place  # of all components
-    stack: Bytes  # of a component that does not say it
-    data: Bytes = 4096  # of a component that does not say it and is not linked yet
-    manager: Bytes  # the memory manager's data
+    stack: Bytes  # stack of a component whose file states none
+    data: Bytes = 4096  # data of a component whose file states none and that is not linked yet
+    manager: Bytes  # size of the memory manager's data
     tables: Annotated[int, Field(ge=0, le=255)] = (
         0  # MMU: frames for each component's table nodes in plain memory
     )
-    own_ocm: Bytes = 0  # MMU: of the memory on the chip, for the kernel's own table
-    asids: Annotated[int, Field(ge=0, le=255)] = 0  # MMU: of components
-    entries: tuple[
-        Bytes, ...
-    ] = ()  # MMU: sizes of the mappings that it makes, which are those that it can lock
-    clock: Hertz  # that components read
-    timer: Hertz  # that the scheduler sets
-    emulated_by: Text | None = None  # platform that the emulator runs in its place, where it lacks this one
+    own_ocm: Bytes = 0  # MMU: on-chip memory for the kernel's own table
+    asids: Annotated[int, Field(ge=0, le=255)] = 0  # MMU: ASIDs of components
+    entries: tuple[Bytes, ...] = ()  # MMU: sizes of its entries; only these can be locked
+    clock: Hertz  # frequency of the clock that components read
+    timer: Hertz  # frequency of the scheduler's timer
+    emulated_by: Text | None = None  # platform that the emulator runs instead, if it does not have this one
 
     @model_validator(mode="after")
     def _shaped(self) -> Self:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arm MPAM in a platform file: memory-system components, and which controls and monitors each one has.
 
-platform.py holds `mpam`; the planner asks for controls here, and the simulated machine's settings are made
-from it. The registers of a component say the same: EL2 refuses a plan that they contradict. Widths and
-limits are those of the architecture (IHI 0099) and of core/mpam_features.h.
+platform.py holds `mpam`. The planner looks up controls here; the simulated machine's settings are made from
+it. A component's registers state the same: EL2 refuses a plan that contradicts them. Widths and limits are
+those of the architecture (IHI 0099) and of core/mpam_features.h.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from bulkhead.config.devices import IntId
 from bulkhead.config.quantity import Address, problem
 from bulkhead.config.timing import Picoseconds, Section
 
-PAGE_BYTES = 1 << 16  # that a component's feature page takes
-MOST_PORTIONS = 1024  # core/mpam_portions.h
+PAGE_BYTES = 1 << 16  # size of a component's feature page
+MOST_PORTIONS = 1024  # the same as in core/mpam_portions.h
 MOST_INSTANCES = 16  # MPAMF_IDR.RIS_MAX has four bits
 
 CacheLevel = Literal["l1i", "l1d", "l2", "l3"]
@@ -29,12 +29,12 @@ MonitorCount = Annotated[int, Field(ge=1, le=(1 << 16) - 1)]  # NUM_MON has 16 b
 
 
 class Capacity(Section):
-    """Fractions of a cache: MPAMCFG_CMAX and MPAMCFG_CMIN."""
+    """Controls of a cache's capacity as fractions: MPAMCFG_CMAX and MPAMCFG_CMIN."""
 
     bits: FractionBits
     maximum: bool = True
     minimum: bool = False
-    soft: bool = False  # CMAX.SOFTLIM: what is beyond may be had while nobody else wants it
+    soft: bool = False  # CMAX.SOFTLIM: it may take more while no other partition needs the capacity
 
 
 class Associativity(Section):
@@ -42,13 +42,13 @@ class Associativity(Section):
 
 
 class BandwidthControls(Section):
-    bits: FractionBits | None = None  # of minimum, maximum and the proportional stride
+    bits: FractionBits | None = None  # fraction bits of minimum, maximum and proportional stride
     min: bool = False
     max: bool = False
     portions: Portions | None = None  # bits of MPAMCFG_MBW_PBM
     proportional: bool = False
-    window: Picoseconds | None = None  # in which bandwidth is accounted
-    window_writable: bool = False  # MPAMCFG_MBW_WINWD takes a window of each partition
+    window: Picoseconds | None = None  # time over which bandwidth is accounted
+    window_writable: bool = False  # MPAMCFG_MBW_WINWD sets a window for each partition
 
     @model_validator(mode="after")
     def _with_bits(self) -> Self:
@@ -69,14 +69,14 @@ class Monitors(Section):
 
 
 class StorageMonitors(Monitors):
-    """MSMON_CSU."""
+    """Cache-storage usage monitors (MSMON_CSU)."""
 
 
 class BandwidthMonitors(Monitors):
-    """MSMON_MBWU."""
+    """Memory-bandwidth usage monitors (MSMON_MBWU)."""
 
-    bits: Literal[31, 44, 63] = 31  # of the value: 44 and 63 are those of the long counter
-    by_direction: bool = False  # a filter tells reads from writes
+    bits: Literal[31, 44, 63] = 31  # bits of the counter's value; 44 and 63: long counter
+    by_direction: bool = False  # a filter can count reads and writes separately
 
 
 class Resource(Section):
@@ -118,7 +118,7 @@ class MpamComponent(Section):
     version: Literal["1.0", "1.1"]  # MPAMF_AIDR; 1.0 has no resource instances
     error_interrupt: IntId | None = None
     overflow_interrupt: IntId | None = None
-    not_ready: Picoseconds = 0  # of a monitor, after a change of its configuration
+    not_ready: Picoseconds = 0  # how long a monitor is not ready after its configuration changed
     resources: tuple[Resource, ...] = Field(min_length=1, max_length=MOST_INSTANCES)
     internal_partids: Annotated[int, Field(ge=1, le=1 << 16)] | None = None  # narrowing; None: there is none
 
@@ -132,6 +132,6 @@ class Mpam(Section):
     monitor_groups: Annotated[int, Field(ge=1, le=1 << 8)] = 1  # MPAMIDR_EL1.PMG_MAX + 1
     # Entries of MPAMVPM<n>_EL2; 0: MPAMIDR_EL1.HAS_HCR is 0.
     virtual_partids: Annotated[int, Field(ge=0, le=32, multiple_of=4)] = 0
-    # Whether EL3, where there is one, lets EL2 use MPAM (MPAM3_EL3.TRAPLOWER is 0). Unknown: EL2 tries.
+    # Whether EL3, if present, lets EL2 use MPAM (MPAM3_EL3.TRAPLOWER is 0). `unknown`: EL2 tries it.
     firmware: Literal["allows", "unknown"] = "unknown"
     components: tuple[MpamComponent, ...] = Field(min_length=1)

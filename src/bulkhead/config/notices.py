@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Promises that a system file may make already but that this version does not keep.
+"""Notices about keys of a system file that this version accepts but does not enforce.
 
-They are validated like everything else; `check` and `run` show these notices, so that nobody takes
-them for enforced.
+The keys are validated like all others; `check` and `run` show these notices so that users do not rely on
+them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from bulkhead.planning.regulation import budget_in, is_dynamic
 
 
 def not_enforced(system: System, events: Sequence[CountedEvent]) -> list[Finding]:
-    """One notice for each key that has no effect yet. `events`: what can be counted where it may run."""
+    """One notice for each key without effect. `events`: events that can be counted where the system may
+    run."""
     notices: list[Finding] = []
 
     def note(path: KeyPath, what: str) -> None:

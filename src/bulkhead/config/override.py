@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`--set key.path=value`: changes one value of a file's tree before anything is validated.
 
-load.py applies these in the order given, so that a wrong override is reported by the same checks, and
-in the same words, as a wrong file.
+load.py applies these in the given order, so a wrong override is reported by the same checks and in the same
+words as a wrong file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _FORM = "key.path=value"
 
 
 def malformed(setting: str) -> str | None:
-    """Why this is no override at all, whatever the file: wrong usage of a command. None if it is one."""
+    """Why `setting` is not an override for any file (wrong usage of the command); None if it has the right
+    form."""
     if (wrong := _wrong_form(setting)) is not None:
         return wrong
     problems = parse_text(setting.partition("=")[2], Source(""), line=0).problems
@@ -37,7 +38,8 @@ def _path(key: str) -> list[str]:
 
 
 def apply_override(root: Node, setting: str) -> list[Problem]:
-    """Change `root` as `setting` says. Lists are addressed by position or by the `name` of an element."""
+    """Change `root` as `setting` says. Elements of lists are selected by position or by their `name`. Returns
+    problems."""
     shown = f"--set {setting if len(setting) <= 80 else setting[:77] + '...'}"
 
     def fail(code: str, cause: str, allowed: str | None = None, nearest: str | None = None) -> list[Problem]:
@@ -71,14 +73,14 @@ def apply_override(root: Node, setting: str) -> list[Problem]:
 
 
 class _Unknown:
-    """A part of a path that leads nowhere, and why."""
+    """Result for a part of a path that does not exist, with the cause."""
 
     def __init__(self, cause: str, allowed: str | None = None, nearest: str | None = None) -> None:
         self.cause, self.allowed, self.nearest = cause, allowed, nearest
 
 
 def _child(node: Node, part: str) -> Node | _Unknown | None:
-    """What `part` names below `node`; None: a key that is not there yet."""
+    """The node that `part` selects below `node`; None if `part` is a key that does not exist yet."""
     if isinstance(node.value, dict):
         return node.value.get(part)
     if not isinstance(node.value, list):

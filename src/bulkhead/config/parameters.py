@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A platform file as a flat list of parameters, each with where its value comes from.
+"""A platform file as a flat list of parameters, each with the source of its value.
 
-`bulkhead platforms NAME` prints it. What calibration set is told apart from what a manual says: all else that
-the machine gives is prediction.
+`bulkhead platforms NAME` prints the list. Fitted values are distinguished from values of manuals: everything
+else that the machine shows is a prediction.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _LOWEST_ADDRESS = 1 << 10
 @dataclass(frozen=True)
 class Parameter:
     key: str
-    value: Any  # as JSON can have it
+    value: Any  # a type that JSON has
     shown: str
     source: str
-    origin: str  # "fitted", "assumed", "machine", or "" where a source has it
+    origin: str  # "fitted", "assumed", "machine", or "" if it is from its source
 
     @property
     def fitted(self) -> bool:
@@ -55,13 +55,14 @@ class Parameter:
 
 
 def parameters(platform: Platform) -> list[Parameter]:
-    """Every value of the file, in its order, with its own source or its innermost section's that has one."""
+    """Every value of the file, in the file's order. Its source is its own, else that of the innermost section
+    with one."""
     dumped = platform.model_dump(exclude_none=True, exclude_unset=True)
     return list(_of("", dumped, "", platform.sources))
 
 
 def facts(platform: Platform) -> list[dict[str, Any]]:
-    """The measured facts that parameters were fitted to, and how well they are met."""
+    """The measured facts that parameters were fitted to, with what the machine gives."""
     found = []
     for fact in platform.calibration:
         row = fact.model_dump(exclude_none=True, exclude={"fitted"})
@@ -72,7 +73,8 @@ def facts(platform: Platform) -> list[dict[str, Any]]:
 def _of(
     prefix: str, section: dict[str, Any], source: str, sources: dict[str, str], whole: str = ""
 ) -> Iterator[Parameter]:
-    """`whole`: where all of the section is from, if a section above it says so."""
+    """Parameters of a section and all below. `whole`: origin of the whole section, if a section above states
+    it."""
     source = section.get("source") or source
     for key, value in section.items():
         if key in _NOT_SHOWN:

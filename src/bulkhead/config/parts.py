@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of platforms: what all boards with one core type or one memory controller have in common.
+"""Parts of platforms: keys that all boards with one core type or one memory controller have in common.
 
-A platform file names its parts (`parts: [cortex-a53, allwinner-dram]`), files of platforms/parts that hold
-keys of platform files. load.py asks this module to put them beneath the platform's own keys before it
-validates the whole. A platform's own value stands for that of a part; two parts never give the same value.
+A platform file names its parts (`parts: [cortex-a53, allwinner-dram]`), which are files of platforms/parts
+with keys of platform files. load.py calls this module to add these keys before it validates the platform. A
+value of the platform itself overrides that of a part; two parts must not give the same key.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from bulkhead.config.locate import part_names, parts_dir
 from bulkhead.config.problem import KeyPath, Problem, key_text, nearest_of, quoted
 from bulkhead.config.source import Node, Source, read_file
 
-_SOURCE = "source"  # where both have one, the text of both holds
+_SOURCE = "source"  # if both have this key, their texts are joined
 
 
 def text_of_parts() -> str:
-    """All parts: what a platform is made of, if any."""
+    """The text of all parts, one after the other."""
     return "".join(path.read_text(encoding="utf-8") for path in sorted(parts_dir().glob("*.yaml")))
 
 
 def add_parts(source: Source) -> list[Problem]:
-    """Merge the keys of all parts that a platform file names into its tree. Their text joins its text."""
+    """Merge the keys of all parts that a platform file names into its tree, and append their text to its
+    text."""
     root = source.root
     listed = root.value.get("parts") if root is not None and isinstance(root.value, dict) else None
     if root is None or listed is None or not isinstance(listed.value, list):
-        return []  # the model reports what is no list
+        return []  # the model reports a value that is not a list
     problems: list[Problem] = []
     beneath: Node | None = None
     for node in listed.value:
@@ -60,7 +61,7 @@ def add_parts(source: Source) -> list[Problem]:
 
 
 def _merged(above: Node, below: Node) -> Node:
-    """The value of `above`, and what only `below` has, at all depths."""
+    """Merges two trees at all depths: values of `above`, and those that only `below` has."""
     if not isinstance(above.value, dict) or not isinstance(below.value, dict):
         return above
     value = {**below.value}
@@ -77,7 +78,7 @@ def _key(node: Node) -> tuple[int, int]:
 
 
 def _conflicts(one: Node, other: Node, path: KeyPath) -> list[Problem]:
-    """Values that two parts give."""
+    """A problem for each value that both parts give."""
     if isinstance(one.value, dict) and isinstance(other.value, dict):
         return [
             problem

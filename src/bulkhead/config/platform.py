@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The platform file: what a board is, as shared by the planner, the builder and the simulated machine.
+"""The platform file: the description of a board for the planner, the builder and the simulated machine.
 
-load.py fills these from YAML; platform-wide questions (which cache is the last level, which windows
-devices take) are answered here. Every section can carry the source of its numbers.
+load.py fills these models from YAML. Questions about the whole platform (the last-level cache, windows of
+devices) are answered here. Every section can state the source of its numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CacheName = Literal["l1i", "l1d", "l2", "l3"]
 
 
 def _bits(value: object) -> object:
-    """One entry of a DRAM mapping: an address bit, or a list of bits that are XORed."""
+    """Checks one entry of a DRAM mapping: an address bit, or a list of bits that are XORed."""
     whole = value if isinstance(value, tuple) else (value,)
     if not whole or not all(isinstance(bit, int) and not isinstance(bit, bool) for bit in whole):
         raise problem(
@@ -71,12 +71,12 @@ class Range(Section):
 
 
 class OnChipMemory(Range):
-    """SRAM beside the DRAM. The hypervisor takes what it needs from the beginning of `free`."""
+    """SRAM besides the DRAM. The hypervisor uses the beginning of its `free` bytes."""
 
-    free: Bytes | None = None  # from `at` on, that the board's firmware leaves alone; None: all of it
-    latency: Picoseconds | None = None  # its own [that of the last shared cache]
-    cached: bool = False  # mapped as Normal memory it is in the caches, and lies behind the interconnect
-    beside_levels: bool = False  # or beside the shared caches: private ones alone have it
+    free: Bytes | None = None  # bytes from `at` on that the board's firmware does not use; None: all
+    latency: Picoseconds | None = None  # its own latency [that of the last shared cache]
+    cached: bool = False  # as Normal memory it is cached, and lies behind the interconnect
+    beside_levels: bool = False  # private caches cache it, shared ones do not
 
     @property
     def free_bytes(self) -> int:
@@ -97,10 +97,10 @@ EventName = Literal[
 
 
 class StandIn(Section):
-    """What the emulator counts instead of memory traffic, which it does not know."""
+    """The event that the emulator counts in place of memory traffic, which it does not model."""
 
     name: EventName
-    backup: Annotated[int, Field(ge=0, le=1024)] = 0  # events later, a second counter overflows; 0: none
+    backup: Annotated[int, Field(ge=0, le=1024)] = 0  # events until a second counter overflows; 0: none
 
 
 class Emulator(Section):
@@ -120,7 +120,7 @@ class Cores(Section):
     mpu: Mpu | None = None
     exceptions: ExceptionCosts | None = None  # Armv7-M
     nvic: Nvic | None = None  # Armv7-M
-    # Each of them has FEAT_S2FWB: the hypervisor says what guests' memory is cached as, whatever they map.
+    # All cores have FEAT_S2FWB: stage 2 decides how guests' memory is cached, whatever stage 1 says.
     s2fwb: bool = False
 
 
@@ -128,11 +128,9 @@ class InterruptController(Section):
     type: Literal["gicv2", "gicv3"]
     distributor: Address
     redistributors: Address | None = None  # gicv3
-    redistributors_size: Bytes | None = (
-        None  # of all cores that the chip has; None: the most that there can be
-    )
-    messages: Range | None = None  # registers that make interrupts of writes: ITS, or v2m frame
-    cpu_interface: Address | None = None  # gicv2, and the two below
+    redistributors_size: Bytes | None = None  # of all cores of the chip; None: the largest possible
+    messages: Range | None = None  # registers that turn writes into interrupts: ITS, or v2m frame
+    cpu_interface: Address | None = None  # gicv2; also the two below
     hypervisor: Address | None = None
     virtual_cpu: Address | None = None
 
@@ -145,20 +143,20 @@ class Uart(Section):
 
 
 class Socket(Section):
-    """Where guests see their socket device, which is emulated: nothing of the board is there."""
+    """Guest address and interrupt of the emulated socket device; the board has nothing at this address."""
 
     at: Address
     interrupt: IntId
 
 
 class Timers(Section):
-    """INTIDs of the architected private interrupts."""
+    """INTIDs of the architected private interrupts of the timers and the interrupt controller."""
 
     hypervisor: IntId = 26
     virtual: IntId = 27
     physical: IntId = 30
     maintenance: IntId = 25
-    frequency: Hertz = 62_500_000  # of the counter; what the emulator has unless it is told otherwise
+    frequency: Hertz = 62_500_000  # of the counter; the default is QEMU's default
 
 
 class TrafficEvent(Section):
@@ -168,50 +166,50 @@ class TrafficEvent(Section):
 
 
 class AccessEvent(Section):
-    """What accesses past the caches cause, too: those of memory that a guest maps Non-cacheable or Device."""
+    """The event for accesses past the caches: those to memory that a guest maps Non-cacheable or Device."""
 
     name: Literal["BUS_ACCESS", "MEM_ACCESS", "EXT_MEM_REQ_NC"]
-    bytes: Bytes  # that the memory moves for one of them, at most
+    bytes: Bytes  # most bytes that the memory moves for one event
     counted_at: Text
 
     @property
     def counts_lines(self) -> bool:
-        """Every line that a cache asks for or gives up is at least one of them."""
+        """Whether the event also counts each line that a cache fetches or writes back, at least once."""
         return self.name == "BUS_ACCESS"
 
 
 class Pmu(Section):
     counters: Annotated[int, Field(ge=0, le=31)]
-    interrupts: tuple[IntId, ...] = ()  # one private one, or one per core; none: not connected
+    interrupts: tuple[IntId, ...] = ()  # one private interrupt, or one for each core; none: not connected
     traffic_event: TrafficEvent | None = None  # lines fetched
-    writeback_event: TrafficEvent | None = None  # lines written, of as many bytes
-    access_event: AccessEvent | None = None  # past the caches, and perhaps others
+    writeback_event: TrafficEvent | None = None  # lines written, each with as many bytes
+    access_event: AccessEvent | None = None  # accesses past the caches, and perhaps others
 
 
 class Snooped(Section):
-    """How long a cluster takes to answer the interconnect, which asks it for a line."""
+    """Time that a cluster takes to answer a snoop request of the interconnect for a line."""
 
-    hit: Cycles  # the last shared cache has it
-    above: Cycles  # a private cache of one of the cores has it
-    miss: Cycles  # it is not there
+    hit: Cycles  # the last shared cache has the line
+    above: Cycles  # a private cache of one of the cores has the line
+    miss: Cycles  # the cluster does not have the line
 
 
 class Cache(Section):
     size: Bytes
     ways: Annotated[int, Field(ge=1, le=1024)]
     line: PowerOfTwo
-    shared_by: tuple[Count, ...] = ()  # none: each core has one of its own
+    shared_by: tuple[Count, ...] = ()  # cores that share it; none: each core has its own
     clusters: tuple[tuple[Count, ...], ...] = ()  # instead: one such cache for each list of cores
     latency: Cycles | None = None  # of a hit, from the core
-    occupancy: Cycles | None = None  # of its port, for a lookup, a fill or what the level above gives up
+    occupancy: Cycles | None = None  # of its port, by a lookup, a fill or an eviction from above
     transfer: Cycles | None = None  # of a line to a core, on that core's read channel
-    allocate: Literal["fill", "eviction"] = "fill"  # data enter it when fetched, or when given up above
-    snoop: Cycles | None = None  # to have a line out of another core's private cache
-    snooped: Snooped | None = None  # of the last one before the interconnect
+    allocate: Literal["fill", "eviction"] = "fill"  # data enter when fetched, or when evicted above
+    snoop: Cycles | None = None  # to get a line from another core's private cache
+    snooped: Snooped | None = None  # of the last cache before the interconnect
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = None
     inclusive: bool | None = None
     lockable_ways: Annotated[int, Field(ge=0, le=64)] = 0
-    portions: Annotated[int, Field(ge=0, le=1024)] = 0  # that MPAM can hand out
+    portions: Annotated[int, Field(ge=0, le=1024)] = 0  # for MPAM
     replacement: Literal["lru", "random", "plru"] | None = None
     index: Literal["plain", "hashed", "unknown"] = "unknown"
     write_allocate: bool | None = None
@@ -221,7 +219,7 @@ class Cache(Section):
 
 
 class Mapping(Section):
-    """Which address bits choose what, the lowest first; bits of a column count bursts, not bytes."""
+    """Address bits of each field, the lowest first. Column bits count bursts, not bytes."""
 
     row: tuple[AddressBits, ...] = ()
     bank: tuple[AddressBits, ...] = ()
@@ -229,7 +227,7 @@ class Mapping(Section):
     rank: tuple[AddressBits, ...] = ()
     channel: tuple[AddressBits, ...] = ()
     column: tuple[AddressBits, ...] = ()
-    order: Literal["row-bank-column"] | None = None  # where the bits are not known: what the machine takes
+    order: Literal["row-bank-column"] | None = None  # assumed by the machine if the bits are not known
 
     def fields(self) -> dict[str, tuple[Any, ...]]:
         names = ("channel", "rank", "bank_group", "bank", "row", "column")
@@ -240,24 +238,24 @@ RegisterOffset = Annotated[int, Field(ge=0, le=0xFFC, multiple_of=4)]
 
 
 class UtilizationCounters(Section):
-    """Profiling counters of the memory controller: 32-bit registers in a page, at these offsets."""
+    """Profiling counters of the memory controller: 32-bit registers of one page, at these offsets."""
 
     at: Address
-    busy: RegisterOffset  # cycles in which something was to be done
-    cycles: RegisterOffset  # all of them
+    busy: RegisterOffset  # counts cycles with work to do
+    cycles: RegisterOffset  # counts all cycles
     width: Annotated[int, Field(ge=16, le=32)] = 32  # bits of a counter
     control: RegisterOffset
-    clear: Annotated[int, Field(ge=0, le=(1 << 32) - 1)]  # written to `control` first
-    enable: Annotated[int, Field(ge=0, le=(1 << 32) - 1)]  # and then this
+    clear: Annotated[int, Field(ge=0, le=(1 << 32) - 1)]  # value written to `control` first
+    enable: Annotated[int, Field(ge=0, le=(1 << 32) - 1)]  # value written to `control` next
     simulated: bool = False  # only the simulated machine has them
 
 
 class Delays(Sourced):
-    """By how much a line that one core reads waits longer while others write all that they can."""
+    """How much longer one core's read of a line takes while other cores write as fast as they can."""
 
-    apart: Nanoseconds  # while cores write that share no cache with it
-    cluster: Nanoseconds | None = None  # while a core writes that shares its last level [apart]
-    least: BytesPerS  # what each of them moves then, at least
+    apart: Nanoseconds  # writers share no cache with the reader
+    cluster: Nanoseconds | None = None  # a writer shares the reader's last-level cache [apart]
+    least: BytesPerS  # rate that each writer reaches at least in that time
     source: Text
 
 
@@ -270,13 +268,13 @@ class Dram(Section):
     banks: Annotated[int, Field(ge=1, le=64)]  # per bank group
     width: Annotated[int, Field(ge=1, le=1024)]  # bits
     burst: Annotated[int, Field(ge=1, le=64)] | None = None  # beats of one access [8]
-    page: Bytes | None = None  # one row of one bank, over the whole width
+    page: Bytes | None = None  # bytes of a row of one bank, over the whole width
     rows: Annotated[int, Field(ge=1, le=1 << 24)] | None = None  # of a bank
     timing: DramTiming | None = None
     controller: Controller = Controller()
     mapping: Mapping = Mapping()
     utilization: UtilizationCounters | None = None
-    guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
+    guaranteed: BytesPerS | None = None  # the rate that it serves in the worst case, for any access pattern
     delays: Delays | None = None  # for the regulator `dynamic-delay`
 
 
@@ -285,7 +283,8 @@ def _none(value: object) -> object:
 
 
 class _OrEmptyList:
-    """In the JSON Schema: an empty list stands for none, too, as in files of before there were components."""
+    """For the JSON Schema: `mpam` may also be an empty list, as in files from before MPAM components
+    existed."""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -294,7 +293,7 @@ class _OrEmptyList:
 
 
 class ReleaseDelay(Sourced):
-    """From the event that makes a VCPU the most urgent one of a shared core to its first instruction."""
+    """Time from the event that makes a VCPU the most urgent of a shared core until its first instruction."""
 
     bound: Nanoseconds
     source: Text
@@ -303,17 +302,17 @@ class ReleaseDelay(Sourced):
 class Platform(Model):
     platform: FormatVersion
     name: Name
-    extends: Name | None = None  # the platform whose keys hold where this one has none of its own
-    parts: tuple[Name, ...] = ()  # files of platforms/parts, whose keys stand beneath its own
+    extends: Name | None = None  # another platform, whose keys apply if this file does not have them
+    parts: tuple[Name, ...] = ()  # files of platforms/parts, whose keys apply if this file does not have them
     description: Text
     emulator: Emulator | None = None
     cores: Cores
     memory: tuple[Range, ...] = Field(min_length=1)
     load: Range | None = None  # where the boot package is loaded
-    reserved: tuple[Range, ...] = ()  # memory that nobody gets
+    reserved: tuple[Range, ...] = ()  # memory that is never used
     ocm: OnChipMemory | None = None
-    microkernel: Microkernel | None = None  # where components are; none: it does not run here
-    not_bootable: Text | None = None  # why the hypervisor cannot run here: it is described for its memory
+    microkernel: Microkernel | None = None  # places of components; none: the microkernel does not run here
+    not_bootable: Text | None = None  # why the hypervisor cannot run here (only its memory is described)
     interrupt_controller: InterruptController | None = None
     uart: Uart | None = None
     socket: Socket | None = None
@@ -325,11 +324,11 @@ class Platform(Model):
     devices: tuple[Device, ...] = ()
     peripherals: tuple[Peripheral, ...] = ()  # of boards that run the microkernel
     dma: tuple[Dma, ...] = ()
-    iommus: tuple[Iommu, ...] = ()  # none of them is driven by this version: bulkhead.config.masters
+    iommus: tuple[Iommu, ...] = ()  # this version drives none of them: bulkhead.config.masters
     mpam: Annotated[Mpam | None, BeforeValidator(_none), _OrEmptyList()] = None
     overheads: dict[str, Any] = {}
     release_delay: ReleaseDelay | None = None
-    flow_model: FlowPath = "single-thread"  # how packets go, whose parts `flow_costs` has
+    flow_model: FlowPath = "single-thread"  # path of packets whose parts `flow_costs` has
     flow_costs: FlowCosts | None = None
     memory_budget: MemoryBudget | None = None
     interconnect: Interconnect | None = None
@@ -346,12 +345,12 @@ class Platform(Model):
 
     @property
     def board(self) -> str:
-        """The platform whose hypervisor it boots."""
+        """Name of the platform whose hypervisor image it boots."""
         return self.extends or self.name
 
     @property
     def llc(self) -> Cache | None:
-        """The last-level cache: the highest level below memory."""
+        """The last-level cache: the one closest to memory."""
         return self.caches.get("l3") or self.caches.get("l2")
 
     @property
@@ -366,15 +365,16 @@ class Platform(Model):
         return self.cores.mpidr if self.cores.mpidr is not None else tuple(range(self.cores.count))
 
     def pmu_interrupt(self, core: int) -> int:
-        """INTID of a core's performance monitors: one private number for all, or a line each; 0: none."""
+        """INTID of a core's performance monitors: one private interrupt for all cores, or one for each; 0:
+        none."""
         lines = self.pmu.interrupts if self.pmu is not None else ()
         return lines[0] if len(lines) == 1 else lines[core] if lines else 0
 
     def passable(self) -> dict[str, Device | Dma]:
-        """Devices that a domain can be given, by name."""
+        """Devices that can be given to a domain, by name."""
         found: dict[str, Device | Dma] = {device.name: device for device in self.devices}
         return found | {device.name: device for device in self.dma}
 
     def registers(self) -> tuple[Device | Dma | Iommu, ...]:
-        """Everything that the file names with registers of its own, also what no domain can be given."""
+        """All devices with registers in the file, including those that can be given to no domain."""
         return (*self.devices, *self.dma, *self.iommus)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a file: errors and notices as values, made by every stage of checking.
+"""Errors and notices about a file, as values; every stage of checking makes them.
 
-Nothing here prints or raises: `check` and its siblings decide what to do with them.
+Nothing here prints or raises: commands decide what to do with them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Problem:
     """One error or notice, at one place."""
 
     file: str
-    line: int  # from 1; 0: it has no place, as a file that is not there, or `--set`
+    line: int  # from 1; 0: no place in a file (a missing file, or `--set`)
     column: int  # from 1
     key: str  # "domains[0].memory[0].size"; empty for the whole file
     code: str  # stable, for programs: "unknown-key"
@@ -53,7 +53,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem that knows its key but not its place in a file yet."""
+    """A problem with its key, but without its line and column yet."""
 
     path: KeyPath
     code: str
@@ -84,7 +84,7 @@ def nearest_of(name: str, names: Iterable[str]) -> str | None:
 
 
 def no_such(kind: str, name: str, names: Iterable[str]) -> str:
-    """That nothing of this kind has this name, which has, and which was probably meant."""
+    """Text of an error: nothing of this kind has this name; adds the nearest name and the known ones."""
     known = list(names)
     near = nearest_of(name, known)
     hint = f"; did you mean '{near}'?" if near else ""
@@ -92,6 +92,6 @@ def no_such(kind: str, name: str, names: Iterable[str]) -> str:
 
 
 def quoted(value: str, limit: int = 60) -> str:
-    """A piece of somebody's file, safe to print: short, no control characters."""
+    """Text of a user's file in a form that is safe to print: short, without control characters."""
     shown = value if len(value) <= limit else value[:limit] + "..."
     return "'" + "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in shown) + "'"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantities with units, as exact integers or fractions: `64 MiB`, `200 MB/s`, `30 us`, `80 %`, `1.2 GHz`.
 
-The models in system.py and platform.py use the annotated types below. No float is ever made: a size
-that is not a whole number of bytes is an error, not a rounding.
+The models in system.py and platform.py use the annotated types below. No float is used: a size that is not a
+whole number of bytes is an error and is not rounded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RATE_UNITS = {f"{unit}/s": factor for unit, factor in BYTE_UNITS.items()}
 TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 FREQUENCY_UNITS = {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
 SHARE_UNITS = {"%": Fraction(1, 100)}
-_SHARE_PARTS = 10**8  # core/ takes shares as two numbers of 32 bits, and divides them among 32 at most
+_SHARE_PARTS = 10**8  # core/ takes a share as two 32-bit numbers and divides it among at most 32
 
 _NUMBER = re.compile(r"(?P<sign>[-+]?)(?P<amount>\d+(?:\.\d+)?)\s*(?P<unit>\S*)", re.ASCII)
 
@@ -34,12 +34,12 @@ _NUMBER = re.compile(r"(?P<sign>[-+]?)(?P<amount>\d+(?:\.\d+)?)\s*(?P<unit>\S*)"
 def problem(
     code: str, cause: str, allowed: str | None = None, nearest: str | None = None
 ) -> PydanticCustomError:
-    """An error of a validator, with what the report needs in its context."""
+    """A validation error; cause, allowed values and nearest name are in its context for the report."""
     return PydanticCustomError(code, "{cause}", {"cause": cause, "allowed": allowed, "nearest": nearest})
 
 
 def parse(value: object, units: Mapping[str, int | Fraction], example: str, *, bare: bool) -> Fraction:
-    """The amount in base units. `bare`: a number without unit is one in base units."""
+    """The amount in base units. `bare`: a number without a unit is accepted, in base units."""
     allowed = f"a number and a unit ({', '.join(units)}), as `{example}`"
     if isinstance(value, bool) or not isinstance(value, (int, str, Decimal)):
         raise problem("wrong-type", f"is {described(value)}, not a quantity", allowed)
@@ -101,7 +101,7 @@ def _address(value: object) -> int:
 
 
 def described(value: object) -> str:
-    """What a value of a file is, for people."""
+    """Describes a file's value for an error message."""
     if value is None or isinstance(value, Empty):
         return "empty"
     if isinstance(value, bool):
@@ -116,7 +116,7 @@ def described(value: object) -> str:
 
 
 class Empty:
-    """A key without a value. Distinct from None, so that it does not pass as 'left out'."""
+    """A key without a value. It differs from None so that it is not treated as 'left out'."""
 
 
 def quantity_schema(example: str, *, bare: bool = False) -> WithJsonSchema:

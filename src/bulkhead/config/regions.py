@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers and on-chip memory that the hypervisor keeps, and what guests find in their places.
+"""Registers and on-chip memory that the hypervisor keeps, and what guests find at these addresses.
 
-The table is `regions` of schema/manifest.yaml, by which the hypervisor maps its devices and checks manifests.
-Used by `check` and by the packer of manifests: a platform's addresses get into the manifest's header here
-and nowhere else.
+The table is `regions` of schema/manifest.yaml; the hypervisor maps its devices and checks manifests by it.
+`check` and the packer of manifests use it. A platform's addresses enter the manifest's header only here.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from bulkhead.schema import load_layout
 
 ADDRESS_LIMIT = 1 << 48
 
-# A field of the manifest's header, and the key of the platform file that it comes from.
+# Fields of the manifest's header, and the keys of the platform file that they come from.
 _KEYS: dict[str, KeyPath] = {
     "uart_pa": ("uart", "at"),
     "gicd_pa": ("interrupt_controller", "distributor"),
@@ -40,14 +39,14 @@ _OF_A_VERSION = {"gicv2": ("gicr_pa", "gicr_bytes"), "gicv3": ("gicc_pa", "gich_
 
 @dataclass(frozen=True)
 class OwnRegion:
-    """[at, end) physically; a guest finds `guest_bytes` of it at the same guest-physical address."""
+    """Physical range [at, end); a guest finds `guest_bytes` of it at the same guest-physical address."""
 
     name: str
     at: int
     bytes: int
-    mapped: bool  # by the hypervisor, at its physical address
+    mapped: bool  # the hypervisor maps it at its physical address
     guest_bytes: int
-    key: KeyPath  # of the platform file
+    key: KeyPath  # key of the platform file
 
     @property
     def end(self) -> int:
@@ -55,7 +54,7 @@ class OwnRegion:
 
 
 def addresses(platform: Platform) -> dict[str, int]:
-    """The fields of a manifest's `platform` that say where the hypervisor's regions are; 0: it has none."""
+    """Fields of a manifest's `platform` with the addresses of the hypervisor's regions; 0: there is none."""
     gic = platform.interrupt_controller
     skipped: tuple[str, ...] = ()
     if gic is not None:
@@ -68,15 +67,16 @@ def addresses(platform: Platform) -> dict[str, int]:
 
 
 def redistributor_sizes(cores: int) -> range:
-    """Sizes that the redistributors of a chip with so many cores can have: EL2 has tables for twice as many
-    as it takes cores."""
+    """Sizes that the redistributors of a chip with this many cores can have. EL2's tables have room for twice
+    as many redistributors as the most cores it supports."""
     layout = load_layout()
     each = layout.constant("redistributor_bytes")
     return range(cores * each, 2 * layout.constant("max_cores") * each + 1, each)
 
 
 def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion]:
-    """All that the hypervisor keeps on this platform; `engine`: that of the broker, if it has one."""
+    """All regions that the hypervisor keeps on this platform. `engine`: the broker's DMA engine, if it has
+    one."""
     layout = load_layout()
     gic = platform.interrupt_controller
     of_platform: dict[str, int] = addresses(platform)
@@ -92,7 +92,7 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     for number, component in enumerate(components[: len(of_mpam)]):
         of_mpam[f"page_{number}"] = component.at
         keys[f"mpam.page_{number}"] = ("mpam", "components", number, "at")
-    # What stage-2 tables have on the chip is decided by a plan, within the platform's `ocm`.
+    # The plan decides how much on-chip memory stage-2 tables use, within the platform's `ocm`.
     of_tables = {"on_chip_pa": 0, "on_chip_bytes": 0}
     header = {"platform": of_platform, "broker": of_broker, "mpam": of_mpam, "tables": of_tables}
     return [
@@ -110,7 +110,8 @@ def guest_windows(platform: Platform) -> list[Window]:
 
 
 def gic_window(platform: Platform) -> Window | None:
-    """What of the interrupt controller stage 2 maps for each domain: the CPU interface of a GICv2."""
+    """The part of the interrupt controller that stage 2 maps for each domain: the CPU interface of a
+    GICv2."""
     gic = platform.interrupt_controller
     if gic is None or gic.type != "gicv2" or gic.cpu_interface is None:
         return None
@@ -118,9 +119,10 @@ def gic_window(platform: Platform) -> Window | None:
 
 
 def check_regions(platform: Platform) -> Iterator[Finding]:
-    """Registers are whole pages that the hypervisor can map, overlap no others, and are not in memory.
+    """The hypervisor's registers must be whole pages that it can map, and must overlap neither others nor
+    memory.
 
-    On-chip memory is crosscheck's, which knows more of it than what the hypervisor takes.
+    On-chip memory is checked in crosscheck.py, which knows its full size.
     """
     regions = [region for region in own_regions(platform) if region.key[0] != "ocm"]
     for number, region in enumerate(regions):
@@ -129,7 +131,7 @@ def check_regions(platform: Platform) -> Iterator[Finding]:
 
 
 def check_engine(platform: Platform, engine: Dma, path: KeyPath) -> Iterator[Finding]:
-    """The same for the engine that the hypervisor drives for the broker; `path`: of what chose the engine."""
+    """The same checks for the broker's DMA engine. `path`: the key that selects the engine."""
     regions = own_regions(platform, engine)
     for number, region in enumerate(regions):
         if region.key[0] == "dma":
@@ -138,7 +140,7 @@ def check_engine(platform: Platform, engine: Dma, path: KeyPath) -> Iterator[Fin
 
 
 def _faults(region: OwnRegion, others: list[OwnRegion], platform: Platform) -> Iterator[tuple[str, str, str]]:
-    """Code, cause and what is allowed, of each thing that is wrong with a region's place."""
+    """Code, cause and allowed values for each error in the place of a region."""
     most = load_layout().constant("mapped_limit") if region.mapped else ADDRESS_LIMIT
     where = f"'{region.name}', {region.at:#x}..{region.end - 1:#x},"
     if region.at % PAGE_BYTES or region.bytes % PAGE_BYTES:

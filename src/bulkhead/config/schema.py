@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JSON Schema of the three kinds of files, made from their models.
 
-`bulkhead schema` prints it. It says what a file may look like; only load.py says whether it is right.
+`bulkhead schema` prints it. The schema describes the form of a file; only load.py checks it completely.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
 
 MODELS: dict[str, type[Model]] = {"system": System, "components": ComponentSystem, "platform": Platform}
 
-_NAMED = ("properties", "$defs")  # mappings whose keys are names, not words of JSON Schema
+_NAMED = ("properties", "$defs")  # mappings whose keys are names and not keywords of JSON Schema
 
 
 def file_schema(kind: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def file_schema(kind: str) -> dict[str, Any]:
 
 
 def _explain(made: dict[str, Any]) -> None:
-    """Each key gets its meaning, which editors show."""
+    """Adds each key's meaning to the schema; editors show it."""
     for name, node in (("System", made), *made["$defs"].items()):
         for key, below in keys_of(node).items():
             if meaning := MEANINGS.get(name, {}).get(key):
@@ -51,7 +51,7 @@ def _explain(made: dict[str, Any]) -> None:
 
 
 def keys_of(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Of a mapping, also of one that a word can stand for."""
+    """The keys of a mapping in the schema, including mappings with a short form."""
     found = dict(node.get("properties", {}))
     for option in node.get("anyOf", ()):
         found.update(option.get("properties", {}))
@@ -59,7 +59,7 @@ def keys_of(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _tidied(node: Any) -> Any:
-    """Without what is true of the models but not of files: null for 'left out', defaults in base units."""
+    """Removes what applies to the models but not to files: null for 'left out', defaults in base units."""
     if isinstance(node, list):
         return [_tidied(item) for item in node]
     if not isinstance(node, dict):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of `llc`, `banks` and `bandwidth` in a system file: what an owner asks of the memory system.
+"""Models of `llc`, `banks` and `bandwidth` in a system file: the share of the memory system that an owner
+gets.
 
-system.py has them in domains and in the hypervisor. planning/mechanism.py decides which mechanism provides
-it; keys that only MPAM can provide are named here.
+system.py uses them for domains and for the hypervisor. planning/mechanism.py decides which mechanism provides
+the share; keys that only MPAM can provide are listed here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from bulkhead.config.problem import quoted
 from bulkhead.config.quantity import Bytes, BytesPerS, Nanoseconds, Share, described, problem
 
 US, MS = 10**3, 10**6
-MOST_WINDOW_US = (1 << 16) - 1  # MPAMCFG_MBW_WINWD
+MOST_WINDOW_US = (1 << 16) - 1  # largest value of MPAMCFG_MBW_WINWD
 ColorIndex = Annotated[int, Field(ge=0, le=255)]
 
 
@@ -36,7 +37,7 @@ Bitmap = Annotated[int, BeforeValidator(_bitmap), WithJsonSchema({"type": "integ
 
 
 class Colored(WordModel):
-    """Colors of one mechanism. Neither key: `auto`."""
+    """Colors of one mechanism. Without `colors` and `share`: `auto`."""
 
     words: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
     one_of: ClassVar[tuple[str, ...]] = ("colors", "share")
@@ -45,17 +46,17 @@ class Colored(WordModel):
 
 
 class Llc(Colored):
-    """A part of the last-level cache, by MPAM or by coloring. What is below `size` needs MPAM."""
+    """A part of the last-level cache, by MPAM or by coloring. The keys after `size` need MPAM."""
 
     one_of: ClassVar[tuple[str, ...]] = ("colors", "share", "size", "portions")
     also: ClassVar[tuple[str, ...]] = ("max", "min", "associativity")
     size: Bytes | None = None
     portions: Bitmap | None = None  # exactly these
     shared: bool = False  # other domains with `shared` may name some of these portions
-    max: Share | None = None  # a capacity limit
-    soft: bool = False  # the domain may take more while no other partition needs it
-    min: Share | None = None  # capacity that other partitions do not replace
-    associativity: Share | None = None  # the part of each set's ways that may be filled, at most
+    max: Share | None = None  # maximum of the capacity
+    soft: bool = False  # the domain may exceed the maximum while no other partition needs the capacity
+    min: Share | None = None  # capacity that other partitions cannot replace
+    associativity: Share | None = None  # largest part of each set's ways that the domain may fill
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -73,7 +74,7 @@ class Llc(Colored):
 
     @property
     def auto(self) -> bool:
-        """Whether no amount is asked for, so that the planner decides."""
+        """Whether no amount is given, so that the planner decides."""
         return all(getattr(self, key) is None for key in self.one_of)
 
 
@@ -86,21 +87,22 @@ AUTO_BANKS = Banks.model_validate("auto")
 
 
 class Bandwidth(WordModel):
-    """What a domain may use of the memory system. Neither budget nor events: `unlimited`.
+    """What a domain may use of the memory system. Without budget and events: `unlimited`.
 
-    Shares are of a component's maximum where MPAM does them, else of the platform's guaranteed bandwidth."""
+    Shares are of a component's maximum if MPAM provides them, else of the platform's guaranteed bandwidth.
+    """
 
     words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
     one_of: ClassVar[tuple[str, ...]] = ("budget", "events", "read", "read_events", "max")
     also: ClassVar[tuple[str, ...]] = ("min", "priority", "portions", "stride")
-    min: Share | None = None  # below it, the domain's requests go first
-    max: Share | None = None  # above it, other domains' requests go first
-    hard: bool = False  # at the maximum the domain stops
-    priority: Annotated[int, Field(ge=0, le=(1 << 16) - 1)] | None = None  # 0: the most urgent one
-    # For experiments with MPAM's other controls.
-    portions: Bitmap | None = None  # quanta of bandwidth
+    min: Share | None = None  # below this rate, the domain's requests are preferred
+    max: Share | None = None  # above this rate, other domains' requests are preferred
+    hard: bool = False  # at the maximum the domain is stopped
+    priority: Annotated[int, Field(ge=0, le=(1 << 16) - 1)] | None = None  # 0 is the most urgent
+    # Further controls of MPAM, for experiments.
+    portions: Bitmap | None = None  # portions of bandwidth
     stride: Annotated[int, Field(ge=1, le=1 << 16)] | None = None  # a share in proportion to 1 / stride
-    window: Nanoseconds | None = None  # of accounting, in whole microseconds
+    window: Nanoseconds | None = None  # accounting window, in whole microseconds
     budget: BytesPerS | None = None
     read: BytesPerS | None = None  # with `counts: each`, together with `write`
     write: BytesPerS | None = None
@@ -110,10 +112,10 @@ class Bandwidth(WordModel):
     per: Literal["domain", "vcpu"] = "domain"
     period: Nanoseconds = 1 * MS
     counts: Literal["auto", "refills", "writebacks", "each", "sum"] = "auto"
-    slack: Annotated[int, Field(ge=0, le=(1 << 31) - 1)] | None = None  # of `sum`, in events
-    # A second budget, of the platform's `pmu.access_event`: accesses past the caches, which are no refills.
+    slack: Annotated[int, Field(ge=0, le=(1 << 31) - 1)] | None = None  # of `counts: sum`, in events
+    # A second budget, of the platform's `pmu.access_event`: accesses past the caches, which cause no refills.
     accesses: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
-    # The budget where instructions stand in for memory events, as on the emulator [`events`].
+    # The budget if instructions are counted in place of memory events, as on the emulator [`events`].
     instructions: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
 
     @model_validator(mode="after")
@@ -131,23 +133,24 @@ class Bandwidth(WordModel):
 
     @property
     def unlimited(self) -> bool:
-        """Whether the domain has no budget; it may have a limit of MPAM."""
+        """Whether the domain has no budget; it may still have a limit by MPAM."""
         return self.budget is None and self.events is None and not self.apart
 
     @property
     def shares(self) -> tuple[str, ...]:
-        """Given keys that the platform's mechanism keeps; EL2 keeps budgets on every platform."""
+        """Keys that are given and that the platform's mechanism enforces; EL2 enforces budgets on every
+        platform."""
         keys = ("min", "max", "priority", "portions", "stride", "window")
         return tuple(key for key in keys if getattr(self, key) is not None)
 
     @property
     def by_mpam_alone(self) -> tuple[str, ...]:
-        """Given keys that only MPAM has a control for."""
+        """Keys that are given and for which only MPAM has a control."""
         return tuple(key for key in ("portions", "stride", "window") if getattr(self, key) is not None)
 
     @property
     def apart(self) -> bool:
-        """A budget for what is fetched, and one for what is written."""
+        """Whether there is one budget for lines fetched and another for lines written."""
         return self.read is not None or self.read_events is not None
 
 

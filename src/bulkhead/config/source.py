@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML text into plain values that remember where they were written.
+"""Parses YAML text into plain values with their positions.
 
-load.py calls this for every file and every `--set`. It accepts the plain part of YAML 1.2 (mappings,
-lists, scalars) and reports the rest as errors: a configuration must mean what it looks like. It must
-never raise on any input, and never expand anything.
+load.py calls this for every file and every `--set`. It accepts a subset of YAML 1.2 (mappings, lists,
+scalars) and reports the rest as errors, so that a configuration means what it looks like. It must not raise
+on any input, and it expands nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_FILE_BYTES = 256 * 1024
 MAX_DEPTH = 24
 MAX_NUMBER_CHARS = 40
 
-_FOLD = "\a"  # of ruamel's round-trip scanner; a file has none, it is no text
+_FOLD = "\a"  # mark of ruamel's round-trip scanner; files cannot contain it, since it is not printable
 
 _INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,3})?", re.ASCII)
@@ -43,18 +43,18 @@ _CORE_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "b
 
 
 class Broken:
-    """Stands for a value that was already reported: later checks are silent about it."""
+    """Placeholder for a value that was already reported; later checks ignore it."""
 
 
 @dataclass
 class Node:
-    """One value and its place. `value` is a scalar, or a dict or list of nodes."""
+    """A value and its place. `value` is a scalar, or a dict or list of nodes."""
 
     value: Any
     file: str
     line: int
     column: int
-    key_line: int = 0  # of the key it belongs to, if it has one
+    key_line: int = 0  # line of the value's key; 0: it has none
     key_column: int = 0
 
     def plain(self) -> Any:
@@ -66,7 +66,7 @@ class Node:
         return self.value
 
     def at(self, path: KeyPath) -> tuple[Node, int]:
-        """The deepest node on the way to `path`, and how many parts of the path lead to it."""
+        """The deepest existing node on the way to `path`, and the number of parts that lead to it."""
         node = self
         for depth, part in enumerate(path):
             below = _children(node.value).get(part)
@@ -77,7 +77,7 @@ class Node:
 
 
 def _children(value: Any) -> dict[str | int, Node]:
-    """What is directly below a value, by key or position."""
+    """The nodes directly below a value, by key or position."""
     if isinstance(value, list):
         return dict(enumerate(value))
     return value if isinstance(value, dict) else {}
@@ -85,7 +85,7 @@ def _children(value: Any) -> dict[str | int, Node]:
 
 @dataclass
 class Source:
-    """A file that was read: its tree, if it has one, and what is wrong with its text."""
+    """A file that was read: its tree, if it could be parsed, and the problems of its text."""
 
     file: str
     root: Node | None = None
@@ -94,7 +94,7 @@ class Source:
 
 
 def read_file(path: Path, shown: str) -> Source:
-    """Read and parse a file; every way in which that can fail is a problem of the source."""
+    """Read and parse a file; all failures become problems of the source."""
     text, source = read_text(path, shown)
     return source if text is None else parse_text(text, source)
 
@@ -133,7 +133,7 @@ def read_text(path: Path, shown: str) -> tuple[str | None, Source]:
 
 
 def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
-    """Parse into `source`. `line` fixes the line of everything, for text that is not from a file: 0."""
+    """Parse `text` into `source`. `line`: line number of everything in text that is not from a file (0)."""
     source.text = text
     builder = _Builder(source, line)
     for number, content in enumerate(text.split("\n")):
@@ -178,27 +178,28 @@ def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
 
 
 def _events(text: str) -> Iterator[Any]:
-    """The parser's events of `text`, up to where it is no YAML any more; there it raises."""
+    """The parser's events of `text`. Raises the parser's exception where the text stops being YAML."""
     events, failure = _parsed(text)
     yield from events
     if failure is not None:
-        raise failure.with_traceback(None)  # the same object each time: its traceback must not grow
+        raise failure.with_traceback(None)  # the exception is cached: drop its traceback, which would grow
 
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> tuple[list[Any], Exception | None]:
-    """All events, and what ended them. Kept, for campaigns read the same platform files again and again."""
+    """All events, and the exception that ended them. Cached, since campaigns read the same platform files
+    again."""
     events: list[Any] = []
     try:
         for event in YAML(typ="rt", pure=True).parse(text):
             events.append(event)
-    except Exception as error:  # whatever it is: parse_text() says which ones it expects
+    except Exception as error:  # any exception; parse_text() decides which ones it expects
         return events, error
     return events, None
 
 
 class _Builder:
-    """Makes the tree from parser events, without recursion, and notes what is not allowed."""
+    """Builds the tree from parser events, without recursion, and reports what is not allowed."""
 
     def __init__(self, source: Source, line: int | None) -> None:
         self.source = source
@@ -206,9 +207,9 @@ class _Builder:
         self.last_line = source.text.count("\n") + (0 if source.text.endswith("\n") else 1)
         self.root: Node | None = None
         self.stack: list[Node] = []
-        self.keys: list[tuple[str, Node] | None] = []  # per open mapping: the key that awaits its value
-        self.parts: list[str | int] = []  # of the path to the innermost open collection
-        self.depths: list[int] = []  # per open collection: how long `parts` was before it
+        self.keys: list[tuple[str, Node] | None] = []  # for each open mapping: the key waiting for its value
+        self.parts: list[str | int] = []  # path to the innermost open collection
+        self.depths: list[int] = []  # for each open collection: length of `parts` before it
         self.documents = 0
 
     def problem(self, line: int, column: int, code: str, cause: str, allowed: str | None = None) -> None:
@@ -219,7 +220,7 @@ class _Builder:
         )
 
     def feed(self, event: Any) -> bool:
-        """Take one event; False: stop reading."""
+        """Process one event. Returns False to stop reading."""
         line, column = event.start_mark.line + 1, event.start_mark.column + 1
         if isinstance(event, DocumentStartEvent):
             self.documents += 1
@@ -259,7 +260,7 @@ class _Builder:
         return True
 
     def _next_part(self) -> list[str | int]:
-        """The part of a path that leads to the next value: one, or none where a key is expected."""
+        """The last part of the next value's path: one element, or none if a key is expected."""
         if not self.stack:
             return []
         if isinstance(self.stack[-1].value, list):
@@ -271,7 +272,8 @@ class _Builder:
         return Node(value, self.source.file, self._line(line), column)
 
     def _line(self, line: int) -> int:
-        """A line that there is: YAML ends lines also where nobody else does, as at a lone carriage return."""
+        """An existing line: YAML also ends lines where editors do not, for example at a lone carriage
+        return."""
         return max(1, min(line, self.last_line)) if self.fixed_line is None else self.fixed_line
 
     def _check_markers(self, event: Any, line: int, column: int) -> None:
@@ -288,10 +290,10 @@ class _Builder:
             self.problem(line, column, "tag", f"tag {quoted(tag)} is not supported", "no tags")
 
     def _scalar(self, event: Any, line: int, column: int) -> Any:
-        """The value of a scalar by YAML 1.2's core schema; numbers stay exact."""
+        """The value of a scalar by the core schema of YAML 1.2; numbers stay exact."""
         text = event.value
         if event.style in ("|", ">"):
-            # The parser marks where lines were folded. The last line end is that of the block, not of a text.
+            # The parser marks folded lines. The last line end belongs to the block and not to the text.
             return text.replace(_FOLD, "").rstrip("\n")
         if event.style in ("'", '"'):
             return text
@@ -318,7 +320,7 @@ class _Builder:
             return text
 
     def _put(self, node: Node, text: str | None = None) -> None:
-        """Hang a node into the open collection: as an element, a key, or a key's value."""
+        """Add a node to the open collection: as an element, a key, or a key's value."""
         if not self.stack:
             self.root = node if self.root is None else self.root
             return
@@ -337,7 +339,7 @@ class _Builder:
         self.keys[-1] = None
 
     def _take_key(self, parent: Node, node: Node, text: str | None) -> None:
-        """Note the key that the next node belongs to; an unusable one takes its value with it."""
+        """Remember the key of the next node. The value of an unusable key is dropped."""
         name = node.value if isinstance(node.value, str) and node.value.isprintable() else ""
         if not name:
             shown = "of this entry" if text is None else quoted(text)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The system file: which domains there are and what each was promised.
+"""The system file: its domains and what each of them is promised.
 
-load.py fills these from YAML and crosscheck.py checks what one key alone cannot tell. Field names are
-the names of the file; what is optional has its default here and nowhere else.
+load.py fills these models from YAML and crosscheck.py checks rules that span keys. Field names are the keys
+of the file. Defaults of optional keys are defined here only.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _virtual_partids(value: object) -> object:
 
 
 def _ready(value: object) -> object:
-    """A time, or `true`: by the end of the run, whenever that is."""
+    """A time in ns, or `true`: by the end of the run."""
     if value is True:
         return U64_MAX
     if isinstance(value, bool) or value is None:
@@ -121,12 +121,12 @@ class Console(Model):
 
 
 class DomainConsole(ShortModel):
-    """What a domain has of the one UART. A truth value stands for `{ present: ... }`."""
+    """A domain's use of the single UART. A truth value stands for `{ present: ... }`."""
 
     short: ClassVar[dict[str, Any]] = {"type": "boolean"}
     forms: ClassVar[str] = "true, false, or { raw: true }"
     present: bool = True
-    raw: bool = False  # the terminal for itself: bytes as they are, no tags; nobody else has a console
+    raw: bool = False  # bytes unchanged and without tags; no other domain may have a console
 
     @classmethod
     def from_short(cls, value: object) -> dict[str, object] | None:
@@ -138,30 +138,30 @@ WITHOUT_CONSOLE = DomainConsole.model_validate(False)
 
 
 class Tables(Model):
-    """Memory for stage-2 tables with a specification."""
+    """Memory for stage-2 tables that have a specification."""
 
-    colors: tuple[ColorIndex, ...] | None = Field(default=None, min_length=1)  # of the LLC [as they need]
+    colors: tuple[ColorIndex, ...] | None = Field(default=None, min_length=1)  # of the LLC [as needed]
 
 
 class Hypervisor(Model):
     llc: Llc = AUTO_LLC
     banks: Banks = AUTO_BANKS
-    memory: Bytes | None = None  # of its own [what its tables need, at least 8 MiB]
+    memory: Bytes | None = None  # the hypervisor's own [what its tables need, at least 8 MiB]
     tables: Tables = Tables()
     console: Console = Console()
-    # Of cores that several domains name.
+    # For cores that several domains name.
     scheduler: Literal["fixed-priority", "round-robin"] = "fixed-priority"
-    slice: Nanoseconds = 1 * MS  # after that time the next in turn
+    slice: Nanoseconds = 1 * MS  # time after which round robin switches to the next VCPU
 
 
 class Isolation(Model):
     llc: Literal["auto", "mpam", "coloring", "none"] = "auto"
-    color_l1: bool = False  # split the L1 data cache too, for more and smaller colors
+    color_l1: bool = False  # divide the L1 data cache, too: more and smaller colors
     banks: Literal["none", "coloring"] = "none"
     premap: Literal["auto", "all", "none"] = "auto"
 
 
-# Each but `none` is a policy of core/ (core/regulator_policies.c).
+# All but `none` are policies of core/ (core/regulator_policies.c).
 RegulationPolicy = Literal["none", "static", "dynamic", "dynamic-bandwidth", "dynamic-delay", "dynamic-turns"]
 
 
@@ -170,47 +170,48 @@ class Regulation(Model):
     interval: Nanoseconds = 1 * MS
     threshold: Annotated[
         Fraction | int, BeforeValidator(_threshold), WithJsonSchema({"type": "string", "examples": ["80 %"]})
-    ] = Fraction(4, 5)  # of `dynamic-delay` [5 %]
+    ] = Fraction(4, 5)  # default of `dynamic-delay`: 5 %
     step: Annotated[
         Fraction | None,
         BeforeValidator(_step),
         WithJsonSchema({"type": "string", "examples": ["adaptive", "5 %"]}),
     ] = None  # None: adaptive
-    hold: Literal["keep", "decrease"] = "keep"  # below the threshold, while nobody is throttled
-    # Of `dynamic-delay`: how long its account saves up for; and in place of the platform's `dram.delays`.
+    hold: Literal["keep", "decrease"] = "keep"  # below the threshold, while no core is throttled
+    # For `dynamic-delay`: how long its account accumulates; then values that replace the platform's
+    # `dram.delays`.
     horizon: Nanoseconds = 100 * MS
     delay: Nanoseconds | None = None
     cluster_delay: Nanoseconds | None = None
     least: BytesPerS | None = None
-    floor: BytesPerS = 1 * MB_PER_S  # of a regulated core
-    ceiling: BytesPerS | None = None  # of all regulated cores [the largest that can be counted]
-    saturation: BytesPerS | None = None  # limits of the other cores stay below, and leave the rest
-    samples: bool = True  # one of each interval is kept
+    floor: BytesPerS = 1 * MB_PER_S  # smallest budget of a regulated core
+    ceiling: BytesPerS | None = None  # of all regulated cores together [the largest that can be counted]
+    saturation: BytesPerS | None = None  # the other cores' limits are below it and leave the rest
+    samples: bool = True  # a sample of each interval is kept
     reclaim: bool = False
     overcommit: bool = False
 
 
 class File(Model):
-    """Bytes of a file in a domain's memory."""
+    """Contents of a file, placed in a domain's memory."""
 
     file: Text
     at: Address
 
 
 class Image(Model):
-    """What a domain begins with: a program (`elf`), the bytes of a file (`raw`), a kernel with what belongs
-    to it, or an address alone (`entry`), in a region of `flash`."""
+    """What a domain starts with: a program (`elf`), the bytes of a file (`raw`), a kernel with its files, or
+    only an address in a region of `flash` (`entry`)."""
 
     elf: Text | None = None
     raw: Text | None = None
     kernel: Text | None = None
-    at: Address | None = None  # of `raw`; of an ELF file of type DYN its lowest address
+    at: Address | None = None  # address of `raw`; for an ELF file of type DYN, its lowest address
     entry: Address | None = None  # [`at` of `raw`]
     initrd: Text | None = None
     cmdline: Annotated[str, Field(max_length=2047)] | None = None
-    device_tree: Text | None = None  # a file in the place of the one that the tool makes
-    device_tree_at: Address | None = None  # [the end of the first region; of a kernel, behind it]
-    files: tuple[File, ...] = ()  # more of what is in memory when the domain starts
+    device_tree: Text | None = None  # a file used in place of the generated one
+    device_tree_at: Address | None = None  # [the end of the first region; for a kernel, after the kernel]
+    files: tuple[File, ...] = ()  # further files in memory when the domain starts
 
     @model_validator(mode="before")
     @classmethod
@@ -231,16 +232,16 @@ class Image(Model):
         return value
 
 
-# Keys of an image that not every kind has.
+# Keys that apply only to some kinds of images.
 _OF_KINDS = {"at": ("elf", "raw"), "entry": ("raw", "entry"), "initrd": ("kernel",)}
 
 
 class Region(Model):
     at: Address
     size: Bytes
-    spec: Spec = ()  # of translations to it: where its stage-2 tables are [the domain's `table_placement`]
-    flash: Text | None = None  # a file: what the guest reads there, and cannot write
-    programmable: bool = False  # but for commands of NOR flash; only of such flash the guest is told
+    spec: Spec = ()  # for its translations: where the tables are [the domain's `table_placement`]
+    flash: Text | None = None  # a file whose bytes the guest reads there and cannot write
+    programmable: bool = False  # written by commands of NOR flash, and in the guest's device tree
 
     @model_validator(mode="after")
     def _of_flash(self) -> Region:
@@ -254,7 +255,7 @@ class Region(Model):
 
 
 class Calls(ShortModel):
-    """Functions of the board's firmware, `first` to `last`. A number stands for one."""
+    """Functions of the board's firmware, from `first` to `last`. A number stands for a single function."""
 
     short: ClassVar[dict[str, Any]] = {"type": "integer"}
     forms: ClassVar[str] = "a number, or { first, last }"
@@ -268,7 +269,7 @@ class Calls(ShortModel):
 
 
 class CpuTime(WordModel):
-    """CPU time of each VCPU on a core that it shares: so much in each period, and no more."""
+    """CPU time of each VCPU on a shared core: at most `budget` ns in each period."""
 
     words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
     budget: Nanoseconds | None = None
@@ -298,22 +299,22 @@ class Domain(Model):
         Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]
     ] = {}
     devices: tuple[Name, ...] = ()
-    dma: Literal["refuse", "trusted"] = "refuse"  # devices that master memory and that nothing confines
+    dma: Literal["refuse", "trusted"] = "refuse"  # for devices that master memory and are not confined
     manager: bool = False
-    pmu: bool = False  # performance monitors: all counters of its cores that the hypervisor does not need
-    # PARTIDs that the guest itself may choose from; 0: it sees no MPAM.
+    pmu: bool = False  # it gets all performance counters of its cores that the hypervisor does not need
+    # PARTIDs that the guest itself may use; 0: MPAM is hidden from it.
     virtual_partids: Annotated[int, BeforeValidator(_virtual_partids), Field(ge=0, le=32)] = 0
-    socket: bool = False  # also without a flow: a manager may add some while the system runs
+    socket: bool = False  # also without a flow, as a manager may add flows while the system runs
     restart: Literal["never", "on-failure"] = "never"
-    # What invalidates translations or instruction caches reaches all cores if the guest executes it itself
-    # (`direct`). The hypervisor in its place does it on the domain's core alone, if it has no other: of
-    # `translations`, or of both (`trapped`).
+    # Invalidations of TLBs or instruction caches reach all cores if the guest executes them itself
+    # (`direct`). If the hypervisor executes them instead, and the domain has a single core, they stay on that
+    # core: only those of `translations`, or both kinds (`trapped`).
     maintenance: Literal["auto", "direct", "translations", "trapped"] = "auto"
-    # What an access that the domain has nothing for is: its `end`, or an external `abort` in the guest, as
-    # boards answer one that no device is at.
+    # Effect of an access to an address at which the domain has nothing: its `end`, or an external `abort` in
+    # the guest, as on boards without a device at that address.
     faults: Literal["end", "abort"] = "end"
-    firmware: tuple[Calls, ...] = ()  # what of the board's firmware its guest may call by SMC
-    # Of regions without a `spec`. `ocm`: all stage-2 tables of the domain are on the chip.
+    firmware: tuple[Calls, ...] = ()  # firmware functions that its guest may call by SMC
+    # For regions without a `spec`. `ocm`: all stage-2 tables of the domain are in on-chip memory.
     table_placement: Literal["best-effort", "ocm"] = "best-effort"
     workload: Name | None = None
 
@@ -323,12 +324,12 @@ class Domain(Model):
 
     @property
     def ram(self) -> tuple[Region, ...]:
-        """What its guest is told of, and may write."""
+        """Regions that are RAM: the guest finds them in its device tree and may write them."""
         return tuple(region for region in self.memory if region.flash is None)
 
     @property
     def programmable(self) -> Region | None:
-        """Its flash that takes commands."""
+        """Its region of flash that takes commands; None: it has none."""
         return next((region for region in self.memory if region.programmable), None)
 
 
@@ -339,10 +340,10 @@ class Broker(Model):
         WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer"}]}),
     ] = None
     engine: Literal["cpu-copy", "zdma"] = "cpu-copy"
-    # Beside an engine: flows whose `size` is at most this are copied by the broker's core [packets without
-    # payload, and payload as short as a header]
+    # With an engine: packets of flows whose `size` is at most this are copied by the broker's core [packets
+    # without payload, and payload as short as a header]
     copy_up_to: Bytes | None = None
-    # For what it waits between transfers: events cost no interrupt, but the emulator's WFE does not wait.
+    # What it waits for between transfers. Events cost no interrupt, but WFE does not wait on the emulator.
     wait: Literal["auto", "event", "interrupt"] = "auto"
     chunk: Bytes = 4096
     rate: Annotated[
@@ -350,11 +351,11 @@ class Broker(Model):
         BeforeValidator(_auto_rate),
         WithJsonSchema({"type": "string", "examples": ["auto", "200 MB/s"]}),
     ] = None
-    stamps: bool = False  # what the parts of a packet's path take is measured and reported
+    stamps: bool = False  # measure and report the parts of packets' paths
 
 
 class WayBack(Model):
-    """Payload from a flow's receiver to its sender, along the same connections."""
+    """Payload from a flow's receiver back to its sender, on the same connections."""
 
     size: Bytes
     period: Nanoseconds
@@ -370,9 +371,9 @@ class Flow(Model):
     size: Bytes
     period: Nanoseconds
     deadline: Nanoseconds
-    # Of a packet, where its buffers do not allow one for each chunk.
+    # Number of transfers of a packet, if its buffers do not allow one for each chunk.
     transfers: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
-    connections: Annotated[int, Field(ge=1, le=MOST_CONNECTIONS)] = 16  # at a time
+    connections: Annotated[int, Field(ge=1, le=MOST_CONNECTIONS)] = 16  # most connections at a time
     back: WayBack | None = None  # without it, answers carry no payload
 
 
@@ -382,21 +383,19 @@ class Expectation(WordModel):
     words: ClassVar[dict[str, dict[str, Any]]] = {
         state: {"state": state} for state in ("running", "stopped", "crashed")
     }
-    state: Literal["running", "stopped", "crashed"] = (
-        "running"  # in which it may be at the end, beside running
-    )
+    state: Literal["running", "stopped", "crashed"] = "running"  # state allowed at the end, besides running
     ready: Annotated[
         int | None, BeforeValidator(_ready), WithJsonSchema({"anyOf": [{"const": True}, {"type": "string"}]})
-    ] = None  # guest time; by then it has said that it is ready [whenever]
-    throttled: bool | None = None  # its budget stopped it in at least one period, or in none
+    ] = None  # guest time by which it has reported to be ready [any time]
+    throttled: bool | None = None  # whether its budget stopped it in at least one period
     slowdown: Annotated[Fraction | None, BeforeValidator(_factor), WithJsonSchema({"type": "number"})] = (
-        None  # at most, against its run alone
+        None  # at most, compared with its run alone
     )
-    release_delay: Nanoseconds | None = None  # at most, of the jobs of `periodic`, by its report
-    report: dict[Text, Annotated[int, BeforeValidator(_param)]] = {}  # numbers of its last report line
-    line: Text | None = None  # a line of its console has this text,
-    within: Nanoseconds | None = None  # by this guest time [by the end of the run]
-    no_line: Text | None = None  # and none has this
+    release_delay: Nanoseconds | None = None  # at most, of the jobs of `periodic`, as it reports them
+    report: dict[Text, Annotated[int, BeforeValidator(_param)]] = {}  # numbers in its last report line
+    line: Text | None = None  # text that a line of its console contains
+    within: Nanoseconds | None = None  # guest time by which `line` must appear [by the end of the run]
+    no_line: Text | None = None  # text that no line of its console contains
 
     @model_validator(mode="after")
     def _of_a_line(self) -> Expectation:
@@ -406,19 +405,19 @@ class Expectation(WordModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What its console is looked through for."""
+        """Texts to search for in its console."""
         return tuple(text for text in (self.line, self.no_line) if text is not None)
 
 
 class Run(Model):
-    """How `bulkhead run` runs it when the command does not say."""
+    """Defaults of `bulkhead run` for options that the command leaves out."""
 
-    icount: bool = False  # counted instructions are the time: the same run every time, on a busy host too
-    for_: Nanoseconds | None = Field(default=None, alias="for")  # guest time; without it until all end
-    for_on_machine: Nanoseconds | None = None  # on the simulated machine, where time costs more [`for`]
+    icount: bool = False  # time is counted instructions: runs repeat exactly, even on a busy host
+    for_: Nanoseconds | None = Field(default=None, alias="for")  # guest time [until all domains end]
+    for_on_machine: Nanoseconds | None = None  # on the simulated machine, which is slower [`for`]
 
     def duration(self, *, simulated: bool) -> int | None:
-        """Guest time; None: until all end."""
+        """Guest time in ns; None: until all domains end."""
         return self.for_on_machine if simulated and self.for_on_machine is not None else self.for_
 
 
@@ -441,19 +440,20 @@ class System(Model):
         return next((domain for domain in self.domains if domain.name == name), None)
 
     def shared_cores(self) -> frozenset[int]:
-        """Cores with VCPUs of several domains."""
+        """Cores that have VCPUs of several domains."""
         named = [core for domain in self.domains for core in set(domain.cpus)]
         return frozenset(core for core in named if named.count(core) > 1)
 
     def maintenance_of(self, domain: Domain) -> str:
-        """`auto`: what costs a Linux boot less than 1 %, of best-effort domains beside real-time ones."""
+        """The domain's `maintenance`. `auto` becomes `translations`, which costs a Linux boot less than 1 %,
+        for best-effort domains in a system with real-time ones, and `direct` otherwise."""
         if domain.maintenance != "auto":
             return domain.maintenance
         realtime = any(other.criticality == "rt" for other in self.domains)
         return "translations" if realtime and domain.criticality != "rt" else "direct"
 
     def enforced_cpu_time(self, domain: Domain) -> tuple[int, int] | None:
-        """Budget and period, ns. None: it has none, or nobody waits for it since its cores are its own."""
+        """Budget and period in ns. None: the domain has no budget, or its cores are its own."""
         if domain.cpu.budget is None or not self.shared_cores().intersection(domain.cpus):
             return None
         return domain.cpu.budget, domain.cpu.period

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a platform file says about time: cores, translation, interconnect, DRAM, costs of hypervisor code.
+"""Sections of a platform file about time: cores, translation, interconnect, DRAM, costs of hypervisor code.
 
-platform.py puts these sections in their places; machine/settings.py turns them into the settings of the
-simulated machine. Latencies of a core and its caches are in core cycles, everything else in picoseconds.
-Nothing here is needed to boot a board, so every section can be left out.
+platform.py holds these sections; machine/settings.py turns them into settings of the simulated machine.
+Latencies of a core and its caches are in core cycles, all others in picoseconds. No section is needed to boot
+a board, so every one may be left out.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ PICOSECOND_UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9}
 MAX_CLOCKS = 1 << 13
 
 ALL = "all"
-Keys = tuple[Text, ...] | Literal["all"]  # of a section
-MARKS = ("source", "fitted", "assumed", "from_machine", "absorbs")  # what sections say of their other keys
+Keys = tuple[Text, ...] | Literal["all"]  # keys of a section
+MARKS = ("source", "fitted", "assumed", "from_machine", "absorbs")  # keys of a section about its other keys
 
 Cycles = Annotated[int, Field(ge=0, le=100_000)]
 Picoseconds = Annotated[
@@ -58,7 +58,7 @@ _DRAM_TIME = "clocks, a time as `13.75 ns`, or a list of both (the greater of th
 
 
 def _dram_time(value: object) -> object:
-    """As data sheets have it: `4` clocks, `13.75 ns`, `[4, 7.5 ns]` for the greater of them."""
+    """A time as in data sheets: `4` clocks, `13.75 ns`, or `[4, 7.5 ns]` for the greater of both."""
     for item in value if isinstance(value, (tuple, list)) and value else (value,):
         if isinstance(item, int) and not isinstance(item, bool):
             if not 0 <= item <= MAX_CLOCKS:
@@ -86,7 +86,7 @@ DramTime = Annotated[
 
 
 def dram_clocks(value: object, period_ps: Fraction) -> int:
-    """A checked DramTime in whole clocks, rounded up as data sheets ask for."""
+    """A checked DramTime in whole clocks, rounded up as data sheets require."""
     items: Iterable[object] = value if isinstance(value, tuple) else (value,)
     clocks = 0
     for item in items:
@@ -99,21 +99,21 @@ def dram_clocks(value: object, period_ps: Fraction) -> int:
 
 
 class Sourced(Model):
-    """A part of a platform file, with where its numbers come from."""
+    """A section of a platform file that states the source of its numbers."""
 
     source: Text | None = None
-    fitted: tuple[Text, ...] = ()  # keys that calibration set
-    from_machine: Keys = ()  # keys whose values are the simulated machine's own: no measurement of a board
+    fitted: tuple[Text, ...] = ()  # keys whose values were set by calibration
+    from_machine: Keys = ()  # keys whose values come from the simulated machine, not from a board
 
     def is_from_machine(self, key: str) -> bool:
         return key in self.from_machine or self.from_machine == ALL
 
 
 class Section(Sourced):
-    """The same, with which of its numbers nobody has measured or published."""
+    """A section that also states which of its numbers are assumed: neither measured nor published."""
 
     assumed: Keys = ()
-    absorbs: Text | None = None  # what the machine lacks and the fitted keys make up for
+    absorbs: Text | None = None  # what the machine does not model and the fitted keys compensate
 
     @model_validator(mode="after")
     def _marked(self) -> Self:
@@ -127,35 +127,36 @@ class Section(Sourced):
 
 
 class WriteStreaming(Section):
-    """Lines that are written whole before their fills arrive stop being fetched. 0 lines: never."""
+    """After consecutive lines that are written completely before their fills arrive, lines are no longer
+    fetched."""
 
-    lines: Annotated[int, Field(ge=0, le=1 << 20)]  # after so many in a row, they go past the private caches
-    shared_lines: Annotated[int, Field(ge=0, le=1 << 20)] = 0  # after so many, past the shared ones too
+    lines: Annotated[int, Field(ge=0, le=1 << 20)]  # after so many in a row, they bypass the private caches
+    shared_lines: Annotated[int, Field(ge=0, le=1 << 20)] = 0  # from then on, the shared ones, too
 
 
 class Pipeline(Section):
-    width: Annotated[int, Field(ge=1, le=16)] = 1  # instructions a cycle at most
+    width: Annotated[int, Field(ge=1, le=16)] = 1  # most instructions in a cycle
     cycles_per_instruction: Ratio  # on average, loads and stores that hit the L1 cache included
-    load_use: Cycles = 0  # of a hit in the L1 cache, for a load whose result is the next address
-    # Of one instruction that accesses several, where machine code runs; 0: any number
+    load_use: Cycles = 0  # extra cycles of an L1 hit for a load whose result is the next address
+    # Of an instruction that accesses several words, where machine code runs; 0: any number
     words_per_cycle: Annotated[int, Field(ge=0, le=16)] = 0
-    outstanding_misses: Annotated[int, Field(ge=1, le=64)]  # loads under way when it waits for the oldest
+    outstanding_misses: Annotated[int, Field(ge=1, le=64)]  # loads in flight before it waits for the oldest
     window: Annotated[int, Field(ge=0, le=1024)] = (
-        0  # instructions executed beyond a missed load; 0: any number
+        0  # instructions executed beyond a load that missed; 0: any number
     )
     store_buffer: Annotated[
         int, Field(ge=1, le=64)
-    ]  # missed lines whose stores wait without stopping the core
-    outstanding_reads: Annotated[int, Field(ge=1, le=64)] | None = None  # lines of any kind; none: any number
+    ]  # stores to missed lines that wait without stopping the core
+    outstanding_reads: Annotated[int, Field(ge=1, le=64)] | None = None  # lines in flight; none: any number
     write_streaming: WriteStreaming | None = None
 
 
 class Prefetcher(Section):
     streams: Annotated[int, Field(ge=1, le=64)] = 1
     confirmations: Annotated[int, Field(ge=0, le=64)] = 1  # misses at the same distance before it starts
-    depth: Annotated[int, Field(ge=0, le=64)]  # lines ahead; 0: there is none
+    depth: Annotated[int, Field(ge=0, le=64)]  # lines ahead of the stream; 0: no prefetcher
     max_stride: Annotated[int, Field(ge=1, le=64)] = 1  # lines
-    outstanding: Annotated[int, Field(ge=1, le=64)] | None = None  # lines of all streams; none: any number
+    outstanding: Annotated[int, Field(ge=1, le=64)] | None = None  # lines in flight of all streams; none: any
 
 
 class TlbLevel(Section):
@@ -163,19 +164,19 @@ class TlbLevel(Section):
 
     entries: Annotated[int, Field(ge=1, le=1 << 16)]
     ways: Annotated[int, Field(ge=1, le=1 << 16)] | None = None  # none: fully associative
-    hit: Cycles = 0  # what a hit costs beside the access
-    lockable: Annotated[int, Field(ge=0, le=64)] = 0  # entries beside the others that software can lock
-    pages: tuple[Bytes, ...] = ()  # sizes that an entry can have; a larger mapping is cut; none: any
+    hit: Cycles = 0  # cost of a hit, besides the access
+    lockable: Annotated[int, Field(ge=0, le=64)] = 0  # additional entries that software can lock
+    pages: tuple[Bytes, ...] = ()  # page sizes of entries; a larger mapping is split; none: any size
 
 
 class Tlb(Section):
-    l1: TlbLevel  # one for data, one like it for instructions
+    l1: TlbLevel  # one for data, and an equal one for instructions
     l2: TlbLevel | None = None
-    ipa: TlbLevel | None = None  # what stage 2 makes of intermediate addresses
-    walk_cache: TlbLevel | None = None  # where tables of stage 1's last level are
-    walk: Cycles = 0  # of a walk, besides its accesses
-    walks: Literal["l1", "l2", "memory"] = "l2"  # the first cache that reads of tables look into
-    # What programs of experiments are translated by; hosted software has what the hypervisor writes.
+    ipa: TlbLevel | None = None  # stage-2 translations of intermediate physical addresses
+    walk_cache: TlbLevel | None = None  # addresses of stage 1's last-level tables
+    walk: Cycles = 0  # of a walk, besides its memory accesses
+    walks: Literal["l1", "l2", "memory"] = "l2"  # the first cache that table reads look up
+    # Translation for programs of experiments; hosted software uses the tables that the hypervisor writes.
     stages: Annotated[int, Field(ge=1, le=2)] = 2  # 1: the core has no stage 2
     levels: Annotated[int, Field(ge=2, le=4)] = 3  # table reads of a walk of one stage
 
@@ -186,7 +187,7 @@ class Mpu(Section):
     fault: (
         Cycles  # from the access to its repetition, with the region loaded by software: published or assumed
     )
-    bound: Cycles | None = None  # of that with the microkernel, as `bench refill-bound` computes it [none]
+    bound: Cycles | None = None  # bound of `fault` with the microkernel, by `bench refill-bound` [none]
 
 
 class Regulator(Section):
@@ -198,30 +199,30 @@ class Regulator(Section):
 
 
 class Coherence(Section):
-    """A coherent interconnect: it asks all clusters but the one that a request comes from."""
+    """A coherent interconnect, which snoops all clusters except the one that sent the request."""
 
-    snoop: Picoseconds  # to the clusters and back, without their own time
-    speculative: bool = True  # reads go to memory at once, whatever the clusters will answer
+    snoop: Picoseconds  # to the clusters and back, without the clusters' own time
+    speculative: bool = True  # reads go to memory at once, before the clusters have answered
 
 
 class Port(Section):
-    """Where cores behind one last cache enter the interconnect: what it moves in each direction at most."""
+    """Interface between the cores behind one last-level cache and the interconnect, with its highest rate."""
 
-    width: Bytes  # in each of its clocks
-    divider: Annotated[int, Field(ge=1, le=64)]  # of the cores' clock, which gives its own
+    width: Bytes  # bytes in each of the port's clocks, in each direction
+    divider: Annotated[int, Field(ge=1, le=64)]  # the port's clock is the cores' clock divided by this
 
 
 class Interconnect(Section):
     request: Picoseconds  # from the last cache to the memory controller
-    answer: Picoseconds  # and back
-    port: Port | None = None  # none: as fast as what is behind it
-    writes: Annotated[int, Field(ge=1, le=1024)] = 16  # under way until the controller has taken them
+    answer: Picoseconds  # from the memory controller back
+    port: Port | None = None  # none: no limit of its own
+    writes: Annotated[int, Field(ge=1, le=1024)] = 16  # in flight until accepted by the controller
     regulators: tuple[Regulator, ...] = ()
     coherence: Coherence | None = None
 
 
 class DramTiming(Section):
-    """By the names of data sheets. What a standard does not have is left out."""
+    """Timing under the names of data sheets. Parameters that a standard does not have are left out."""
 
     cl: DramTime
     cwl: DramTime = 0
@@ -244,26 +245,27 @@ class DramTiming(Section):
 
 
 class Arbitration(Section):
-    """Queued reads and writes compete by score, at most 15; machine/dram/arbitration.h says how."""
+    """Queued reads and writes compete by score (at most 15); see machine/dram/arbitration.h."""
 
     row_hit: Annotated[int, Field(ge=0, le=15)]
-    direction: Annotated[int, Field(ge=0, le=15)]  # the same as of the last request served
+    direction: Annotated[int, Field(ge=0, le=15)]  # for the same direction as the last request served
     age: Annotated[int, Field(ge=1, le=15)]  # for each lost arbitration
-    most: Annotated[int, Field(ge=0, le=15)]  # by age
-    guard: Annotated[int, Field(ge=0, le=255)]  # lost arbitrations beyond those, then a request goes first
+    most: Annotated[int, Field(ge=0, le=15)]  # most points by age
+    guard: Annotated[int, Field(ge=0, le=255)]  # after so many more lost arbitrations a request goes first
 
 
 class Stores(Section):
-    """Reads and writes wait in a store each and take turns; machine/dram/transaction_stores.h says how."""
+    """Reads and writes wait in one store each, and the stores take turns; see
+    machine/dram/transaction_stores.h."""
 
-    starve: Annotated[int, Field(ge=1, le=1 << 17)]  # clocks without service, then a store is critical
-    run: Annotated[int, Field(ge=1, le=255)]  # requests that a critical store is served in one go
-    rest: Annotated[int, Field(ge=0, le=1 << 17)] = 0  # clocks after that before it can be critical again
-    idle: Annotated[int, Field(ge=0, le=1 << 17)] = 0  # clocks without reads before writes use the time
+    starve: Annotated[int, Field(ge=1, le=1 << 17)]  # clocks without service after which a store is critical
+    run: Annotated[int, Field(ge=1, le=255)]  # requests of a critical store that are served in a row
+    rest: Annotated[int, Field(ge=0, le=1 << 17)] = 0  # clocks from then until it can be critical again
+    idle: Annotated[int, Field(ge=0, le=1 << 17)] = 0  # clocks without reads before writes use the idle time
 
 
-WATERMARKS = ("write_high", "write_low")  # what has no effect when a controller has transaction stores,
-BY_TURNS = (*WATERMARKS, "cap", "age_limit")  # and when it goes by score
+WATERMARKS = ("write_high", "write_low")  # keys without effect if a controller has transaction stores,
+BY_TURNS = (*WATERMARKS, "cap", "age_limit")  # and those without effect if it arbitrates by score
 
 
 class Controller(Section):
@@ -272,55 +274,56 @@ class Controller(Section):
     write_high: Annotated[int, Field(ge=1, le=1024)] = 24
     write_low: Annotated[int, Field(ge=0, le=1024)] = 8
     cap: Annotated[int, Field(ge=1, le=1 << 20)] = 16
-    # clocks; the oldest request of the direction that has its turn goes first once it is as old as this
+    # in clocks: from this age on, the oldest request of the current direction goes first
     age_limit: Annotated[int, Field(ge=1, le=1 << 20)] = 1024
     page: Literal["open", "closed"] = "open"
     stores: Stores | None = None  # instead of watermarks
     arbitration: Arbitration | None = None  # instead of watermarks, cap and age limit
     guard: Annotated[int, Field(ge=0, le=256)] = 0  # clocks beyond tRP before another row is opened
-    # clocks beyond tCCD between two bursts of one direction: what the controller needs for each
+    # in clocks beyond tCCD between two bursts of one direction: the controller's own time for each burst
     spacing: Annotated[int, Field(ge=0, le=64)] = 0
     request: Picoseconds = 0  # from the controller's port to its queue
-    answer: Picoseconds = 0  # from the last data to the port
+    answer: Picoseconds = 0  # from the last data to the controller's port
 
 
 class Maintenance(Section):
-    """An invalidation of translations or instruction caches that a core broadcasts to all others."""
+    """Costs of an invalidation of TLBs or instruction caches that a core broadcasts to all others."""
 
-    stall: Picoseconds  # each other core stands still so long
-    wait: Picoseconds  # and the core itself, until its barrier is over
-    # What one counts in a budget of memory events, where the hypervisor sends it for a domain: of
-    # translations or of a line of instructions, and of all instruction caches.
+    stall: Picoseconds  # how long each other core stops
+    wait: Picoseconds  # how long the core itself waits, until its barrier completes
+    # Events that one counts in a memory budget if the hypervisor sends it for a domain: `events` for a
+    # translation or a line of instructions, `icache_events` for all instruction caches.
     events: Annotated[int, Field(ge=0, le=1 << 20)]
     icache_events: Annotated[int, Field(ge=0, le=1 << 20)]
 
 
 class Costs(Section):
-    """Of hypervisor code on the simulated machine, beside its instructions and accesses."""
+    """Costs of hypervisor code on the simulated machine, besides its instructions and accesses."""
 
     entry: Picoseconds | None = None
     exit: Picoseconds | None = None
-    interrupt_latency: Picoseconds | None = None  # from its signal to the first instruction of the vector
-    event_latency: Picoseconds | None = None  # from SEV to another core's WFE [interrupt_latency]
+    interrupt_latency: Picoseconds | None = None  # from the signal to the first instruction of the vector
+    event_latency: Picoseconds | None = None  # from SEV until another core's WFE ends [interrupt_latency]
     barrier: Picoseconds | None = None
-    device: Picoseconds | None = None  # an access to a device's register
+    device: Picoseconds | None = None  # duration of an access to a device's register
 
 
 class Fact(Section):
-    """A measured fact that free parameters were fitted to, and what the machine gives with them."""
+    """A measured fact that free parameters were fitted to, and the value that the machine gives."""
 
     fact: Text
     unit: Text
-    target: Ratio | None = None  # a point, or
+    target: Ratio | None = None  # a single value, or
     low: Ratio | None = None  # a range
     high: Ratio | None = None
-    measured: Ratio | None = None  # by `bulkhead calibrate`
-    parameters: tuple[Text, ...] = ()  # that were free
-    compared: bool = False  # only compared with: nothing was fitted to it
-    # Another fact of which this one is the same by arithmetic (or was made to be): it confirms nothing.
+    measured: Ratio | None = None  # value of the simulated machine, set by `bulkhead calibrate`
+    parameters: tuple[Text, ...] = ()  # parameters that were free in the fit
+    compared: bool = False  # only for comparison: no parameter was fitted to it
+    # Another fact from which this one follows by arithmetic (or was made to follow): it confirms nothing.
     follows: Text | None = None
 
     @property
     def fits(self) -> bool:
-        """Are parameters fitted to it? One that follows another would count that one twice."""
+        """Whether parameters are fitted to it. A fact that follows another is left out, or that one would
+        count twice."""
         return not self.compared and self.follows is None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pydantic's errors as findings in this project's words: a stable code, the cause, what is allowed.
+"""Turns pydantic's errors into findings: a stable code, the cause, what is allowed.
 
-load.py calls this after a model refused a tree. Each error of the model becomes at most one finding;
-what source.py has already reported is left out.
+load.py calls this after a model rejected a tree. Each error becomes at most one finding; errors that
+source.py has already reported are left out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 
 def model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel] | None:
-    """The model of the mapping at `path`, if it is one with fixed keys."""
+    """The model of the mapping at `path`; None if it is not a mapping with fixed keys."""
     kind: Any = model
     for part in path:
         kind = _below(kind, part)
@@ -93,7 +93,7 @@ def _one(item: Any, model: type[BaseModel], root: Node) -> Finding | None:
         length = len(value) if isinstance(value, (tuple, dict)) else 0
         bound = context.get("min_length", context.get("max_length", 0))
         if kind == "too_short" and length >= bound:
-            return None  # its elements are what is wrong, and have errors of their own
+            return None  # elements failed validation and have errors of their own
         return Finding(path, "out-of-range", f"has {length} elements", f"at least {bound}")
     if kind == "string_too_long":
         return Finding(path, "out-of-range", "is too long", f"at most {context['max_length']} characters")
@@ -101,7 +101,7 @@ def _one(item: Any, model: type[BaseModel], root: Node) -> Finding | None:
 
 
 def _described(model: type[BaseModel] | None, key: str) -> str | None:
-    """What a field says that it may be, if it does."""
+    """The description of a field, if it has one."""
     field = model.model_fields.get(key) if model is not None else None
     return field.description if field is not None else None
 
@@ -115,7 +115,7 @@ def _unknown_key(path: KeyPath, model: type[BaseModel] | None) -> Finding:
 
 
 def _below(kind: Any, part: str | int) -> Any:
-    """The annotation of what `part` leads to."""
+    """The annotation of the value that `part` leads to."""
     for model in _models_in(kind):
         for name, field in model.model_fields.items():
             if part in (field.alias, name):

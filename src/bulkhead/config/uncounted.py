@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets that a domain can get around: what it maps Non-cacheable or Device goes past its caches, is no
-refill of them, and reaches the memory all the same.
+"""Notices about budgets that a domain can bypass: accesses to memory mapped Non-cacheable or Device cause no
+refills, so that they are not counted, but still use the memory.
 
-load.py shows these notices for what has bandwidth: boards and the simulated machine.
+load.py shows these notices for boards and for the simulated machine, where memory has a bandwidth.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from bulkhead.planning.regulation import budget_in, is_regulated
 
 
 def goes_past_the_caches(domain: Domain, platform: Platform) -> bool:
-    """Whether a domain's mappings decide what is cached: stage 2 does where each core has FEAT_S2FWB, but for
-    domains that share memory with a device which does not see the caches."""
+    """Whether a domain can map memory so that accesses bypass the caches. Stage 2 prevents it if each core
+    has FEAT_S2FWB, except for domains with a device that is not coherent with the caches."""
     return not platform.cores.s2fwb or bool(incoherent(domain, platform))
 
 
 def uncounted(system: System, platform: Platform) -> Iterator[Finding]:
-    """A notice for each best-effort budget of refills beside a real-time domain."""
+    """A notice for each best-effort budget of refills in a system with a real-time domain."""
     event = counted_event(platform, emulated=False)
     waits = next((domain for domain in system.domains if domain.criticality == "rt"), None)
     if event is None or waits is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flows by direction (F11): a way back is analyzed, admitted and counted as a flow of its own, too. The
-hypervisor knows directions by their numbers here, as does its status page.
+"""Flows by direction (F11): a way back is analyzed, admitted and counted like a flow of its own.
 
-Planning, packaging and runs ask for them; the file has flows.
+The numbers of directions here are those of the hypervisor and of its status page. Planning, packaging and
+runs use directions; the file has flows.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from bulkhead.config.system import Flow
 
 
 class Way(Flow):
-    """One direction of a flow. A way back is named after its flow: `NAME.back`."""
+    """One direction of a flow. The way back of flow NAME is called `NAME.back`."""
 
-    number: int  # of the flow in the file
-    other: int | None = None  # number of the other direction, if that has payload, too
-    answers: bool = False  # it is the way back
+    number: int  # number of the flow in the file
+    other: int | None = None  # number of the other direction, if it carries payload
+    answers: bool = False  # whether it is the way back
 
     @property
     def key(self) -> KeyPath:
-        """Where the file says what it is."""
+        """Key of the file that describes it."""
         return ("flows", self.number, "back") if self.answers else ("flows", self.number)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notices for `check` and `run`: what shares of bandwidth mean on a platform without MPAM (M7)."""
+"""Notices of `check` and `run`: what shares of bandwidth mean on a platform without MPAM (M7)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MB = 10**6
 
 
 def without_mpam(system: System, platform: Platform) -> Iterator[Finding]:
-    """One notice for each key whose meaning differs from that with MPAM."""
+    """One notice for each key whose meaning differs without MPAM."""
     if bandwidth_by_mpam(platform):
         return
     for index, domain in enumerate(system.domains):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A private apt: other suites or another architecture than the machine's, without touching its configuration.
+"""A private apt for other suites or another architecture than the machine's, which leaves the machine's
+configuration unchanged.
 
-Used by `qemu` and `linux` to download Debian packages as any user. It takes the machine's mirror, proxy and
-certificate settings, checks signatures and hashes as apt does, and writes only beneath its own directory.
+`qemu` and `linux` use it to download Debian packages as any user. It uses the machine's mirror, proxy and
+certificate settings, checks signatures and hashes as apt does, and writes only below its own directory.
 """
 
 import os
@@ -23,12 +24,12 @@ SYSTEM_STATUS = Path("/var/lib/dpkg/status")
 
 
 class AptFailed(BulkheadError):
-    """apt-get ended with an error: the end of what it said."""
+    """apt-get failed; the message is the end of its output."""
 
 
 @dataclass(frozen=True)
 class AptRoot:
-    """A directory with apt's configuration, lists and archive of its own."""
+    """A directory with its own apt configuration, lists and archive."""
 
     directory: Path
 
@@ -65,7 +66,7 @@ class AptRoot:
                 process.wait()
                 raise
         text = log.read_text(errors="replace")
-        # `update` succeeds even when an index could not be had; then its lists are old or missing.
+        # `update` succeeds even if an index could not be downloaded; then its lists are old or missing.
         if failed or "\nW: Failed to fetch" in text:
             errors = [line for line in text.splitlines() if line.startswith(("E:", "W:"))]
             raise AptFailed("\n".join(errors[-6:]) or text[-600:])
@@ -81,7 +82,7 @@ class AptRoot:
         self._get(["update"], update, "package lists", (0.0, 0.4))
 
     def closure(self, package: str, suite: str) -> list[LockedPackage]:
-        """`package` and all that it needs on a machine that has nothing, `package` first."""
+        """`package` and all packages that it needs on a machine without any; `package` is the first."""
         empty = self.directory / "nothing-installed"
         empty.touch()
         command = ["apt-get", "-s", "-o", f"Dir::State::status={empty}", "install", "-t", suite, package]
@@ -102,21 +103,19 @@ class AptRoot:
         return [LockedPackage(*(stanza[field] for field in fields)) for stanza in stanzas if stanza]
 
     def download_with_libraries(self, package: str, suite: str, update: Update) -> list[Path]:
-        """Download `package` from `suite` and what it depends on and the machine does not have."""
+        """Download `package` from `suite`, and its dependencies that the machine does not have."""
         arguments = ["install", "--download-only", "--no-install-recommends", "-t", suite, package]
         self._get(arguments, update, package, (0.4, 0.8))
         return sorted(self.archives.glob("*.deb"))
 
     def download(self, package: str, update: Update) -> list[Path]:
-        """Download `package` alone."""
+        """Download only `package`."""
         self._get(["download", package], update, package, (0.4, 0.8))
         return sorted(self.archives.glob("*.deb"))
 
     def download_source(self, package: str, pins: Sequence[LockedPackage], update: Update) -> list[Path]:
-        """Download a source package: its .dsc and what that names.
-
-        A pinned version is taken where the mirror has it, else the newest.
-        """
+        """Download a source package: its .dsc and the files that it names. A pinned version is used if the
+        mirror has it, else the newest."""
         pinned = next((f"{pin.name}={pin.version}" for pin in pins if self._offers_source(pin)), package)
         self._get(["source", "--download-only", pinned], update, package, (0.4, 0.8))
         return sorted(self.archives.glob("*.*"))
@@ -134,7 +133,7 @@ class AptRoot:
         )
 
     def dependencies(self, package: str) -> list[str]:
-        """Names that `package` depends on."""
+        """Names of packages that `package` depends on."""
         command = ["apt-cache", "depends", package]
         shown = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
         lines = (line.strip() for line in shown.stdout.splitlines())
@@ -142,13 +141,14 @@ class AptRoot:
 
 
 def _machine_acquire_settings() -> str:
-    """How the machine downloads (proxies, certificates, time-outs), in the format of apt.conf."""
+    """The machine's download settings (proxies, certificates, time-outs), in the format of apt.conf."""
     dump = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=False)
     return "".join(line + "\n" for line in dump.stdout.splitlines() if line.startswith("Acquire::"))
 
 
 def _preferences(pins: Sequence[LockedPackage]) -> str:
-    """Have apt take these versions where the mirror has them, older than an installed one or not."""
+    """Preferences that make apt take these versions if the mirror has them, even if an installed one is
+    newer."""
     return "".join(f"Package: {pin.name}\nPin: version {pin.version}\nPin-Priority: 1001\n\n" for pin in pins)
 
 
@@ -162,11 +162,11 @@ def create(
     pins: Sequence[LockedPackage] = (),
     kind: str = "deb",
 ) -> AptRoot:
-    """Set up an empty private apt in `directory`.
+    """Set up an empty private apt in `directory`. Raises MissingTool.
 
-    `suites` may contain `{codename}`. With `like_machine`, what is installed on the machine counts as
-    installed; without it, nothing does. `pins`: versions to prefer. `what` is named in the error where the
-    machine is no Debian. `kind`: `deb` for packages, `deb-src` for source packages.
+    `suites` may contain `{codename}`. With `like_machine`, packages that the machine has count as installed;
+    else none do. `pins`: versions to prefer. `what`: named in the error if the machine is not a Debian.
+    `kind`: `deb` for packages, `deb-src` for source packages.
     """
     release = codename()
     mirror = debian_mirror(release, machine_sources()) if release else None

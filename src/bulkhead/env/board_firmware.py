@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Firmware for the emulator's `virt` board from Debian's packages: U-Boot, which also starts packages (`run
+"""Firmware for the emulator's `virt` board from Debian's packages: U-Boot, which can also boot packages (`run
 --boot u-boot`), and EDK2.
 
-Called by `package` and `run`. The packages are for any architecture; they are fetched by a private apt and
-only unpacked.
+Called by `package` and `run`. The packages are independent of the architecture; a private apt fetches them,
+and they are only unpacked.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,12 +46,12 @@ NAMES = tuple(_BY_NAME)
 
 
 def firmware_is_here(name: str) -> bool:
-    """Whether it need not be fetched."""
+    """Whether the firmware is in the cache."""
     return store.find(name) is not None
 
 
 @cache
 def board_firmware(name: str) -> Path:
-    """The code of one of `NAMES`, as it is in flash at 0; fetched on first use. Raises MissingTool."""
+    """The file of one of `NAMES`, as it is placed in flash at 0; fetched on first use. Raises MissingTool."""
     fetch = _BY_NAME[name]
     return fetch.key_files(store.obtain(fetch))[0]

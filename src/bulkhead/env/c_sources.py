@@ -2,8 +2,8 @@
 """C sources of programs that run as components of the microkernel, from Debian's source packages.
 
 Called by the build: `python -m bulkhead.env.c_sources NAME DIRECTORY` copies the C files of `sqlite` or
-`duktape` to DIRECTORY. Taken is what the authors published, without Debian's changes; SQLite's many files are
-joined to one by its own scripts.
+`duktape` to DIRECTORY. The authors' original sources are used, without Debian's changes; SQLite's own scripts
+join its many files into one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from bulkhead.env.linux import SUITE
 from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 
-TAIL = 600  # characters of what a failed program said
+TAIL = 600  # characters of a failed program's output that are shown
 
 
 @dataclass(frozen=True)
 class CSources:
-    """A source package, and which files come of it. `make(unpacked, content)` puts them in `content`."""
+    """A source package, and the files made from it. `make(unpacked, content)` writes them to `content`."""
 
     package: str
     files: tuple[str, ...]
@@ -37,7 +37,7 @@ class CSources:
 
 
 def _join_sqlite(unpacked: Path, content: Path) -> None:
-    """Let SQLite's makefile generate its parser and join its sources."""
+    """Runs SQLite's makefile to generate its parser and to join its sources. Raises MissingTool."""
     work = unpacked.parent / "joined"
     work.mkdir()
     if not (shutil.which("make") and shutil.which("tclsh")):
@@ -68,7 +68,7 @@ def _extract(archive: Path, directory: Path) -> None:
 
 
 def _main_archive(files: Sequence[Path]) -> Path:
-    """What the authors published."""
+    """The archive with the authors' original sources. Raises AptFailed."""
     found = [file for file in files if re.search(r"\.orig\.tar\.\w+$", file.name)]
     if len(found) != 1:
         names = ", ".join(file.name for file in files) or "nothing"
@@ -77,7 +77,7 @@ def _main_archive(files: Sequence[Path]) -> Path:
 
 
 def _version(description: Path) -> str:
-    """Of the .dsc."""
+    """The version in a .dsc file. Raises AptFailed."""
     found = re.search(r"^Version: (\S+)$", description.read_text(), re.MULTILINE)
     if found is None:
         raise aptroot.AptFailed(f"{description.name} names no version")
@@ -131,7 +131,7 @@ KNOWN = {"sqlite": (SQLITE, sqlite_source), "duktape": (DUKTAPE, duktape_source)
 
 
 def copy(name: str, directory: Path) -> None:
-    """Put the C files of `name` there. Raises MissingTool."""
+    """Copies the C files of `name` to `directory`. Raises MissingTool."""
     sources, obtain = KNOWN[name]
     directory.mkdir(parents=True, exist_ok=True)
     for file in sources.files:

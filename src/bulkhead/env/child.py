@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that end with the one that started them, however that ends."""
+"""Processes that end together with the process that started them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent() -> None:
-    """As `preexec_fn` of a child: the kernel kills it when its parent ends."""
+    """For `preexec_fn` of a child: the kernel kills it when its parent ends."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def end_with(parent: int) -> None:
-    """Have this process, a child of `parent`, killed when its parent ends, also if that was just before."""
+    """Makes the kernel kill this process when its parent ends; exits if `parent` has ended already."""
     die_with_parent()
     if os.getppid() != parent:
         os._exit(1)

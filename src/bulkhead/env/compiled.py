@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled modules of the host build in this Python: where one is, and loading it once.
+"""Compiled modules of the host build in this Python: their files, and loading them once.
 
-Their owners (machine/native.py, flows/native.py, planning/native.py) see to it that they are built.
+The modules that use them (machine/native.py, flows/native.py, planning/native.py) have them built.
 """
 
 from __future__ import annotations
@@ -28,19 +28,21 @@ CORE_TARGETS = (
 
 @cache
 def core_modules() -> None:
-    """Have the modules of core/ alone built, together: seconds, once. Raises BuildFailed or MissingTool."""
+    """Builds all modules that need only core/ together, which takes seconds, once. Raises BuildFailed or
+    MissingTool."""
     from bulkhead.env.native import ensure_built
 
     ensure_built(["host"], CORE_TARGETS)
 
 
 def compiled_path(directory: str, name: str) -> Path:
-    """The file of module `name` in a directory of the host build, whether it is there or not."""
+    """Path of module `name` in a directory of the host build, whether it exists or not."""
     return host_dir() / directory / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
 def load_compiled(path: Path, name: str, what: str, advice: str) -> ModuleType:
-    """The module `name` of this file. Raises MissingTool where there is none: `what` it is, and `advice`."""
+    """Loads module `name` from this file. Raises MissingTool if it does not exist; `what` and `advice` are
+    parts of the message."""
     loaded = sys.modules.get(name)
     if loaded is not None:
         return loaded

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with the surroundings, as exceptions.
+"""Exceptions about missing tools and failed builds.
 
-The command line turns them into exit codes in one place (`bulkhead.cli`). They carry facts, never print.
+`bulkhead.cli` turns them into exit codes. They carry facts and never print.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from bulkhead.errors import BulkheadError, EnvironmentLacks
 
 
 class MissingTool(EnvironmentLacks):
-    """The machine lacks something. `package` says what gives it, `hint` how to get it."""
+    """The machine lacks something. `package` provides it, `hint` says how to get it."""
 
     def __init__(self, name: str, package: str, hint: str) -> None:
         super().__init__(name, package, hint)
@@ -23,7 +23,8 @@ class MissingTool(EnvironmentLacks):
 
 
 class NeedsCheckout(MissingTool):
-    """An installed package has no sources to build from; `what` needs them: this `target`."""
+    """`what` needs the sources of a checkout, for example to build `target`, and this is an installed
+    package."""
 
     def __init__(self, what: str = "This", target: str = "") -> None:
         super().__init__("a checkout", "none", "")
@@ -35,7 +36,7 @@ class NeedsCheckout(MissingTool):
 
 
 class BuildFailed(BulkheadError):
-    """A native build ended with an error. `tail` is the end of what it printed."""
+    """A native build failed. `tail` is the end of its output."""
 
     def __init__(self, preset: str, log: Path, tail: str) -> None:
         super().__init__(preset, log, tail)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The unmodified Linux that guests run: Debian's arm64 kernel with its modules, and a static busybox.
 
-Called by the builder of images. Both are foreign-architecture packages, fetched by a private apt and only
-unpacked; nothing of them is changed.
+Called by the builder of images. Both are packages of a foreign architecture; a private apt fetches them, and
+they are only unpacked and not changed.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from bulkhead.env import aptroot, store
 from bulkhead.env.lock import LockedPackage
 from bulkhead.env.progress import Update
 
-# The release whose kernel guests run, whatever the machine runs: what was measured stays comparable.
+# The release of the guests' kernel, independent of the machine's, so that measurements stay comparable.
 SUITE = "bookworm"
 KERNEL_METAPACKAGE = "linux-image-arm64"
 BUSYBOX_PACKAGE = "busybox-static"
@@ -26,7 +26,8 @@ def _foreign_root(request: store.FetchRequest, what: str, update: Update) -> apt
 
 
 def _image_package(root: aptroot.AptRoot, pins: Sequence[LockedPackage]) -> str:
-    """The pinned kernel, whose name has its version, if the mirror still has it; else the newest."""
+    """The pinned kernel package (its name contains the version) if the mirror still has it; else the
+    newest."""
     for pin in pins:
         if pin.name.startswith("linux-image-") and root.offers(pin):
             return pin.name
@@ -65,7 +66,7 @@ def _busybox_directory() -> Path:
 
 
 def kernel_is_here() -> bool:
-    """Whether the kernel and its modules need not be fetched, unless they are damaged."""
+    """Whether the kernel and its modules are in the cache; they may still be damaged."""
     return store.find("linux") is not None
 
 

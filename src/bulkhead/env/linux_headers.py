@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a module for the guests' kernel is built with: Debian's headers of exactly that kernel.
+"""Debian's headers of exactly the guests' kernel, to build a module for it.
 
-Called by `linux_module`. The headers are arm64 packages, the programs that kbuild runs are this machine's;
-both are fetched by a private apt and only unpacked, nothing of them is changed.
+Called by `linux_module`. The headers are arm64 packages, the programs that kbuild runs are this machine's; a
+private apt fetches both, and they are only unpacked and not changed.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ HEADERS_METAPACKAGE = "linux-headers-arm64"
 
 
 def kernel_release() -> str:
-    """What `uname -r` says in the guests."""
+    """Output of `uname -r` in the guests."""
     return linux_modules().name
 
 
@@ -57,7 +57,7 @@ def _download_headers(root: aptroot.AptRoot, release: str, update: Update) -> li
 
 
 def _kbuild_of(root: aptroot.AptRoot, release: str) -> str:
-    """The package with kbuild's programs that the headers name."""
+    """The package with kbuild's programs on which the headers depend."""
     needed = root.dependencies(f"linux-headers-{release}")
     return next(name for name in needed if name.startswith("linux-kbuild-"))
 

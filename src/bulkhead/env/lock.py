@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""packages.lock: version and SHA-256 of each Debian package that is fetched, and which of them are wanted.
+"""packages.lock: version and SHA-256 of each fetched Debian package, and which versions are wanted.
 
-Called by `store`, which fetches, and by `bulkhead setup`, which writes it. A mirror keeps few versions of a
-package: what is locked is preferred, and only `setup --locked` insists on it.
+Called by `store`, which fetches, and by `bulkhead setup`, which writes the file. A mirror keeps few versions
+of a package: locked ones are preferred, and only `setup --locked` requires them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HEADER = """# SPDX-License-Identifier: Apache-2.0
 
 @dataclass(frozen=True)
 class LockedPackage:
-    """One file of a mirror."""
+    """A package file of a mirror."""
 
     name: str
     version: str
@@ -42,7 +42,7 @@ class LockedPackage:
 
 
 class Versions(Enum):
-    """Which versions are wanted of what is fetched."""
+    """Which versions of packages to fetch."""
 
     CACHED = "what the cache has, the locked ones first; else as PREFERRED"
     PREFERRED = "the locked ones; the mirror's where it does not have them any more"
@@ -71,12 +71,12 @@ def lock_file() -> Path:
 
 
 def key_of(name: str, *, native: bool) -> str:
-    """The entry of `name`; `native`: its packages are those of this machine's release and processor."""
+    """Key of `name` in the file. `native`: its packages depend on this machine's release and processor."""
     return f"{name}/{codename() or 'other'}-{platform.machine()}" if native else name
 
 
 def read_lock(file: Path | None = None) -> dict[str, tuple[LockedPackage, ...]]:
-    """Locked packages by entry, the main package of each first. Raises MissingTool if the file is damaged."""
+    """Locked packages by key, the main package first. Raises MissingTool if the file is damaged."""
     import yaml
 
     path = file or lock_file()
@@ -100,7 +100,7 @@ def read_lock(file: Path | None = None) -> dict[str, tuple[LockedPackage, ...]]:
 
 
 def write_lock(entries: Mapping[str, Sequence[LockedPackage]], file: Path | None = None) -> list[str]:
-    """Replace these entries, keep the others; returns what has changed, a line each."""
+    """Replace these entries and keep the others. Returns the changes, a line each."""
     path = file or lock_file()
     before = read_lock(path)
     after = before | {
@@ -130,10 +130,8 @@ def _changes(key: str, before: Sequence[LockedPackage], after: Sequence[LockedPa
 
 
 def deviations(fetched: Sequence[LockedPackage], locked: Sequence[LockedPackage]) -> list[str]:
-    """How packages differ from the locked ones, a sentence each.
-
-    A locked library that was not fetched is no difference: the machine has it installed.
-    """
+    """Differences between packages and the locked ones, a sentence each. A locked library that was not
+    fetched is no difference: the machine has it installed."""
     by_name = {package.name: package for package in locked}
     names = {package.name for package in fetched}
     found = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the native parts (CMake, Ninja) when they are out of date, before a command uses them.
 
-Called by the commands that boot or measure something. Full output goes to build/logs; several processes may
-ask at once. It decides nothing about what is built: that is in CMakeLists.txt.
+Called by commands that boot or measure something. The full output is in build/logs; several processes may
+call this at once. CMakeLists.txt decides what is built.
 """
 
 import os
@@ -19,19 +19,19 @@ from bulkhead.env.errors import BuildFailed, MissingTool, NeedsCheckout
 from bulkhead.env.paths import build_dir, checkout, host_dir, locked, repository
 from bulkhead.env.progress import Update, progress
 
-PACKAGED_TARGETS = "targets"  # of preset `host`, in the package: cmake/wheel.cmake
+PACKAGED_TARGETS = "targets"  # file in the package with targets of preset `host`: cmake/wheel.cmake
 NINJA_STATUS = "[%f/%t] "
 TAIL_LINES = 40
 
 _SMALLEST_TARGET = "bulkhead_layout_header"
-STDERR = 2  # the process's own, also where sys.stderr is something else
+STDERR = 2  # of the process, even if sys.stderr is redirected
 
 
 @cache
 def install_tools(*parts: str) -> None:
-    """Have scripts/setup install what is missing of `parts` (packages, lint). Raises MissingTool.
+    """Runs scripts/setup to install missing `parts` (packages, lint). Raises MissingTool.
 
-    It says on standard error what it does, and what is missing where it cannot.
+    The script reports on standard error what it does, and what is missing.
     """
     setup = subprocess.run([repository() / "scripts/setup", *parts], stdout=STDERR, check=False)
     if setup.returncode != 0:
@@ -39,10 +39,10 @@ def install_tools(*parts: str) -> None:
 
 
 def ensure_built(presets: Sequence[str], targets: Sequence[str] = ()) -> None:
-    """Configure and build CMake presets (`host`, `target`); only `targets` of them, where given.
+    """Configure and build CMake presets (`host`, `target`); only `targets`, if given.
 
-    Raises MissingTool or BuildFailed. An installed package has its parts of preset `host` as they are; what
-    is none of them NeedsCheckout.
+    Raises MissingTool or BuildFailed. An installed package has a fixed set of targets of preset `host`; for
+    any other, NeedsCheckout is raised.
     """
     if checkout() is None:
         _require_packaged(presets, targets)
@@ -64,14 +64,16 @@ def configured_for(tree: Path) -> Path | None:
 
 
 def _discard_foreign(tree: Path) -> None:
-    """Remove a tree that was moved or copied with its checkout: it builds the sources at the old path."""
+    """Remove a build tree that was moved or copied with its checkout: it would build the sources at the old
+    path."""
     sources = configured_for(tree)
     if sources is not None and not (sources.exists() and sources.samefile(repository())):
         shutil.rmtree(tree)
 
 
 def known_targets(preset: str, names: Iterable[str]) -> list[str]:
-    """Which of these targets there are. Configures the build tree if it is not; raises as `ensure_built`."""
+    """Those of these targets that exist. Configures the build tree if necessary; raises like
+    `ensure_built`."""
     ninja = build_dir() / preset / "build.ninja"
     if not ninja.is_file():
         ensure_built([preset], [_SMALLEST_TARGET])
@@ -115,7 +117,7 @@ def _run(preset: str, command: Sequence[str], output: int, log: Path) -> None:
 def _run_ninja(
     preset: str, command: Sequence[str], environment: dict[str, str], log: Path, update: Update
 ) -> None:
-    """Run the build with its output in the log; its status lines move the bar."""
+    """Run the build with its output in the log; its status lines move the progress bar."""
     status = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
     with log.open("a") as output:
         process = subprocess.Popen(
@@ -144,7 +146,7 @@ def _run_ninja(
 
 
 def failure_text(log: Path) -> str:
-    """What a build log says about its first failure, without the steps that went well."""
+    """The first failure in a build log, without successful steps."""
     lines = log.read_text(errors="replace").splitlines()
     failures = [index for index, line in enumerate(lines) if line.startswith(("FAILED:", "CMake Error"))]
     shown = lines[failures[0] :] if failures else lines

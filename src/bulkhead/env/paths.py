@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where files live: the checkout or the installed package, the build directory, and the cache of downloads.
+"""Places of files: the checkout or the installed package, the build directory, and the cache of downloads.
 
-The tool runs from a checkout, or as an installed package that brings along what commands read. One function
-for each kind of file says where it is in both. Everything that the tool writes goes beneath the build or the
-cache directory; whoever writes asks here.
+The tool runs from a checkout, or as an installed package that contains the files that commands read. One
+function for each kind of file returns its place in both cases. The tool writes only below the build directory
+or the cache directory, which are defined here.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from bulkhead.env.errors import NeedsCheckout
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _CHECKOUT = _PACKAGE.parents[1]
-_PACKAGE_DATA = _PACKAGE / "data"  # cmake/wheel.cmake puts it there
+_PACKAGE_DATA = _PACKAGE / "data"  # written by cmake/wheel.cmake
 
 
 def checkout() -> Path | None:
@@ -26,12 +26,12 @@ def checkout() -> Path | None:
 
 
 def is_checkout() -> bool:
-    """Whether there is anything to build from."""
+    """Whether the program runs from a checkout, from which parts can be built."""
     return checkout() is not None
 
 
 def repository(what: str = "This") -> Path:
-    """The root of the checkout, for what needs its sources. Raises NeedsCheckout: `what` does."""
+    """The root of the checkout, for callers that need sources. Raises NeedsCheckout, which names `what`."""
     root = checkout()
     if root is None:
         raise NeedsCheckout(what)
@@ -39,7 +39,7 @@ def repository(what: str = "This") -> Path:
 
 
 def _read_only(name: str) -> Path:
-    """A directory or file that only is read: the checkout's, else the package's."""
+    """A directory or file that is only read: the checkout's, else the package's."""
     return (checkout() or _PACKAGE_DATA) / name
 
 
@@ -54,22 +54,22 @@ def experiments_dir() -> Path:
 
 
 def validation_dir() -> Path:
-    """What was measured on boards and published."""
+    """Published measurements of boards."""
     return _read_only("validation")
 
 
 def published_file() -> Path:
-    """Figures that others have published."""
+    """Figures that others published."""
     return _read_only("published/figures.yaml")
 
 
 def examples_dir() -> Path:
-    """System files that documentation names."""
+    """System files that the documentation uses."""
     return _read_only("examples")
 
 
 def recordings_dir() -> Path:
-    """What the traces of recorded programs are made of."""
+    """Sources of the traces of recorded programs."""
     return _read_only("workloads/traces")
 
 
@@ -79,30 +79,30 @@ def layout_file() -> Path:
 
 
 def commit_file() -> Path:
-    """The commit that an installed package was built from."""
+    """File with the commit that an installed package was built from."""
     return _PACKAGE_DATA / "commit"
 
 
 def host_dir() -> Path:
-    """What was compiled for this machine: the build of preset `host`, or the package's parts of it."""
+    """Binaries for this machine: the build of preset `host`, or those that the package contains."""
     root = checkout()
     return root / "build" / "host" if root is not None else _PACKAGE / "native"
 
 
 def build_dir() -> Path:
-    """What the tool makes: `build` in the checkout, or in the current directory of an installed package."""
+    """Output of the tool: `build` in the checkout, or in the current directory for an installed package."""
     return (checkout() or Path.cwd()) / "build"
 
 
 def cache_dir() -> Path:
-    """Downloads that any checkout can use: `$BULKHEAD_CACHE`, or in the build directory."""
+    """Downloads for all checkouts: `$BULKHEAD_CACHE`, else a directory in the build directory."""
     configured = os.environ.get("BULKHEAD_CACHE")
     return Path(configured).absolute() if configured else build_dir() / "cache"
 
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold an exclusive lock that other processes of this user respect; waits for them, and says so."""
+    """Hold an exclusive lock between processes. Waits for the others, and shows that."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as handle:
         try:

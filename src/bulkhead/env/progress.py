@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of work that takes longer than a moment, on standard error so that `--json` stays clean.
+"""Progress of longer work, on standard error so that the output of `--json` is not affected.
 
-On a terminal a bar that vanishes when done; elsewhere one line, and only if the work takes over two seconds.
+On a terminal a bar that disappears at the end; else one line, and only if the work takes over two seconds.
 """
 
 import threading
@@ -13,18 +13,18 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 SHOWN_AFTER_S = 2.0
 
-# update(fraction between 0 and 1, what is being done now)
+# update(fraction between 0 and 1, current step)
 Update = Callable[[float, str], None]
 
 
 def notice(text: str) -> None:
-    """Something that is worth knowing and stops nothing."""
+    """Prints a notice that does not stop the command."""
     Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"notice: {text}")
 
 
 @contextmanager
 def progress(title: str) -> Iterator[Update]:
-    """Show `title` while the block runs; the block calls what it gets with the fraction done."""
+    """Show `title` while the block runs. The block reports its progress by calling the yielded function."""
     console = Console(stderr=True)
     with _bar(console, title) if console.is_terminal else _line(console, title) as update:
         yield update

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which emulator is used: the locked one if the cache has it, the machine's own if it is new enough, else
+"""Selects the emulator: the locked one if it is in the cache, the machine's own if it is new enough, else
 Debian's backport from the cache.
 
-Called by whatever starts a system. The backport is unpacked, not installed: a wrapper beside it points it at
-its libraries and firmware.
+Called by commands that start a system. The backport is unpacked, not installed: a wrapper in its directory
+sets the paths of its libraries and firmware.
 """
 
 import re
@@ -19,7 +19,7 @@ from bulkhead.env.sources import codename
 
 PROGRAM = "qemu-system-aarch64"
 PACKAGE = "qemu-system-arm"
-# Before 10.0 virtual CPUs are scheduled unfairly under -icount.
+# Before 10.0, virtual CPUs are scheduled unfairly with -icount.
 OLDEST = (10, 0)
 
 WRAPPER = """#!/bin/sh
@@ -33,7 +33,7 @@ exec "$root/usr/bin/{program}" -L "$root/usr/share/qemu" "$@"
 
 
 def version(program: Path) -> tuple[int, ...] | None:
-    """The version that the program says it has; None if it does not run."""
+    """The version that the program prints; None if it does not run."""
     try:
         shown = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -74,7 +74,7 @@ FETCH = store.Fetch("qemu", PACKAGE, _key_files, _fill, native=True)
 
 @cache
 def own_qemu() -> Path | None:
-    """The machine's own emulator, if it is new enough and the locked one is neither cached nor asked for."""
+    """The machine's own emulator; None if it is too old, or if the locked one is cached or requested."""
     installed = shutil.which(PROGRAM)
     if not installed or wanted_versions() in (Versions.LOCKED, Versions.NEWEST):
         return None
@@ -87,7 +87,7 @@ def own_qemu() -> Path | None:
 
 @cache
 def qemu_binary() -> Path:
-    """The program to start; fetched on first use. Raises MissingTool."""
+    """The emulator's path; fetched on first use. Raises MissingTool."""
     own = own_qemu()
     if own is None:
         return store.obtain(FETCH) / PROGRAM

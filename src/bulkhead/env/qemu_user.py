@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator of single AArch64 and Arm programs, and the programs of Debian's arm64 packages that it runs.
+"""The user-mode emulator for AArch64 and Arm programs, and programs of Debian's arm64 packages that it runs.
 
-Called by what records and counts. The emulator is Debian 12's, whatever the machine's is: later packages of
-it are linked statically and load no plugins. Both are fetched by a private apt and only unpacked.
+Called by commands that record and count. The emulator is Debian 12's, independent of the machine's: its later
+packages are linked statically and load no plugins. A private apt fetches both, and they are only unpacked.
 """
 
 import re
@@ -17,7 +17,7 @@ from bulkhead.env.progress import Update
 
 PROGRAM = "qemu-aarch64"
 PACKAGE = "qemu-user"
-# What a Debian package may be called.
+# Valid names of Debian packages.
 PACKAGE_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 
 WRAPPER = """#!/bin/sh
@@ -54,7 +54,7 @@ def _main_first(debs: list[Path], package: str) -> list[Path]:
 
 @cache
 def qemu_user() -> Path:
-    """The emulator to start; fetched on first use. Raises MissingTool."""
+    """The emulator's path; fetched on first use. Raises MissingTool."""
 
     def key_files(directory: Path) -> list[Path]:
         return [directory / PROGRAM, directory / "usr/bin" / PROGRAM]
@@ -64,7 +64,7 @@ def qemu_user() -> Path:
 
 
 def qemu_arm() -> list[str]:
-    """How a command begins that runs a 32-bit Arm program: another emulator of the same package."""
+    """The beginning of a command that runs a 32-bit Arm program: another emulator of the same package."""
     root = qemu_user().parent
     libraries = [*root.glob("usr/lib/*-linux-gnu*"), *root.glob("lib/*-linux-gnu*")]
     path = ":".join(str(each) for each in libraries)
@@ -73,7 +73,7 @@ def qemu_arm() -> list[str]:
 
 @cache
 def arm64_root(package: str) -> Path:
-    """A directory with an arm64 package and what it depends on; fetched on first use. Raises MissingTool."""
+    """A directory with an arm64 package and its dependencies; fetched on first use. Raises MissingTool."""
 
     def fill(request: store.FetchRequest, content: Path, update: Update) -> list[LockedPackage]:
         root = aptroot.create(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Debian mirror this machine uses, from its own apt configuration.
+"""The Debian mirror that this machine uses, from its apt configuration.
 
-Called by `aptroot`; understands one-line lists and deb822 files. It only reads, and names no mirror itself.
+Called by `aptroot`; reads one-line lists and deb822 files. It names no mirror itself.
 """
 
 import re
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ARCHIVE_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-# Options of an entry that decide how (and whether) its signatures are checked: kept for other suites too.
+# Options of an entry that decide whether and how signatures are checked; they are kept for other suites, too.
 KEPT_OPTIONS = ("signed-by", "trusted", "check-valid-until")
 
 
 @dataclass(frozen=True)
 class AptSource:
-    """One entry: where it is, which suites and components, and its options (lower-case names)."""
+    """One entry: its address, suites and components, and its options (lower-case names)."""
 
     uri: str
     suites: tuple[str, ...]
@@ -24,7 +24,7 @@ class AptSource:
     options: dict[str, str]
 
     def deb822(self, suites: tuple[str, ...], architecture: str, kind: str = "deb") -> str:
-        """The same mirror with other suites, only `main`, as the text of a .sources file."""
+        """The same mirror with other suites, only `main`, as text of a .sources file."""
         options = {name: self.options[name] for name in KEPT_OPTIONS if name in self.options}
         if "signed-by" not in options and ARCHIVE_KEYRING.exists():
             options["signed-by"] = str(ARCHIVE_KEYRING)
@@ -86,7 +86,8 @@ def machine_sources(etc_apt: Path = Path("/etc/apt")) -> list[AptSource]:
 
 
 def debian_mirror(codename: str, sources: list[AptSource]) -> AptSource | None:
-    """The entry that serves the distribution itself: third parties have no suite of its name with `main`."""
+    """The entry of the distribution itself; None: there is none. Third parties have no suite of its name with
+    `main`."""
     for source in sources:
         if codename in source.suites and "main" in source.components:
             return source
@@ -94,7 +95,7 @@ def debian_mirror(codename: str, sources: list[AptSource]) -> AptSource | None:
 
 
 def codename(os_release: Path = Path("/etc/os-release")) -> str | None:
-    """The name of this machine's Debian release, or None where it is not Debian."""
+    """The name of this machine's Debian release; None if it is not Debian."""
     try:
         text = os_release.read_text()
     except OSError:

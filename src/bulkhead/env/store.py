@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache of unpacked Debian packages: one directory per name and version, complete or absent.
 
-Used by all that is fetched (`bulkhead.fetches` lists it). A directory gets its name only when it is whole,
-with a manifest of what is in it (packages, SHA-256 of each file); one that does not match its manifest is
-fetched again, never used.
+All fetched packages use it (`bulkhead.fetches` lists them). A directory gets its name only when it is
+complete, with a manifest of its contents (packages, SHA-256 of each file). A directory that does not match
+its manifest is not used but fetched again.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ def describe_deb(deb: Path) -> LockedPackage:
 
 
 def unpack(debs: Sequence[Path], directory: Path, update: Update) -> list[LockedPackage]:
-    """Unpack packages on top of each other without running anything of theirs; returns what they are."""
+    """Unpack packages on top of each other without running their scripts. Returns the packages."""
     packages = []
     for index, deb in enumerate(debs):
         update(0.8 + 0.2 * index / len(debs), f"unpack {deb.name.partition('_')[0]}")
@@ -72,18 +72,20 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 
 
 def packages_in(directory: Path) -> tuple[LockedPackage, ...]:
-    """What was unpacked there, the main package first."""
+    """The packages that were unpacked in the directory, the main package first."""
     return tuple(LockedPackage(**one) for one in read_manifest(directory)["packages"])
 
 
 def lockable(directory: Path) -> tuple[LockedPackage, ...]:
-    """What was unpacked there, and what a machine with less installed needs besides."""
+    """The packages that were unpacked, and those that a machine with fewer installed packages needs in
+    addition."""
     others = read_manifest(directory).get("others", [])
     return (*packages_in(directory), *(LockedPackage(**one) for one in others))
 
 
 def damaged(directory: Path, only: Sequence[str] | None = None) -> list[str]:
-    """Files that are not what the manifest says (all, or `only` these); the manifest, if it says nothing."""
+    """Files that differ from the manifest (all, or `only` these); the manifest itself if it cannot be
+    read."""
     try:
         files: dict[str, str] = dict(read_manifest(directory)["files"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -97,7 +99,7 @@ def _intact(file: Path, expected: str | None) -> bool:
 
 
 def find(name: str, wanted: Sequence[LockedPackage] = ()) -> Path | None:
-    """The complete directory of `name` with the wanted packages, else the newest one."""
+    """The complete directory of `name` with the wanted packages, else the newest one; None: there is none."""
     complete = [found.parent for found in cache_dir().glob(f"{name}-[0-9]*/{MANIFEST}")]
 
     def rank(directory: Path) -> tuple[bool, float]:
@@ -107,7 +109,7 @@ def find(name: str, wanted: Sequence[LockedPackage] = ()) -> Path | None:
 
 
 def has(directory: Path, wanted: Sequence[LockedPackage]) -> bool:
-    """Whether what is there is what is wanted; a directory without a readable manifest has nothing."""
+    """Whether the directory has the wanted packages; False if its manifest cannot be read."""
     try:
         return not deviations(packages_in(directory), wanted)
     except (OSError, ValueError, KeyError, TypeError):
@@ -115,14 +117,14 @@ def has(directory: Path, wanted: Sequence[LockedPackage]) -> bool:
 
 
 def discard(directory: Path) -> None:
-    """Remove a cached directory: its manifest first, so that a half-removed one is never found."""
+    """Remove a cached directory: its manifest first, so that a partly removed one is never found."""
     (directory / MANIFEST).unlink(missing_ok=True)
     shutil.rmtree(directory, ignore_errors=True)
 
 
 @contextmanager
 def _scratch(name: str) -> Iterator[Path]:
-    """A directory beside the final one (so that it can be renamed); removed whatever happens."""
+    """A temporary directory in the cache, from which results can be renamed; it is always removed."""
     directory = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache_dir()))
     directory.chmod(0o755)
     try:
@@ -133,28 +135,28 @@ def _scratch(name: str) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """What is to be fetched."""
+    """Input for `fill`."""
 
-    apt: Path  # where a private apt can be set up
-    pins: tuple[LockedPackage, ...]  # versions to take where the mirror has them
-    # For `fill` to add what other machines need besides, which have less installed: it is locked, too.
+    apt: Path  # directory for a private apt
+    pins: tuple[LockedPackage, ...]  # versions to prefer if the mirror has them
+    # `fill` adds packages that machines with fewer installed packages need: they are locked, too.
     others: list[LockedPackage] = field(default_factory=list)
 
 
-# fill(request, directory to unpack in, update) -> what was unpacked, the main package first
+# fill(request, directory to unpack in, update) -> the unpacked packages, the main one first
 Fill = Callable[[FetchRequest, Path, Update], list[LockedPackage]]
 
 
 @dataclass(frozen=True)
 class Fetch:
-    """Something that is fetched from the Debian mirror: a package, often with others that it needs."""
+    """A package to fetch from the Debian mirror, often with others that it needs."""
 
-    name: str  # of its directories in the cache
+    name: str  # prefix of its directories in the cache
     package: str
-    key_files: Callable[[Path], Sequence[Path]]  # checked at each use
+    key_files: Callable[[Path], Sequence[Path]]  # files that are checked at each use
     fill: Fill
-    native: bool = False  # packages of this machine's release and processor
-    locked_as: str | None = None  # its entry in the lock file, where that is not its name
+    native: bool = False  # its packages depend on this machine's release and processor
+    locked_as: str | None = None  # its key in the lock file, if different from `name`
 
     @property
     def key(self) -> str:
@@ -163,31 +165,31 @@ class Fetch:
 
 @dataclass(frozen=True)
 class Obtained:
-    """What this process uses of the cache."""
+    """A directory of the cache that this process uses."""
 
     directory: Path
     packages: tuple[LockedPackage, ...]
-    locked: bool  # they are the locked ones
+    locked: bool  # the packages are the locked ones
 
 
-_obtained: dict[str, Obtained] = {}  # by entry of the lock file
+_obtained: dict[str, Obtained] = {}  # by key of the lock file
 
 
 def obtained() -> dict[str, Obtained]:
-    """All that was obtained so far, by its entry in the lock file."""
+    """All directories used so far, by key of the lock file."""
     return dict(_obtained)
 
 
 def use_own(fetch: Fetch, program: Path, version: str) -> None:
-    """Note that the machine's own program is used instead."""
+    """Record that the machine's own program is used instead."""
     own = LockedPackage(program.name, version, platform.machine(), sha256(program))
     _obtained[fetch.key] = Obtained(program.parent, (own,), locked=False)
 
 
 def obtain(fetch: Fetch) -> Path:
-    """The cached directory; fetched if it is not there, is damaged, or other versions are wanted.
+    """The cached directory; it is fetched if it is missing or damaged, or if other versions are wanted.
 
-    Several processes may ask at once: one fetches, the others wait and find it. Raises MissingTool.
+    Several processes may call this at once: one fetches, the others wait. Raises MissingTool.
     """
     wanted = read_lock().get(fetch.key, ())
     with locked(cache_dir() / f".{fetch.name}.lock"):
@@ -243,7 +245,7 @@ def _fetch(fetch: Fetch, pins: tuple[LockedPackage, ...]) -> Path:
         _write_manifest(content, packages, request.others)
         final = cache_dir() / f"{fetch.name}-{packages[0].version.replace(':', '_')}"
         if (final / MANIFEST).exists() and has(final, packages) and not damaged(final):
-            shutil.copyfile(content / MANIFEST, final / MANIFEST)  # it is the newest now
+            shutil.copyfile(content / MANIFEST, final / MANIFEST)  # its time stamp makes it the newest
             return final
         discard(final)
         return content.rename(final)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of kernel, emulator and what else of the cache this process uses, for its results.
+"""Versions of the kernel, the emulator and other fetched packages that this process uses, for its results.
 
-Called by whatever prints or writes a result. A result without them cannot be repeated.
+Called by code that prints or writes a result. A result without them cannot be repeated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Used:
 
 
 def used_versions() -> dict[str, Used]:
-    """By entry, without the machine that some entries name."""
+    """Used versions by entry, without the machine's name that some keys contain."""
     return {
         key.partition("/")[0]: Used(one.packages[0], one.locked)
         for key, one in sorted(store.obtained().items())

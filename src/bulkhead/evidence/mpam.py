@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Witness `mpam` (M3): compares the registers of all MPAM components, as EL2 read them back at the end of a
-run, with what was planned.
+run, with the plan.
 
-Called after a run with the dump. It decodes by the architecture's manual (mpam_registers.py) and asks what
-matters: portions are the planned ones and disjoint where the plan has them so, limits are not above what was
-asked for, guarantees not below, and a PARTID without an owner can do no more than the hypervisor's.
+Called after a run with the dump. It decodes registers according to the architecture's manual
+(mpam_registers.py) and checks: portions are the planned ones, limits are not above the requested ones,
+guarantees not below, and a PARTID without an owner is allowed no more than the hypervisor's.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def check_mpam(promise: MpamPromise, dump: Sequence[DumpedRegister], left_out: i
 
 
 class _Instance:
-    """One resource instance of a component."""
+    """The checks of one resource instance of a component."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class _Instance:
 
     def check(self) -> None:
         if not offsets_of(self.resource):
-            return  # monitors alone
+            return  # it has only monitors
         for partid in range(self.promise.mpam.partids):
             self._read(partid)
         if self.narrows:
@@ -100,7 +100,7 @@ class _Instance:
         self.found[partid] = what
 
     def _words(self, partid: int) -> dict[int, int] | None:
-        """The controls of a PARTID: with narrowing those of its internal PARTID."""
+        """The controls of a PARTID; with narrowing, those of its internal PARTID. None: not in the dump."""
         if not self.narrows:
             words = self.rows.get(partid)
             if words is None and not self._may_lack(partid):
@@ -121,11 +121,12 @@ class _Instance:
         return internal
 
     def _may_lack(self, partid: int) -> bool:
-        """Whether a PARTID may be missing: the dump had no room for all registers, and it has no owner."""
+        """Whether a PARTID may be missing: the dump had no room for all registers, and the PARTID has no
+        owner."""
         return self.witness.left_out > 0 and self.promise.owner(partid) is None
 
     def _no_shared_internal(self) -> None:
-        """Two partitions with one internal PARTID would share its settings."""
+        """Two partitions with the same internal PARTID would share its settings."""
         of: dict[int, int] = {}
         for partid in range(self.promise.mpam.partids):
             words = self.rows.get(partid, {})
@@ -177,7 +178,7 @@ class _Instance:
     def _urgency(
         self, partid: int, which: str, asked: int | None, found: int | None, width: int | None
     ) -> None:
-        """Unasked it is the middle one, so that a file can ask for more and for less."""
+        """A priority that was not requested is the middle one, so that others can be more or less urgent."""
         if width is not None:
             wanted = ((1 << width) - 1) // 2 if asked is None else asked
             self._same(partid, PRI, f"{which} urgency {wanted}", f"{which} urgency {found}")
@@ -193,7 +194,7 @@ class _Instance:
             self._add(partid, offset, mask_text(wanted), mask_text(found) + taken)
 
     def _taken(self, partid: int, offset: int, too_many: int) -> str:
-        """Whose portions those are that a partition must not have."""
+        """Text with the owners of portions that a partition must not have."""
         own = self.promise.owner(partid)
         by_owner: dict[str, int] = {}
         for other, settings in self.planned.items():
@@ -207,7 +208,8 @@ class _Instance:
     def _limit(
         self, partid: int, offset: int, asked: Fraction | None, found: Fraction | None, bits: int
     ) -> None:
-        """The largest that is no more than was asked for; unasked it limits nothing."""
+        """A limit must be the largest value that is not above the request; without a request it limits
+        nothing."""
         if found is None:
             return
         wanted, step = asked if asked is not None else Fraction(1), Fraction(1, 1 << bits)
@@ -220,8 +222,8 @@ class _Instance:
     def _guarantee(
         self, partid: int, offset: int, asked: Fraction | None, found: Fraction | None, bits: int
     ) -> None:
-        """The smallest that is no less than was asked for; unasked one step, since a minimum of 0 leaves a
-        throttled partition throttled for ever on some silicon."""
+        """A guarantee must be the smallest value that is not below the request. Without a request it is one
+        step, since on some silicon a minimum of 0 leaves a throttled partition throttled for ever."""
         if found is None:
             return
         step = Fraction(1, 1 << bits)
@@ -236,7 +238,7 @@ class _Instance:
             self._add(partid, offset, wanted, found)
 
     def _no_more_than(self, partid: int, what: Held, own: Held) -> None:
-        """A PARTID without an owner can do no more than the hypervisor's."""
+        """A PARTID without an owner must not be allowed more than the hypervisor's."""
         for offset, expected, found, more in _beyond(what, own):
             if more:
                 self._add(partid, offset, f"no more than the hypervisor's {expected}", found)
@@ -251,7 +253,7 @@ class _Instance:
 
 
 def _beyond(what: Held, own: Held) -> Iterator[tuple[int, str, str, bool]]:
-    """(register, what the hypervisor has, what was found, whether that is more)."""
+    """(register, the hypervisor's value, the value found, whether the latter allows more)."""
     for offset, theirs, ours in (
         (CPBM, what.cache_portions, own.cache_portions),
         (MBW_PBM, what.bandwidth_portions, own.bandwidth_portions),
@@ -289,5 +291,6 @@ def _stride(stride: int | None) -> str:
 
 
 def _goes_first(stride: int | None, than: int | None) -> bool:
-    """A smaller stride has a larger share. Without one a partition is outside of the order of shares."""
+    """Whether `stride` is preferred over `than`: a smaller stride has a larger share. A partition without a
+    stride is not ordered by shares."""
     return stride != than and (stride is None or than is None or stride < than)

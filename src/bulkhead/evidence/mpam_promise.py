@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the witness `mpam` compares and what it answers: the promise, a dump of registers, findings.
+"""Input and result of the witness `mpam`: the promise, a dump of registers, findings.
 
 `bulkhead.run` makes the promise from a plan and the dump from a run's memory; mpam.py compares them.
 """
@@ -12,7 +12,7 @@ from bulkhead.config.mpam import Mpam
 from bulkhead.planning.mpam import MpamPlan
 from bulkhead.results.witness import RegisterFindingResult, RegisterWitnessResult
 
-LISTED = 16  # findings that are written out; the rest is counted
+LISTED = 16  # findings that are listed; further ones are only counted
 NOBODY = "nobody"
 
 Json = dict[str, object]
@@ -20,7 +20,7 @@ Json = dict[str, object]
 
 @dataclass(frozen=True)
 class MpamPromise:
-    """What components must hold: those of the platform file, and what the plan has for each partition."""
+    """Components of the platform file, and the settings that they must hold for each partition."""
 
     mpam: Mpam
     plan: MpamPlan
@@ -34,7 +34,7 @@ class MpamPromise:
 
 @dataclass(frozen=True)
 class DumpedRegister:
-    """One register of a component, read back under what its selection named."""
+    """One register of a component, read back with this instance and PARTID selected."""
 
     component: int
     instance: int
@@ -45,7 +45,7 @@ class DumpedRegister:
 
 @dataclass(frozen=True)
 class RegisterFinding:
-    """One register that is not as planned."""
+    """A register whose value differs from the plan."""
 
     component: str
     instance: int
@@ -78,11 +78,11 @@ class RegisterFinding:
 
 @dataclass
 class MpamWitness:
-    """What was checked and what was found."""
+    """Numbers of checks, and the findings."""
 
     registers_checked: int = 0
-    partids_checked: int = 0  # of each instance
-    left_out: int = 0  # registers of PARTIDs that nobody has, for which the dump had no room
+    partids_checked: int = 0  # counted for each instance
+    left_out: int = 0  # registers of PARTIDs without an owner that did not fit into the dump
     findings_total: int = 0
     findings: list[RegisterFinding] = field(default_factory=list)
 
@@ -93,7 +93,7 @@ class MpamWitness:
 
     @property
     def ok(self) -> bool:
-        """Nothing was found, and there was something to look at: an empty dump proves nothing."""
+        """Whether there are no findings and registers were checked: an empty dump proves nothing."""
         return self.findings_total == 0 and self.registers_checked > 0
 
     def as_json(self) -> RegisterWitnessResult:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the registers of an MPAM component say of one partition, read as the architecture's manual has them.
+"""Decodes the registers of an MPAM component for one partition, according to the architecture's manual.
 
-Used by the witness `mpam`. Written from IHI 0099 (9.3, fixed-point fractions; 9.5 and 9.6, registers), and
-from nothing of `core/` or of the driver: what reads a dump to judge the driver must not share its mistakes.
+Used by the witness `mpam`. Written from IHI 0099 (9.3, fixed-point fractions; 9.5 and 9.6, registers). It
+shares nothing with `core/` or the driver, so that it does not repeat their errors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAMES = {
 }
 _BITMAP_BYTES = 0x1000
 _TOP = 1 << 31  # SOFTLIM of CMAX, HARDLIM of MBW_MAX, EN of MBW_PROP
-_INTERNAL = 1 << 16  # of INTPARTID
+_INTERNAL = 1 << 16  # INTERNAL bit of INTPARTID
 
 Words = Mapping[int, int]  # value by offset
 
@@ -44,7 +44,7 @@ def register_name(offset: int) -> str:
 
 
 def offsets_of(resource: Resource) -> tuple[int, ...]:
-    """The registers of one partition that an instance has, by what the platform file says that it offers."""
+    """Registers that an instance has for each partition, according to the platform file."""
     found = [*_words(CPBM, resource.portions)]
     if (capacity := resource.capacity) is not None:
         found += [CMAX] if capacity.maximum else []
@@ -62,8 +62,9 @@ def offsets_of(resource: Resource) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Held:
-    """What a partition has of an instance; None: the instance has no such control. Limits are the upper end
-    of the band that a fraction stands for, guarantees the lower one: a component may use any value of it."""
+    """The settings that an instance holds for a partition; None: the instance has no such control. A fraction
+    stands for a band of values, of which a component may use any: limits here are its upper end, guarantees
+    the lower."""
 
     cache_portions: int | None = None
     cmax: Fraction | None = None
@@ -74,14 +75,14 @@ class Held:
     mbw_max: Fraction | None = None
     mbw_max_hard: bool = False
     bandwidth_portions: int | None = None
-    stride: int | None = None  # None: not in the proportional order, too
-    internal_urgency: int | None = None  # a larger one goes first, whichever end the component has at 0
+    stride: int | None = None  # None: no such control, or its EN bit is 0
+    internal_urgency: int | None = None  # a larger value is more urgent, independent of `zero_is_low`
     downstream_urgency: int | None = None
     window_us: Fraction | None = None
 
 
 def held(resource: Resource, words: Words) -> Held:
-    """Decoded; raises KeyError, with the offset, where a register is not among the words."""
+    """Decodes the registers in `words`. Raises KeyError with the offset of a register that is missing."""
     capacity, bandwidth, priority = resource.capacity, resource.bandwidth, resource.priority
 
     def limit(offset: int, bits: int) -> Fraction:
@@ -120,7 +121,7 @@ def held(resource: Resource, words: Words) -> Held:
 
 
 def internal_partid(words: Words) -> int | None:
-    """The internal PARTID that a narrowed one stands for; None: the register does not say that it is one."""
+    """The internal PARTID of a narrowed PARTID; None: the register is not marked as internal."""
     value = words[INTPARTID]
     return value & 0xFFFF if value & _INTERNAL else None
 
@@ -137,7 +138,7 @@ def _bitmap(words: Words, first: int, portions: int | None) -> int | None:
 
 
 def _field(value: int, bits: int) -> int:
-    """Fractions are left-aligned in bits 15:0."""
+    """A fraction's value: it is left-aligned in bits 15:0."""
     return (value & 0xFFFF) >> 16 - bits
 
 
@@ -149,5 +150,5 @@ def _urgency(value: int, bits: int | None, *, low: bool) -> int | None:
 
 
 def _window(words: Words) -> Fraction:
-    """US_INT in bits 23:8, US_FRAC in 7:0."""
+    """The window in us: US_INT in bits 23:8, US_FRAC in 7:0."""
     return Fraction(words[MBW_WINWD] & 0xFFFFFF, 256)

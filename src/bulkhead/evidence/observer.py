@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First witness (C5): what the emulator's plugin counted, by the owner of each physical frame.
+"""First witness (C5): counts of the emulator's plugin, by the owner of each physical frame.
 
-Reads the file that `observe/` writes at the emulator's exit; used by the results and the report. Owner 0 is
+Reads the file that `observe/` writes when the emulator exits; used by the results and the report. Owner 0 is
 nobody (the load area), 1 the hypervisor, 2 + i domain i.
 """
 
@@ -20,9 +20,9 @@ HYPERVISOR, FIRST_DOMAIN = 1, 2
 
 @dataclass(frozen=True)
 class EvictionWindow:
-    """One piece of the run; counts are of the window alone, by owner."""
+    """A window of the run with its own counts, by owner."""
 
-    end_ms: float  # since the start signal, on the host's clock
+    end_ms: float  # time since the start signal, by the host's clock
     accesses: int
     misses: list[int]
     evicted_by_others: list[int]
@@ -38,9 +38,9 @@ class ObserverResult:
     evictions: list[list[int]]  # [victim][evictor], in lines
     windows: list[EvictionWindow]
     caches: dict[str, Any]
-    unattributed: dict[str, int]  # accesses that have no owner, or whose address could not be told
+    unattributed: dict[str, int]  # accesses without owner, or with unknown address
     started: bool  # the start signal was seen
-    hand: int | None = None  # owner that acts for the hypervisor, in its colors: the broker
+    hand: int | None = None  # owner that uses the hypervisor's colors: the broker
 
     def domain_json(self, index: int) -> LlcResult:
         """`llc` of a domain in the run's JSON."""
@@ -50,7 +50,7 @@ class ObserverResult:
         return self._llc(HYPERVISOR)
 
     def witness_json(self, colored: bool) -> CacheWitnessResult:
-        """Verdict of this witness and the matrix of who evicted whom."""
+        """Verdict of this witness, and the matrix of evictions."""
         evicted = sum(self.evicted_by_others(owner) for owner in range(FIRST_DOMAIN, len(self.owners)))
         return {
             "verdict": "held" if evicted == 0 else "broken" if colored else "nothing promised",
@@ -62,8 +62,9 @@ class ObserverResult:
         }
 
     def evicted_by_others(self, owner: int) -> int:
-        """Lines of `owner` that somebody else made go. Nobody's frames count: they are dead now. The
-        broker has its colors from the hypervisor, and was promised nothing against it."""
+        """Lines of `owner` that other owners evicted. Evictions by nobody's frames count, too: these frames
+        are not in use any more. The broker shares the hypervisor's colors, so evictions of its lines by the
+        hypervisor do not count."""
         own = {owner, HYPERVISOR} if owner == self.hand else {owner}
         return sum(n for evictor, n in enumerate(self.evictions[owner]) if evictor not in own)
 
@@ -77,7 +78,7 @@ class ObserverResult:
 
 
 def read_observer(path: Path, owners: list[str]) -> ObserverResult | str:
-    """The plugin's result; a string says why there is none."""
+    """The plugin's result. A string says why there is none."""
     try:
         raw = json.loads(path.read_text())
     except FileNotFoundError:

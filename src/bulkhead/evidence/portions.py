@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Witness `portions` (M4): where in the last-level cache the lines of each domain went, on the simulated
+"""Witness `portions` (M4): where lines of each domain were placed in the last-level cache, on the simulated
 machine.
 
-The machine counts them by the owner of the physical frame and by the place in the cache (way and set). It
-looks at no label: a core that has kept its neighbour's PARTID puts its lines into the neighbour's portions,
-and that is seen here whatever registers say.
+The machine counts lines by the owner of the physical frame and by the place in the cache (way and set),
+independent of labels: a core that still has its neighbour's PARTID places lines in the neighbour's portions,
+and this witness detects that whatever the registers contain.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Json = dict[str, object]
 
 @dataclass(frozen=True)
 class PortionPromise:
-    """Portions of the last-level cache, as bitmaps with portion n at bit n."""
+    """Portions of the last-level cache, as bitmaps; portion n is bit n."""
 
-    level: str  # the cache, by its name in the platform file
+    level: str  # name of the cache in the platform file
     resource: Resource
-    domains: Mapping[str, int]  # where each domain's lines may go, EL2's accesses to its memory included
-    own: Mapping[str, int]  # what each has for itself, the hypervisor among them
+    domains: Mapping[str, int]  # allowed for each domain's lines, including EL2's accesses to its memory
+    own: Mapping[str, int]  # each owner's own portions, including the hypervisor's
 
     def owners_of(self, portion: int) -> list[str]:
         return [name for name, bitmap in self.own.items() if bitmap >> portion & 1]
@@ -34,10 +34,10 @@ class PortionPromise:
 
 @dataclass(frozen=True)
 class ForeignLines:
-    """Lines of a domain that came into portions of others."""
+    """Lines of a domain that were placed in portions of others."""
 
     domain: str
-    owners: tuple[str, ...]  # who has these portions; none: nobody
+    owners: tuple[str, ...]  # owners of these portions; empty: they have none
     portions: int
     lines: int
 
@@ -49,10 +49,10 @@ class ForeignLines:
 
 @dataclass
 class PortionWitness:
-    """What was counted and what was found."""
+    """Numbers of lines, and the findings."""
 
-    lines: int = 0  # that came in, of domains
-    foreign: int = 0  # of them, into others' portions
+    lines: int = 0  # lines of domains that were placed
+    foreign: int = 0  # those of them in others' portions
     findings: list[ForeignLines] = field(default_factory=list)
 
     def as_json(self) -> PortionWitnessResult:
@@ -77,7 +77,7 @@ class PortionWitness:
 def check_portions(
     promise: PortionPromise, owners: Sequence[str], placed: Sequence[Sequence[Sequence[int]]]
 ) -> PortionWitness:
-    """`placed`: lines that came in by owner, way and part of the sets, as the machine's answer has them."""
+    """Checks `placed`: lines placed by owner, way and part of the sets, as the machine counts them."""
     witness = PortionWitness()
     for name, ways in zip(owners, placed, strict=True):
         if name in promise.domains:
@@ -89,7 +89,7 @@ def check_portions(
 def _check_domain(
     promise: PortionPromise, name: str, by_portion: Mapping[int, int], witness: PortionWitness
 ) -> None:
-    foreign: dict[tuple[str, ...], tuple[int, int]] = {}  # portions and lines, by whose they are
+    foreign: dict[tuple[str, ...], tuple[int, int]] = {}  # portions and lines, by owners of the portions
     for portion, lines in by_portion.items():
         witness.lines += lines
         if lines and not promise.domains[name] >> portion & 1:
@@ -111,7 +111,8 @@ def _by_portion(resource: Resource, ways: Sequence[Sequence[int]]) -> dict[int, 
 
 
 def _portion(resource: Resource, ways: int, way: int, parts: int, part: int) -> int:
-    """Portions are equal parts of the ways, or of the sets; more portions than ways are parts of a way."""
+    """Number of the portion. Portions are equal parts of the ways or of the sets; with more portions than
+    ways, a way has several."""
     portions = resource.portions or 1
     if resource.portions_are == "sets":
         return part

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the plan promised about memory, in the terms in which the table witness checks it.
+"""The plan's promises about memory, in the form in which the table witness checks them.
 
-Filled from the resolved plan by `bulkhead.run.target`; it knows nothing of the hypervisor's tables.
+`bulkhead.run.prepare` fills it from the resolved plan; it contains nothing about the hypervisor's tables.
 """
 
 from __future__ import annotations
@@ -28,44 +28,45 @@ class PromisedWindow:
 
 @dataclass(frozen=True)
 class TablePromise:
-    """Where a domain's stage-2 tables are if they have a specification."""
+    """Places of a domain's stage-2 tables that have a specification."""
 
-    frames: Words  # physical addresses, ascending; those of other domains with the same memory among them
-    marked: tuple[range, ...]  # guest-physical addresses whose walks read tables there alone
-    on_chip: bool  # all tables are there
+    frames: Words  # physical addresses, ascending; shared with other domains that use the same memory
+    marked: tuple[range, ...]  # guest-physical addresses whose tables must be in `frames`
+    on_chip: bool  # all tables must be in `frames`
     cached: bool = True  # walks may use the caches
 
     def holds(self, span: range) -> bool:
-        """Whether the table for these addresses has to be there."""
+        """Whether the table that translates these addresses must be in `frames`."""
         return self.on_chip or any(one.start < span.stop and span.start < one.stop for one in self.marked)
 
 
 @dataclass(frozen=True)
 class DomainPromise:
-    """One domain: its colors, the frames that are its own, and the devices that it may touch."""
+    """One domain: its colors, its own frames, and its devices."""
 
     name: str
     colors: frozenset[int]
     frames: Words  # physical addresses, ascending
     devices: tuple[PromisedWindow, ...] = ()
-    tables: TablePromise | None = None  # None: in the hypervisor's pool
+    tables: TablePromise | None = None  # None: all in the hypervisor's pool
     flash: tuple[range, ...] = ()  # guest-physical addresses that the guest cannot write
-    own_attributes: bool = False  # where stage 2 could force write-back, its memory is as it maps it
+    own_attributes: bool = False  # stage 2 leaves its memory attributes unchanged, even with FEAT_S2FWB
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """What flows between domains need: broker and hypervisor reach the memory of their ends."""
+    """Memory that flows require: broker and hypervisor access the memory of the flows' ends."""
 
-    broker: str  # a domain
-    window: int  # guest-physical address there of physical address 0
-    frames: Words  # of all ends, ascending
-    broker_frames: Words  # its own: the hypervisor wakes it by a word there
+    broker: str  # name of a domain
+    window: int  # the broker's guest-physical address of physical address 0
+    frames: Words  # of all ends of flows, ascending
+    broker_frames: Words  # the broker's own; the hypervisor wakes it by a word there
 
 
 @dataclass(frozen=True)
 class Promise:
-    """The whole system. With `color_bits` = 0 memory is not colored, and only ownership is checked."""
+    """Promises of the whole system. With `color_bits` = 0 memory is not colored, and only owners are
+    checked."""
 
     color_bits: int
     domains: tuple[DomainPromise, ...]
@@ -75,15 +76,15 @@ class Promise:
     load_area: PromisedWindow | None
     hypervisor_devices: tuple[PromisedWindow, ...]
     exchange: Exchange | None = None
-    # Memory for stage-2 tables in RAM, in colors that nothing else is in.
+    # Memory for stage-2 tables in RAM, in colors used for nothing else.
     table_frames: Words = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     table_colors: frozenset[int] = frozenset()
-    cache_colored: bool = True  # color bits are the last cache's, too: not only of DRAM banks
-    s2fwb: bool = False  # stage 2 forces guests' memory to be write-back (FEAT_S2FWB)
+    cache_colored: bool = True  # color bits select sets of the last-level cache, not only DRAM banks
+    s2fwb: bool = False  # stage 2 forces guests' memory to write-back (FEAT_S2FWB)
 
 
 def within(addresses: Words, windows: tuple[PromisedWindow, ...]) -> NDArray[np.bool_]:
-    """Which addresses lie in any of the windows."""
+    """Whether each address lies in any of the windows."""
     inside = np.zeros(len(addresses), dtype=np.bool_)
     for window in windows:
         inside |= window.contains(addresses)
@@ -100,7 +101,7 @@ def colors_of(addresses: Words, color_bits: int) -> NDArray[np.int64]:
 
 
 def color_table(colors: frozenset[int], color_bits: int) -> NDArray[np.bool_]:
-    """Lookup table: is color c one of `colors`."""
+    """Lookup table: whether color c is one of `colors`."""
     table = np.zeros(1 << color_bits.bit_count(), dtype=np.bool_)
     table[sorted(colors)] = True
     return table

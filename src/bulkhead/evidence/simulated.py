@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Third witness (C5) and times: what the simulated machine counted, in which table walks and DMA take part.
+"""Third witness (C5) and times: counts of the simulated machine, which include table walks and DMA.
 
-Reads what machine/python/results.h counts, since the hypervisor said that all had started. Used by the
-results; the counts of caches take the form of the observer's, so that both are read and shown alike.
+Reads the counts of machine/python/results.h, which begin when the hypervisor reports that all domains have
+started. Used by the results; counts of caches have the observer's form, so that both are shown alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PS_PER_NS = 1000
 
 @dataclass(frozen=True)
 class Activity:
-    """What the cores of one domain did while they did not wait for interrupts, EL2's part included."""
+    """Activity of one domain's cores while they did not wait for interrupts, including time at EL2."""
 
     instructions: int
     busy_ps: int
@@ -54,10 +54,10 @@ class SimulatedResult:
     simulated_ns: int
     dram: DramResult
     cores: tuple[Activity, ...]
-    portions: PortionWitness | None = None  # None: MPAM does not divide the last cache by portions
+    portions: PortionWitness | None = None  # None: MPAM does not divide the last-level cache by portions
 
     def activity(self, cores: tuple[int, ...]) -> Activity:
-        """Of several cores together."""
+        """Sums over several cores."""
         own = [self.cores[number] for number in cores]
         return Activity(
             instructions=sum(core.instructions for core in own),
@@ -69,7 +69,7 @@ class SimulatedResult:
 
 
 def read_simulated(answer: Json, request: Json, owners: list[str]) -> SimulatedResult:
-    """From the machine's answer; `request` is what it was asked with, `owners` the names of its owners."""
+    """The result in the machine's answer to `request`; `owners`: names of its owners."""
     return SimulatedResult(
         caches=_caches(answer, request, owners),
         digest=str(answer["digest"]),
@@ -94,7 +94,7 @@ def _activity(core: Json) -> Activity:
 
 
 def _caches(answer: Json, request: Json, owners: list[str]) -> ObserverResult:
-    """The last levels, added up where clusters of cores have one each."""
+    """Counts of the last-level cache; sums if each cluster of cores has one."""
     last = sorted({core["path"][-1] for core in request["settings"]["cores"] if core["path"]})
     levels = [answer["levels"][name] for name in last]
     evictions = sum(np.array(level["evictions"], dtype=np.int64) for level in levels)

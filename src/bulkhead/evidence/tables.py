@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table witness (C5): checks every frame that the translation tables of a finished run reach.
+"""Table witness (C5): checks every frame that the translation tables of a finished run map.
 
-Called after a run with an image of the hypervisor's pool and the roots of all trees. It sees what the
-observer cannot: table walks, and mappings that nobody has used yet. It must never take the
-hypervisor's word for what a table says.
+Called after a run with an image of the hypervisor's pool and the roots of all trees. It detects what the
+observer cannot: table walks, and mappings that were never used. It must not rely on the hypervisor for the
+meaning of a table.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from bulkhead.evidence.vmsa import (
 )
 from bulkhead.results.witness import TableWitnessResult
 
-_LISTED_PER_KIND = 8  # findings of one kind and tree that are written out; the rest is counted
+_LISTED_PER_KIND = 8  # findings of one kind and tree that are listed; further ones are only counted
 
 
 @dataclass(frozen=True)
 class TableFinding:
-    """One broken promise. `address` is physical."""
+    """One broken promise. `address` is a physical address."""
 
     kind: str
     where: str
@@ -57,13 +57,13 @@ class TableFinding:
 
 @dataclass
 class TableWitness:
-    """What was checked and what was found."""
+    """Numbers of checks, and the findings."""
 
     colored: bool
     frames_checked: int = 0
     frames_planned: int = 0  # frames of domains that are not mapped yet
     tables_checked: int = 0
-    tables_placed: int = 0  # of them, those whose place a specification says
+    tables_placed: int = 0  # those of them whose place a specification states
     device_frames_checked: int = 0
     findings_total: int = 0
     findings: list[TableFinding] = field(default_factory=list)
@@ -71,7 +71,7 @@ class TableWitness:
 
     @property
     def ok(self) -> bool:
-        """Nothing was found, and there was something to look at: an empty tree proves nothing."""
+        """Whether there are no findings and tables were checked: an empty tree proves nothing."""
         return self.findings_total == 0 and self.tables_checked > 0
 
     def as_json(self, not_bound: list[str]) -> TableWitnessResult:
@@ -105,9 +105,9 @@ def check_tables(
 ) -> TableWitness:
     """Walk stage 2 of each domain named in `vttbr` and stage 1 of EL2, and check them against the promise.
 
-    `read_frame` gives the words of a frame of the pool or of the memory for tables, None for any other.
-    `vtcr` is VTCR_EL2 of each domain; without one its walks are not looked at.
-    A domain of the promise that has no root (it never started) is not walked.
+    `read_frame` returns the words of a frame of the pool or of the memory for tables, None for any other.
+    `vtcr` is VTCR_EL2 of each domain; without it the type of walks is not checked. A domain of the promise
+    without a root (it never started) is not walked.
     """
     checker = _Checker(promise, TableWitness(colored=promise.color_bits != 0))
     mapped: dict[str, Words] = {}
@@ -124,7 +124,7 @@ def check_tables(
 
 
 class _Checker:
-    """The single checks, and the tables seen so far."""
+    """The individual checks, and the tables seen so far."""
 
     def __init__(self, promise: Promise, witness: TableWitness) -> None:
         self.promise = promise
@@ -132,7 +132,7 @@ class _Checker:
         self._table_user: dict[int, str] = {}
 
     def stage2(self, domain: DomainPromise, tree: Translation) -> Words:
-        """Check one domain; the RAM frames that it can reach are returned."""
+        """Check one domain. Returns the RAM frames that it can access."""
         where = f"domain {domain.name}"
         self._tables(where, tree, domain.tables)
         ipa, pa, descriptor = tree.frames()
@@ -157,7 +157,8 @@ class _Checker:
         return np.unique(pa)
 
     def walks(self, domain: DomainPromise, vtcr: int) -> None:
-        """They use the caches unless the tables are on the chip, and frames there are of all colors."""
+        """Checks whether walks use the caches. They must, unless the tables are in on-chip memory, whose
+        lines would be in sets of all colors."""
         expected = "cached" if domain.tables is None or domain.tables.cached else "uncached"
         found = walks_are(vtcr)
         where = f"domain {domain.name}"
@@ -166,8 +167,8 @@ class _Checker:
         self._add("walk_type", where, _array(wrong), [text])
 
     def _without_window(self, domain: DomainPromise, ipa: Words, pa: Words) -> tuple[Words, Words]:
-        """What the domain maps for itself; the broker has the memory of flows' ends behind its window, each
-        frame at its place there."""
+        """The domain's own mappings. The broker's window, which maps the memory of flows' ends at fixed
+        places, is checked and left out."""
         exchange = self.promise.exchange
         if exchange is None or exchange.broker != domain.name:
             return ipa, pa
@@ -188,7 +189,7 @@ class _Checker:
         return ipa[~behind], pa[~behind]
 
     def still_to_be_mapped(self, domain: DomainPromise, mapped: Words) -> None:
-        """Frames that a first access will map (lazily): their colors are promised just as well."""
+        """Checks the colors of frames that will be mapped at their first access."""
         if not self.promise.color_bits:
             return
         later = np.setdiff1d(domain.frames, mapped)
@@ -215,10 +216,10 @@ class _Checker:
         self._devices(where, "VA", va[~is_ram], pa[~is_ram], self.promise.hypervisor_devices)
         self.witness.frames_checked += int(is_ram.sum())
         if self.promise.exchange is not None:
-            # Windows into the queues of sockets, and to the broker's word.
+            # EL2 also maps queues of sockets, and the broker's word.
             is_ram &= ~np.isin(pa, self.promise.exchange.frames)
             is_ram &= ~np.isin(pa, self.promise.exchange.broker_frames)
-        is_ram &= ~np.isin(pa, self.promise.table_frames)  # in colors of their own
+        is_ram &= ~np.isin(pa, self.promise.table_frames)  # have colors of their own
         self._colors(where, "VA", va[is_ram], pa[is_ram], self.promise.hypervisor_colors)
         foreign = is_ram & ~np.isin(pa, self.promise.pool_frames)
         self._add(
@@ -242,7 +243,7 @@ class _Checker:
         )
 
     def no_shared_frames(self, mapped: dict[str, Words]) -> None:
-        """No RAM frame is mapped by two domains."""
+        """Checks that no RAM frame is mapped by two domains."""
         for first, second in combinations(mapped, 2):
             both = np.intersect1d(mapped[first], mapped[second], assume_unique=True)
             self._add(
@@ -365,7 +366,7 @@ class _Checker:
     def _types(
         self, domain: DomainPromise, ipa: Words, pa: Words, descriptor: Words, is_ram: NDArray[np.bool_]
     ) -> None:
-        """Memory that budgets are to count must not be past the caches because a guest maps it so."""
+        """Checks memory types. A guest must not be able to bypass the caches, whose refills budgets count."""
         where = f"domain {domain.name}"
         found = stage2_type(descriptor)
         expected = S2_WRITE_BACK
@@ -406,7 +407,7 @@ class _Checker:
         return "a frame that belongs to nobody"
 
     def _add(self, kind: str, where: str, addresses: Words, texts: Iterable[str]) -> None:
-        """Count a finding for each address; `texts` is asked for the first few only."""
+        """Count a finding for each address; `texts` is evaluated for the first ones only."""
         self.witness.findings_total += len(addresses)
         for address, text in zip(addresses[:_LISTED_PER_KIND].tolist(), texts, strict=False):
             self.witness.findings.append(TableFinding(kind, where, address, text))

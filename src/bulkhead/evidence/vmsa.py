@@ -25,10 +25,10 @@ _TABLE_READ_ONLY, _TABLE_XN = 1 << 62, 1 << 60  # hierarchical permissions, stag
 S1_READ_ONLY, S1_XN = 1 << 7, 1 << 54  # AP[2], XN of a single-privilege-level regime such as EL2
 S2_WRITE = 1 << 7  # S2AP[1]
 _S2_MEMATTR_SHIFT, _S2_MEMATTR = 2, 0b1111
-_S2_DEVICE_BITS = 0b1100  # of MemAttr: zero, the others say which kind of Device (both encodings)
+_S2_DEVICE_BITS = 0b1100  # of MemAttr: zero for Device memory; the others are its kind (both encodings)
 
 # MemAttr[3:0] of Normal memory (D8.6). Without HCR_EL2.FWB the more restrictive stage decides, and write-back
-# restricts nothing; with it (FEAT_S2FWB, rules R_VRJSW and R_RHWZM) stage 2 says which.
+# restricts nothing; with it (FEAT_S2FWB, rules R_VRJSW and R_RHWZM) stage 2 decides.
 S2_WRITE_BACK = 0b1111
 S2_FWB_WRITE_BACK = 0b0110
 S2_FWB_AS_STAGE_1 = 0b0111
@@ -40,29 +40,29 @@ def stage2_type(descriptor: Words) -> Words:
 
 
 def stage2_device(descriptor: Words) -> NDArray[np.bool_]:
-    """Which stage-2 leaf descriptors are of a kind of Device memory."""
+    """Which stage-2 leaf descriptors have a Device memory type."""
     device: NDArray[np.bool_] = (stage2_type(descriptor) & np.uint64(_S2_DEVICE_BITS)) == np.uint64(0)
     return device
 
 
 def root_address(ttbr: int) -> int:
-    """Table address in a TTBR or VTTBR: without VMID or ASID (63:48) and CnP (0)."""
+    """Table address in a TTBR or VTTBR, without VMID or ASID (63:48) and CnP (0)."""
     return ttbr & 0x0000_FFFF_FFFF_FFFE
 
 
-# Type of memory of walks: VTCR_EL2.IRGN0 and ORGN0 (DDI 0487, D19.2), 0b01 write-back, 0b00 uncached.
+# Memory type of walks: VTCR_EL2.IRGN0 and ORGN0 (DDI 0487, D19.2), 0b01 write-back, 0b00 uncached.
 _VTCR_WALKS, _VTCR_WALKS_CACHED = 0b1111 << 8, 0b0101 << 8
 
 
 def walks_are(vtcr: int) -> str:
-    """`cached`, `uncached`, or what is neither."""
+    """Memory type of walks: `cached`, `uncached`, or `cached in part`."""
     known = {_VTCR_WALKS_CACHED: "cached", 0: "uncached"}
     return known.get(vtcr & _VTCR_WALKS, "cached in part")
 
 
 @dataclass(frozen=True)
 class BadTable:
-    """A table that could not be read: where it is said to be, and who says so."""
+    """A table that could not be read: its address, and the place of the entry that refers to it."""
 
     table_pa: int
     level: int
@@ -71,18 +71,19 @@ class BadTable:
 
 @dataclass
 class Translation:
-    """All that a tree of tables maps: one element per leaf descriptor in each of the arrays."""
+    """All mappings of a tree of tables; the arrays have one element per leaf descriptor."""
 
     input_address: Words
     output_address: Words
     leaf_bytes: Words
-    descriptor: Words  # with the hierarchical permissions of the tables above folded in
+    descriptor: Words  # combined with the hierarchical permissions of the tables above
     tables: list[int] = field(default_factory=list)  # in the order of the walk, with repetitions
-    spans: list[range] = field(default_factory=list)  # of each table: input addresses that it translates
+    spans: list[range] = field(default_factory=list)  # for each table: the input addresses that it translates
     bad_tables: list[BadTable] = field(default_factory=list)
 
     def frames(self) -> tuple[Words, Words, Words]:
-        """Input address, output address and descriptor of each mapped 4 KiB frame: blocks taken apart."""
+        """Input address, output address and descriptor of each mapped 4 KiB frame; blocks are split into
+        frames."""
         count = (self.leaf_bytes // FRAME_BYTES).astype(np.int64)
         first = np.cumsum(count) - count
         step = np.arange(int(count.sum()), dtype=np.int64) - np.repeat(first, count)
@@ -95,7 +96,8 @@ class Translation:
 
 
 def walk(read_frame: Callable[[int], Words | None], root_pa: int) -> Translation:
-    """Follow the tables from `root_pa`. `read_frame` gives a frame's 512 words, None where none may be."""
+    """Walk the tables from `root_pa`. `read_frame` returns a frame's 512 words, None if no table may be
+    there."""
     parts: list[tuple[Words, Words, int, Words]] = []
     tables: list[int] = []
     spans: list[range] = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the search of static budgets for the points of an experiment that have some.
+"""Searches static budgets for the points of an experiment that need them.
 
-Its runs are points like others: kept, and not run again. The command `experiment` calls it before the points
-themselves can be made.
+The runs of the search are kept and reused like those of points. The command `experiment` calls this before
+the points can be made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bulkhead.machine.budget_search import Run, Searched, smallest_budgets
 def find_budgets(
     experiment: Experiment, points: Sequence[PointJob], run: Run
 ) -> Callable[[Point], dict[str, Any]] | None:
-    """What the search found, for any of the points; None where no point needs it."""
+    """A function from a point to its budgets, as found by the search; None if no point needs a search."""
     search = experiment.search
     wanted = [one for one in points if search is not None and is_at(search.when, one.point)]
     if search is None or not wanted:
@@ -42,7 +42,8 @@ def find_budgets(
 
 
 def _shared(found: Searched, guaranteed: int, step: int, others: int) -> dict[str, Any]:
-    """Where no budget is within the bound, the real-time part gets all but the others' step."""
+    """Budgets at a point. If no budget is within the bound, the real-time part gets all but one step, which
+    the others share."""
     rate = found.budget if found.budget is not None else guaranteed - step
     return {RT_BUDGET: rate_text(rate), NRT_BUDGET: rate_text((guaranteed - rate) // max(1, others))}
 
@@ -53,7 +54,7 @@ def _measured(experiment: Experiment, job: Job) -> Job:
 
 
 def _alone(experiment: Experiment, job: Job) -> Job:
-    """With what the part says of its budget but how much it is."""
+    """The job with the measured part only, without the amount of its budget."""
     part = _measured(experiment, job)
     given = part.get("bandwidth")
     rest = {key: value for key, value in given.items() if key != "budget"} if isinstance(given, dict) else {}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with an experiment although each key for itself is right: names that nothing has.
+"""Checks of an experiment that span keys, for example unknown names.
 
-model.py asks after reading a file and after each `--set`. Nothing here looks at values of single points.
+model.py calls these after reading a file and after each `--set`. Values of single points are not checked
+here.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 Findings = Iterator[Finding]
 
-# Keys of rows that a plot can draw, beside the point's own (rows.py).
+# Numeric columns that a plot can draw, besides the point's own values (rows.py).
 WALKED = ("max_ns", "mean_ns", "min_ns", "p99_ns", "walks", "evicted_by_others")
 DRAWN = {
     "walk-times": (
@@ -70,30 +71,30 @@ DRAWN = {
         "simulated_ns",
     ),
 }
-OFF = ("held_off_bytes", "read_off_bytes", "written_off_bytes")  # what monitors are off, at most
-COUNTED = ("walks", "evicted_by_others", "simulated_ns", *OFF)  # what says how long a run was
-SEEDS_DRAWN = {  # of all seeds together
+OFF = ("held_off_bytes", "read_off_bytes", "written_off_bytes")  # largest errors of monitors
+COUNTED = ("walks", "evicted_by_others", "simulated_ns", *OFF)  # columns that depend on the length of a run
+SEEDS_DRAWN = {  # over all seeds
     "walk-times": ("longest_ns",),
     "partitions": ("longest_ns",),
     "slowdown": (),
     "phases": (),
 }
-WORDS = {"walk-times": (), "partitions": (), "slowdown": ("rt", "nrt"), "phases": ()}  # other keys of rows
+WORDS = {"walk-times": (), "partitions": (), "slowdown": ("rt", "nrt"), "phases": ()}  # columns of words
 
 
 def drawn_of(experiment: Experiment) -> tuple[str, ...]:
-    """Keys of rows that are numbers."""
+    """Names of numeric columns."""
     more = ("relative",) if experiment.relative is not None else ()
     return (*DRAWN[experiment.result], *more)
 
 
 def with_interval(experiment: Experiment) -> tuple[str, ...]:
-    """Those of them that differ by chance."""
+    """Names of numeric columns that vary between seeds."""
     return tuple(key for key in drawn_of(experiment) if key not in COUNTED)
 
 
 def findings_of(experiment: Experiment) -> list[Finding]:
-    """Of an experiment whose points are runs of the machine."""
+    """Findings about an experiment whose points are runs of the machine."""
     drawn = (*drawn_of(experiment), *SEEDS_DRAWN[experiment.result])
     words = (*_names(experiment), *WORDS[experiment.result])
     return [
@@ -108,7 +109,7 @@ def findings_of(experiment: Experiment) -> list[Finding]:
 
 
 def findings_of_sections(what: Sectioned) -> list[Finding]:
-    """Of one with sections."""
+    """Findings about an experiment with sections."""
     from bulkhead.experiments.sections import WAYS
 
     found = []
@@ -134,7 +135,7 @@ def findings_of_sections(what: Sectioned) -> list[Finding]:
 
 
 def _of_experiment(name: str, section: SheetSection) -> Findings:
-    """A section that is an experiment of its own, which says the rest."""
+    """Checks a section that is an experiment of its own, whose file has the plots."""
     from bulkhead.experiments.model import experiment_names
 
     if section.experiment not in experiment_names():
@@ -202,7 +203,7 @@ def _parts(experiment: Experiment) -> Findings:
 
 
 def _regulation(experiment: Experiment) -> Findings:
-    """Names in what limits parts, and in what chooses points."""
+    """Checks names in regulation, and in keys that select points."""
     known = _names(experiment)
     for number, choice in enumerate(experiment.regulation):
         for key, value in choice.given().items():
@@ -243,7 +244,7 @@ def _partitions(experiment: Experiment) -> Findings:
 
 
 def _said(experiment: Experiment) -> Findings:
-    """Names in what the file says of its rows."""
+    """Checks names in what the file shows of its rows."""
     drawn = drawn_of(experiment)
     if experiment.relative is not None and experiment.relative.y not in DRAWN[experiment.result]:
         yield _unknown(("relative", "y"), "result", experiment.relative.y, DRAWN[experiment.result])
@@ -261,7 +262,7 @@ def _said(experiment: Experiment) -> Findings:
 
 
 def _plots(at: KeyPath, plots: Sequence[Plot], drawn: Sequence[str], words: Sequence[str]) -> Findings:
-    """`drawn`: keys of rows that are numbers; `words`: those that tell rows apart."""
+    """Checks plots. `drawn`: numeric columns; `words`: columns that distinguish rows."""
     for number, plot in enumerate(plots):
         path: KeyPath = (*at, "plots", number)
         if plot.y not in drawn:

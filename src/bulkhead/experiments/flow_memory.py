@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment `flows`, the memory's part (F3): what stressing cores and a DMA engine take of one DRAM.
+"""Experiment `flows`, the memory's part (F3): the use of one DRAM by stressing cores and a DMA engine.
 
-Jobs for the simulated machine and what is made of their results. `ustress`: stores whose lines lie in other
-rows of one bank, as calibration has them; budgets are of refills in each regulation period.
+Jobs for the simulated machine, and rows from their results. `ustress`: stores to lines in different rows of
+one bank, as in calibration; budgets are refills in each regulation period.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ PLATFORM = "zcu102"
 ENGINE = "adma"
 PERIOD = "30 us"
 PERIOD_PS = 30_000_000
-WARM_PS = 600_000_000  # twenty periods: caches are full of lines that must go back
-WINDOW_PS = 900_000_000  # thirty periods that are counted
+WARM_PS = 600_000_000  # twenty periods: caches are then full of dirty lines
+WINDOW_PS = 900_000_000  # thirty counted periods
 ENGINE_MEMORY = 16 * MIB
 BUDGETS = (10, 20, 30, 40, 50, 60, 70, 80, 100, 120, 150, 200, 250)
 CHUNKS_ALONE = 64
@@ -31,7 +31,7 @@ REGISTERS = (1, 2, 5, 10, 20, 32, 64, 100, 128, 160, 205, 0)  # 0: the regulator
 
 
 def ustress_jobs(cores: Sequence[int] = (1, 2, 3, 4), budgets: Sequence[int] = BUDGETS) -> list[Row]:
-    """Points with their jobs: so many cores, each with so many refills in a period."""
+    """Points with their jobs: a number of cores, each with a budget of refills per period."""
     return [
         {"cores": count, "refills": budget, "key": f"ustress-{count}-{budget}", "job": stress(count, budget)}
         for count in cores
@@ -55,7 +55,7 @@ def ustress_rows(points: Sequence[Row], results: Sequence[dict[str, Any]]) -> li
 
 
 def dma_jobs(chunks: Sequence[int] = CHUNKS_KIB, registers: Sequence[int] = REGISTERS) -> list[Row]:
-    """The engine alone, chunk after chunk."""
+    """Points with the engine alone, which copies chunk after chunk."""
     return [
         {
             "chunk_kib": chunk,
@@ -87,7 +87,7 @@ def empty() -> Job:
 
 
 def stress(cores: int, budget: int) -> Job:
-    """So many cores that stress one bank, each within so many refills in a period."""
+    """A job with cores that stress one bank, each with a budget of refills per period."""
     parts = [
         {
             "name": f"ustress-{core}",
@@ -105,7 +105,7 @@ def stress(cores: int, budget: int) -> Job:
 
 
 def engine(chunk_kib: int, register: int, chunks: int = 0, pattern: str = "pages") -> Job:
-    """Without end where no number of chunks is said."""
+    """The engine's part of a job; without `chunks` it copies until the run ends."""
     part = {
         "engine": ENGINE,
         "memory_bytes": ENGINE_MEMORY,
@@ -123,12 +123,12 @@ def allowed_mb_s(register: int) -> float:
 
 
 def refills_of(result: dict[str, Any]) -> float:
-    """Of all cores, in a period."""
+    """Refills of all cores per period."""
     refills = sum(core["events"][LINE_REFILL] for core in result["cores"])
     return float(refills * PERIOD_PS / result["simulated_ps"])
 
 
 def _alone_mb_s(result: dict[str, Any]) -> float:
-    """From its first start to its last interrupt."""
+    """The engine's rate in MB/s, from its first start to its last interrupt."""
     [engine] = result["engines"]
     return float(engine["bytes"] * PS_PER_S / (engine["last_ps"] - engine["first_ps"]) / MB)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment `flows`, section `rates` (F3): the largest rate of the DMA engine that leaves cores be.
+"""Experiment `flows`, section `rates` (F3): the largest rate of the DMA engine that does not affect the
+cores.
 
-What is reserved are refills in a period, so that is what no core may lose in any period; how much longer it
-takes for them is said beside it. The rows of the placement `same-bank`, which is the worst, are those of
-`memory_budget.table` in the platform's file.
+Budgets reserve refills in a period, so no core may lose refills in any period; how much longer the cores take
+for them is a further column. The rows of the worst placement, `same-bank`, are those of `memory_budget.table`
+in the platform's file.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from bulkhead.planning.native import memory
 
 Run = Callable[[Sequence[tuple[str, Job]]], list[dict[str, Any]]]
 
-WINDOW_PS = 3_000_000_000  # a hundred periods that are counted
+WINDOW_PS = 3_000_000_000  # a hundred counted periods
 REFILLS_OF_ALL = (120, 135, 150, 165, 180, 195, 210, 225)
 CHUNK_KIB = 8  # a row of one bank
-MOST_REGISTER = 206  # beyond what the engine does itself
-UNAFFECTED = 0.99  # of a core's budget, or of the refills that it has without the engine if they are fewer
+MOST_REGISTER = 206  # more than the engine reaches itself
+UNAFFECTED = 0.99  # of a core's budget, or of its refills without the engine if these are fewer
 PS_PER_US = 1_000_000
 PS_PER_NS = 1_000
 BYTES_OF_REFILL = 2 * 64  # with the line that it may write back
@@ -43,7 +44,8 @@ BYTES_OF_REFILL = 2 * 64  # with the line that it may write back
 
 @dataclass(frozen=True)
 class RatePoint:
-    """So many cores, each with so many refills in a period, beside an engine whose memory lies there."""
+    """A number of cores, each with a budget of refills per period, and an engine with memory at this
+    placement."""
 
     placement: str
     cores: int
@@ -67,8 +69,8 @@ POINTS = tuple(
 
 
 def rate_rows(run: Run, points: Sequence[RatePoint] = POINTS) -> list[Row]:
-    """For each point the largest rate: by halves, all points at once. A rate that does not matter leaves
-    lower ones that do not, either."""
+    """The largest rate for each point, by bisection of all points at once. If a rate does not affect the
+    cores, lower rates do not, either."""
     alone = dict(zip(points, run([(one.key("alone"), one.alone()) for one in points]), strict=True))
     low, high = dict.fromkeys(points, 0), dict.fromkeys(points, MOST_REGISTER)
     beside = dict(alone)
@@ -84,7 +86,7 @@ def rate_rows(run: Run, points: Sequence[RatePoint] = POINTS) -> list[Row]:
 
 
 def _row(point: RatePoint, register: int, alone: dict[str, Any], beside: dict[str, Any]) -> Row:
-    """`beside` is `alone` where there is no such rate."""
+    """The row of a point; `beside` equals `alone` if no rate was found."""
     return {
         "placement": point.placement,
         "cores": point.cores,
@@ -105,7 +107,7 @@ def _row(point: RatePoint, register: int, alone: dict[str, Any], beside: dict[st
 
 
 def curve_mb_s(point: RatePoint) -> float:
-    """What the sum of utilizations leaves the engine, by the platform's curves."""
+    """Rate that the sum of utilizations leaves the engine, in MB/s, by the platform's curves."""
     platform = job_platform({"platform": PLATFORM})
     assert platform.memory_budget is not None
     by_table = sustained_by(platform, platform.memory_budget, 0, "zdma", CHUNK_KIB * 1024)
@@ -116,17 +118,17 @@ def curve_mb_s(point: RatePoint) -> float:
 
 
 def _least(result: dict[str, Any]) -> int:
-    """Refills of a core in a period that is counted."""
+    """The fewest refills of a core in a counted period."""
     return min(_counted(result, "used"))
 
 
 def _us(result: dict[str, Any]) -> float:
-    """Of a period, until a core has had its refills and is stopped: the mean."""
+    """Mean time in us from the start of a period until a core has used its refills and is stopped."""
     return fmean(PERIOD_PS - stopped for stopped in _counted(result, "throttled_ps")) / PS_PER_US
 
 
 def _counted(result: dict[str, Any], what: str) -> list[int]:
-    """Of each core in each period that is counted."""
+    """Values of each core in each counted period."""
     intervals = result["regulation"]["intervals"]
     counted = [number for number, end in enumerate(intervals["end_ps"]) if end > WARM_PS]
     cores = [core["core"] for core in result["regulation"]["budgets"]]

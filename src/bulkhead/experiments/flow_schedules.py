@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment `flows`, the analysis (F4): which share of random sets is schedulable, and what one flow alone
-needs at least, beside what a run of the simulated machine shows.
-"""
+"""Experiment `flows`, the analysis (F4): the share of random sets that is schedulable, and the smallest
+period of one flow, compared with a run of the simulated machine."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ def ratio_points() -> list[Row]:
 
 
 def ratio_rows(point: Row, costs: FlowCosts, sets: int, workers: int) -> list[Row]:
-    """All utilizations of one point."""
+    """Rows of one point, one for each utilization."""
     utilizations = tuple(round(STEP * number, 6) for number in range(1, round(1 / STEP) + 1))
     what = sweep.Sweep(
         costs,
@@ -67,7 +66,7 @@ def ratio_rows(point: Row, costs: FlowCosts, sets: int, workers: int) -> list[Ro
 
 
 def half_ratio(rows: list[Row]) -> float:
-    """The utilization at which half of the sets are schedulable, between the points."""
+    """The utilization at which half of the sets are schedulable, interpolated."""
     before = (0.0, 1.0)
     for row in rows:
         if row["ratio"] < 0.5:
@@ -82,7 +81,7 @@ def latency_points() -> list[Row]:
 
 
 def smallest_system_period(costs: FlowCosts, size: int, bytes_per_s: int) -> int | None:
-    """As analysis.smallest_period, of a flow as a system has it: with its reserved control packets."""
+    """Like analysis.smallest_period, but for a flow of a system, with its reserved control packets."""
 
     def fits(period: int) -> bool:
         flow = Flow.model_validate(
@@ -105,7 +104,7 @@ def smallest_system_period(costs: FlowCosts, size: int, bytes_per_s: int) -> int
 
 
 def latency_system(point: Row, period_ns: int, packets: int) -> dict[str, Any]:
-    """One flow that sends in each period, and nothing else."""
+    """A system with a single flow, which sends in each period."""
     memory = [{"at": 0x4000_0000, "size": "4 MiB"}]
     image = {"elf": "guests/traffic.elf"}
     domains = [
@@ -132,7 +131,8 @@ def latency_system(point: Row, period_ns: int, packets: int) -> dict[str, Any]:
 def latency_row(
     point: Row, published: FlowCosts, costs: FlowCosts, run: Callable[[dict[str, Any]], Mapping[str, Any]]
 ) -> Row:
-    """The analysed smallest periods, and what a run at ours shows."""
+    """The smallest periods by the analysis, and the results of a run at that of a system. Raises
+    ValueError."""
     size, rate = point["size_kib"] * KIB, point["rate_mb_s"] * MB
     period = smallest_system_period(costs, size, rate)
     if period is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the rows of several seeds to one row a point: means over the seeds with their intervals of confidence.
+"""Combines the rows of several seeds into one row per point: means with confidence intervals.
 
-run.py calls it when all seeds are there; output.py draws the intervals. An interval is Student's, of the
-mean over independent seeds, at CONFIDENCE; with one seed there is none.
+run.py calls it when all seeds are done; output.py draws the intervals. An interval is Student's, for the mean
+over independent seeds, at CONFIDENCE; with one seed there is none.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 Row = dict[str, Any]
 
 CONFIDENCE = 0.95
-LOW, HIGH = "_low", "_high"  # what the names of an interval's ends end with
+LOW, HIGH = "_low", "_high"  # suffixes of an interval's ends
 _FEWEST = 2
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Where the mean of many such values is, with CONFIDENCE; None where the values do not tell."""
+    """Confidence interval of the mean; None if there are too few values."""
     from scipy import stats
 
     if len(values) < _FEWEST:
@@ -32,8 +32,8 @@ def interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def combined(by_seed: Sequence[Sequence[Row]], with_interval: Collection[str]) -> list[Row]:
-    """One row for each point. Numbers are means over the seeds; those of `with_interval` have an interval
-    beside them (`mean_ns_low`, `mean_ns_high`), and `longest_ns` is the greatest `max_ns` of all seeds."""
+    """One row for each point. Numbers are means over the seeds; those in `with_interval` also have an
+    interval (`mean_ns_low`, `mean_ns_high`). `longest_ns` is the largest `max_ns` of all seeds."""
     return [_one(rows, with_interval) for rows in zip(*by_seed, strict=True)]
 
 
@@ -53,7 +53,7 @@ def _one(rows: Sequence[Row], with_interval: Collection[str]) -> Row:
 
 
 def _mean(values: Sequence[Any]) -> Any:
-    """Of numbers; of lists of them each for itself. What is the same in all seeds stays as it is."""
+    """Mean of numbers; element by element for lists. A value that is equal in all seeds is kept."""
     first = values[0]
     if all(value == first for value in values):
         return first

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the sections of an experiment are measured with: jobs and systems that are run, results that are kept.
+"""Tools with which sections of an experiment measure: running jobs and systems, and keeping results.
 
-run.py makes one for each experiment; sections.py uses it. It measures nothing by itself.
+run.py makes one for each experiment; sections.py uses it. Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -26,30 +26,31 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Means:
-    """Of one experiment."""
+    """The tools of one experiment."""
 
     name: str
-    directory: Path  # its own
+    directory: Path  # the experiment's own
     engine: Engine  # where points run
     run_system: RunSystem
-    seeds: int = 1  # runs of each point, in sections that have such
-    size: str = "usual"  # or "quick", or "full": how much a section runs
+    seeds: int = 1  # runs of each point, in sections with seeds
+    size: str = "usual"  # amount of work of a section: "usual", "quick" or "full"
 
     @property
     def points(self) -> Path:
-        """Where results are kept, by their key."""
+        """Directory in which results are kept by their key."""
         return self.directory / "points"
 
     def of(self, name: str) -> Means:
-        """Of another experiment, whose results are kept beside those of this one."""
+        """The tools for another experiment, whose results are kept next to those of this one."""
         return replace(self, name=name, directory=self.directory.parent / name)
 
     def jobs(self, jobs: Sequence[tuple[str, Job]], what: str = "") -> list[Result]:
-        """Of the simulated machine, in their order. `what`: which ones, for people. Raises PointFailed."""
+        """Results of jobs of the simulated machine, in their order. `what`: which jobs, for messages. Raises
+        PointFailed."""
         return run_jobs(jobs, self.points, self.engine, ", ".join(filter(None, (self.name, what))))
 
     def kept(self, key: str, inputs: str, work: Callable[[], Any]) -> Any:
-        """The result of earlier work on the same inputs, or of this."""
+        """The kept result of earlier work with equal inputs, else the result of `work`."""
         path, wanted = self.points / f"{key}.json", hashlib.sha256(inputs.encode()).hexdigest()
         result = kept_result(path, wanted)
         if result is None:
@@ -60,7 +61,8 @@ class Means:
     def kept_each(
         self, what: str, points: Sequence[Row], inputs: Callable[[Row], str], work: Callable[[Row], Any]
     ) -> list[Any]:
-        """As `kept`, for each point, one after the other: its key is `what` and the point's values."""
+        """Like `kept` for each point, one after the other. The key consists of `what` and the point's
+        values."""
         found = []
         with progress(f"{self.name}, {what}") as update:
             for number, point in enumerate(points, 1):
@@ -70,5 +72,5 @@ class Means:
         return found
 
     def forget(self) -> None:
-        """All that is kept."""
+        """Deletes all kept results."""
         shutil.rmtree(self.points, ignore_errors=True)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment's file says, and the points that it makes: one job for each.
+"""Models of an experiment's file, and its points: one job for each.
 
-The files are in experiments/. A value `$name` of a part is that of the point; nothing here runs anything.
+The files are in experiments/. A value `$name` of a part is replaced by the point's value. Nothing here runs
+anything.
 """
 
 from __future__ import annotations
@@ -38,40 +39,40 @@ Job = dict[str, Any]
 
 MOST_ITERATIONS = 1 << 20
 MOST_SEEDS = 1000
-SEEDS = 3  # of a file that says nothing
-_CHOSEN = ("colors", "banks", "bandwidth")  # keys of a part that only some points have
+SEEDS = 3  # default of a file
+_CHOSEN = ("colors", "banks", "bandwidth")  # keys of a part that may apply to some points only
 _NOT_IN_JOBS = ("when", "memory", "measured", *(f"{key}_when" for key in _CHOSEN))
 
 
 class Experiment(Sheet):
-    """One whose points are runs of the simulated machine."""
+    """An experiment whose points are runs of the simulated machine."""
 
     experiment: FormatVersion
     name: Name
     sweep: dict[str, Any]
     fixed: dict[str, Any] = {}
-    differ: tuple[Text, ...] = ()  # no point has the same value for two of these
+    differ: tuple[Text, ...] = ()  # points with equal values of two of these keys are left out
     parts: tuple[Part, ...] = Field(min_length=1, max_length=64)
-    partitions: tuple[PartitionChoice, ...] = ()  # MPAM's
-    changes: tuple[Change, ...] = ()  # of the machine
+    partitions: tuple[PartitionChoice, ...] = ()  # for MPAM
+    changes: tuple[Change, ...] = ()  # of the machine's settings
     result: Literal["walk-times", "slowdown", "phases", "partitions"]
     leave_out: int = Field(
         0, ge=0, le=MOST_ITERATIONS
-    )  # first walks or iterations that are not counted: caches are still cold
-    iterations: int = Field(0, ge=0, le=MOST_ITERATIONS)  # of each workload that count; needed for slowdowns
-    wait_for: Literal["all", "measured"] = "all"  # whose iterations end a point
+    )  # first walks or iterations, which are not counted: caches are still cold
+    iterations: int = Field(0, ge=0, le=MOST_ITERATIONS)  # counted ones of each workload, for slowdowns
+    wait_for: Literal["all", "measured"] = "all"  # parts whose iterations end a point
     seeds: int = Field(SEEDS, ge=1, le=MOST_SEEDS)  # runs of each point (seeds.py)
-    relative: Relative | None = None  # a column of rows
-    headline: Headline | None = None  # the number that `sensitivity` asks for
-    regulation: tuple[RegulationChoice, ...] = ()  # the first one that is meant for a point
+    relative: Relative | None = None  # adds a column to rows
+    headline: Headline | None = None  # the number that `sensitivity` varies
+    regulation: tuple[RegulationChoice, ...] = ()  # the first that applies to a point is used
     search: Search | None = None  # of static budgets
-    without: tuple[dict[Text, Any], ...] = ()  # there are no points with these values
-    quick: dict[Text, Any] = {}  # values in place of others, for a look that takes seconds
+    without: tuple[dict[Text, Any], ...] = ()  # points with these values are left out
+    quick: dict[Text, Any] = {}  # values that replace others for a run of seconds
     published: tuple[Published, ...] = ()
 
 
 class Sectioned(Model):
-    """One whose parts are measured in different ways (sections.py), each named after its way; or whose parts
+    """An experiment whose sections are measured in different ways (sections.py), each named after its way, or
     are experiments of their own."""
 
     experiment: FormatVersion
@@ -79,8 +80,8 @@ class Sectioned(Model):
     title: Text
     platform: Text
     sections: dict[Text, SheetSection] = Field(min_length=1)
-    seeds: int | None = Field(None, ge=1, le=MOST_SEEDS)  # in place of those of the experiments
-    size: Literal["usual", "quick", "full"] = "usual"  # how much the sections run
+    seeds: int | None = Field(None, ge=1, le=MOST_SEEDS)  # replaces those of the sections' experiments
+    size: Literal["usual", "quick", "full"] = "usual"  # amount of work of the sections
 
     def sheet(self, section: str) -> Sheet:
         shown = self.sections[section]
@@ -95,16 +96,16 @@ class Sectioned(Model):
 
 
 class BadExperiment(InvalidInput):
-    """The file, or what was set on the command line, does not make sense."""
+    """The file, or a setting on the command line, is not valid."""
 
 
 class BadSetting(BadExperiment):
-    """What was given to `--set` is no setting at all, whatever the experiment: wrong usage."""
+    """The value of `--set` is no setting for any experiment: wrong usage."""
 
 
 @dataclass(frozen=True)
 class PointJob:
-    key: str  # of the file that keeps the result
+    key: str  # name of the file that keeps the result
     point: Point
     job: Job
 
@@ -114,7 +115,7 @@ def experiment_names() -> list[str]:
 
 
 def load_experiment(name: str) -> Experiment | Sectioned:
-    """One of experiments/, or a file of the user's. Raises BadExperiment with all that is wrong."""
+    """An experiment of experiments/, or a user's file. Raises BadExperiment with all problems."""
     path = Path(name) if name.endswith((".yaml", ".yml")) else experiments_dir() / f"{name}.yaml"
     if not path.is_file():
         raise BadExperiment(no_such("experiment", name, experiment_names()))
@@ -139,10 +140,8 @@ def points_of(
     only: Sequence[str] = (),
     budgets: Callable[[Point], dict[str, Any]] | None = None,
 ) -> list[PointJob]:
-    """All points in the order of the file. `only`: those that have each of these values somewhere.
-
-    `budgets`: what the search of static ones found for a point (experiments/regulated.py).
-    """
+    """All points in the order of the file. `only`: values that a point must have. `budgets`: returns the
+    static budgets that the search found for a point (experiments/regulated.py). Raises BadExperiment."""
     axes = {key: values_of(key, value) for key, value in experiment.sweep.items()}
     count = 1
     for values in axes.values():
@@ -171,8 +170,8 @@ def points_of(
 
 
 def _alternatives(only: Sequence[str], axes: Mapping[str, list[str]]) -> list[set[str]]:
-    """Sets of values of which a point must have one each: a point has one value of a key, so those that only
-    one key can have are alternatives."""
+    """Sets of values; a point must have a value of each set. A point has one value for each key, so values
+    that only one key can have are alternatives."""
     by_key: dict[str, set[str]] = {}
     several: list[set[str]] = []
     for given in only:
@@ -195,7 +194,7 @@ def _alternatives(only: Sequence[str], axes: Mapping[str, list[str]]) -> list[se
 
 
 def alone_jobs(points: Sequence[PointJob]) -> list[tuple[str, Job]]:
-    """What slowdowns are in relation to: each part by itself, once, with its key."""
+    """Jobs that slowdowns refer to: each part alone, once, with its key."""
     found = {alone_key(part): alone_job(one.job, part) for one in points for part in one.job["parts"]}
     return list(found.items())
 
@@ -207,13 +206,13 @@ def alone_job(job: Job, part: Job) -> Job:
 
 
 def unlimited(part: Job) -> Job:
-    """The part without what limits it."""
+    """The part without limits."""
     limits = ("bandwidth", "criticality", "partition", "start_ps")
     return {key: value for key, value in part.items() if key not in limits}
 
 
 def alone_key(part: Job) -> str:
-    """Of one part's run by itself; all that the part says is in it."""
+    """Key of a part's run alone; it contains a hash of all of the part's keys."""
     digest = hashlib.sha256(json.dumps(unlimited(part), sort_keys=True).encode()).hexdigest()[:8]
     return f"alone-{key_of([part['workload']])}-{digest}"
 
@@ -246,9 +245,9 @@ def _job(experiment: Experiment, key: str, point: Point) -> Job:
     if changes := changes_at(experiment.changes, point, _filled):
         more["set"] = changes
     if experiment.result == "partitions":
-        more["from_part"] = measured_part(experiment)  # traffic is that beside it
+        more["from_part"] = measured_part(experiment)  # traffic is counted while it runs
     if choice is None or not str(more["regulation"]["policy"]).startswith("dynamic"):
-        parts = [without_no_budget(part) for part in parts]  # where nobody else would give one
+        parts = [without_no_budget(part) for part in parts]  # only a dynamic regulator gives such a part one
     made = {"platform": platform_of(experiment, point), "parts": parts, **more}
     wrong = [f"point {key}, {what}" for what in regulation_problems(made)]
     if wrong:
@@ -257,7 +256,7 @@ def _job(experiment: Experiment, key: str, point: Point) -> Job:
 
 
 def platform_of(experiment: Experiment, point: Point) -> str:
-    """A point's own, where the file sweeps platforms."""
+    """The point's platform if the file sweeps platforms, else the file's."""
     return str(point.get("platform", experiment.platform))
 
 
@@ -268,7 +267,7 @@ def _wanted(part: Part, point: Point) -> bool:
 def _point_part(part: Part, key: str, point: Point) -> dict[str, Any]:
     try:
         made = dict(_part(part, point))
-    except PydanticCustomError as error:  # of the quantity
+    except PydanticCustomError as error:  # the quantity is not valid
         raise BadExperiment(f"point {key}, part '{part.name}', memory: {error.message()}") from error
     wrong = [f"point {key}, part '{part.name}', {what}" for what in problems_of(made)]
     if wrong:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment `mxu` (X7): which points there are, and what stands beside what. Each section is a function of
-the size (SIZES); sections.py knows them by name.
-"""
+"""Experiment `mxu` (X7): the points of each section, and comparisons between rows. Each section is a function
+of the size (SIZES); sections.py uses their names."""
 
 from __future__ import annotations
 
@@ -18,26 +17,26 @@ from bulkhead.experiments.mxu_runs import MxuPoint, run_points
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM, MPU_PLATFORM, PATTERNS, PLACES, POLICIES
 
 SIZES = ("usual", "quick", "full")
-ACCESSES = 262144  # of the matrices 557,056
+ACCESSES = 262144  # for matrices 557,056
 QUICK_ACCESSES = 16384
 QUICK_PATTERNS = ("random", "stride")
 PERIODS_US = (10, 100, 1000, 10000)
 QUICK_PERIODS_US = (10, 1000)
-# With an adversary before each access. The caches are cleaned each time, too: that takes 97 us on the Zynq.
+# With an adversary before each access. It also cleans the caches, which takes 97 us on the Zynq.
 ALL_MISS = "all-miss"
 MMU_ALL_MISS_ACCESSES = 4096
 MPU_ALL_MISS_ACCESSES = 16384
-INSIDE = ("static", "dynamic", "half")  # cases of an MPU with the adversary in the same component
+INSIDE = ("static", "dynamic", "half")  # cases of an MPU with the adversary in the benchmark's component
 APART = ("both-static", "static-apart", "apart")
-# Of an adversary in a component of its own. A job takes 17 us, with the scheduler before and after it: one
-# every 10 us leaves the benchmark no time.
+# For an adversary in a component of its own. A job takes 17 us including the scheduler: with one every 10 us
+# no time would be left for the benchmark.
 APART_PERIODS_US = (20, *PERIODS_US[1:])
 WAYS = tuple(range(systems.WAYS + 1))
 INTERFERED_WAYS = 4
 APP_CASES = ("static", "half", "3", "2")
-REFUSED = "1"  # dynamic regions: an instruction can need two ranges at once, so that nothing is run
+REFUSED = "1"  # dynamic regions; refused, because an instruction can need two ranges at once
 
-# Sizes as published take hours.
+# The published sizes take hours.
 FULL_APPS: dict[str, Row] = {
     "sqlite": {"rows": 16384},
     "duktape": {"side": 64, "count": 75000},
@@ -50,8 +49,8 @@ APPS: dict[str, Row] = {
 }
 QUICK_APPS: dict[str, Row] = {"sqlite": {"rows": 128}}
 
-# Of the machine, and assumed (platforms/zynq7020.yaml): cycles of a walk beside its reads, and cycles until a
-# hit in L2, or in the memory on the chip, is there.
+# Assumed parameters (platforms/zynq7020.yaml): cycles of a walk besides its reads, and cycles of a hit in L2
+# or in on-chip memory.
 ASSUMED: dict[str, tuple[int, ...]] = {"walk": (0, 5, 10, 20), "latency": (15, 25, 35)}
 ASSUMED_ROWS = 1024
 
@@ -92,9 +91,10 @@ ASSUMED_COLUMNS = ("platform", "parameter", "value", "case", "saved", *MEASURED)
 
 
 def rows_of(name: str, means: Means) -> list[Row]:
-    """One for each point. With several seeds their means, with intervals, and the largest of all misses."""
+    """One row for each point. With several seeds: means with intervals, and the largest cost of all
+    misses."""
     points, finish = SECTIONS[name](means.size)
-    what = name if means.size == SIZES[0] else f"{name}-{means.size}"  # kept apart
+    what = name if means.size == SIZES[0] else f"{name}-{means.size}"  # kept separately
     by_seed = []
     for seed in range(1, means.seeds + 1):
         rows = run_points(means, what, [replace(point, seed=seed) for point in points])
@@ -116,8 +116,8 @@ Section = tuple[list[MxuPoint], Callable[[list[Row]], list[Row]]]
 
 
 def _shown(row: Row) -> Row:
-    """Without what the program reported, but for the number of its accesses; with what the check took for
-    each act of an adversary in the component."""
+    """The row without the program's report, except the number of its accesses; with the check's cycles per
+    act of an adversary in the component."""
     report: Row = row.get("report", {})
     if "refused" in row:
         row = {**row, **dict.fromkeys(MEASURED)}
@@ -134,8 +134,8 @@ def beside(
     key: str,
     made: Callable[[float, float], float],
 ) -> list[Row]:
-    """With a column `key` of the row's and another row's value, which is None without one. `reference`: what
-    the other row has where it differs; `made`: of `cycles` or `check_cycles`, as `key` needs."""
+    """Adds a column `key` computed from the row and another one; None if there is none. `reference`: values
+    by which the other row differs. `made`: function of both rows' `cycles`, or `check_cycles` for `saved`."""
     measure = "check_cycles" if key == "saved" else "cycles"
     names = ("platform", "pattern", "app", "case", "period_us", "ways", "parameter", "value")
 
@@ -165,7 +165,7 @@ def _same(rows: list[Row]) -> list[Row]:
 
 
 def _period(period_us: int) -> Row:
-    """Of the adversary, as a number and as a word. 0: there is none."""
+    """The adversary's period as number and as word. 0: no adversary."""
     word = f"{period_us} us" if period_us < 1000 else f"{period_us // 1000} ms"
     return {"period_us": period_us, "period": word if period_us else "none"}
 
@@ -206,7 +206,7 @@ def _patterns(size: str) -> tuple[str, ...]:
 
 
 def _accesses(name: str, size: str) -> int:
-    """Whatever is asked for, the matrices have their 17 rows, or fewer in a quick look."""
+    """Number of accesses. Matrices have their 17 rows, or fewer for a quick run."""
     return (QUICK_ACCESSES if size == "quick" else ACCESSES) * (4 if name == "matrix" else 1)
 
 
@@ -230,7 +230,7 @@ def _periods(size: str) -> tuple[int, ...]:
 
 
 def _static_of(row: Row) -> Row:
-    """The case to which the overhead of a case is relative: all static, the adversary where it is."""
+    """The case to which an overhead refers: all static, with the adversary at the same place."""
     return {"case": "both-static" if row["case"] in APART else "static"}
 
 
@@ -266,7 +266,7 @@ def _ways(size: str) -> Section:
 
 
 def _place_of(ways: int) -> str:
-    """Without a locked way there is none for table nodes."""
+    """Place of table nodes: with no locked way they are in plain memory."""
     return "ways" if ways else "plain"
 
 
@@ -305,7 +305,7 @@ def _apps_mpu(size: str) -> Section:
 
 
 def _assumed(size: str) -> Section:
-    """What SQLite's TLB stall at 10 us rests on."""
+    """Dependence of SQLite's TLB stall at 10 us on the assumed parameters."""
     params = QUICK_APPS["sqlite"] if size == "quick" else {"rows": ASSUMED_ROWS}
     points = [
         MxuPoint(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what the machine counted between two marks of a program to a row of experiment `mxu`: time, what the
-check of accesses took of it, and what single misses cost.
+"""Rows of experiment `mxu` from the machine's counts between two marks of a program: time, the part taken by
+the check of accesses, and the cost of single misses.
 
-Pure arithmetic. A miss is a walk of the MMU for the benchmark's own data and code, or the refill of a region
-of the MPU, from the fault to the instruction that is executed again.
+Pure arithmetic. A miss is a walk of the MMU for the benchmark's own data and code, or the refill of an MPU
+region, from the fault until the instruction is executed again.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from bulkhead.errors import InvalidInput
 
 Json = dict[str, Any]
 Row = dict[str, Any]
-Costs = dict[int, int]  # how often by cycles
+Costs = dict[int, int]  # number of misses by cycles
 
-MARK_BEGIN, MARK_END = 1, 2  # microkernel/programs/apps/app.h
-OWN_ASID = 3  # of the first component of a system file: behind memory manager and scheduler, from 1 on
-NEAR_CYCLES = 20  # of a walk whose descriptors are all in the first-level cache
+MARK_BEGIN, MARK_END = 1, 2  # as in microkernel/programs/apps/app.h
+OWN_ASID = 3  # of a system file's first component: memory manager and scheduler have 1 and 2
+NEAR_CYCLES = 20  # most cycles of a walk whose descriptors are all in the L1 cache
 PS_PER_S = 10**12
 NOTHING: Row = {"mean": None, "deviation": None, "p99": None, "max": None}
 
 
 class ProgramNotMeasured(InvalidInput):
-    """The program did not come to its end, or failed."""
+    """The program did not end, or failed."""
 
 
 def cost_row(costs: Costs) -> Row:
-    """Mean, standard deviation, 99th percentile and the largest, in cycles."""
+    """Mean, standard deviation, 99th percentile and maximum, in cycles."""
     count = sum(costs.values())
     if count == 0:
         return dict(NOTHING)
@@ -40,7 +40,7 @@ def cost_row(costs: Costs) -> Row:
 
 
 def percentile(costs: Costs, percent: int) -> int:
-    """The smallest cost that so many of a hundred do not exceed."""
+    """The smallest cost that `percent` percent do not exceed."""
     needed = -(-sum(costs.values()) * percent // 100)
     seen = 0
     for cycles, times in sorted(costs.items()):
@@ -51,7 +51,7 @@ def percentile(costs: Costs, percent: int) -> int:
 
 
 def between(begin: Json, end: Json) -> Costs:
-    """Of the benchmark's misses that `end` counts and `begin` does not."""
+    """The benchmark's misses between two counts."""
     return _difference(_own(begin), _own(end))
 
 
@@ -72,12 +72,12 @@ def _of_spaces(counts: Json) -> dict[int, list[list[int]]]:
 
 
 def total(costs: Costs) -> int:
-    """Cycles of all of them."""
+    """Sum of all cycles."""
     return sum(cycles * times for cycles, times in costs.items())
 
 
 def measured_row(marks: Sequence[Json], report: Json, frequency_hz: int) -> Row:
-    """`marks`: as the machine tells them; `report`: of the program."""
+    """The row. `marks`: from the machine; `report`: from the program. Raises ProgramNotMeasured."""
     if "error" in report:
         raise ProgramNotMeasured(f"{report['program']}: {report['error']}")
     begin, end = (_of(marks, which) for which in (MARK_BEGIN, MARK_END))
@@ -100,9 +100,9 @@ def measured_row(marks: Sequence[Json], report: Json, frequency_hz: int) -> Row:
 
 
 def _parts(begin: Json, end: Json, check: float, own: Costs) -> Row:
-    """MMU: the share of the benchmark's walks that no placement makes cheaper (`near`), and shares of
-    `check_cycles` that are not its own walks: those of the kernel, of other components, and hits in the main
-    TLB."""
+    """For an MMU: the share of the benchmark's walks that no placement makes cheaper (`near`), and the shares
+    of `check_cycles` that are not its own walks: walks of the kernel, of other components, and hits in the
+    main TLB."""
     if "mpu" in end or check == 0:
         return dict.fromkeys(("near", "of_kernel", "of_others", "of_hits"))
     kernel = total(_difference(begin["kernel_walk_costs"], end["kernel_walk_costs"]))
@@ -122,7 +122,7 @@ def _parts(begin: Json, end: Json, check: float, own: Costs) -> Row:
 
 
 def per_access(row: Row, accesses: int) -> Row:
-    """The same for one access."""
+    """The row's values per access."""
     return {
         "cycles_an_access": row["cycles"] / accesses,
         "check_an_access": row["check_cycles"] / accesses,
@@ -139,14 +139,15 @@ def _of(marks: Sequence[Json], which: int) -> Json:
 
 
 def _between_us(report: Json) -> float | None:
-    """How far apart the adversary in the component acted, in the mean."""
+    """Mean time between acts of the adversary in the component, in us."""
     if not report["disturbed"]:
         return None
     return float(report["clocks"]) / float(report["clock_hz"]) / int(report["disturbed"]) * 1e6
 
 
 def _check_cycles(begin: Json, end: Json, costs: Costs, frequency_hz: int) -> float:
-    """MMU: what accesses waited for translations, hits of the main TLB included. MPU: the refills."""
+    """Cycles of the check. MMU: time in which accesses waited for translations, including hits of the main
+    TLB. MPU: the refills."""
     if "mpu" in end:
         return float(total(costs))
     stalled = [one["cores"][0]["stall_ps"]["walk"] for one in (begin, end)]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the systems of experiment `mxu` and runs them on the simulated machine, side by side; what is done
-is kept (means.py). mxu.py says which there are.
-"""
+"""Builds the systems of experiment `mxu` and runs them on the simulated machine, side by side; results are
+kept (means.py). mxu.py defines the systems."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from bulkhead.machine import armv7
 from bulkhead.microkernel.build import APP_TARGETS, board_directory, build_image
 from bulkhead.package.errors import PackageError
 
-LIMIT_PS = 60 * 10**12  # of simulated time: a program that an adversary lets do nothing never ends
+LIMIT_PS = 60 * 10**12  # simulated time; limits programs that an adversary never lets proceed
 OWN = ("manager", "scheduler")  # components of each system
 SEEDED = ("patterns", "cnn")  # programs with a parameter `seed`
 REPORT = "report "
@@ -39,20 +38,20 @@ REPORT = "report "
 
 @dataclass(frozen=True)
 class MxuPoint:
-    """One run: what its row begins with, and the system."""
+    """One run: the first values of its row, and the system."""
 
     values: Row
     system: dict[str, Any]
-    seed: int = 1  # of what caches replace, and of the program's own numbers
-    changes: tuple[tuple[str, int], ...] = ()  # settings of the machine, by their paths
-    may_be_refused: bool = False  # then its row says why it was
+    seed: int = 1  # for the replacement in caches and for the program's random numbers
+    changes: tuple[tuple[str, int], ...] = ()  # settings of the machine by path
+    may_be_refused: bool = False  # a refusal is not an error: its row has the reason
 
     @property
     def key(self) -> str:
         return key_of([*self.values.values(), *((f"s{self.seed}",) if self.seed != 1 else ())])
 
     def seeded(self) -> dict[str, Any]:
-        """The system as this seed has it."""
+        """The system with this seed."""
         first, *others = self.system["components"]
         if self.seed == 1 or first["image"]["app"] not in SEEDED:
             return self.system
@@ -60,7 +59,7 @@ class MxuPoint:
         return {**self.system, "components": [{**first, "params": params}, *others]}
 
     def on(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """The machine's settings as they are here."""
+        """The machine's settings with this point's changes."""
         made: dict[str, Any] = json.loads(json.dumps(settings)) | {"seed": self.seed}
         for path, value in self.changes:
             where, *keys, last = path.split(".")
@@ -70,8 +69,8 @@ class MxuPoint:
 
 
 def run_points(means: Means, what: str, points: Sequence[MxuPoint]) -> list[Row]:
-    """A row for each, in their order: its values, what was measured, what the program said in `report`.
-    Raises PointFailed."""
+    """A row for each point, in their order: its values, the measurements, and the program's `report`. Raises
+    PointFailed."""
     ensure_built(["target"], APP_TARGETS)
     armv7.ensure_armv7()
     names = [f"{what}-{point.key}" for point in points]
@@ -88,8 +87,8 @@ def run_points(means: Means, what: str, points: Sequence[MxuPoint]) -> list[Row]
 
 
 def _task(point: MxuPoint, name: str, directory: Path) -> Task | Row:
-    """What runs the point's image, which is built here; or the row of a system that is refused, where that
-    may be. Raises PointFailed."""
+    """The task that runs the point's image, which is built here; or the row of a system that is refused, if
+    that is allowed. Raises PointFailed."""
     directory.mkdir(parents=True, exist_ok=True)
     file = directory / "system.yaml"
     file.write_text(yaml.safe_dump(point.seeded(), sort_keys=False), encoding="utf-8")
@@ -127,7 +126,7 @@ def _row(point: MxuPoint, name: str, answer: dict[str, Any]) -> Row:
 
 
 def report_of(console: Sequence[str], name: str) -> dict[str, Any]:
-    """The last one of the program. Raises ProgramNotMeasured with what the console said last."""
+    """The program's last report. Raises ProgramNotMeasured with the last lines of the console."""
     for line in reversed(console):
         _, found, text = line.partition(REPORT)
         if found and text.startswith("{"):
@@ -138,7 +137,7 @@ def report_of(console: Sequence[str], name: str) -> dict[str, Any]:
 
 
 def _inputs(point: MxuPoint) -> str:
-    """Of all that the row depends on: system, platform, machine, kernel and programs."""
+    """Hash of everything that the row depends on: system, platform, machine, kernel and programs."""
     platform, text = _platform(point)
     assert platform.microkernel is not None
     board = board_directory(platform.microkernel)
@@ -153,7 +152,7 @@ def _inputs(point: MxuPoint) -> str:
 
 
 def _platform(point: MxuPoint) -> tuple[Platform, str]:
-    """And its text."""
+    """The point's platform, and its text."""
     path = platform_path(point.system["platform"])
     assert path is not None
     platform, source, _ = load_platform(path)

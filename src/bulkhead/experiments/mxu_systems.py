@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems of components for experiment `mxu` (X7): a benchmark, and an adversary in the same component or in
-one of its own. Plain data, as a system file has it; mxu_runs.py builds and runs them.
-"""
+"""Component systems for experiment `mxu` (X7): a benchmark, and an adversary in the same component or in one
+of its own. Plain data, in the form of a system file; mxu_runs.py builds and runs them."""
 
 from __future__ import annotations
 
@@ -12,13 +11,13 @@ from bulkhead.mxu.native import spec_flags
 Json = dict[str, Any]
 
 MMU_PLATFORM, MPU_PLATFORM = "zynq7020", "stm32f767"
-PATTERNS = ("sequential", "random", "stride", "matrix")  # by the number that patterns.c has for them
+PATTERNS = ("sequential", "random", "stride", "matrix")  # in the order of their numbers in patterns.c
 MATRIX_ROWS = 17
 WAYS = 8  # of the Zynq's L2
 
 KIB, MIB = 1024, 1024 * 1024
 
-# Where table nodes are: what the pattern's memory asks for, and what of the hardware the system has for it.
+# Places of table nodes: the specification of the pattern's memory, and the hardware that the system provides.
 PLACES: dict[str, tuple[tuple[str, ...], Json]] = {
     "locked": (("deterministic",), {}),
     "ways": (("l2",), {"ocm": "1 KiB", "locked_ways": 1}),
@@ -27,18 +26,18 @@ PLACES: dict[str, tuple[tuple[str, ...], Json]] = {
 }
 PAGE = {"page": "4 KiB"}  # as the published kernel maps
 POLICIES = ("round-robin", "random", "bit-plru")
-SYSTEM_REGIONS = 2  # of an MPU, and one for the stack: the rest is divided by `regions_left`
+SYSTEM_REGIONS = 2  # of an MPU; the stack has one more, and `regions_left` are shared by the rest
 MPU_REGIONS = 8
 
 
 def ways_mask(ways: int) -> int:
-    """So many ways, from the last one on, as the kernel takes them for table nodes
+    """Mask of the last `ways` ways, in which the kernel places table nodes
     (microkernel/arch/armv7a/outer_cache.c)."""
     return (1 << WAYS) - (1 << (WAYS - ways))
 
 
 def adversary(platform: str, period_us: int, *, static: bool = False) -> Json:
-    """In a component of its own, which goes first."""
+    """An adversary in a component of its own, with the highest priority."""
     return {
         "name": "adversary",
         "image": {"app": "adversary"},
@@ -73,12 +72,12 @@ def benchmark(app: str, params: Json, **more: Any) -> Json:
 
 
 def inside(platform: str, period_us: int) -> Json:
-    """Parameters of an adversary in the same component. 0: there is none."""
+    """Parameters of an adversary in the same component. 0: none."""
     return {"disturb_ns": period_us * 1000, "caches": int(platform == MMU_PLATFORM)} if period_us else {}
 
 
 def pattern(name: str, nbytes: int, accesses: int) -> Json:
-    """Its parameters. Of the matrices all rows are read, whatever `accesses` says, unless it is few."""
+    """The pattern's parameters. Matrices read all rows, whatever `accesses` says, unless that is small."""
     number = PATTERNS.index(name)
     if name != "matrix":
         return {"pattern": number, "bytes": nbytes, "accesses": accesses}
@@ -87,17 +86,18 @@ def pattern(name: str, nbytes: int, accesses: int) -> Json:
 
 
 def mmu_bytes(name: str) -> int:
-    """As many integers as accesses, 1 MiB; of a stride, 16384 pages, for which four entries of 16 MiB do."""
+    """Bytes of the pattern's memory: 1 MiB, as many integers as accesses; for `stride` 16384 pages, which
+    four entries of 16 MiB map."""
     return {"stride": 64 * MIB, "matrix": 512 * (128 + MATRIX_ROWS)}.get(name, MIB)
 
 
 def node_ways(name: str) -> int:
-    """Ways for table nodes: those of 64 MiB in pages are more than the 64 KiB of one."""
+    """Ways for table nodes: those of 64 MiB in pages need more than one way of 64 KiB."""
     return 2 if name == "stride" else 1
 
 
 def mpu_bytes(name: str) -> int:
-    """64 KiB; the matrices need some more, of which half is a region, too."""
+    """Bytes of the pattern's memory: 64 KiB; the matrices need more, and half of it must be a region, too."""
     return 80 * KIB if name == "matrix" else 64 * KIB
 
 
@@ -110,8 +110,8 @@ def mmu_pattern(name: str, place: str, accesses: int, period_us: int = 0, *, eac
     params |= inside(MMU_PLATFORM, period_us)
     if each:
         params |= {"each": 1, "caches": 1}
-    # Other memory of the program, its code and its stack have nodes where the case's are; in OCM beside
-    # locked entries.
+    # The program's other memory, code and stack have their nodes at the place of the case; in OCM for locked
+    # entries.
     rest = [] if place == "plain" else ["l2"]
     return system(MMU_PLATFORM, benchmark("patterns", params, spec=rest), PAGE | hardware)
 
@@ -120,8 +120,8 @@ CYCLES_PER_S = 767_000_000  # of the Zynq's cores
 
 
 def assumed(parameter: str, value: int) -> list[tuple[str, int]]:
-    """Settings of the machine, by their paths, for one of the platform's assumed parameters: `walk`, the
-    cycles of a walk beside its reads; `latency`, those of a hit in L2 or in the memory on the chip."""
+    """Settings of the machine, by path, for an assumed parameter of the platform: `walk` (cycles of a walk
+    besides its reads) or `latency` (cycles of a hit in L2 or in on-chip memory)."""
     if parameter == "walk":
         return [("cores.mmu.walk_cycles", value)]
     time_ps = value * 10**12 // CYCLES_PER_S
@@ -129,7 +129,7 @@ def assumed(parameter: str, value: int) -> list[tuple[str, int]]:
 
 
 def regions(dynamic: int, static: int) -> int:
-    """`system_regions` that leave so many dynamic ones, besides static ones and the stack's."""
+    """The value of `system_regions` that leaves `dynamic` regions, besides static ones and the stack's."""
     return MPU_REGIONS - dynamic - static - 1
 
 
@@ -142,9 +142,9 @@ def mpu_pattern(
     policy: str = "round-robin",
     each: bool = False,
 ) -> Json:
-    """`case`: static; dynamic: three regions of two pages; half: the first half of the memory is static. Of
-    these the adversary is in the same component. apart, static-apart, both-static: it has a component of its
-    own; then the benchmark is dynamic, static, static, and the adversary dynamic, dynamic, static."""
+    """`case` is static; dynamic: three regions of two pages; half: the first half of the memory is static. In
+    these the adversary is in the same component. In apart, static-apart and both-static it has a component of
+    its own: the benchmark is then dynamic, static, static, and the adversary dynamic, dynamic, static."""
     static = case in ("static", "static-apart", "both-static")
     apart = case in ("apart", "static-apart", "both-static")
     params = pattern(name, mpu_bytes(name), accesses)
@@ -153,7 +153,7 @@ def mpu_pattern(
         params |= inside(MPU_PLATFORM, period_us)
     if each:
         params |= {"each": 1}
-    # The program's own variables are static: dynamic regions are for the pattern's memory.
+    # The program's own variables are static, so that dynamic regions serve only the pattern's memory.
     one = benchmark("patterns", params, spec=["deterministic"])
     hardware: Json = {
         "region": "8 KiB",
@@ -174,7 +174,7 @@ APPS: dict[str, Json] = {
 
 
 def mmu_app(app: str, params: Json, place: str, ways: int, period_us: int = 0) -> Json:
-    """`ways`: locked ones, of which the kernel's has table nodes where `place` is `ways`."""
+    """`ways`: number of locked ways; the kernel's has table nodes if `place` is `ways`."""
     spec, hardware = PLACES[place]
     hardware = dict(hardware)
     params = params | inside(MMU_PLATFORM, period_us)
@@ -184,11 +184,11 @@ def mmu_app(app: str, params: Json, place: str, ways: int, period_us: int = 0) -
     return system(MMU_PLATFORM, one, PAGE | hardware)
 
 
-HALF = 3  # dynamic regions beside static ones
+HALF = 3  # dynamic regions besides static ones
 
 
 def mpu_app(app: str, params: Json, case: str, period_us: int = 0) -> Json:
-    """`case`: static: all memory is; half: the program's variables are static, its heap has HALF dynamic
+    """`case` is static: all memory; half: the program's variables are static, its heap has HALF dynamic
     regions; a number: so many dynamic regions for variables and heap."""
     params = params | inside(MPU_PLATFORM, period_us)
     static = ["deterministic"]

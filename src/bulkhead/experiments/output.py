@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment leaves: a table (Parquet, CSV), plots (SVG, PNG), and one page with all of it.
+"""Files of an experiment: a table (Parquet, CSV), plots (SVG, PNG), and one page with all of them.
 
-Called by the command `experiment` when all points are there. It computes nothing: rows.py did.
+The command `experiment` calls this when all points are done. rows.py has computed the rows.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Recorded = tuple[Sequence[PointJob], Sequence[dict[str, Any]]]
 _INCHES = (6.4, 3.6)
 _DPI = 150
 _BAND = 0.2  # opacity of an interval
-_GROUP = 0.8  # of the room between two words on the axis: what all their bars take
-_NAMED_INSIDE = 9  # series: more have their names above the axes, and the figure grows by these lines
+_GROUP = 0.8  # width of all bars of a word, as part of the distance between words
+_NAMED_INSIDE = 9  # most series named inside the axes; names of more are above, and the figure grows
 _LINE_INCHES = 0.19
-_ACROSS = 100  # characters of names beside each other, each with its mark
-_LINES = ("-", "--", ":", "-.")  # when colors come again
-_POINT, _FEW = "o", 8  # points are seen, and one alone is no line
-_WORDS = 45  # characters of all words on the axis, beyond which they are turned
+_ACROSS = 100  # characters of names in a line, with their marks
+_LINES = ("-", "--", ":", "-.")  # styles for repeated colors
+_POINT, _FEW = "o", 8  # short lines have marks, and a single point needs one
+_WORDS = 45  # characters of all words on the axis above which they are rotated
 
 
 def write_output(
@@ -49,7 +49,8 @@ def write_output(
     facts: dict[str, str],
     recorded: Recorded = ((), ()),
 ) -> list[Path]:
-    """The files, in the order in which people look at them. `recorded`: points, and their results."""
+    """Writes the files. Returns them in the order in which users look at them. `recorded`: points and their
+    results."""
     directory.mkdir(parents=True, exist_ok=True)
     table = polars.DataFrame([_flat(row) for row in rows], infer_schema_length=None)
     parquet, csv, page = (directory / name for name in ("rows.parquet", "rows.csv", "report.html"))
@@ -80,7 +81,7 @@ def write_output(
 
 
 def _file_name(plot: Plot, plots: Sequence[Plot]) -> str:
-    """By what is drawn, and over what where that is drawn more than once."""
+    """Name by the drawn column; with the x column and values if that column is drawn more than once."""
     same = [one for one in plots if one.y == plot.y]
     if plot is same[0]:
         return plot.y
@@ -88,7 +89,7 @@ def _file_name(plot: Plot, plots: Sequence[Plot]) -> str:
 
 
 def _where(plot: Plot) -> list[Any]:
-    """What the plot is of, in words: that a column is empty is none."""
+    """Values that select the plot's rows, without empty ones."""
     return [value for value in plot.where.values() if value is not None]
 
 
@@ -107,7 +108,7 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
             label = ", ".join(_label(name, value) for name, value in zip(plot.series, key, strict=True))
             color, line = PALETTE[index % len(PALETTE)], _LINES[index // len(PALETTE) % len(_LINES)]
             if plot.kind == "bars":
-                # Side by side are those that the word has, without gaps for the others.
+                # Only the bars of this word, without gaps for other series.
                 x = [
                     words.index(at) + (beside[at].index(key) + 0.5 - len(beside[at]) / 2) * width
                     for at in _words(plot, own)
@@ -150,7 +151,7 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
 
 
 def _errors(plot: Plot, rows: Sequence[Row]) -> tuple[list[float], list[float]] | None:
-    """How far each interval reaches below and above; None where the rows have none."""
+    """Distances from the values to both ends of the intervals; None if the rows have no intervals."""
     ends = [(row.get(plot.y + LOW), row.get(plot.y + HIGH)) for row in rows]
     if not ends or any(end is None for both in ends for end in both):
         return None
@@ -161,7 +162,7 @@ def _errors(plot: Plot, rows: Sequence[Row]) -> tuple[list[float], list[float]] 
 
 
 def series_of(plot: Plot, rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    """Rows by their series. Over a number, what is the same point at all its values says nothing of it."""
+    """Rows by series. For lines, a series in which all rows come from the same run is left out."""
     series: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         series.setdefault(tuple(_one(row[key]) for key in plot.series), []).append(row)
@@ -172,7 +173,7 @@ def series_of(plot: Plot, rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row
 
 
 def _points(rows: Sequence[Row]) -> set[Any]:
-    """Which runs they are of."""
+    """The runs that the rows come from."""
     return {row.get("digest", number) for number, row in enumerate(rows)}
 
 
@@ -181,7 +182,7 @@ def _words(plot: Plot, rows: Sequence[Row]) -> list[Any]:
 
 
 def _name(figure: Figure, axes: Axes, *, inside: bool) -> None:
-    """Names of the series: in a corner, or above the axes, where bars or many lines leave none free."""
+    """Names of the series: in a corner, or above the axes if bars or many lines leave no corner free."""
     names = axes.get_legend_handles_labels()[1]
     if inside and len(names) <= _NAMED_INSIDE:
         axes.legend(fontsize=8.5)
@@ -194,7 +195,7 @@ def _name(figure: Figure, axes: Axes, *, inside: bool) -> None:
 
 
 def _one(value: Any) -> Any:
-    """A list as one word: series and bars are told apart by what they are called."""
+    """A list as one word, by which series and bars are distinguished."""
     return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
@@ -203,7 +204,7 @@ def _label(name: str, value: Any) -> str:
 
 
 def _images(draw: Callable[[Figure], None], picture: str, base: Path) -> list[Path]:
-    """The picture for a page and for a paper."""
+    """The picture as SVG for pages and as PNG for papers."""
     vector, pixels = base.with_suffix(".svg"), base.with_suffix(".png")
     vector.write_text(picture.replace("currentColor", "#1d2329"), encoding="utf-8")
     figure = Figure(figsize=_INCHES, layout="constrained")
@@ -247,5 +248,5 @@ def _cell(value: Any) -> str:
 
 
 def _flat(row: Row) -> Row:
-    """Lists as text: a table has one value in a cell."""
+    """Lists as text: a cell of a table has one value."""
     return {key: _one(value) for key, value in row.items()}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--set KEY=VALUE` of an experiment: other values than its file has, or more of them.
+"""`--set KEY=VALUE` of an experiment: values that replace those of its file.
 
-The command calls it between reading the file and making points; what is wrong is refused by its key.
+The command calls it after reading the file and before making points. Errors name the key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from bulkhead.experiments.sweep import BadRange, is_value, plain, values_of, wor
 
 
 def with_settings(experiment: Experiment | Sectioned, settings: Sequence[str]) -> Experiment | Sectioned:
-    """`--set key=value`: a swept or fixed value, or the platform; ranges as `8..512..8`."""
+    """Applies `--set key=value`: a swept or fixed value, or the platform; ranges as `8..512..8`. Raises
+    BadExperiment."""
     if isinstance(experiment, Sectioned):
         if settings:
             name = experiment.name
@@ -70,7 +71,7 @@ def with_settings(experiment: Experiment | Sectioned, settings: Sequence[str]) -
 
 
 def with_seeds(experiment: Experiment | Sectioned, seeds: int | None) -> Experiment | Sectioned:
-    """`--seeds N`."""
+    """Applies `--seeds N`. Raises BadExperiment."""
     if seeds is None:
         return experiment
     if isinstance(experiment, Sectioned) and _measured_otherwise(experiment):
@@ -79,7 +80,7 @@ def with_seeds(experiment: Experiment | Sectioned, seeds: int | None) -> Experim
 
 
 def quick(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
-    """`--quick`: the values that the file has for it."""
+    """Applies `--quick`: the file's values for it. Raises BadExperiment."""
     if isinstance(experiment, Sectioned):
         if not all(one.experiment or _has(name, "quick") for name, one in experiment.sections.items()):
             raise BadExperiment(f"--quick: '{experiment.name}' has sections without a quick form (--only)")
@@ -94,14 +95,14 @@ def quick(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
 
 
 def full(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
-    """`--full`: as much as was published, where that takes too long for every day."""
+    """Applies `--full`: the published size, which takes too long for everyday use. Raises BadExperiment."""
     if not isinstance(experiment, Sectioned) or not all(_has(name, "full") for name in experiment.sections):
         raise BadExperiment(f"--full: '{experiment.name}' has no longer form")
     return experiment.model_copy(update={"size": "full"})
 
 
 def _measured_otherwise(what: Sectioned) -> bool:
-    """Has it sections that are no experiments, and have no seeds?"""
+    """Whether it has sections that are no experiments and have no seeds."""
     from bulkhead.experiments.sections import WAYS
 
     return any(one.experiment is None and not WAYS[name].seeded for name, one in what.sections.items())
@@ -125,7 +126,7 @@ def _swept(key: str, value: Any) -> list[Any]:
 
 
 def _plots_over(experiment: Experiment, keys: Sequence[str]) -> Iterator[Plot]:
-    """What the bars of a file show, over numbers that are swept instead of fixed."""
+    """Line plots of the data of bar plots, over fixed numbers that are swept now."""
     for key in keys:
         if not all(isinstance(plain(value), (int, float)) for value in values_of(key, experiment.sweep[key])):
             continue
@@ -142,7 +143,7 @@ def _plots_over(experiment: Experiment, keys: Sequence[str]) -> Iterator[Plot]:
 
 
 def _at_one_value(experiment: Experiment, meant: Mapping[str, Any]) -> Experiment:
-    """Bars, and what is drawn over time, are of the value that the file has, or else of the first one."""
+    """Bars and plots over time show the file's value of a key that is swept now, or else its first value."""
     at: dict[str, Any] = {}
     for key, value in meant.items():
         values = [plain(one) for one in values_of(key, experiment.sweep[key])]
@@ -162,7 +163,8 @@ def _at_one_value(experiment: Experiment, meant: Mapping[str, Any]) -> Experimen
 
 
 def _swept_value(experiment: Experiment, key: str, value: Any) -> Any:
-    """What no part takes as `$key` chooses between what the file knows, and nothing else."""
+    """A swept value that no part uses as `$key` only selects among the file's values. Raises BadExperiment
+    for others."""
     if any(f"${key}" in str(part.given()) + str(part.memory) for part in experiment.parts):
         return value
     known = [word(one) for one in values_of(key, experiment.sweep[key])]
@@ -181,5 +183,5 @@ def _set_value(setting: str, text: str) -> Any:
 
 
 def _exact(value: Any) -> Any:
-    """As a file has a number with a point."""
+    """A float in the type that the file's numbers have."""
     return Decimal(repr(value)) if isinstance(value, float) else value

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What partitions got, from a run's results: traffic and room of each one as the machine counts them by
-owner of memory, and how far MPAM's monitors, which count by label, are off.
+"""Results of partitions from a run: traffic and cache use of each one as the machine counts them by owner of
+memory, and the error of MPAM's monitors, which count by label.
 
 rows.py calls this for the result `partitions`. Pure arithmetic.
 """
@@ -21,7 +21,8 @@ COUNTED_BY_OWNER = {"read": "misses", "written": "write_backs"}  # of the last l
 
 
 def partition_columns(result: Result, measured: int, level: str) -> Row:
-    """`measured`: owner of the measured part's memory; all others are beside it. `level`: the last one."""
+    """The columns. `measured`: owner of the measured part's memory; others are all other owners. `level`: the
+    last one."""
     others = [owner for owner in range(1, len(result["held"][level])) if owner != measured]
     made: Row = {
         "measured_mb_s": _mb_s(result, level, [measured]),
@@ -41,7 +42,7 @@ def partition_columns(result: Result, measured: int, level: str) -> Row:
 
 
 def _most(differences: Any) -> int | None:
-    """The one furthest from 0; None: there are no partitions."""
+    """The difference furthest from 0; None: there are no partitions."""
     found: list[int] = list(differences)
     return max(found, key=abs) if found else None
 

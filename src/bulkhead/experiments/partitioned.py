@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment's file says of MPAM's partitions, and of the machine itself: which ones at which points.
+"""Keys of an experiment's file about MPAM partitions and settings of the machine, for selected points.
 
-model.py puts it into jobs; machine/partitions.py says what the keys mean. Nothing here runs anything.
+model.py puts them into jobs; machine/partitions.py defines the keys. Nothing here runs anything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Job = dict[str, Any]
 
 
 class PartitionChoice(Model):
-    """A partition, at points with these values. Where several have one name, the first one is meant."""
+    """A partition, at points with these values. Of several with one name, the first that applies is used."""
 
     name: Text
     when: dict[Text, Any] = {}
@@ -27,7 +27,7 @@ class PartitionChoice(Model):
 
 
 class Change(Model):
-    """Settings of the machine by their path, at points with these values."""
+    """Settings of the machine by path, at points with these values."""
 
     when: dict[Text, Any] = {}
     set: dict[Text, Any]
@@ -36,7 +36,7 @@ class Change(Model):
 def partitions_at(
     choices: Sequence[PartitionChoice], point: Point, fill: Callable[[Any, Point], Any]
 ) -> list[Job]:
-    """As a job has them: of what has no value at the point nothing is asked."""
+    """The partitions of a job; keys without a value at the point are left out."""
     found: dict[str, Job] = {}
     for one in choices:
         if one.name in found or not is_at(one.when, point):
@@ -51,7 +51,7 @@ def partitions_at(
 
 
 def labelled(parts: Sequence[Job], partitions: Sequence[Job]) -> list[Job]:
-    """Parts without a partition that there is not at this point."""
+    """The parts, without partitions that do not exist at this point."""
     names = [one["name"] for one in partitions]
     return [
         part

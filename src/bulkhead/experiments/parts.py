@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a part of an experiment can say, and what it must be once a point's values are in it.
+"""Models of a part of an experiment, in the file and with a point's values.
 
-A file is checked against `Part`, where any value may still be `$name`; each point's parts against
+A file is checked against `Part`, in which any value may still be `$name`; each point's parts against
 `PointPart`. The machine checks what the values mean.
 """
 
@@ -37,11 +37,11 @@ Value = Annotated[Any, BeforeValidator(_filled)]
 Number = Annotated[int, BeforeValidator(_number)]
 
 
-Half = Literal["low", "high"]  # of the colors that a platform has (machine/placement.py)
+Half = Literal["low", "high"]  # of the platform's colors (machine/placement.py)
 
 
 class Part(Model):
-    """As the file has it."""
+    """A part in the file."""
 
     name: Text
     core: Value
@@ -56,16 +56,16 @@ class Part(Model):
     translation: Value = None  # machine/spaces.py
     tables: Value = None
     stage2_tables: Value = None
-    # As a domain's of a system file (machine/regulation.py):
+    # Like those of a domain in a system file (machine/regulation.py):
     criticality: Value = None
     bandwidth: Value = None
     bandwidth_when: dict[Text, Any] = {}  # only at points with these values
-    partition: Value = None  # by name, where the point has it (partitioned.py)
-    # A program:
+    partition: Value = None  # by name, if the point has it (partitioned.py)
+    # For a program:
     workload: Value = None
     params: dict[Text, Value] = {}
     endless: Value = None
-    # A generator (machine/generator.h):
+    # For a generator (machine/generator.h):
     kind: Value = None
     walks: Value = None
     stride_bytes: Value = None
@@ -81,7 +81,7 @@ class Part(Model):
 
 
 class PointPart(Model):
-    """As a job has it; keys that are left out have the machine's own values."""
+    """A part in a job; keys that are left out have the machine's defaults."""
 
     name: str
     core: Annotated[Number, Field(lt=64)]
@@ -109,7 +109,7 @@ class PointPart(Model):
 
 
 def problems_of(part: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with a part of a point, its keys named."""
+    """Errors of a point's part, with their keys."""
     ready = {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
     try:
         PointPart.model_validate(ready)
@@ -122,7 +122,7 @@ def problems_of(part: dict[str, Any]) -> Iterator[str]:
 
 
 def references(value: Any) -> Iterator[str]:
-    """Names of the point's values that stand in it, at any depth."""
+    """Names of the point's values that a value refers to, at any depth."""
     if isinstance(value, str):
         yield from REFERENCE.findall(value)
     elif isinstance(value, dict):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program's traffic over time looks like, as numbers: how long it asks for little at first, what it
-asks for then, and its peaks. A regulator lives from such phases, which a mean does not show.
+"""The traffic of a program over time as numbers: the length of an initial phase with little traffic, the
+traffic after it, and its peaks. A regulator depends on these phases, which a mean does not show.
 
-rows.py makes these rows of points whose result is `phases`; the series themselves are drawn by series.py.
+rows.py uses this for points whose result is `phases`; series.py draws the series themselves.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 from bulkhead.machine.facts import MB, PS_PER_S
 
-QUIET_MB_S = 100  # below this, a core asks for little
-PEAK_MB_S = 1500  # from this on, an interval is part of a peak
+QUIET_MB_S = 100  # below this rate, traffic is little
+PEAK_MB_S = 1500  # an interval with at least this rate belongs to a peak
 _MS = 10**9
 
 
 def phases(result: dict[str, Any]) -> dict[str, Any]:
-    """Of the whole machine's traffic, interval by interval."""
+    """Columns about the traffic of the whole machine, from its intervals."""
     intervals = result["regulation"]["intervals"]
     ends = intervals["end_ps"]
     lengths = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
@@ -44,6 +44,6 @@ def _mean(moved: Sequence[int], lengths: Sequence[int]) -> float | None:
 
 
 def _runs(rates: Sequence[float]) -> int:
-    """Stretches of intervals that are peaks."""
+    """Number of peaks: runs of consecutive intervals."""
     high = [rate >= PEAK_MB_S for rate in rates]
     return sum(now and not before for before, now in zip([False, *high], high, strict=False))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment's file says of budgets and regulators: which policy at which points, where static
-budgets come from, and which time series are drawn.
+"""Keys of an experiment's file about budgets and regulators: the policy of points, the search of static
+budgets, and time series to draw.
 
-model.py puts it into jobs; machine/regulation.py says what the values mean. Nothing here runs anything.
+model.py puts them into jobs; machine/regulation.py defines the values. Nothing here runs anything.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Point = dict[str, Any]
 
 MB = 10**6
 
-RT_BUDGET, NRT_BUDGET = "budget.rt", "budget.nrt"  # values of a point that the search finds
+RT_BUDGET, NRT_BUDGET = "budget.rt", "budget.nrt"  # values of a point that the search sets
 
 
 def _margin(value: object) -> object:
@@ -33,7 +33,7 @@ def _margin(value: object) -> object:
 
 
 class RegulationChoice(Model):
-    """A job's `regulation`, at points with these values."""
+    """`regulation` of a job, at points with these values."""
 
     when: dict[Text, Any] = {}
     policy: Value
@@ -57,29 +57,29 @@ class RegulationChoice(Model):
 
 
 class Search(Model):
-    """The smallest static budget of the measured part that leaves its slowdown alone within a bound; the
-    others share what is left of the guaranteed bandwidth."""
+    """A search for the smallest static budget of the measured part that keeps its slowdown alone within a
+    bound; the others share the rest of the guaranteed bandwidth."""
 
     when: dict[Text, Any] = {}
     guaranteed: BytesPerS
-    slowdown: Annotated[Fraction, BeforeValidator(_margin)]  # by so much at most
+    slowdown: Annotated[Fraction, BeforeValidator(_margin)]  # largest slowdown
     step: BytesPerS
 
 
 class Series(Model):
-    """A plot over time: a line for each point that has these values."""
+    """A plot over time with a line for each point that has these values."""
 
     where: dict[Text, Any]
     y: Literal["utilization", "mb_s", "lines_mb_s", "limit_mb_s", "throttled"]
     y_label: Text
-    core: Annotated[int, Field(ge=0, lt=64)] | None = None  # of y; none: the first that a part has
+    core: Annotated[int, Field(ge=0, lt=64)] | None = None  # of y; none: the first core with a part
     series: tuple[Text, ...] = ()
     until_ms: Annotated[int, Field(gt=0)] | None = None
 
 
 def is_at(when: dict[str, Any], point: Point) -> bool:
-    """Has the point, or the row, one of the wanted values for each key? A list is several: those that are
-    wanted, and those that a row has (`nrt`, the workloads beside)."""
+    """Whether the point or row has one of the wanted values for each key. Both the wanted value and the row's
+    may be lists (a row's `nrt`: the other workloads)."""
 
     def words(values: list[Any]) -> set[str]:
         return {word(one) for one in values}
@@ -96,14 +96,15 @@ def rate_text(rate: int) -> str:
 
 
 def choice_at(choices: Sequence[RegulationChoice], point: Point) -> RegulationChoice | None:
-    """The first one that is meant for the point."""
+    """The first choice that applies to the point."""
     return next((one for one in choices if is_at(one.when, point)), None)
 
 
 def with_budgets(
     search: Search | None, point: Point, find: Callable[[Point], dict[str, Any]] | None
 ) -> Point:
-    """The point with the values that a search finds; before it has run they stand for any."""
+    """The point with the budgets that the search found. Before the search has run (`find` is None), they are
+    placeholders."""
     if search is None:
         return point
     if not is_at(search.when, point):

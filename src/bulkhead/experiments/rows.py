@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what the machine counted to the rows of an experiment: one for each point, its keys fixed.
+"""Rows of an experiment from the machine's counts: one for each point, with fixed keys.
 
-Pure arithmetic on results; a row begins with the point's values and ends with the run's digest.
+Pure arithmetic on results. A row begins with the point's values and ends with the run's digest.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ PS_PER_NS = 1000
 def rows_of(
     experiment: Experiment, points: Sequence[PointJob], results: Sequence[dict[str, Any]]
 ) -> list[Row]:
-    """One row for each point, in their order. Behind the points' results are those of what runs alone."""
+    """One row for each point, in their order. `results` has the points' results, then those of parts that ran
+    alone."""
     rows = _measured(experiment, points, results)
     if experiment.relative is not None:
         rows = _related(experiment.relative, list(experiment.sweep), rows)
@@ -35,7 +36,7 @@ def rows_of(
 
 
 def _related(wanted: Relative, axes: Sequence[str], rows: Sequence[Row]) -> list[Row]:
-    """With `relative`, which is None where the other row is none of these."""
+    """The rows with the column `relative`, which is None if the row that it refers to does not exist."""
 
     def place(row: Row) -> tuple[str, ...]:
         return tuple(word(row[axis]) for axis in axes)
@@ -78,7 +79,8 @@ def _measured(
 
 
 def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) -> Row:
-    """Maximum and mean time of the measured part's walks, those at first left out."""
+    """Maximum and mean time of the measured part's walks, without the first ones. Raises ValueError if none
+    is left."""
     name = measured_part(experiment)
     number = next(i for i, walk in enumerate(result["walks"]) if walk["name"] == name)
     times = result["walks"][number]["walk_ps"][experiment.leave_out :]
@@ -95,7 +97,7 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
         "p99_ns": sorted(times)[-(-len(times) * 99 // 100) - 1] / PS_PER_NS,
         "walks": len(times),
         "evicted_by_others": lost,
-        # Of a walk on average, all of them: misses of the main TLB, and time that translation took.
+        # Means per walk, over all walks: misses of the main TLB, and time of translation.
         "tlb_misses": core["events"]["l2_tlb_refill"] / all_walks,
         "translation_ns": core["stall_ps"]["walk"] / all_walks / PS_PER_NS,
         "miss_ns": _by(core["stall_ps"]["walk"] / PS_PER_NS, core["events"]["l2_tlb_refill"]),
@@ -106,7 +108,7 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
 
 
 def partition_row(experiment: Experiment, one: PointJob, result: dict[str, Any]) -> Row:
-    """Walk times, and what each partition had of cache and memory."""
+    """Walk times, and each partition's use of cache and memory."""
     name = measured_part(experiment)
     owner = next(number for number, part in enumerate(one.job["parts"], 1) if part["name"] == name)
     last = list(result["levels"])[-1]
@@ -114,7 +116,7 @@ def partition_row(experiment: Experiment, one: PointJob, result: dict[str, Any])
 
 
 def phase_row(one: PointJob, result: dict[str, Any]) -> Row:
-    """What the traffic over time looks like."""
+    """The row of a point whose result is `phases`."""
     return {
         **one.point,
         **phases(result),
@@ -127,7 +129,7 @@ def phase_row(one: PointJob, result: dict[str, Any]) -> Row:
 def slowdowns(
     experiment: Experiment, one: PointJob, result: dict[str, Any], alone: dict[str, dict[str, Any]]
 ) -> Row:
-    """Mean iteration of each workload beside the others, by that of the same workload alone."""
+    """Mean time of an iteration of each workload, divided by that of the same workload alone."""
     parts = one.job["parts"]
     rt = next(i for i, part in enumerate(parts) if part["name"] == measured_part(experiment))
     nrt = [i for i in range(len(parts)) if i != rt]
@@ -164,21 +166,21 @@ def slowdowns(
 def _traffic(
     result: dict[str, Any], parts: Sequence[dict[str, Any]], alone: dict[str, dict[str, Any]]
 ) -> float | None:
-    """Progress of those beside by what they move, which also counts what no iteration has ended with:
-    traffic a second alone by that beside the measured part, of all of them together."""
+    """Slowdown of the other parts by traffic, which also counts unfinished iterations: their traffic per
+    second alone, divided by that together with the measured part, for all of them together."""
     by_themselves = sum(_core_mb_s(alone[alone_key(part)], part["core"]) for part in parts)
     beside = sum(_core_mb_s(result, part["core"]) for part in parts)
     return by_themselves / beside if parts and beside else None
 
 
 def _core_mb_s(result: dict[str, Any], core: int) -> float:
-    """Of all lines that a core had fetched or written back."""
+    """Rate in MB/s of all lines that a core fetched or wrote back."""
     lines = result["cores"][core]["events"]["bus_access"]
     return float(lines * result["line_bytes"] / MB * PS_PER_S / result["simulated_ps"])
 
 
 def _interrupt_ns(result: dict[str, Any], core: int) -> float | None:
-    """What an interrupt of the core's budget takes, on average; None if there was none."""
+    """Mean duration in ns of an interrupt of the core's budget; None if there was none."""
     for one in result.get("regulation", {}).get("budgets", []):
         taken = one["interrupts"]
         count = taken["overflows"] + taken["periods"] + taken["messages"]
@@ -188,14 +190,15 @@ def _interrupt_ns(result: dict[str, Any], core: int) -> float | None:
 
 
 def _throttled(result: dict[str, Any], core: int) -> float:
-    """Share of the time that a core waited for its next period."""
+    """Share of the time in which a core waited for its next period."""
     budgets = result.get("regulation", {}).get("budgets", [])
     stopped = sum(one["throttled_ps"] for one in budgets if one["core"] == core)
     return float(stopped / result["simulated_ps"])
 
 
 def _mean_ns(experiment: Experiment, result: dict[str, Any]) -> list[float | None]:
-    """None for who made none, where nobody waits for it."""
+    """Mean time of an iteration for each program; None without iterations, if nothing waits for them. Raises
+    ValueError."""
     found = counted(result["programs"], experiment.leave_out)
     for program, iterations in zip(result["programs"], found, strict=True):
         waited_for = experiment.wait_for == "all" or program["name"] == measured_part(experiment)

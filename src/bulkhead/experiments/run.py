@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs an experiment and makes its tables: one of all its points, or one for each of its sections.
 
-Called by the command `experiment`, which writes and shows them. What is done is kept, and not done again
-unless what it depends on has changed.
+Called by the command `experiment`, which writes and shows them. Results are kept and reused until an input
+changes.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from bulkhead.machine.native import built_machine
 
 @dataclass(frozen=True)
 class Table:
-    """Rows, and what is said of them."""
+    """Rows, and how they are shown."""
 
     sheet: Sheet
     rows: list[Row]
     directory: Path  # for its files
     section: str = ""
     recorded: Recorded = ((), ())
-    traces: Sequence[Trace] = ()  # recorded programs that were run
+    traces: Sequence[Trace] = ()  # recorded programs that ran
 
 
 def tables_of(
     what: Experiment | Sectioned, only: Sequence[str], means: Means, *, again: bool
 ) -> Iterator[Table]:
-    """Each as soon as it is there. `only`: points with these values, or sections with these names; `again`:
-    nothing that was kept is used. Raises BadExperiment, PointFailed, ValueError."""
+    """Each table as soon as it is complete. `only`: points with these values, or sections with these names;
+    `again`: no kept result is used. Raises BadExperiment, PointFailed, ValueError."""
     if isinstance(what, Experiment):
         yield _of_points(what, only, means, again)
     else:
@@ -59,7 +59,7 @@ def tables_of(
 
 
 def _experiment_of(what: Sectioned, section: str) -> Experiment:
-    """The one that the section is, as it is run here."""
+    """The experiment of a section, in the size and with the seeds of this run."""
     found = load_experiment(str(what.sections[section].experiment))
     made = with_seeds(quick(found) if what.size == "quick" else found, what.seeds)
     if not isinstance(made, Experiment):
@@ -91,7 +91,7 @@ def _of_points(what: Experiment, only: Sequence[str], means: Means, again: bool)
 def rows_of_seeds(
     what: Experiment, points: Sequence[PointJob], run: Callable[[Sequence[tuple[str, Job]]], list[Result]]
 ) -> tuple[list[Row], list[Result]]:
-    """All seeds of all points are run: a row for each point, and what the first seed gave."""
+    """Runs all seeds of all points. Returns a row for each point, and the results of the first seed."""
     jobs = [(one.key, one.job) for one in points]
     if what.result == "slowdown":
         jobs += alone_jobs(points)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment's file says of its rows: what is drawn of them, beside which figures they stand, to
-which of them others are in relation, and which number is the one that people remember.
+"""Keys of an experiment's file about its rows: plots, published figures for comparison, relations between
+rows, and the headline.
 
 model.py has these keys; rows.py, sensitivity.py and the command `published` use them. Nothing here runs
 anything.
@@ -15,22 +15,24 @@ from bulkhead.experiments.regulated import Series
 
 
 class Published(Model):
-    """Rows with these values have a figure of somebody's board beside their own (published/figures.yaml)."""
+    """A published figure of a real board (published/figures.yaml), for comparison with rows that have these
+    values."""
 
     where: dict[Text, Any]
     y: Text
-    figure: Text  # its id
+    figure: Text  # id of the figure
 
 
 class Relative(Model):
-    """`relative` of a row: its `y` by that of the row that has these values and is the same otherwise."""
+    """The column `relative` of a row: its `y` divided by that of the row with these values and otherwise
+    equal ones."""
 
     to: dict[Text, Any]
     y: Text
 
 
 class Headline(Model):
-    """The one row with these values, and what is read from it."""
+    """The row with these values, and the column that is its headline."""
 
     where: dict[Text, Any] = {}
     y: Text
@@ -45,34 +47,34 @@ class Plot(Model):
     y_label: Text
     series: tuple[Text, ...] = ()
     log: bool = False
-    scale: float = 1.0  # what y is divided by
+    scale: float = 1.0  # y is divided by this
     where: dict[Text, Any] = {}  # only rows with these values
 
 
 class Printed(Model):
-    """What a terminal has room for."""
+    """Columns that fit into a terminal."""
 
     where: dict[Text, Any] = {}  # only rows with these values
     columns: tuple[Text, ...]
 
 
 class Shown(Model):
-    """What is shown of some rows."""
+    """How rows are shown."""
 
     title: Text
     plots: tuple[Plot, ...] = ()
-    table: Printed | None = None  # in a terminal; nothing: rows and columns as evenly as they fit
+    table: Printed | None = None  # in a terminal; none: as many evenly chosen rows and columns as fit
     about: Text = "-"
 
 
 class SheetSection(Shown):
-    """The same, of a part of an experiment."""
+    """The same for a section."""
 
-    experiment: Text | None = None  # the experiment that this part is, which has the plots
+    experiment: Text | None = None  # the experiment that is this section; its file has the plots
 
 
 class Sheet(Shown):
-    """The same, of an experiment's table."""
+    """The same for an experiment's table."""
 
     name: Text
     platform: Text

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of an experiment: parts of it that are measured in different ways, each with its own table.
+"""Sections of an experiment: parts that are measured in different ways, each with its own table.
 
-The files of experiments/ say what of their rows is shown; the ways are here, by the section's name. Called by
-run.py; check.py asks which there are.
+The files of experiments/ define how rows are shown; the ways to measure are here, by the section's name.
+Called by run.py; check.py uses the names.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from bulkhead.config.flow_costs import FlowCosts
 
 PUBLISHED = "zcu102-published"
-RUN_NS = 2 * 10**9  # of a system whose packets are counted; it ends by itself
+RUN_NS = 2 * 10**9  # limit for a system whose packets are counted; it ends by itself
 
 
 @dataclass(frozen=True)
 class SectionWay:
     """How a section's rows are made."""
 
-    points: Callable[[], int]  # how many there are
+    points: Callable[[], int]  # number of points
     rows: Callable[[Means], list[Row]]
-    columns: tuple[str, ...]  # keys of rows that a plot can have
+    columns: tuple[str, ...]  # columns that a plot can have
     platform: str = PLATFORM
-    sizes: tuple[str, ...] = ()  # of Means, besides the usual one
-    seeded: bool = False  # several runs of each point, as Means says
-    builds: bool = False  # what it runs; else that is the machine's module
+    sizes: tuple[str, ...] = ()  # sizes of Means besides the usual one
+    seeded: bool = False  # Means.seeds applies
+    builds: bool = False  # it builds what it runs; else the machine's module is needed
 
 
 def _ustress(means: Means) -> list[Row]:
@@ -95,7 +95,7 @@ def _schedulable(means: Means) -> list[Row]:
 
 def _latency(means: Means) -> list[Row]:
     published, hosted = costs_of(PUBLISHED), _hosted_inputs()
-    own = costs_of(PLATFORM).of_broker(by_event=True, copies=True)  # as the system that is run
+    own = costs_of(PLATFORM).of_broker(by_event=True, copies=True)  # as for the system that is run
 
     def inputs(point: Row) -> str:
         return json.dumps([point, published.analyzed(), own.analyzed(), hosted])
@@ -175,7 +175,7 @@ WAYS = {
 
 
 def costs_of(name: str) -> FlowCosts:
-    """Of a platform that is known to have some. Raises ValueError."""
+    """Flow costs of a platform. Raises ValueError if it has none."""
     from bulkhead.config.load import load_platform
     from bulkhead.config.locate import platform_path
 
@@ -187,7 +187,7 @@ def costs_of(name: str) -> FlowCosts:
 
 
 def _hosted_inputs() -> str:
-    """Hash of what runs on the machine: its program, the hypervisor, the guests, the platform."""
+    """Hash of the programs that run: the machine, the hypervisor, the guests, and the platform."""
     from bulkhead.config.locate import platform_path
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import host_dir
@@ -206,7 +206,7 @@ def _hosted_inputs() -> str:
 
 
 def _hosted(means: Means, system: dict[str, Any]) -> Mapping[str, Any]:
-    """A run of a system on the simulated machine: its result."""
+    """Result of a run of a system on the simulated machine."""
     import yaml
 
     from bulkhead.config.load import load_system

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several runs of each point that differ by chance alone: when each part begins, what caches replace, and
-the order of shuffled walks. Each is a job of its own, with a key of its own.
+"""Several runs of each point that differ by random values: the start of each part, replacement in caches, and
+the order of shuffled walks. Each is a job with its own key.
 
-A machine that always begins in the same way keeps its loops locked to each other and to the refresh, and a
-maximum of it says nothing. Parts begin at a time that is drawn from the seed: uniform in the period of
-their budget or of their regulator, and in PHASE_PS at least, which is many refreshes long, so that it is
-the phase of the refresh as well. A part of the same name begins at the same time, whatever else is in the
-point.
+If the machine always started in the same way, loops would stay synchronized with each other and with the
+refresh, and a maximum would not be meaningful. Each part starts at a time drawn from the seed: uniformly in
+the period of its budget or of its regulator, and at least in PHASE_PS, which is many refreshes long, so that
+the phase of the refresh is random, too. Parts with the same name start at the same time, whatever else the
+point has.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def seeded_jobs(jobs: Sequence[tuple[str, Job]], seeds: int) -> list[tuple[str, 
 
 
 def seeded(job: Job, seed: int) -> Job:
-    """The job as this seed has it."""
+    """The job with this seed."""
     interval = job.get("regulation", {}).get("interval")
     return {**job, "seed": seed, "parts": [_drawn(part, seed, interval) for part in job["parts"]]}
 
@@ -40,7 +40,7 @@ def _drawn(part: Job, seed: int, interval: Any) -> Job:
     period = _period_ps(part, interval)
     begin = int(chance.random() * period)
     if part.get("walks", 0) != 0:
-        begin += period  # what has an end begins when what has none has begun
+        begin += period  # parts with an end start when endless ones have started
     made = {**part, "start_ps": int(part.get("start_ps", 0)) + begin}
     if part.get("shuffled") and "seed" not in part:
         made["seed"] = chance.getrandbits(_SEED_BITS)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The headline of an experiment against other values of each assumed parameter of its platform.
+"""The headline of an experiment for other values of each assumed parameter of its platform.
 
-The command `sensitivity` calls it. Each variation is a run of the headline's point (and of what it is in
-relation to), with all seeds; results are kept like points. Nothing is fitted: this says how much a result
-hangs on a guess.
+Called by the command `sensitivity`. Each variation is a run of the headline's point (and of the point that it
+refers to) with all seeds; results are kept like those of points. Nothing is fitted: the result shows how much
+the headline depends on an assumption.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ AS_IT_IS = "(as the file has it)"
 
 @dataclass(frozen=True)
 class AskedHeadline:
-    """What is asked: points that the headline needs, the platform, and what is varied."""
+    """Input of the analysis: points that the headline needs, the platform, and the parameters to vary."""
 
     experiment: Experiment
     points: list[PointJob]
@@ -51,7 +51,8 @@ class AskedHeadline:
 
 
 def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run) -> AskedHeadline:
-    """`only`: keys of parameters. Raises BadExperiment where the experiment has no headline."""
+    """Prepares the analysis. `only`: keys of parameters. Raises BadExperiment if the experiment has no
+    headline."""
     headline = experiment.headline
     if headline is None:
         raise BadExperiment(f"'{experiment.name}' says no headline (docs/experiments.md, Sensitivity)")
@@ -79,8 +80,8 @@ def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run
 
 
 def sensitivity(what: AskedHeadline, run: Run) -> list[Row]:
-    """The headline as it is, and at both other values of each parameter; those that move it most come
-    first."""
+    """The headline unchanged, and for both other values of each parameter, sorted by the size of the
+    change."""
     variations = [varied for one in what.parameters for varied in (one.low, one.high)]
     refused = {varied.setting: _refusal(what.platform, varied) for varied in variations}
     possible = [None, *(varied for varied in variations if refused[varied.setting] is None)]
@@ -116,7 +117,7 @@ def sensitivity(what: AskedHeadline, run: Run) -> list[Row]:
 
 
 def sheet_of(what: AskedHeadline, share: Fraction) -> Sheet:
-    """For its table, plot and page."""
+    """The sheet with title, plot and text of the result."""
     headline = what.experiment.headline
     assert headline is not None
     percent = f"{float(share):.0%}"
@@ -138,7 +139,7 @@ def sheet_of(what: AskedHeadline, share: Fraction) -> Sheet:
 
 
 def _related(experiment: Experiment, points: Sequence[PointJob], meant: PointJob) -> list[PointJob]:
-    """The point that the headline's is in relation to."""
+    """The point that the headline's point refers to by `relative`. Raises BadExperiment."""
     if experiment.relative is None:
         return []
     wanted = {axis: word(meant.point[axis]) for axis in experiment.sweep}
@@ -160,7 +161,7 @@ def _varied(key: str, job: Job, varied: Varied | None) -> tuple[str, Job]:
 
 
 def _refusal(platform: str, varied: Varied) -> str | None:
-    """Why the platform cannot be so."""
+    """Why the platform cannot have this value; None: it can."""
     path = platform_path(platform)
     assert path is not None
     changed, _, problems = load_platform(path, overrides=(varied.setting,))
@@ -168,7 +169,7 @@ def _refusal(platform: str, varied: Varied) -> str | None:
 
 
 def _headline(what: AskedHeadline, results: Sequence[Result], jobs: int) -> Row:
-    """What is read from the headline's point, of all seeds, and its interval."""
+    """The headline over all seeds, with its interval."""
     by_seed = [results[begin : begin + jobs] for begin in range(0, len(results), jobs)]
     rows = [rows_of(what.experiment, what.points, own) for own in by_seed]
     headline = what.experiment.headline

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time series of an experiment's points: a table of all intervals, and plots over time.
 
-Called by output.py. What an interval has is machine/regulation/recorder.h's.
+Called by output.py. machine/regulation/recorder.h defines the values of an interval.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PS_PER_MS = 10**9
 
 
 def table_of(points: Sequence[PointJob], results: Sequence[Result]) -> polars.DataFrame | None:
-    """A row for each core that a part runs on, in each interval of each point; None without any."""
+    """A row for each core with a part, in each interval of each point; None without intervals."""
     tables = [
         _of_point(one, result)
         for one, result in zip(points, results, strict=False)
@@ -38,7 +38,7 @@ def table_of(points: Sequence[PointJob], results: Sequence[Result]) -> polars.Da
 def write_series(
     sheet: Sheet, points: Sequence[PointJob], table: polars.DataFrame, directory: Path
 ) -> list[Path]:
-    """All as Parquet, and as text what a plot shows."""
+    """Writes all rows as Parquet, and the rows that plots show as CSV."""
     parquet, csv = directory / "series.parquet", directory / "series.csv"
     table.write_parquet(parquet)
     drawn = [one.key for one in points if any(is_at(plot.where, one.point) for plot in sheet.series)]
@@ -51,7 +51,7 @@ def write_series(
 def drawing(
     plot: Series, points: Sequence[PointJob], table: polars.DataFrame
 ) -> Callable[[Figure], None] | None:
-    """One line for each point that is meant; None if there is none."""
+    """Draws one line for each selected point; None if there is none."""
     meant = [one for one in points if is_at(plot.where, one.point)]
     lines = [(one, _line(plot, table.filter(polars.col("point") == one.key))) for one in meant]
     lines = [(one, line) for one, line in lines if line.height]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a point: what a swept key's list, value or range stands for, and words for file names."""
+"""Values of swept keys (lists, single values, ranges), and words for file names."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _LONGEST_KEY = 100
 
 
 class BadRange(InvalidInput):
-    """No range low..high..step."""
+    """The value is not a range low..high..step."""
 
 
 def values_of(key: str, given: Any) -> list[Any]:
-    """A list, one value, or a range `low..high..step`, its ends included."""
+    """The values of a list, a single value, or a range `low..high..step` including its ends. Raises
+    BadRange."""
     if isinstance(given, (list, tuple)):
         return list(given)
     match = _RANGE.fullmatch(given) if isinstance(given, str) else None
@@ -38,26 +39,26 @@ def values_of(key: str, given: Any) -> list[Any]:
 
 
 def is_value(value: Any) -> bool:
-    """A word, a number, true, false, or no value (which results have as null)."""
+    """Whether it is a word, a number, true, false, or no value (null in results)."""
     if isinstance(value, Decimal):
         return math.isfinite(float(value))
     return isinstance(value, (str, int, bool, Empty)) or value is None
 
 
 def plain(value: Any) -> Any:
-    """As results have it: a number that has a point in the file, a key without a value."""
+    """The value as results have it: floats for decimals, None for a key without a value."""
     return None if isinstance(value, Empty) else float(value) if isinstance(value, Decimal) else value
 
 
 def word(value: Any) -> str:
-    """For keys and file names."""
+    """The value as a word for keys and file names."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return re.sub(r"[^A-Za-z0-9_.]+", "_", str(plain(value)))
 
 
 def key_of(values: list[Any]) -> str:
-    """Of the file that keeps a point's result; a long one ends with a hash."""
+    """Name of the file that keeps a point's result; a long name ends with a hash."""
     key = "-".join(word(value) for value in values)
     if len(key) <= _LONGEST_KEY:
         return key

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plot of a sensitivity: for each word a bar to each side of 0, the longest on top.
+"""The plot of a sensitivity analysis: for each parameter a bar to each side of 0, the longest on top.
 
 Called by output.py. It computes nothing.
 """
@@ -15,18 +15,19 @@ from matplotlib.figure import Figure
 from bulkhead.experiments.said import Plot
 from bulkhead.report.style import PALETTE
 
-_MOST = 20  # words: those below move nothing that could be seen
+_MOST = 20  # most parameters; the others have no visible effect
 _LINE_INCHES = 0.22
-_HEIGHT = 0.38  # of a bar; two make a word's
+_HEIGHT = 0.38  # height of a bar; each parameter has two
 
 
 def draw_tornado(
     figure: Figure, axes: Axes, plot: Plot, series: Mapping[tuple[Any, ...], Sequence[dict[str, Any]]]
 ) -> None:
-    """Rows without a value are left out, and so is a row whose word stands in no other series."""
+    """Draws the bars. Rows without a value are left out, and the row without a side, which shows the
+    unchanged headline."""
     reach: dict[str, float] = {}
     for key, rows in series.items():
-        if any(key):  # the row of what was not varied has no side
+        if any(key):  # the row of the unchanged headline has no side
             for row in rows:
                 if row[plot.y] is not None:
                     reach[row[plot.x]] = max(reach.get(row[plot.x], 0.0), abs(row[plot.y]))

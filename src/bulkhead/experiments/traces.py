@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded traces in the place of workloads: from the name in an experiment to a whole, known file.
+"""Recorded traces in place of workloads: finds the file for a name and checks it.
 
-A workload `NAME.trace` is a recording of workloads/traces/ or a trace in build/traces/; one with a directory
-is that file. Every block of it is read before anything runs, and its hash becomes part of each job.
+A workload `NAME.trace` is a recording of workloads/traces/ or a trace in build/traces/; a name with a
+directory is the path of a file. Every block of the file is read before anything runs, and its hash becomes
+part of each job.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from bulkhead.recording.record import RecordingError, trace_info
 
 @dataclass(frozen=True)
 class Trace:
-    name: str  # as the experiment has it
+    name: str  # as in the experiment
     file: Path
     sha256: str
-    info: dict[str, Any]  # what is in it: machine/trace/info.cpp
+    info: dict[str, Any]  # its contents: machine/trace/info.cpp
 
     def text(self) -> str:
-        """For people: what was recorded."""
+        """What was recorded, as text for the user."""
         about = self.info["description"]
         about = about if isinstance(about, dict) else {}
         command = shlex.join([str(about.get("program", "?")), *map(str, about.get("arguments", ()))])
@@ -48,7 +49,8 @@ def is_trace(workload: Any) -> bool:
 
 
 def with_traces(points: Sequence[PointJob]) -> tuple[list[PointJob], list[Trace]]:
-    """The points with the file of each recorded program in them. Raises BadExperiment, MissingTool."""
+    """The points with the file of each recorded program, and the traces. Raises BadExperiment,
+    MissingTool."""
     names = {
         part["workload"] for one in points for part in one.job["parts"] if is_trace(part.get("workload"))
     }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a set of flows at a bandwidth: is it schedulable, how much is left, or where it fails and
-which change would help (F4, F6).
+"""Analyzes a set of flows at a bandwidth: whether it is schedulable, its slack, or where it fails and which
+change would help (F4, F6).
 
-The verdicts are core/'s; here they are asked for and put in words. Nothing here rounds in the user's favour.
+core/ decides the verdicts; this module puts them into words. All rounding is to the safe side.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from bulkhead.flows.native import FlowOutcome, FlowSet, Task
 from bulkhead.flows.native import analysis as library
 from bulkhead.units import time_text
 
-EARLY_POINTS = 4000  # among them the first point that fails is looked for: it is the easiest to understand
-POINTS_OF_A_TRY = 1 << 13  # while a change is looked for: a value that needs more is not proposed
-POINTS_OF_CHANGES = 1 << 17  # then no more changes are looked for
-AT_MOST_RATE = " (at 1.1 TB/s; longer at less)"  # said of changes that were found at MAX_BYTES_PER_S
-FARTHEST = 64  # times the longer of a flow's deadline and period: no change beyond is proposed
+EARLY_POINTS = 4000  # the first failing point is searched among these: it is the easiest to understand
+POINTS_OF_A_TRY = 1 << 13  # while a change is searched: a value that needs more points is not proposed
+POINTS_OF_CHANGES = 1 << 17  # after so many points no further changes are searched
+AT_MOST_RATE = " (at 1.1 TB/s; longer at less)"  # added to changes that were found at MAX_BYTES_PER_S
+FARTHEST = 64  # largest change that is proposed: multiple of the longer of a flow's deadline and period
 
 
 @dataclass(frozen=True)
 class AskedFlow:
-    """What the packets of one flow need until a point."""
+    """The broker's time that the packets of one flow need until a point."""
 
     flow: str
-    packets: int  # of data
+    packets: int  # packets with payload
     controls: int
     ns: float
 
@@ -42,17 +42,17 @@ class AskedFlow:
 
 @dataclass(frozen=True)
 class Violation:
-    """Packets that are due until `at_ns` after they were sent all at once need `demand_ns` of the broker."""
+    """Packets due within `at_ns`, if all flows send at once, need `demand_ns` of the broker's time."""
 
-    at_ns: float  # on the broker's clock: without what the path takes before and after it
+    at_ns: float  # on the broker's clock, without the parts of the path before and after
     demand_ns: float
     asked: tuple[AskedFlow, ...]
-    blocked_by: str | None  # the flow of which a transfer was under way
+    blocked_by: str | None  # flow whose transfer was in progress
     blocking_ns: float
-    parsing_ns: float = 0  # what domains may make the broker parse at once
+    parsing_ns: float = 0  # for what all domains may have the broker parse at once
 
     def text(self) -> str:
-        """In words."""
+        """The violation as a sentence."""
         parts = [f"{one.flow} {time_text(one.ns)} for {one.text()}" for one in self.asked]
         if self.blocked_by is not None:
             parts.append(f"{self.blocked_by} {time_text(self.blocking_ns)} for a transfer that is under way")
@@ -66,10 +66,10 @@ class Violation:
 
 @dataclass(frozen=True)
 class FlowChange:
-    """One value that, changed alone, makes the set schedulable, and the nearest that does."""
+    """A single value to change, with the nearest value that makes the set schedulable."""
 
-    keys: tuple[str, ...]  # "rate" of the broker; "deadline", "period" of a flow, or both with the same value
-    flow: int | None  # its number
+    keys: tuple[str, ...]  # "rate" of the broker; "deadline", "period" of a flow, or both with one value
+    flow: int | None  # number of the flow
     name: str | None
     now: int
     needed: int
@@ -82,13 +82,13 @@ class FlowChange:
 
 @dataclass(frozen=True)
 class CheckedFlows:
-    """One set at one bandwidth."""
+    """Result of the analysis of one set at one bandwidth."""
 
     bytes_per_s: int
-    verdict: str  # of core/flow_test.h
+    verdict: str  # as in core/flow_test.h
     points: int
-    slack_ns: tuple[float, ...] = ()  # by flow, where it is schedulable
-    slack_exact: tuple[bool, ...] = ()  # else it is at least that: near a load of 1 it takes too long to say
+    slack_ns: tuple[float, ...] = ()  # by flow, if schedulable
+    slack_exact: tuple[bool, ...] = ()  # False: at least this (near a load of 1 the exact one takes too long)
     violation: Violation | None = None
 
     @property
@@ -97,7 +97,7 @@ class CheckedFlows:
 
 
 def check(model: FlowModel, bytes_per_s: int, made: FlowSet | None = None) -> CheckedFlows:
-    """Test a set. Raises ValueError for one that cannot be transformed."""
+    """Test a set. Raises ValueError if it cannot be transformed."""
     flow_set = made or model.make()
     outcome = flow_set.check(bytes_per_s)
     if outcome.verdict == "schedulable":
@@ -109,7 +109,7 @@ def check(model: FlowModel, bytes_per_s: int, made: FlowSet | None = None) -> Ch
 
 
 def schedulable(model: FlowModel, bytes_per_s: int) -> bool:
-    """Only that; a set that cannot be transformed is not."""
+    """Whether the set is schedulable; False if it cannot be transformed."""
     try:
         return model.make().check(bytes_per_s).verdict == "schedulable"
     except library().Refused:
@@ -123,13 +123,13 @@ def smallest_bandwidth(model: FlowModel) -> int | None:
 
 
 def load(model: FlowModel, bytes_per_s: int) -> float:
-    """U' of the set, for reports: of the time that is left beside parsing."""
+    """U' of the set, for reports: share of the time that parsing leaves."""
     return sum(_quotient(*task_time(task, bytes_per_s)) / task[0] for task in model.make().tasks())
 
 
 def changes(model: FlowModel, bytes_per_s: int) -> list[FlowChange]:
-    """Single changes after which the set is schedulable, the bandwidth first, then from small to large; where
-    there is none, a flow's period and deadline together."""
+    """Changes of a single value that make the set schedulable: first the bandwidth, then others from small to
+    large. If there are none, changes of a flow's period and deadline together."""
     found = []
     try:
         needed = smallest_bandwidth(model)
@@ -165,7 +165,7 @@ def _of_flows(model: FlowModel, bytes_per_s: int, choices: tuple[tuple[str, ...]
 
 
 def tried(model: FlowModel, bytes_per_s: int) -> FlowOutcome | None:
-    """A test that does not take long; None: the set cannot be transformed."""
+    """A test of limited duration; None: the set cannot be transformed."""
     try:
         return model.make().check(bytes_per_s, POINTS_OF_A_TRY)
     except library().Refused:
@@ -175,10 +175,8 @@ def tried(model: FlowModel, bytes_per_s: int) -> FlowOutcome | None:
 def smallest_period(
     costs: FlowCosts, size: int, bytes_per_s: int, *, chunk_bytes: int = 4096, senders: int = 1
 ) -> int | None:
-    """The smallest period of one flow alone whose deadline is its period, in whole ns; None: there is none.
-
-    Raises ValueError for what no flow may have.
-    """
+    """The smallest period in ns of a single flow whose deadline is its period; None: there is none. Raises
+    ValueError for values that no flow may have."""
     core = library()
 
     def fits(period: int) -> bool:
@@ -194,7 +192,8 @@ def smallest_period(
 
 
 def smallest_above(low: int, most: int, fits: Callable[[int], bool]) -> int | None:
-    """The smallest value above `low`, up to `most`, for which `fits`, if it stays so above."""
+    """The smallest value above `low`, up to `most`, with `fits(value)`, if all larger values fit, too; None:
+    there is none."""
     high = max(low, 1)
     while not fits(high):
         if high >= most:
@@ -234,12 +233,12 @@ def _violation(model: FlowModel, flow_set: FlowSet, outcome: FlowOutcome) -> Vio
 
 
 def _points(tasks: list[Task]) -> Iterator[int]:
-    """T, in increasing order."""
+    """The points T of the test, in increasing order."""
     return merge(*(count(task[1], task[0]) for task in tasks))
 
 
 def _demand(made: FlowSet, tasks: list[Task], at: int, b: int) -> int:
-    """(lead(b) + Q(t, b) + sum DBF_i(t, b)) b."""
+    """The demand (lead(b) + Q(t, b) + sum DBF_i(t, b)) b."""
     total = sum(task_time(task, b, packets_until(task, at))[0] for task in tasks)
     return lead_time(made, b) + total + blocking_at(made, tasks, at, b)[0]
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flows of a system as the analysis takes them: each with its reserved control packets.
+"""The flows of a system as the analysis takes them, each with its reserved control packets.
 
-Connect, credit, reset and shutdown are packets, too: every flow reserves one transfer of a header per period
-and direction for them (F2), with the flow's own deadline. So a flow is three tasks: its data, its sender's
-control packets, its receiver's. One that has a way back is four: data and control packets of each direction
-(core/flow.h).
+Connect, credit, reset and shutdown are packets, too: for these, every flow reserves one transfer of a header
+per period and direction (F2), with the flow's own deadline. A flow therefore becomes three tasks: its data,
+its sender's control packets, its receiver's. A flow with a way back becomes four: data and control packets of
+each direction (core/flow.h).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ KINDS = ("data", "control of the sender", "control of the receiver")
 class FlowMember:
     """One task of the analysis."""
 
-    flow: int  # number of its way
-    kind: str  # of KINDS
+    flow: int  # number of its direction
+    kind: str  # one of KINDS
     sender: str
 
 
@@ -40,23 +40,23 @@ class FlowModel:
     flows: tuple[Flow, ...]
     costs: FlowCosts
     chunk_bytes: int
-    sockets: tuple[str, ...] = ()  # domains that have one, also without a flow
-    run_bytes: int = 0  # memory is contiguous for the engine in pieces of so much; 0: as for the guest
+    sockets: tuple[str, ...] = ()  # domains with a socket, also those without a flow
+    run_bytes: int = 0  # size of pieces in which memory is contiguous for the engine; 0: all of it
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """Those with a socket: each has a queue, which the broker looks at."""
+        """Domains with a socket: each has a queue, which the broker polls."""
         ends = (name for flow in self.flows for name in (flow.from_, flow.to))
         return tuple(dict.fromkeys([*ends, *self.sockets]))
 
     @cached_property
     def ways(self) -> tuple[Way, ...]:
-        """The flows by direction, each way back after all flows."""
+        """The flows by direction; ways back follow all flows."""
         return ways_of(self.flows)
 
     @property
     def members(self) -> tuple[FlowMember, ...]:
-        """The tasks in the order in which `make` has them."""
+        """The tasks in the order of `make`."""
         return tuple(
             FlowMember(number, kind, way.to if kind == KINDS[2] else way.from_)
             for number, way in enumerate(self.ways)
@@ -64,11 +64,11 @@ class FlowModel:
         )
 
     def of_flow(self, number: int) -> list[int]:
-        """The numbers of the tasks of a way."""
+        """Numbers of the tasks of a direction."""
         return [task for task, member in enumerate(self.members) if member.flow == number]
 
     def declared(self) -> list[Declared]:
-        """The flows as core/ takes them, each with its control packets."""
+        """The flows in core's form, each with its control packets."""
         queue = {name: number for number, name in enumerate(self.domains)}
         found: list[Declared] = []
         for number, way in enumerate(self.ways):
@@ -79,12 +79,13 @@ class FlowModel:
         return found
 
     def make(self) -> FlowSet:
-        """The transformed set. Raises ValueError, the module's Refused where one flow is to blame."""
+        """The transformed set. Raises ValueError; its subclass Refused of the module if one flow is the
+        cause."""
         costs = self.costs.analyzed()
         return analysis().FlowSet(self.declared(), costs, len(self.domains), self.chunk_bytes)
 
     def with_flow(self, number: int, **changes: int) -> FlowModel:
-        """With other values of one way."""
+        """A copy with other values for one direction."""
         way = self.ways[number]
         flows = list(self.flows)
         flow = flows[way.number]
@@ -97,11 +98,12 @@ class FlowModel:
 
     @property
     def _expects_most(self) -> bool:
-        """Of transfers, where a flow does not say how many there are; else there is one for each chunk."""
+        """Whether the largest possible number of transfers is assumed if a flow states none; else one for
+        each chunk."""
         return self.costs.path == "single-thread"
 
     def transfers_of(self, number: int) -> int:
-        """n_i: of a way's data."""
+        """n_i: number of transfers of a direction's packet."""
         flow = self.ways[number]
         if flow.transfers is not None:
             return flow.transfers
@@ -112,7 +114,7 @@ class FlowModel:
 
     @property
     def transfers_from(self) -> str:
-        """Which n_i were used, for people."""
+        """Text about the values of n_i that were used."""
         given = sum(way.transfers is not None for way in self.ways)
         plain = "by chunk (contiguous buffers, RX buffers of a chunk or more)"
         if self._expects_most:
@@ -126,17 +128,17 @@ class FlowModel:
 
 
 def task_time(task: Task, bytes_per_s: int, packets: int = 1) -> tuple[int, int]:
-    """C' of so many packets in half ns, as a numerator and its denominator b."""
+    """C' of this many packets in half ns, as numerator and denominator b."""
     return packets * (task[2] * bytes_per_s + task[3] * HALF_NS_PER_S), bytes_per_s
 
 
 def packets_until(task: Task, at: int) -> int:
-    """eta(t)."""
+    """eta(t): number of packets that are due until `at`."""
     return 1 + (at - task[1]) // task[0] if at >= task[1] else 0
 
 
 def blocking_at(made: FlowSet, tasks: Sequence[Task], at: int, bytes_per_s: int) -> tuple[int, int]:
-    """Q(t, b) b of the set's tasks, and the one whose transfer that is; (0, -1): none."""
+    """Q(t, b) b of the set's tasks, and the task whose transfer blocks; (0, -1): none."""
     longest = (0, -1)
     chunk = made.dma_fixed * bytes_per_s + made.chunk_bytes * HALF_NS_PER_S
     for number, task in enumerate(tasks):
@@ -148,6 +150,6 @@ def blocking_at(made: FlowSet, tasks: Sequence[Task], at: int, bytes_per_s: int)
 
 
 def lead_time(made: FlowSet, bytes_per_s: int) -> int:
-    """lead(b) b: what domains may make the broker parse at once."""
+    """lead(b) b: time for what domains may have the broker parse at once."""
     fixed, nbytes = made.lead
     return fixed * bytes_per_s + nbytes * HALF_NS_PER_S

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core/'s analysis of flows, compiled: builds the module when it is out of date, and loads it.
+"""Core's analysis of flows, compiled: builds the module when it is out of date, and loads it.
 
-It needs core/ and nothing else of the host build, so that this takes seconds, once. Times of sets and
+The module needs only core/ from the host build, so building it takes seconds, once. Times of sets and
 outcomes are in half nanoseconds.
 """
 
@@ -27,9 +27,9 @@ Task = tuple[int, int, int, int, int, int, bool]  # struct flow_task of core/flo
 
 
 class FlowOutcome(Protocol):
-    """How a test or a search ended (core/flow_test.h)."""
+    """Result of a test or of a search (core/flow_test.h)."""
 
-    verdict: str  # schedulable, overloaded, late, undecided, impossible; goes-on: of too few points
+    verdict: str  # schedulable, overloaded, late, undecided, impossible; goes-on: too few points
     bytes_per_s: int
     at: int
     demand: int
@@ -37,24 +37,25 @@ class FlowOutcome(Protocol):
 
 
 class FlowSet(Protocol):
-    """A set of flows that was transformed: of a single-threaded broker, costs of tasks, transfers and the
-    lead are in time that is left beside parsing. What is out of range is a ValueError."""
+    """A transformed set of flows. For a single-threaded broker, costs of tasks, transfers and the lead are in
+    time that parsing leaves. Values out of range raise ValueError."""
 
     dma_fixed: int  # O_dma
     chunk_bytes: int  # S_c
-    lead: tuple[int, int]  # what comes first at any time: half ns, and bytes
+    lead: tuple[int, int]  # time before any other work: half ns, and bytes
 
     def tasks(self) -> list[Task]:
-        """The transformed set, in the order of what was declared."""
+        """The tasks of the transformed set, in the order of the declarations."""
 
     def check(self, bytes_per_s: int, points: int = ...) -> FlowOutcome:
-        """The test at a bandwidth; with `points` it may end before a verdict."""
+        """Tests the set at a bandwidth; limited to `points`, it may end without a verdict."""
 
     def smallest_bandwidth(self) -> FlowOutcome:
-        """The smallest `bytes_per_s` at which the test says schedulable."""
+        """Searches the smallest `bytes_per_s` that is schedulable."""
 
     def slack(self, bytes_per_s: int, members: Sequence[int]) -> tuple[int, bool]:
-        """By how much the deadlines of these tasks can be shorter; False: at least by so much."""
+        """By how much the deadlines of these tasks can be shortened, and whether that is exact (False: at
+        least so much)."""
 
 
 class Analysis(Protocol):
@@ -65,22 +66,23 @@ class Analysis(Protocol):
     MAX_NS: int
     MAX_BYTES: int
     MAX_BYTES_PER_S: int
-    MAX_WAITING: int  # packets of a domain
-    CONTROL_BYTES: int  # of a packet without payload
-    LEAST_ROOM: int  # of the shortest receive buffer, for payload
-    Refused: type[ValueError]  # with a text, a code and the number of the flow as arguments
+    MAX_WAITING: int  # packets of a domain in its queue
+    CONTROL_BYTES: int  # bytes of a packet without payload
+    LEAST_ROOM: int  # payload bytes of the shortest receive buffer
+    Refused: type[ValueError]  # its arguments: text, code, number of the flow
 
     def FlowSet(  # noqa: N802
         self, flows: Sequence[Declared], costs: Mapping[str, int], senders: int, chunk_bytes: int
     ) -> FlowSet:
-        """Transform what was declared, with the costs of FlowCosts.analyzed and this many queues."""
+        """Transforms the declared flows, with the costs of FlowCosts.analyzed and this many queues."""
 
     def with_control(self, data: Declared, receiver: int, other_way_ns: int) -> list[Declared]:
-        """One direction of a flow and its reserved control packets, in the order of model.KINDS; the third
-        only where the other direction has no payload, which `other_way_ns`, else its period, says with 0."""
+        """One direction of a flow and its reserved control packets, in the order of model.KINDS.
+        `other_way_ns`: period of the other direction if that has payload, else 0; only with 0 there is a
+        third task."""
 
     def most_transfers(self, packet_bytes: int, chunk_bytes: int, run_bytes: int) -> int:
-        """Of a packet whose buffers nobody describes (core/flow_transfers.h)."""
+        """Most transfers of a packet into buffers of unknown size (core/flow_transfers.h)."""
 
     def test_batch(
         self,
@@ -94,12 +96,13 @@ class Analysis(Protocol):
         chunk_bytes: int,
         bytes_per_s: int,
     ) -> dict[str, NDArray[Any]]:
-        """Sets in rows, a flow in each column: `schedulable`, `undecided` and `analysis_ns` of each set."""
+        """Tests sets in rows, with a flow in each column: `schedulable`, `undecided` and `analysis_ns` of
+        each set."""
 
 
 @cache
 def analysis() -> Analysis:
-    """Raises BuildFailed, or MissingTool where it cannot be built."""
+    """The compiled module. Raises BuildFailed, or MissingTool if it cannot be built."""
     core_modules()
     path = compiled_path("bindings/flows", MODULE)
     return cast("Analysis", load_compiled(path, MODULE, "the compiled analysis of flows", "was not built"))

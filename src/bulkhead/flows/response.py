@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By when the packets of each flow are notified at the latest, with the deadlines as they are: a bound on
-response times under EDF with limited preemption, on the transformed set of F4.
+"""Bounds on the response times of each flow's packets with their deadlines: EDF with limited preemption, on
+the transformed set of F4.
 
-A packet that is due at t, counted from the begin of a time in which the broker has always something to do,
-waits for what is due by then and has come by then, and for one transfer of what is due later (Spuri's
-analysis; George, Rivierre and Spuri for what is not preempted). With a single-threaded broker it waits for
-parsing, too: costs are in time that is left beside it, and a lead comes first. Slack is another thing: a
-shorter deadline makes a flow more urgent. Used for reports of runs.
+In a busy period of the broker, a packet due at t waits for all packets that arrived and are due by then, and
+for one transfer of a packet due later (Spuri's analysis; George, Rivierre and Spuri for non-preemptive work).
+With a single-threaded broker it also waits for parsing: costs are then in time that parsing leaves, and a
+lead comes first. Slack is something else: a shorter deadline would make a flow more urgent. Used for reports
+of runs.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from dataclasses import dataclass
 from bulkhead.flows.model import FlowModel, blocking_at, lead_time, packets_until, task_time
 from bulkhead.flows.native import Task
 
-# Of all flows: beyond, the deadline is the bound, which is kept where a set is schedulable.
+# For all flows together. Beyond it the deadline is used as the bound, which holds if the set is schedulable.
 MOST_STEPS = 1 << 19
 BUSY_STEPS = 1000
 
 
 @dataclass(frozen=True)
 class _Set:
-    """Times in half ns; what is multiplied by the rate has `_b`."""
+    """Times are in half ns; those multiplied by the rate have the suffix `_b`."""
 
     tasks: Sequence[Task]
     times_b: list[int]  # C' of a packet
-    jitters: list[int]  # not less than J'
+    jitters: list[int]  # upper bounds of J'
     b: int
 
     def come_until(self, task: int, end_b: int) -> int:
-        """Packets that can have come in a time of this length."""
+        """Most packets of a task that arrive within this time."""
         return -(-(end_b + self.jitters[task] * self.b) // (self.tasks[task][0] * self.b))
 
     def busy_b(self, blocking_b: int) -> int | None:
-        """The longest time without a pause; None: it takes too long to say."""
+        """Length of the longest busy period; None: it takes too long to compute."""
         length = blocking_b + sum(self.times_b)
         for _ in range(BUSY_STEPS):
             longer = blocking_b + sum(
@@ -48,7 +48,7 @@ class _Set:
         return None
 
     def done_b(self, at: int, blocking_b: int) -> int:
-        """When all is done that is due by `at`."""
+        """Time at which all packets due by `at` are done."""
         due = [packets_until(task, at) for task in self.tasks]
         done = blocking_b + sum(time for time, count in zip(self.times_b, due, strict=True) if count)
         while True:
@@ -63,7 +63,7 @@ class _Set:
 
 
 def bounds_ns(model: FlowModel, bytes_per_s: int) -> tuple[int, ...]:
-    """Of each flow of a set that is schedulable, from sending to notification; rounded up."""
+    """Bound of each flow from sending to notification in ns, rounded up; the set must be schedulable."""
     made = model.make()
     tasks = made.tasks()
     flows = [model.ways[member.flow] for member in model.members]
@@ -77,7 +77,7 @@ def bounds_ns(model: FlowModel, bytes_per_s: int) -> tuple[int, ...]:
     lead_b = lead_time(made, bytes_per_s)
 
     def blocking_b(at: int) -> int:
-        """Of what is due after `at`, with what is parsed first."""
+        """Blocking by packets due after `at`, and the lead."""
         return lead_b + blocking_at(made, tasks, at, bytes_per_s)[0]
 
     deadlines = tuple(flow.deadline for flow in model.ways)
@@ -100,7 +100,7 @@ def bounds_ns(model: FlowModel, bytes_per_s: int) -> tuple[int, ...]:
 
 
 def _points(tasks: Sequence[Task], first: int, end: int) -> list[int]:
-    """Between them the demand stays, and lateness falls."""
+    """Points at which the demand changes; between them lateness falls."""
     points = {first}
     for task in tasks:
         start = max(0, -(-(first - task[1]) // task[0]))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which share of random sets of flows is schedulable, by utilization, and how long the analysis takes (F6).
+"""Share of random sets of flows that is schedulable, by utilization, and duration of the analysis (F6).
 
-Sets are drawn as is usual for such curves: utilizations by UUniFast, periods from U_i = (C / b) / P_i,
-senders uniformly, deadlines as long as periods. They are plain flows, without reserved control packets. The
-same seed gives the same sets, however they are shared out.
+Sets are drawn as usual for such curves: utilizations by UUniFast, periods from U_i = (C / b) / P_i, senders
+uniformly, deadlines equal to periods. Flows have no reserved control packets. Equal seeds give equal sets,
+independent of the number of workers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from bulkhead.flows.native import Analysis, analysis
 
 NS_PER_S = 10**9
 SETS_AT_ONCE = 100
-Z_95 = 1.959964  # of the normal distribution, for an interval of 95 %
+Z_95 = 1.959964  # quantile of the normal distribution for a 95 % interval
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is drawn, and how often."""
+    """Parameters of the random sets, and their number."""
 
     costs: FlowCosts
     domains: int
@@ -56,19 +56,19 @@ class Took:
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """All sets of one utilization."""
+    """Results of all sets of one utilization."""
 
     utilization: float
     sets: int
     schedulable: int
     undecided: int
-    low: float  # of the interval of 95 % around the ratio
+    low: float  # 95 % interval of the ratio
     high: float
     took: Took
 
     @property
     def ratio(self) -> float:
-        """Share of the sets that is schedulable."""
+        """Share of schedulable sets."""
         return self.schedulable / self.sets
 
     def json(self) -> dict[str, Any]:
@@ -86,14 +86,14 @@ class SweepPoint:
 
 @dataclass(frozen=True)
 class Swept:
-    """All points, and the time that the analysis of a set took."""
+    """All points, and the duration of the analysis of a set."""
 
     points: tuple[SweepPoint, ...]
     took: Took
 
 
 def run(sweep: Sweep, workers: int, report: Callable[[float, str], None]) -> Swept:
-    """Every point. Raises ValueError for settings that no set can have."""
+    """Analyzes all points. Raises ValueError for settings that no set can have."""
     import joblib
 
     core = analysis()
@@ -103,7 +103,7 @@ def run(sweep: Sweep, workers: int, report: Callable[[float, str], None]) -> Swe
         for number in range(len(sweep.utilizations))
         for first in range(0, sweep.sets, SETS_AT_ONCE)
     ]
-    # core/ works without Python's lock: threads are enough, and start at once.
+    # core/ runs without Python's lock: threads suffice, and start at once.
     pool = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator_unordered")
     found: dict[int, list[dict[str, NDArray[Any]]]] = {
         number: [] for number in range(len(sweep.utilizations))
@@ -167,7 +167,7 @@ def _point(sweep: Sweep, number: int, rows: list[dict[str, NDArray[Any]]]) -> Sw
 
 
 def interval(hits: int, tries: int) -> tuple[float, float]:
-    """Of 95 %, by Wilson's score, which is right at 0 and 1, too."""
+    """95 % interval by Wilson's score, which is valid at 0 and 1, too."""
     ratio, square = hits / tries, Z_95**2
     middle = (ratio + square / (2 * tries)) / (1 + square / tries)
     half = Z_95 / (1 + square / tries) * sqrt(ratio * (1 - ratio) / tries + square / (4 * tries**2))
@@ -185,7 +185,7 @@ def _check(sweep: Sweep, core: Analysis) -> None:
             raise ValueError(f"{value} {what}: 1 to {most} are possible")
     copying_ns = sweep.packet_bytes * NS_PER_S / sweep.bytes_per_s
     longest_ns = copying_ns * sweep.flows / min(sweep.utilizations)  # of flows that share it evenly
-    shortest_ns = copying_ns / max(sweep.utilizations)  # of a flow that has all of it
-    if longest_ns > core.MAX_NS or shortest_ns < 1:  # `draw` would clip, and the utilization be another one
+    shortest_ns = copying_ns / max(sweep.utilizations)  # period of a flow with the whole utilization
+    if longest_ns > core.MAX_NS or shortest_ns < 1:  # `draw` would clip periods and change the utilization
         what = "longer than 18 minutes" if longest_ns > core.MAX_NS else "shorter than 1 ns"
         raise ValueError(f"{sweep.packet_bytes} bytes at {sweep.bytes_per_s} bytes/s make periods {what}")

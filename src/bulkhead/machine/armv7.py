@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of an image of a 32-bit Arm board on the simulated machine, as a process of its own.
 
-`machine_armv7` (machine/armv7/runner/run.h) executes the image's own machine code. What it needs to know of
-the board comes from the platform file. Used by `run --on machine` and by tests.
+`machine_armv7` (machine/armv7/runner/run.h) executes the image's machine code. Its settings of the board come
+from the platform file. Used by `run --on machine` and by tests.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bulkhead.errors import BulkheadError
 from bulkhead.machine.settings import PICOSECONDS_PER_S, NotSimulated, Settings, settings_of
 
 TARGET = "machine_armv7"  # of the host build
-PROFILES = {"cortex-a9": "armv7-a", "cortex-m7": "armv7-m"}  # by the type of the cores
+PROFILES = {"cortex-a9": "armv7-a", "cortex-m7": "armv7-m"}  # by type of the cores
 
-OF_THE_CORE = ("mpcore", "pl310")  # peripherals that come with the cores
+OF_THE_CORE = ("mpcore", "pl310")  # peripherals that are part of the cores' cluster
 OUTER_LEVEL = "l2"  # name of the level that a PL310 controls
 
 Json = dict[str, Any]
@@ -35,7 +35,7 @@ class Armv7NotRun(BulkheadError):
 
 @dataclass(frozen=True)
 class TimedLine:
-    """One of the console, and the simulated time at which its end was sent."""
+    """A line of the console, and the simulated time at which its end was sent."""
 
     text: str
     at_ps: int
@@ -43,15 +43,15 @@ class TimedLine:
 
 @dataclass(frozen=True)
 class Armv7Run:
-    """What a run has left."""
+    """Results of a run."""
 
     lines: tuple[TimedLine, ...]
     answer: Json  # machine/armv7/runner/run.h
-    marks: tuple[Json, ...] = ()  # of the program (DBG): what was counted until each
+    marks: tuple[Json, ...] = ()  # counts at each mark of the program (DBG)
 
     @staticmethod
     def of(kept: Json) -> Armv7Run:
-        """From what `dataclasses.asdict` made of one."""
+        """A run from its `dataclasses.asdict` form."""
         return Armv7Run(
             tuple(TimedLine(**line) for line in kept["lines"]), kept["answer"], tuple(kept["marks"])
         )
@@ -84,10 +84,10 @@ def request_of(
     until_line: str | None = None,
     timed: bool = True,
 ) -> Json:
-    """What `machine_armv7` is asked. Raises NotSimulated where the platform file says too little.
+    """The request for `machine_armv7`. Raises NotSimulated if the platform file states too little.
 
-    `until_line`: a regular expression (ECMAScript); the run ends with the first line in which it is found.
-    Not `timed`: on a machine where each instruction takes a cycle, and nothing else any.
+    `until_line`: a regular expression (ECMAScript); the run ends with the first line that matches. `timed`
+    False: on a machine in which each instruction takes one cycle and nothing else takes time.
     """
     profile = PROFILES.get(platform.cores.type)
     if profile is None:
@@ -118,15 +118,15 @@ def request_of(
 
 
 def untimed_settings(platform: Platform) -> Settings:
-    """A machine for a platform that says nothing of time: an instruction takes a cycle, all else nothing.
+    """Settings of a machine without timing: an instruction takes a cycle, all else takes none.
 
-    All memory is on the chip and has no latency. The DRAM that a machine must have is a page that no image
-    uses, behind all memory.
+    All memory is on the chip and has no latency. The DRAM that a machine must have is a page behind all
+    memory, which no image uses.
     """
     frequency = platform.cores.frequency
     if frequency is None:
         raise NotSimulated(f"platform '{platform.name}' does not say how fast its cores are")
-    # A cycle of whole picoseconds, which accesses do not round.
+    # A cycle of whole picoseconds, so that accesses do not round.
     frequency = PICOSECONDS_PER_S // round(PICOSECONDS_PER_S / frequency)
     none = {"size_bytes": 32, "ways": 1, "line_bytes": 32}
     beyond = max(ram.end for ram in platform.memory)
@@ -138,7 +138,7 @@ def untimed_settings(platform: Platform) -> Settings:
             {"frequency_hz": frequency, "l1d": none, "mmu": mmu, "path": [], "master": "core-0"},
         ],
         "masters": [{"name": "core-0", "request_ps": 0, "answer_ps": 0}],
-        "levels": [{"name": OUTER_LEVEL, "cache": none}],  # that nothing goes through
+        "levels": [{"name": OUTER_LEVEL, "cache": none}],  # without any accesses
         "device_ps": 0,
         "regions": [
             {"name": f"memory-{number}", "base": ram.at, "size_bytes": ram.size, "latency_ps": 0}
@@ -157,7 +157,8 @@ def untimed_settings(platform: Platform) -> Settings:
 
 
 def run(request: Json, started: Callable[[subprocess.Popen[str]], None] = lambda _process: None) -> Armv7Run:
-    """Runs it to its end, in a process that `started` is told. Raises Armv7NotRun with the reason."""
+    """Runs a request to its end in a process that is passed to `started`. Raises Armv7NotRun with the
+    reason."""
     with subprocess.Popen(
         [executable()],
         stdin=subprocess.PIPE,

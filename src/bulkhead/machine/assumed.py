@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of a platform that nobody has measured or published (`assumed` in its file), and other
-values of them: what results must be asked against.
+"""The assumed parameters of a platform, which were neither measured nor published (`assumed` in its file),
+and other values of them, to test how results depend on them.
 
-`sensitivity` and the test of independent facts use it. Only numbers that the simulated machine is made from
-can change a result; what a file assumes beside them (costs of hypervisor code in a generator's run, say)
-moves nothing.
+`sensitivity` and the test of independent facts use it. Only parameters of the simulated machine's settings
+can change a result; other assumed ones (such as costs of hypervisor code in a generator's run) change
+nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from bulkhead.config.parameters import TIMES_PS, Parameter, parameters
 from bulkhead.config.platform import Platform
 from bulkhead.config.timing import ALL, MARKS
 
-_RATIOS = ("cycles_per_instruction",)  # numbers that need not be whole
-_DECIMALS = 1000  # of such a number in a file
+_RATIOS = ("cycles_per_instruction",)  # parameters that need not be whole numbers
+_DECIMALS = 1000  # resolution of such a number in a file: 1/1000
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class Varied:
     """Another value of one parameter."""
 
     key: str
-    value: str  # of the file, for people
+    value: str  # text of the file's value
     other: str
-    setting: str  # as `--set` of a platform has it
+    setting: str  # in the form of `--set` for a platform
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """One parameter, and what it is varied to."""
+    """One parameter, with the two values to which it is varied."""
 
     key: str
     shown: str
@@ -42,8 +42,8 @@ class Assumed:
 
 
 def assumed(platform: Platform, share: Fraction) -> list[Assumed]:
-    """All that are numbers, each less and more by this share. A whole number changes by one at least, and
-    stays positive."""
+    """All numeric assumed parameters, each decreased and increased by this share. A whole number changes by
+    at least one and stays positive."""
     return list(_assumed(platform, share))
 
 
@@ -56,7 +56,7 @@ def _assumed(platform: Platform, share: Fraction) -> Iterator[Assumed]:
 
 
 def _defaults(platform: Platform) -> Iterator[Parameter]:
-    """What the machine's own controller has where a file says no more of it than that all is assumed."""
+    """Default parameters of the controller, if the file marks the whole section as assumed."""
     controller = platform.dram.controller if platform.dram is not None else None
     if controller is None or controller.assumed != ALL:
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The smallest static budget that leaves a program's slowdown within a bound (B10), by bisection.
+"""Searches by bisection the smallest static budget that keeps a program's slowdown within a bound (B10).
 
-`limits --rt` and experiments with static budgets call it. It asks for runs in rounds, so that the programs of
-a round run side by side, and whoever runs them can keep each.
+`limits --rt` and experiments with static budgets use it. Runs are requested in rounds, so that those of
+several programs run side by side and the caller can keep each result.
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ MB = 10**6
 
 @dataclass
 class Searched:
-    """Of one program; rates are in bytes per s."""
+    """Result for one program; rates are in bytes per s."""
 
     name: str
     alone_ns: float
-    slowdowns: dict[int, float] = field(default_factory=dict)  # by budget, of what was tried
-    budget: int | None = None  # None: none below the limit is enough
+    slowdowns: dict[int, float] = field(default_factory=dict)  # by budget that was tried
+    budget: int | None = None  # None: no budget below the limit suffices
 
 
 def smallest_budgets(
     programs: dict[str, Job], run: Run, *, bound: float, step: int, below: int
 ) -> dict[str, Searched]:
-    """`programs`: a job of one part each, by a name for keys; budgets are multiples of `step` up to `below`.
+    """The smallest budgets. `programs`: by name, a job with a single part; budgets are multiples of `step` up
+    to `below`.
 
-    The job's part gets its budget as `bandwidth.budget`; what else it says of bandwidth stays.
+    The part's budget is set as `bandwidth.budget`; its other keys of bandwidth stay.
     """
     names = list(programs)
     alone = run([(f"alone-{name}", _without_budget(programs[name])) for name in names])
     found = {name: Searched(name, _mean_ns(result)) for name, result in zip(names, alone, strict=True)}
     most = below // step
-    ranges = dict.fromkeys(names, (0, most + 1))  # too little, enough (beyond: not known to be)
+    ranges = dict.fromkeys(names, (0, most + 1))  # steps: too small, sufficient (most + 1: not known)
     while waiting := [name for name in names if ranges[name][1] - ranges[name][0] > 1]:
         tried = {name: sum(ranges[name]) // 2 * step for name in waiting}
         jobs = [

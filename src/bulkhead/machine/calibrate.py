@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the free parameters of a platform to its measured facts, and says how well it went.
+"""Fits the free parameters of a platform to its measured facts, and reports the errors.
 
-`bulkhead calibrate` calls it. A platform's free parameters stand here with their plausible range; all values
-are tried, and the best has the smallest sum of squared relative errors.
+`bulkhead calibrate` uses it. A platform's free parameters are listed here with their plausible ranges; all
+values are tried, and the best has the smallest sum of squared relative errors.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.timing import Fact
 from bulkhead.machine.facts import Measurement, measurement
 
-Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]  # jobs to results, side by side
+Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]  # jobs, which run side by side, to results
 
 
 @dataclass(frozen=True)
 class Free:
-    """A parameter that is set by calibration: its key in the platform file, and in the machine's settings."""
+    """A parameter that calibration sets: its key in the platform file, and its paths in the machine's
+    settings."""
 
     key: str
     settings: tuple[str, ...]
     low: int
     high: int
-    step: int = 1  # of the values that are tried
+    step: int = 1  # between values that are tried
     shown: str = "{}"
-    per_unit: int = 1  # units of the settings in one of the file's
-    base: str | None = None  # the file's value stands for so much more than this setting of the data sheet
+    per_unit: int = 1  # units of the settings in a unit of the file
+    base: str | None = None  # setting of the data sheet to which the value is added
 
     def steps(self) -> int:
         return (self.high - self.low) // self.step
 
 
-_BURSTS = ("dram.timings.ccd_s", "dram.timings.ccd_l")  # of a DRAM without bank groups, where they are equal
+_BURSTS = ("dram.timings.ccd_s", "dram.timings.ccd_l")  # for a DRAM without bank groups, where both are equal
 
 FREE: dict[str, tuple[Free, ...]] = {
     "s32v234": (Free("dram.controller.spacing", _BURSTS, 0, 6, base="dram.timings.ccd_s"),),
@@ -51,14 +52,14 @@ FREE: dict[str, tuple[Free, ...]] = {
 
 @dataclass(frozen=True)
 class CheckedFact:
-    """A fact beside what the machine has."""
+    """A fact with the machine's value."""
 
     fact: Fact
-    measured: float | None  # None: the machine has no model for it
+    measured: float | None  # None: the machine does not model it
 
     @property
     def error(self) -> float:
-        """Relative: of a range, beyond its nearer end."""
+        """Relative error; for a range, relative to its nearer end."""
         if self.measured is None:
             return 0.0
         fact = self.fact
@@ -72,10 +73,8 @@ class CheckedFact:
 def check(
     platform: Platform, run: Run, values: dict[Free, int] | None = None, *, all_facts: bool = True
 ) -> list[CheckedFact]:
-    """Each fact of the platform beside what the machine gives with these values of its free parameters.
-
-    Without `all_facts` only what the parameters are fitted to.
-    """
+    """Each fact of the platform with the machine's value, for these values of the free parameters.
+    `all_facts` False: only facts that parameters are fitted to."""
     facts = [fact for fact in platform.calibration if all_facts or fact.fits]
     known = {fact.fact: measurement(platform, fact.fact) for fact in facts}
     wanted: dict[Any, Measurement] = {one.job: one for one in known.values() if one is not None}
@@ -89,7 +88,7 @@ def check(
 
 
 def settings_for(platform: Platform, values: dict[Free, int]) -> dict[str, int]:
-    """What a job sets for these values."""
+    """Settings of a job for these values of free parameters."""
     changed: dict[str, int] = {}
     for free, value in values.items():
         for path in free.settings:
@@ -98,7 +97,7 @@ def settings_for(platform: Platform, values: dict[Free, int]) -> dict[str, int]:
 
 
 def fit(platform: Platform, run: Run) -> dict[Free, int]:
-    """The best values of the platform's free parameters; empty where it has none."""
+    """The best values of the platform's free parameters; empty if it has none."""
     free = FREE.get(platform.name, ())
     if not free:
         return {}
@@ -107,13 +106,13 @@ def fit(platform: Platform, run: Run) -> dict[Free, int]:
         found = check(platform, run, _values(free, steps), all_facts=False)
         return sum(one.error**2 for one in found)
 
-    # Of equally good ones the first: the least that is added to the data sheet.
+    # Of equally good values the first is taken: it adds the least to the data sheet.
     best = min(product(*(range(one.steps() + 1) for one in free)), key=cost)
     return _values(free, best)
 
 
 def write(path: Path, values: dict[Free, int], checked: Sequence[CheckedFact]) -> None:
-    """Put fitted values and what they give into the platform's file, in place; all else stays as it is."""
+    """Writes fitted values and the machine's values into the platform's file; all other text stays."""
     text = path.read_text(encoding="utf-8").split("\n")
     tree = YAML(typ="rt").load("\n".join(text))
     edits: list[tuple[int, int, str, str]] = []  # line, column, old, new
@@ -140,7 +139,7 @@ def _values(free: Sequence[Free], steps: Sequence[int]) -> dict[Free, int]:
 
 
 def _base(platform: Platform, free: Free) -> int:
-    """The data sheet's own value of the setting that a parameter adds to."""
+    """The data sheet's value of the setting to which a parameter is added."""
     from bulkhead.machine.settings import settings_of
 
     assert platform.dram is not None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By how much a core delays a line that another one reads, for the regulator `dynamic-delay` (B11).
+"""How long a core's writes delay a line that another core reads, for the regulator `dynamic-delay` (B11).
 
-`bulkhead limits` calls it. One core reads line by line beside cores that write without end, in several ways:
-those of other clusters, and all. Measured on the machine, so all of it is prediction.
+`bulkhead limits` uses it. One core reads line by line while other cores write continuously in several
+patterns: those of other clusters, and all others. The values are measured on the machine, so they are
+predictions.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from bulkhead.planning.delays import share_a_cluster
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
 _READS = {"kind": "read", "stride_bytes": 64}
-# Whole lines, which are not fetched, as membomb; lines at random; lines of other rows of one bank.
+# Whole lines, which are not fetched, as membomb does; random lines; lines in different rows of one bank.
 _WRITES: dict[str, dict[str, Any]] = {
     "whole lines": {"kind": "write", "stride_bytes": 32, "access_bytes": 32},
     "random lines": {"kind": "write", "stride_bytes": 64, "shuffled": True},
@@ -31,14 +32,14 @@ _WRITES: dict[str, dict[str, Any]] = {
 @dataclass(frozen=True)
 class MeasuredDelay:
     pattern: str
-    cores: tuple[int, ...]  # that write
-    delay_ns: float  # of a line that core 0 reads
-    least_mb_s: float  # that one of them moves beside that, in both directions
-    cluster: bool  # one of them shares a last level with core 0, and others do not
+    cores: tuple[int, ...]  # writing cores
+    delay_ns: float  # additional time of a line that core 0 reads
+    least_mb_s: float  # least rate of a writing core meanwhile, in both directions
+    cluster: bool  # a writer shares core 0's last-level cache, in a machine where not all cores do
 
 
 def measured_delays(platform: Platform, run: Run) -> list[MeasuredDelay]:
-    """Of each pattern beside one core of another cluster, all of these, and all cores."""
+    """Delays by each pattern on one core of another cluster, on all of those, and on all other cores."""
     others = range(1, platform.cores.count)
     near = {core for core in others if share_a_cluster(platform, core, 0)}
     far = [core for core in others if core not in near]
@@ -73,7 +74,7 @@ def _moved(result: dict[str, Any], core: int) -> float:
 
 
 def text(found: Sequence[MeasuredDelay]) -> list[str]:
-    """What was measured, and the line of a platform's file that says it."""
+    """The measurements as text, and the line for the platform's file."""
     lines = []
     for one in found:
         cores = f"core{'s' if len(one.cores) > 1 else ''} {', '.join(map(str, one.cores))}"
@@ -83,7 +84,7 @@ def text(found: Sequence[MeasuredDelay]) -> list[str]:
 
 
 def stated(found: Sequence[MeasuredDelay]) -> str:
-    """What the platform's file would say: the longest delays, and the least that goes with them."""
+    """Values for the platform's file: the longest delays, and the least rate."""
     apart = max((one.delay_ns for one in found if not one.cluster), default=0)
     cluster = max((one.delay_ns for one in found if one.cluster), default=0)
     said = f"apart: {_up(apart or cluster)} ns"

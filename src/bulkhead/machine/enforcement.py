@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How short a period and how small a budget may be so that regulation still enforces it (B10): nominal
-against measured bandwidth.
+"""The shortest period and the smallest budget that regulation still enforces (B10): nominal compared with
+measured bandwidth.
 
-`bulkhead limits` calls it. Every core reads as fast as it can, each within the same budget.
+`bulkhead limits` uses it. Every core reads as fast as it can, each with the same budget.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from bulkhead.machine.regulation import EVENTS, counted_as, line_bytes
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
-TOLERANCE = 0.05  # of the nominal bandwidth, either way
+TOLERANCE = 0.05  # of the nominal bandwidth, in both directions
 PERIODS_NS = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000)
 BUDGETS = (5_000, 2_000, 1_000, 500, 200, 100, 50, 20, 10, 5, 2, 1)
-PERIOD_NS = 1_000_000  # at which budgets are tried
-SHARE = 0.5  # of the guaranteed bandwidth: what all cores' budgets are together while periods are tried
+PERIOD_NS = 1_000_000  # period while budgets are varied
+SHARE = 0.5  # of the guaranteed bandwidth: sum of all budgets while periods are varied
 WARM_PS = 2_000_000_000
 WINDOW_PS = 20_000_000_000
 MEMORY = 4 << 20
@@ -29,7 +29,7 @@ MEMORY = 4 << 20
 
 @dataclass(frozen=True)
 class Enforced:
-    """One budget of all cores and what came of it, per core."""
+    """A budget of all cores and the measured bandwidth, per core."""
 
     events: int
     period_ns: int
@@ -49,13 +49,14 @@ def periods(platform: Platform, run: Run, guaranteed_mb_s: float) -> list[Enforc
 
 
 def budgets(platform: Platform, run: Run, guaranteed_mb_s: float) -> list[Enforced]:
-    """Smaller and smaller budgets in periods of 1 ms, of those that the memory can serve to all cores."""
+    """Smaller and smaller budgets in periods of 1 ms, from the largest that the memory can serve to all
+    cores."""
     most = guaranteed_mb_s * MB * PERIOD_NS / 1e9 / event_bytes(platform) / platform.cores.count
     return _measured(platform, run, [(events, PERIOD_NS) for events in BUDGETS if events <= most])
 
 
 def smallest(tried: Sequence[Enforced]) -> Enforced | None:
-    """The last one before the first that is not held; they get smaller."""
+    """The last enforced value before the first that is not; values become smaller."""
     found = None
     for one in tried:
         if not one.held:
@@ -65,7 +66,7 @@ def smallest(tried: Sequence[Enforced]) -> Enforced | None:
 
 
 def event_of(platform: Platform) -> str:
-    """What stands for the lines that a core reads from memory."""
+    """The event that stands for lines that a core reads from memory."""
     traffic = platform.pmu.traffic_event if platform.pmu is not None else None
     if traffic is not None and str(traffic.name) in EVENTS:
         return str(traffic.name)
@@ -73,7 +74,7 @@ def event_of(platform: Platform) -> str:
 
 
 def event_bytes(platform: Platform) -> int:
-    """Of memory, for each of these events."""
+    """Bytes of memory traffic for each of these events."""
     return counted_as(platform, event_of(platform), "limits")[1]
 
 

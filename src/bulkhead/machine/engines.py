@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DMA engines as parts of a job beside those on cores: what they copy, and the rate they are held to.
+"""DMA engines as parts of a job, besides those on cores: what they copy, and the rates of their regulators.
 
-A job's `engines[]`: `engine` (name of the platform's `dma`), `memory_bytes` (of which the first half is
-copied into the second, chunk by chunk, and again), `chunk_bytes`, `chunks` [0: without end], `gap_ps` [0]
-between a chunk's interrupt and the next one's start, `start_at_ps` [0], `pattern` [pages]: where that memory
-lies. `same-bank`: in the bank that cores with this pattern stress, in other rows than theirs; source and
-destination of a chunk have a row each, which no other chunk has. A job's `qos`: for each
-regulated master `rate`, `burst` [1] and `peak` [0], the values of its QoS-400 registers."""
+Keys of a job's `engines[]`: `engine` (name in the platform's `dma`); `memory_bytes`, of which the first half
+is copied into the second, chunk by chunk, repeatedly; `chunk_bytes`; `chunks` [0: without end]; `gap_ps` [0]
+between a chunk's interrupt and the next start; `start_at_ps` [0]; `pattern` [pages], the place of the memory.
+`same-bank`: in the bank that cores with this pattern stress, in rows that they do not use; source and
+destination of each chunk have a row of their own. A job's `qos`: for each regulated master `rate`, `burst`
+[1] and `peak` [0], the values of its QoS-400 registers.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +31,11 @@ _PAGE_BYTES = 4096
 
 
 class BadEngine(InvalidInput):
-    """An engine or a regulator that cannot be."""
+    """An engine or a regulator that is not possible."""
 
 
 class Space:
-    """What memory of a machine engines may have, beside parts on these cores."""
+    """Memory of a machine that engines can have, besides parts on these cores."""
 
     def __init__(self, placement: Placement, settings: Settings, cores: Sequence[int]) -> None:
         self._placement = placement
@@ -42,13 +43,14 @@ class Space:
         self._idle = [core for core in range(len(settings["cores"])) if core not in cores]
 
     def pages(self, dma: Dma, chunk: int, half: int) -> tuple[list[int], list[int]]:
-        """Sources and destinations of chunks, anywhere."""
+        """Sources and destinations of chunks in any memory."""
         begin = self._placement.pages(f"memory of {dma.name}", 2 * half, None)[0]
         sources = range(begin, begin + half - chunk + 1, chunk)
         return list(sources), [source + half for source in sources]
 
     def same_bank(self, dma: Dma, chunk: int, half: int) -> tuple[list[int], list[int]]:
-        """The same in the rows of an idle core, which that has no more. Raises BadEngine."""
+        """Sources and destinations of chunks in the rows of an idle core, which is then not available for
+        others. Raises BadEngine."""
         if chunk > (most := row_bytes(self._settings)):
             cause = f"a chunk of {chunk} bytes does not lie in a row of one bank"
             raise BadEngine(f"'{dma.name}': {cause}: `same-bank` takes up to {most}")
@@ -62,7 +64,7 @@ class Space:
 
 
 def described(engine: Engine, platform: Platform, space: Space, owner: int) -> tuple[str, list[int]]:
-    """What the machine is asked for, as JSON, and the pages that are the engine's. Raises BadEngine."""
+    """The engine's description for the machine, as JSON, and the engine's pages. Raises BadEngine."""
     if unknown := engine.keys() - _KEYS:
         raise BadEngine(f"no engine has '{min(unknown)}'")
     dma = _dma(platform, engine["engine"])
@@ -89,13 +91,13 @@ def described(engine: Engine, platform: Platform, space: Space, owner: int) -> t
 
 
 def _pages_of(chunks: Sequence[int], chunk: int) -> list[int]:
-    """All pages that these chunks touch."""
+    """All pages that these chunks overlap."""
     starts = (range(at // _PAGE_BYTES * _PAGE_BYTES, at + chunk, _PAGE_BYTES) for at in chunks)
     return sorted({page for pages in starts for page in pages})
 
 
 def regulate(settings: Settings, wanted: dict[str, dict[str, int]]) -> None:
-    """Sets regulators of a machine's masters as a job's `qos` says. Raises BadEngine."""
+    """Sets regulators of a machine's masters according to a job's `qos`. Raises BadEngine."""
     for name, registers in wanted.items():
         master = next((one for one in settings["masters"] if one["name"] == name), None)
         if master is None or "qos" not in master:
@@ -106,7 +108,7 @@ def regulate(settings: Settings, wanted: dict[str, dict[str, int]]) -> None:
 
 
 def rate_of(regulator: Regulator, rate: int) -> float:
-    """Bytes a second that a value of the rate register lets pass (F2)."""
+    """Rate in bytes per second for a value of the rate register (F2)."""
     return regulator.transaction * rate * 10**12 / regulator.clock / (1 << 12)
 
 

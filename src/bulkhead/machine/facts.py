@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measured facts that machines may be fitted to, as runs: what was done on a board, done here.
+"""The measured facts to which machines may be fitted, as runs that repeat the measurement on a board.
 
-Each fact of a platform file's `calibration` has its measurement here, by name. Nothing else may be used to
-set a free parameter; a fact without a measurement is one that the machine has no model for yet.
+Each fact of a platform file's `calibration` has its measurement here, by name. Free parameters may be set by
+these only. A fact without a measurement is not modelled by the machine yet.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Result = dict[str, Any]
 MIB = 1 << 20
 MB = 10**6
 PS_PER_S = 10**12
-WARM_PS = 2_000_000_000  # before anything is counted: by then the caches are full of lines that must go back
-WINDOW_PS = 1_000_000_000  # that is counted then
+WARM_PS = 2_000_000_000  # before counting: then the caches are full of dirty lines
+WINDOW_PS = 1_000_000_000  # counted time
 KERNEL_MEMORY = 192 * MIB
 PERIOD_PS = 30_000_000  # of the published budgets
 LINE_REFILL = "l2d_refill"
@@ -34,22 +34,22 @@ class Measurement:
 
 
 def sequential_writes(platform: Platform) -> Job:
-    """MemBomb: one core stores through far more than its caches hold, in the order of addresses.
+    """MemBomb: one core stores to far more memory than its caches hold, in the order of addresses.
 
-    Four instructions a line, as in memset's loop, two of them stores of 32 bytes: so many does a core
-    execute that writes 2321 MB/s at 0.15 instructions a cycle and fetches nothing. So the bandwidth is a fact
-    here, and the instructions a cycle are not another one.
+    Four instructions a line, as in memset's loop, two of them stores of 32 bytes. A core that writes 2321
+    MB/s at 0.15 instructions a cycle, and fetches nothing, executes that many. So the bandwidth is a fact
+    here, and the instructions a cycle follow from it.
     """
     return _steady(platform, [_membomb(0)])
 
 
 def writes_of_all(platform: Platform) -> Job:
-    """The same on every core."""
+    """MemBomb on every core."""
     return _steady(platform, [_membomb(core) for core in range(platform.cores.count)])
 
 
 def same_bank_writes(platform: Platform) -> Job:
-    """ustress on all cores: stores whose lines lie in other rows of one bank."""
+    """ustress on all cores: stores to lines in different rows of one bank."""
     parts = [
         _part(f"ustress-{core}", core, MIB, pattern="same-bank", kind="write", walks=0, instructions=4)
         for core in range(platform.cores.count)
@@ -58,22 +58,22 @@ def same_bank_writes(platform: Platform) -> Job:
 
 
 def dependent_loads(platform: Platform) -> Job:
-    """Loads of which each gives the address of the next, in lines that are all in the L1 cache."""
+    """Dependent loads: each returns the address of the next; all lines are in the L1 cache."""
     return _job(platform, [_part("chase", 0, 4096, kind="chase", walks=200, instructions=1)])
 
 
 def untranslated_loads(platform: Platform) -> Job:
-    """The same with the TLB flushed before each, which forgets the instructions' page as well as the data's.
+    """Dependent loads with a TLB flush before each, which also removes the instructions' page.
 
-    Programs are translated by the platform's tables (two levels on a Cortex-A9) all the same; these lie in
-    memory that no cache may serve, and map pages.
+    Programs are still translated by the platform's tables (two levels on a Cortex-A9); here these are in
+    uncached memory and map pages.
     """
     tables = {"translation": "pages", "tables": "uncached", "flush_tlb": True}
     return _job(platform, [_part("chase", 0, 4096, kind="chase", walks=20, instructions=1, **tables)])
 
 
-# Workloads whose published programs were measured alone, at their own sizes but for what only repeats the
-# same work on the same memory and takes minutes: disparities beyond some, rounds of cutting.
+# Workloads whose published programs were measured alone, with the published sizes. Parameters that only
+# repeat the same work on the same memory for minutes are reduced: disparities, rounds of cutting.
 KERNELS: dict[str, dict[str, int]] = {
     "ndt_mapping": {},
     "multi_ncut": {"rounds": 1},
@@ -90,7 +90,7 @@ KERNELS: dict[str, dict[str, int]] = {
 
 @cache
 def alone(workload: str) -> Callable[[Platform], Job]:
-    """A workload by itself on the first core, for one iteration; what it prepares is not counted."""
+    """A workload alone on the first core, for one iteration, without its preparation."""
 
     def job(platform: Platform) -> Job:
         part = _part(workload, 0, KERNEL_MEMORY, workload=workload, params=KERNELS[workload])
@@ -100,7 +100,7 @@ def alone(workload: str) -> Callable[[Platform], Job]:
 
 
 def bandwidth(result: Result) -> float:
-    """What DRAM moved, in MB/s."""
+    """Traffic of the DRAM in MB/s."""
     dram = result["dram"]
     return float((dram["read_bytes"] + dram["written_bytes"]) / MB * PS_PER_S / result["simulated_ps"])
 
@@ -111,7 +111,7 @@ def instructions_per_cycle(result: Result) -> float:
 
 
 def refills_per_period(result: Result) -> float:
-    """Of all cores, in 30 us."""
+    """Refills of all cores in 30 us."""
     refills = sum(core["events"][LINE_REFILL] for core in result["cores"])
     return float(refills * PERIOD_PS / result["simulated_ps"])
 
@@ -125,7 +125,7 @@ def _cycles_per_load(frequency_hz: int) -> Callable[[Result], float]:
 
 
 def measurement(platform: Platform, fact: str) -> Measurement | None:
-    """How a fact is measured on the machine; None where there is no model for it."""
+    """The measurement of a fact on the machine; None if the machine does not model it."""
     cycles_per_load = _cycles_per_load(platform.cores.frequency or 1)
     found = {
         "membomb-bandwidth": Measurement(sequential_writes, bandwidth),
@@ -144,7 +144,7 @@ def measurement(platform: Platform, fact: str) -> Measurement | None:
 
 
 def runs_workloads(platform: Platform) -> bool:
-    """Are there facts that need the workloads' image?"""
+    """Whether some facts need the workloads' image."""
     return any(fact.fact.rpartition("-")[0] in KERNELS for fact in platform.calibration)
 
 
@@ -153,7 +153,7 @@ def _job(platform: Platform, parts: list[Job]) -> Job:
 
 
 def _steady(platform: Platform, parts: list[Job]) -> Job:
-    """Endless parts, counted after their beginning with empty caches."""
+    """A job with endless parts, counted after the start with empty caches."""
     return {**_job(platform, parts), "from_ps": WARM_PS, "until_ps": WARM_PS + WINDOW_PS}
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of the hypervisor and its guests on the simulated machine, as a process of its own.
 
-`hosted_run` (machine/hosted/main.cpp) gets a request made of a build (package/build.py with `hosted=True`)
-and the settings of the build's platform; the answer is what was counted, and the console. Used by tests.
+`hosted_run` (machine/hosted/main.cpp) gets a request made from a build (package/build.py with `hosted=True`)
+and the settings of its platform; the answer has the counts and the console. Used by tests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bulkhead.machine.request import request_of
 from bulkhead.machine.settings import Settings
 from bulkhead.package.build import Build
 
-TARGET = "hosted_run"  # of the host build; brings the images with it
+TARGET = "hosted_run"  # of the host build; builds the images, too
 SECOND_PS = 10**12
 LONGEST_PS = 100 * SECOND_PS
 
@@ -31,10 +31,10 @@ class HostedNotRun(BulkheadError):
 
 @dataclass(frozen=True)
 class HostedRun:
-    """What a run has left."""
+    """Results of a run."""
 
     answer: dict[str, Any]  # machine/hosted/run.h
-    frames: dict[int, bytes]  # contents of the pages that were asked for, by physical address
+    frames: dict[int, bytes]  # contents of the requested pages, by physical address
 
     @property
     def console(self) -> str:
@@ -62,7 +62,7 @@ def run_hosted(
 ) -> HostedRun:
     """Run a build until it turns the machine off, or until `until_ps`. Raises HostedNotRun with the reason.
 
-    `typed`: when (picoseconds of the machine) which characters arrive at the UART.
+    `typed`: (time in ps of the machine, characters) that arrive at the UART.
     """
     shown = build.directory / "frames.bin"
     elves = [domain.image.elf for domain in build.plan.system.domains]

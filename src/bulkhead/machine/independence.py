@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which facts of a platform tell the machine apart, and which are the same fact twice.
+"""Which facts of a platform are independent, and which pairs are the same fact twice.
 
-Two facts whose ratio stays the same whatever parameter of the machine is changed are one: whoever meets one
-of them has met the other, and the second confirms nothing. `calibrate --check --perturb` shows it, and a
-test holds the marks of the platform files (`follows`) against it.
+Two facts whose ratio stays constant, whatever parameter of the machine is changed, are one: a machine that
+meets one also meets the other, so the second confirms nothing. `calibrate --check --perturb` shows this, and
+a test compares it with the marks of the platform files (`follows`).
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from bulkhead.machine.facts import measurement
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
-SAME = 0.05  # of what the facts move by, what their ratio may: queued writes at a window's end do not count
-MOVED = 1e-2  # by how much a fact must move so that it says anything
+SAME = 0.05  # of the facts' change: most that their ratio may change; for queued writes at a window's end
+MOVED = 1e-2  # least relative change of a fact that is evaluated
 
 
 @dataclass(frozen=True)
 class Perturbed:
-    """What facts became: as the file has the machine, and with each parameter changed."""
+    """Values of facts with the machine as in its file, and with each parameter changed."""
 
-    settings: tuple[str, ...]  # what was changed; the first is nothing
+    settings: tuple[str, ...]  # the changes; the first is none
     values: dict[str, tuple[float, ...]]  # by fact
 
     def same(self) -> list[tuple[str, str]]:
-        """Pairs of facts that are one."""
+        """Pairs of facts that are the same."""
         return same_facts(self.values)
 
 
 def same_facts(values: Mapping[str, Sequence[float]]) -> list[tuple[str, str]]:
-    """Pairs that move, and always together."""
+    """Pairs that change, and always by the same factor."""
     return [
         (one, other)
         for one, other in combinations(values, 2)
@@ -50,8 +50,8 @@ def same_facts(values: Mapping[str, Sequence[float]]) -> list[tuple[str, str]]:
 
 
 def perturb(platform: Platform, run: Run, share: Fraction, only: Sequence[str] = ()) -> Perturbed:
-    """Measure what parameters are fitted to, with each assumed and each fitted parameter changed. `only`:
-    these keys of assumed ones."""
+    """Measures the facts that parameters are fitted to, with each assumed and each fitted parameter changed.
+    `only`: keys of assumed parameters to change."""
     facts = [fact.fact for fact in platform.calibration if not fact.compared]
     known = {name: how for name in facts if (how := measurement(platform, name)) is not None}
     jobs = {how.job: how.job(platform) for how in known.values()}
@@ -76,5 +76,5 @@ def _possible(platform: Platform, setting: str) -> bool:
 
 
 def _spread(values: Sequence[float]) -> float:
-    """Largest less smallest, by the first."""
+    """Difference of the largest and the smallest value, divided by the first."""
     return (max(values) - min(values)) / abs(values[0])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an interrupt of a budget costs where no hypervisor runs on the machine: as it would at EL2.
+"""Costs of a budget's interrupt on a machine without hypervisor, equal to those at EL2.
 
-Entry and exit are the platform's constants; the rest is instructions and lines of EL2's data, with their
-source. How late an interrupt comes is the machine's (settings.py). regulation.py puts all into what the
-machine's driver takes.
+Entry and exit are constants of the platform; the rest are instructions and lines of EL2's data, with their
+source. The machine models the interrupt's latency (settings.py). regulation.py passes all of them to the
+machine's driver.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from typing import Any
 
 from bulkhead.config.platform import Platform
 
-# Rows `overflow` and `period` of `bulkhead bench hypervisor`, as they were when platforms' tables of rates
+# Rows `overflow` and `period` of `bulkhead bench hypervisor`, at the time when platforms' tables of rates
 # (experiment `flows`) were made: today's differ by less than 2 %.
 OVERFLOW_INSTRUCTIONS = 449
 PERIOD_INSTRUCTIONS = 822
-# Assumed: no emulator has a memory controller whose utilization a bench could regulate by.
-STEP_INSTRUCTIONS = 1500  # the regulator's arithmetic, of one core in an interval
+# Assumed: no emulator has a memory controller by whose utilization a benchmark could regulate.
+STEP_INSTRUCTIONS = 1500  # the regulator's arithmetic for one core in an interval
 MESSAGE_INSTRUCTIONS = 500
 
-# `struct bandwidth` and the statistics that it publishes (hypervisor/), the saved registers, stack: 16 lines
-# of 64 bytes.
+# `struct bandwidth` and its published statistics (hypervisor/), saved registers, stack: 16 lines of 64 bytes.
 LINES = 16
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run counted between two looks at it: of a machine whose caches are full, say, not of one that
-has only just begun.
+"""Counts of a run between two times, for example from when the machine's caches are full.
 
-`point` calls it for jobs with `from_ps`. It knows only the form of results: nested counts.
+`point` uses it for jobs with `from_ps`. It knows only the form of results: nested counts.
 """
 
 from __future__ import annotations
@@ -11,22 +10,22 @@ from typing import Any
 
 Result = dict[str, Any]
 
-_COUNTED = ("simulated_ps", "cores", "dram", "levels")  # of a result; all else stays as it is at the end
+_COUNTED = ("simulated_ps", "cores", "dram", "levels")  # of a result; other values are those at the end
 
 
 def between(before: Result, after: Result) -> Result:
-    """`after` with the counts of `before` taken out of its own."""
+    """`after` with the counts of `before` subtracted."""
     found = dict(after)
     for key in _COUNTED:
         if key in after:
             found[key] = _less(after[key], before[key])
-    # Times of its first and last chunk stay, and so does the longest.
+    # Times of the first and last chunk, and the longest time, are not subtracted.
     counted = ("chunks", "bytes", "busy_ps")
     found["engines"] = [
         late | {key: late[key] - early[key] for key in counted}
         for early, late in zip(before["engines"], after["engines"], strict=True)
     ]
-    # What partitions hold stays as it is at the end.
+    # What partitions hold is the value at the end.
     found["partitions"] = [
         late | {"moved": _less(late["moved"], early["moved"])}
         for early, late in zip(before["partitions"], after["partitions"], strict=True)

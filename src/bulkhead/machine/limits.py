@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a platform's memory can sustain (B10): by pattern and number of cores, and at worst.
+"""Bandwidth that a platform's memory can sustain (B10): by pattern and number of cores, and in the worst
+case.
 
-`bulkhead limits` calls it. Measured on the machine, so all of it is prediction. What is counted begins when
-the caches are full: until then nothing is written back.
+`bulkhead limits` uses it. The values are measured on the machine, so they are predictions. Counting starts
+when the caches are full, since nothing is written back before.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
 WINDOW_PS = 300_000_000
 BYTES_PER_CORE = 2 << 20
-FILL_PS_PER_BYTE = 1200  # of the caches: a little more than the slowest pattern takes
-SATURATED = 0.99  # utilization from which on more demand brings no more
+FILL_PS_PER_BYTE = 1200  # time to fill the caches: a little more than the slowest pattern needs
+SATURATED = 0.99  # utilization above which more demand brings no more bandwidth
 
-# Name, what a generator does (machine/generator.h).
+# Name, keys of a generator (machine/generator.h).
 PATTERNS: dict[str, dict[str, Any]] = {
     "sequential reads": {"kind": "read", "stride_bytes": 64},
     "sequential writes": {"kind": "write", "stride_bytes": 64},
@@ -32,7 +33,7 @@ PATTERNS: dict[str, dict[str, Any]] = {
     "random writes": {"kind": "write", "stride_bytes": 64, "shuffled": True},
     "same-bank reads": {"kind": "read", "pattern": "same-bank"},
     "same-bank writes": {"kind": "write", "pattern": "same-bank"},
-    "same-bank updates": {"kind": "update", "pattern": "same-bank"},  # both, so the bus turns around, too
+    "same-bank updates": {"kind": "update", "pattern": "same-bank"},  # both, so the bus also turns around
 }
 
 
@@ -45,7 +46,7 @@ class SustainedRate:
 
 
 def sustained(platform: Platform, run: Run) -> list[SustainedRate]:
-    """Bandwidth of each pattern on one core, two, and so on: the saturation curve."""
+    """Bandwidth of each pattern on one core, two cores, and so on: the saturation curve."""
     cases = [(name, count) for name in PATTERNS for count in range(1, platform.cores.count + 1)]
     results = run([_job(platform, PATTERNS[name], count) for name, count in cases])
     return [
@@ -55,24 +56,22 @@ def sustained(platform: Platform, run: Run) -> list[SustainedRate]:
 
 
 def peak_mb_per_s(platform: Platform) -> float:
-    """Of the data bus."""
+    """Peak rate of the data bus in MB/s."""
     dram = platform.dram
     assert dram is not None
     return dram.speed * dram.width * dram.channels / 8
 
 
 def guaranteed(found: Sequence[SustainedRate], cores: int) -> SustainedRate:
-    """The least that a busy DRAM moves, whatever is asked of it and by how many.
-
-    Where the cores cannot keep it busy, the least that all of them get.
-    """
+    """The lowest bandwidth of a busy DRAM, over all patterns and numbers of cores. If the cores cannot keep
+    it busy, the lowest of all cores together."""
     busy = [one for one in found if one.utilization >= SATURATED]
     return min(busy or [one for one in found if one.cores == cores], key=lambda one: one.mb_per_s)
 
 
 @dataclass(frozen=True)
 class StaticBudget:
-    """Of a real-time workload; others get what it leaves of the guaranteed bandwidth."""
+    """The budget of a real-time workload; others get the rest of the guaranteed bandwidth."""
 
     workload: str
     bound: float
@@ -115,7 +114,7 @@ def static_budget(
     step_mb_s: int,
     guaranteed_mb_s: float,
 ) -> StaticBudget:
-    """The smallest one that leaves a workload within a bound of its time alone."""
+    """The smallest budget that keeps a workload within a bound of its time alone."""
     part = {
         "name": workload,
         "core": 0,
@@ -131,7 +130,7 @@ def static_budget(
 
 
 def stated_guarantee(platform: Platform) -> float | None:
-    """MB/s that the platform's file has, which `check` holds budgets against."""
+    """Guaranteed MB/s of the platform's file, by which `check` admits budgets."""
     stated = platform.dram.guaranteed if platform.dram is not None else None
     return None if stated is None else stated / MB
 
@@ -142,7 +141,7 @@ def _mb_per_s(result: dict[str, Any]) -> float:
 
 
 def _cache_bytes(platform: Platform) -> int:
-    """Of all caches for data: each, as often as there is one."""
+    """Size of all data caches together."""
     found = 0
     for name, cache in platform.caches.items():
         shared = len(cache.clusters) or (1 if cache.shared_by else platform.cores.count)
@@ -161,7 +160,7 @@ def job_beside(
     beside: dict[str, Any],
     others: Sequence[int],
 ) -> dict[str, Any]:
-    """A core with a pattern beside others with another one, without end; counted when the caches are full."""
+    """A core with a pattern and others with another one, without end; counted when the caches are full."""
     parts = [_part(platform, pattern, core), *(_part(platform, beside, other) for other in others)]
     begin = _cache_bytes(platform) * FILL_PS_PER_BYTE
     return {"platform": platform.name, "parts": parts, "from_ps": begin, "until_ps": begin + WINDOW_PS}

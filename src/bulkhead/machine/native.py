@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled machine: builds it when it is out of date, and loads it into this process.
 
-Commands that measure call `built_machine`; the process of one point calls `load_machine` alone,
-because whoever started it has built. One process runs one machine at a time.
+Commands that measure call `built_machine`; the process of a point calls only `load_machine`, since its parent
+has built the machine. One process runs one machine at a time.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ MODULE = "_machine"
 
 
 class SimulatedMachine(Protocol):
-    """One simulated machine (machine/python/module.cpp). What is refused is a ValueError."""
+    """One simulated machine (machine/python/module.cpp). Rejected values raise ValueError."""
 
     def own(self, owner: int, pages: list[int], page_bytes: int = 4096) -> None:
-        """These pages belong to `owner`; without it they are nobody's, number 0."""
+        """Assigns pages to `owner`; other pages have owner 0 (nobody)."""
 
     def walk(self, core: int, description: str) -> None:
-        """Put a generator (machine/generator.h), described as JSON, on a core that has nothing to do."""
+        """Puts a generator (machine/generator.h), described as JSON, on an unused core."""
 
     def dma(self, description: str) -> None:
-        """A DMA engine that copies chunk after chunk (machine/python/dma_load.h), described as JSON."""
+        """Adds a DMA engine that copies chunk after chunk (machine/python/dma_load.h), described as JSON."""
 
     def program(
         self,
@@ -41,8 +41,8 @@ class SimulatedMachine(Protocol):
         start_ps: int = 0,
         space: str = "",
     ) -> None:
-        """Put an instrumented program on a core, where it begins at `start_ps`. `memory`: runs of guest and
-        physical address and bytes; `space`: its tables (machine/address_space.h), as JSON, or nothing."""
+        """Puts an instrumented program on a core, starting at `start_ps`. `memory`: runs of guest address,
+        physical address and bytes; `space`: its tables (machine/address_space.h) as JSON, or nothing."""
 
     def trace(
         self,
@@ -54,29 +54,30 @@ class SimulatedMachine(Protocol):
         start_ps: int = 0,
         space: str = "",
     ) -> None:
-        """Put a recorded program on a core, in frames of 4 KiB; 0 replays: without end."""
+        """Puts a recorded program on a core, in frames of 4 KiB. `replays` 0: without end."""
 
     def regulate(self, description: str) -> None:
-        """Budgets and regulators (machine/regulation/settings.h), described as JSON, from now on."""
+        """Starts budgets and regulators (machine/regulation/settings.h), described as JSON."""
 
     def label(self, core: int, partid: int, group: int = 0) -> None:
-        """MPAM's label of all that the core asks memory for from now on."""
+        """Sets MPAM's label of the core's further requests to memory."""
 
     def component_read(self, component: int, offset: int, nbytes: int = 4) -> int:
-        """A register of an MPAM component, now."""
+        """Reads a register of an MPAM component now."""
 
     def component_write(self, component: int, offset: int, value: int) -> None:
-        """The same, of 32 bits."""
+        """Writes a 32-bit register of an MPAM component."""
 
     def run(self, until_ps: int) -> str:
-        """Until all walks that have an end are done ("stopped"), nothing is left ("idle"), or "reached"."""
+        """Runs until all finite walks are done ("stopped"), nothing is left ("idle"), or `until_ps`
+        ("reached")."""
 
     def results(self) -> str:
-        """What was counted, as JSON."""
+        """All counts, as JSON."""
 
 
 def built_machine(*, workloads: bool = False) -> Path:
-    """The module's file, built now if it is out of date. Raises BuildFailed or MissingTool."""
+    """The module's file, rebuilt if it is out of date. Raises BuildFailed or MissingTool."""
     from bulkhead.env.native import ensure_built
 
     ensure_built(["host"], [TARGET, WORKLOADS] if workloads else [TARGET])
@@ -93,23 +94,23 @@ def workload_image() -> Path:
 
 
 def load_machine(settings: str) -> SimulatedMachine:
-    """A machine made of settings (JSON). Raises ValueError with the reason where they are impossible."""
+    """A machine with these settings (JSON). Raises ValueError with the reason if they are not possible."""
     machine: SimulatedMachine = _module().Machine(settings)
     return machine
 
 
 def table_frames(space: str) -> int:
-    """How many frames the tables of an address space need. Raises ValueError where it cannot be."""
+    """Number of frames that the tables of an address space need. Raises ValueError if it is not possible."""
     return int(_module().table_frames(space))
 
 
 def dram_alone(
     settings: str, requests: list[tuple[int, int, int]], until_ps: int
 ) -> tuple[list[int], int, int]:
-    """DRAM by itself (machine/python/dram_requests.h): `requests` of time in ps, address and 1 for a write.
+    """Runs DRAM alone (machine/python/dram_requests.h). `requests`: time in ps, address, and 1 for a write.
 
-    What each read took in ps, 0 if it was not done by `until_ps`, and the bytes that were read and written.
-    Raises ValueError.
+    Returns the duration of each read in ps (0 if it was not done by `until_ps`), and the bytes read and
+    written. Raises ValueError.
     """
     found: tuple[list[int], int, int] = _module().dram_alone(settings, requests, until_ps)
     return found

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPAM's monitors of a job's partitions: one of storage in each cache, and one for each direction of each
-memory. They are read beside the machine's own counts, which know nothing of partitions.
+"""MPAM's monitors of a job's partitions: one for storage in each cache, and one for each direction of each
+memory.
 
-`point` starts them with the partitions and reads them with the results. Offsets and fields are those of
-core/mpam_registers.h.
+They are read in addition to the machine's own counts, which are not by partition. `point` starts them with
+the partitions and reads them with the results. Offsets and fields are those of core/mpam_registers.h.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _LONG_BYTES = 8
 
 
 class NoMonitor(InvalidInput):
-    """There are fewer monitors than partitions, or one says that it is not ready."""
+    """There are fewer monitors than partitions."""
 
 
 class PartitionMonitors:
-    """Of all partitions, as software reads them that needs no time."""
+    """The monitors of all partitions, as read by software that takes no time."""
 
     def __init__(
         self, partitions: Sequence[MachinePartition], platform: Platform, machine: SimulatedMachine
@@ -46,7 +46,7 @@ class PartitionMonitors:
         self._configure()
 
     def read(self) -> list[Result]:
-        """Bytes that each partition holds now, and that were read and written for it so far."""
+        """Bytes that each partition holds now, and bytes that were read and written for it so far."""
         found: list[Result] = [
             {
                 "name": one.wanted.name,
@@ -75,7 +75,7 @@ class PartitionMonitors:
             write(component, CSU_CTL if storage else MBWU_CTL, match)
 
     def _all(self) -> Iterator[tuple[int, int, str, Instance, int]]:
-        """Component, partition, what is counted, instance, monitor. Raises NoMonitor."""
+        """Component, partition, kind of count, instance, monitor. Raises NoMonitor."""
         for component, instance in self._instances:
             resource = instance.resource
             kinds: tuple[str, ...] = ()
@@ -96,5 +96,5 @@ class PartitionMonitors:
     def _value(self, component: int, offset: int, nbytes: int, not_ready: int) -> int:
         value = self._machine.component_read(component, offset, nbytes)
         if value & not_ready:
-            return 0  # it has just been configured: nothing has been counted
+            return 0  # it was just configured: nothing is counted yet
         return value

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPAM partitions of a job: what each one asks for becomes register writes of the platform's components, and
-the cores of its parts get its label.
+"""MPAM partitions of a job: their requests become register writes of the platform's components, and the cores
+of their parts get their label.
 
-`point` calls this before anything runs. Settings are made as the planner makes those of domains, and core/
-encodes them; nothing is decided here. PARTIDs are those of domains, in the order of the job.
+`point` calls this before anything runs. Settings are made like the planner's for domains, and core/ encodes
+them; nothing is decided here. PARTIDs are those of domains, in the order of the job.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ from bulkhead.planning.mpam_refusal import reason
 
 Job = dict[str, Any]
 
-# PARTID of parts without a partition: nothing limits them. After a reset it would have the whole as minimum.
+# PARTID of parts without a partition, which is set to no limits. After a reset its minimum would be the
+# whole.
 UNLABELLED = 0
 
 
 class BadPartition(InvalidInput):
-    """A partition asks for what the platform does not have."""
+    """A partition asks for something that the platform does not have."""
 
 
 class WantedPartition(Model):
-    """A partition of a job, with the keys of a domain in a system file. The cache's portions are named."""
+    """A partition of a job, with the keys of a domain in a system file. Portions of the cache are named
+    explicitly."""
 
     name: Text
     llc: Llc = AUTO_LLC
@@ -49,11 +51,11 @@ class WantedPartition(Model):
 class MachinePartition:
     wanted: WantedPartition
     partid: int
-    owners: tuple[int, ...]  # of memory: its parts, the first part being 1
+    owners: tuple[int, ...]  # of memory: numbers of its parts, from 1
 
 
 def partitions_of(job: Job) -> tuple[MachinePartition, ...]:
-    """Raises BadPartition."""
+    """The partitions of a job. Raises BadPartition."""
     given = [_validated(one) for one in job.get("partitions", ())]
     names = [one.name for one in given]
     if len(set(names)) < len(names):
@@ -93,7 +95,7 @@ def divide(
 
 
 def settings_of(wanted: WantedPartition, instance: Instance, platform: Platform) -> Settings:
-    """What the partition asks of one resource instance. Raises BadPartition where core/ refuses it."""
+    """The partition's settings for one resource instance. Raises BadPartition if core/ refuses them."""
     settings = Settings()
     if is_llc(instance, platform):
         settings = beside_portions(wanted.llc, wanted.llc.portions)

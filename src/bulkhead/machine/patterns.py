@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses that hurt a DRAM in a chosen way, from its mapping: what benchmarks for boards search for.
+"""Addresses that stress a DRAM in a chosen way, computed from its mapping; benchmarks on boards have to
+search them.
 
-The settings of the machine say which address bits choose bank, row and column. A pattern is a list of line
-addresses; a generator (machine/generator.h) walks over it.
+The machine's settings state which address bits select bank, row and column. A pattern is a list of line
+addresses, which a generator (machine/generator.h) accesses.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from numpy.typing import NDArray
 from bulkhead.machine.settings import Settings
 
 PAGE_BYTES = 4096
-FIELD_BITS = 8  # of a field's number, at most
+FIELD_BITS = 8  # most bits of a field's number
 FIELDS = ("channel", "rank", "group", "bank", "row", "column")
 
 
 def same_bank(
     settings: Settings, lines: int, *, bank: int = 0, first_row: int = 0, rows: int | None = None
 ) -> list[int]:
-    """Lines of one bank, each in another row than the one before: every access misses the open row.
+    """Lines of one bank, each in another row than the previous one, so that every access misses the open row.
 
-    `rows`: so many from `first_row` on, again and again in other columns; all that there are if unsaid.
+    `rows`: number of rows from `first_row` on, used repeatedly with other columns; None: all rows.
     """
     counts = _counts(settings)
     rows = counts["row"] if rows is None else rows
@@ -36,8 +37,8 @@ def same_bank(
 
 
 def one_bank(settings: Settings, pages: Sequence[int], line_bytes: int) -> list[int]:
-    """Lines of these pages that lie in the bank of the first one, each in another row than the one before:
-    what who may use these pages alone can do to one bank."""
+    """Lines of these pages in the bank of the first one, each in another row than the previous one: the
+    stress on one bank that an owner of only these pages can cause."""
     base = int(settings["dram"]["base"])
     within = np.arange(0, PAGE_BYTES, line_bytes, dtype=np.uint64)
     lines = (np.array(pages, dtype=np.uint64)[:, None] - np.uint64(base) + within[None, :]).reshape(-1)
@@ -50,12 +51,12 @@ def one_bank(settings: Settings, pages: Sequence[int], line_bytes: int) -> list[
     lines, rows = lines[order], rows[order]
     begins = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
     lengths = np.diff(np.append(begins, rows.size))
-    number = np.arange(rows.size) - np.repeat(begins, lengths)  # of a line among those of its row
+    number = np.arange(rows.size) - np.repeat(begins, lengths)  # number of a line within its row
     return [int(line) + base for line in lines[np.lexsort((rows, number))]]
 
 
 def field_of(settings: Settings, offsets: NDArray[np.uint64], field: str) -> NDArray[np.uint64]:
-    """Which bank, row, … these addresses have, counted from the beginning of memory."""
+    """The field's value (bank, row, ...) for these offsets from the beginning of memory."""
     found = np.zeros(offsets.shape, dtype=np.uint64)
     for bit, mask in enumerate(settings["dram"]["map"].get(field, [])):
         parity = offsets & np.uint64(mask)
@@ -66,27 +67,28 @@ def field_of(settings: Settings, offsets: NDArray[np.uint64], field: str) -> NDA
 
 
 def beginnings(settings: Settings, rows: Iterable[int], *, bank: int = 0) -> list[int]:
-    """Where these rows of one bank begin."""
+    """Addresses of the beginnings of these rows of one bank."""
     address = _in_bank(settings, bank)
     return [address(row, 0) for row in rows]
 
 
 def row_bytes(settings: Settings) -> int:
-    """How much from the beginning of a row is in that row without a gap."""
+    """Bytes from the beginning of a row that are contiguous in that row."""
     others = (field for field in FIELDS if field != "column")
     masks = [mask for field in others for mask in settings["dram"]["map"].get(field, [])]
     return min(int(mask) & -int(mask) for mask in masks)
 
 
 def rows_of_core(settings: Settings, core: int) -> range:
-    """Each core has its own equal part of a bank's rows. Those beyond the memory are nobody's."""
+    """The rows of a core: an equal part of a bank's rows for each core. Rows beyond the memory belong to
+    none."""
     dram = settings["dram"]
     share = rows_below(settings, int(dram["base"]) + int(dram["bytes"])) // len(settings["cores"])
     return range(share * core, share * (core + 1))
 
 
 def rows_below(settings: Settings, end: int) -> int:
-    """How many rows, of a power of two, have addresses below `end` alone."""
+    """The largest power of two of rows that have all their addresses below `end`."""
     rows = int(settings["dram"]["shape"]["rows"])
     while rows > 1 and address_of(settings, {"row": rows - 1}) >= end:
         rows //= 2
@@ -94,7 +96,8 @@ def rows_below(settings: Settings, end: int) -> int:
 
 
 def address_of(settings: Settings, place: dict[str, int]) -> int:
-    """The address of a place whose other fields are 0. Raises ValueError if the mapping cannot reach it."""
+    """The address of a place; fields that are not given are 0. Raises ValueError if the mapping cannot reach
+    it."""
     wanted: list[tuple[int, int]] = []  # mask, parity
     for field in FIELDS:
         value = place.get(field, 0)
@@ -105,10 +108,10 @@ def address_of(settings: Settings, place: dict[str, int]) -> int:
 
 
 def _in_bank(settings: Settings, bank: int) -> Callable[[int, int], int]:
-    """The address of a row and a column of this bank."""
+    """A function from row and column to an address in this bank."""
     base = int(settings["dram"]["base"])
     begin = address_of(settings, {"bank": bank})
-    # Mappings are linear: each bit of a field moves an address by what it does alone.
+    # Mappings are linear: the bits of fields move an address independently of each other.
     moves = {
         field: [address_of(settings, {field: 1 << bit}) - base for bit in range(count.bit_length() - 1)]
         for field, count in _counts(settings).items()
@@ -124,7 +127,7 @@ def _in_bank(settings: Settings, bank: int) -> Callable[[int, int], int]:
 
 
 def _solved(equations: Sequence[tuple[int, int]]) -> int:
-    """An address with these parities of these masks: Gauss elimination over GF(2)."""
+    """An address whose bits under each mask have the given parity: Gauss elimination over GF(2)."""
     pivots: list[tuple[int, int, int]] = []  # pivot bit, mask, parity
     for mask, parity in equations:
         for pivot, other, other_parity in pivots:

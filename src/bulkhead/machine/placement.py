@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the memory of what runs on the machine lies: the planner's arithmetic, for parts instead of domains.
+"""Places the memory of parts on the machine by the planner's arithmetic for domains.
 
-The same colors, first-fit allocation and frames as for a system that boots (planning/); only that nobody
-needs room for a hypervisor here.
+Colors, first-fit allocation and frames are the same as for a system that boots (planning/), but no memory is
+needed for a hypervisor.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from bulkhead.planning.allocate import BLOCK_BYTES, AllocatedMemory
 from bulkhead.planning.model import Segment
 from bulkhead.planning.space import platform_bank_bits, platform_llc_bits
 
-# In place of a list of colors: those whose highest bit is clear, or set. Platforms have different numbers
-# of them.
+# In place of a list of colors: those whose highest bit is clear, or set. The number of colors depends on the
+# platform.
 HALVES = ("low", "high")
 
 Colors = Sequence[int] | str | None
 
 
 class DoesNotFit(InvalidInput):
-    """A part asks for more memory than its colors hold, or for colors that there are not."""
+    """A part asks for more memory than its colors have, or for colors that do not exist."""
 
 
 class PlacedMemory(NamedTuple):
     """Memory of a part."""
 
     pages: list[int]
-    mapped: int  # bytes, more than the pages' where the part has whole blocks
+    mapped: int  # bytes; more than those of the pages if the part has whole blocks
 
 
 class Placement:
-    """Memory of one machine, given out in the order of asking."""
+    """Memory of one machine, allocated in the order of requests."""
 
     def __init__(self, platform: Platform, *, colored: bool, banked: bool = False) -> None:
-        """`colored`: some part has colors of the last cache; `banked`: some part has DRAM banks."""
+        """`colored`: some part has colors of the last-level cache; `banked`: some part has DRAM banks."""
         self.platform = platform
         self.space: ColorSpace = UNCOLORED
         if colored or banked:
@@ -54,7 +54,7 @@ class Placement:
 
     @classmethod
     def of_parts(cls, platform: Platform, parts: Sequence[dict[str, Any]]) -> Placement:
-        """For all parts of a job."""
+        """The placement for all parts of a job."""
         return cls(
             platform,
             colored=any(part.get("colors") is not None for part in parts),
@@ -62,7 +62,8 @@ class Placement:
         )
 
     def region(self, name: str, nbytes: int, colors: Colors, banks: Colors = None) -> PlacedMemory:
-        """As `pages`; contiguous memory in whole blocks, as a domain has it, while there is enough."""
+        """Like `pages`; contiguous memory is allocated in whole blocks, like a domain's, while there is
+        enough."""
         if self._is_contiguous(colors, banks) and nbytes % BLOCK_BYTES:
             whole = -(-nbytes // BLOCK_BYTES) * BLOCK_BYTES
             with contextlib.suppress(DoesNotFit):
@@ -71,7 +72,8 @@ class Placement:
         return PlacedMemory(self.pages(name, nbytes, colors, banks), nbytes)
 
     def pages(self, name: str, nbytes: int, colors: Colors, banks: Colors = None) -> list[int]:
-        """Physical address of each 4 KiB page of a part, in the order in which it sees them."""
+        """Physical address of each 4 KiB page of a part, in the order of the part's addresses. Raises
+        DoesNotFit."""
         wanted = None
         if self._is_contiguous(colors, banks):
             taken = self._memory.take_contiguous(nbytes)
@@ -91,8 +93,8 @@ class Placement:
         return found
 
     def stage2_tables(self, name: str, nbytes: int, where: str) -> list[int]:
-        """Frames for tables of stage 2, by a part's `stage2_tables`: the hypervisor has the highest color, as
-        the planner gives it, and tables with a specification the one below."""
+        """Frames for stage-2 tables, by a part's `stage2_tables`. The hypervisor has the highest color, as in
+        the planner, and tables with a specification the one below. Raises DoesNotFit."""
         count = 1 << len(self.space.llc_bits)
         if where in (CHIP, CHIP_CACHED):
             return self._on_chip(name, nbytes)
@@ -114,7 +116,7 @@ class Placement:
         return (colors is None and banks is None) or not self.space.bits
 
     def _chosen(self, name: str, what: str, colors: Colors, bits: Sequence[int]) -> frozenset[int] | None:
-        """Of one mechanism; None: any."""
+        """Colors of one mechanism; None: any. Raises DoesNotFit."""
         if colors is None:
             return None
         count = 1 << len(bits)

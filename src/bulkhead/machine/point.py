@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of the simulated machine as a process of its own: a job as JSON in, its result as JSON out.
 
-`python -m bulkhead.machine.point < job.json`. Ends 1 with {"error": ...} if the job is impossible;
+`python -m bulkhead.machine.point < job.json`. Exits with 1 and {"error": ...} if the job is not possible;
 docs/experiments.md ("One point") has the keys. Campaigns (bulkhead.campaign) run many of these side by side.
 """
 
@@ -73,11 +73,11 @@ _OWN_KEYS = (
 
 
 class BadJob(InvalidInput):
-    """The job asks for something that cannot be."""
+    """The job asks for something that is not possible."""
 
 
 def run_point(job: Job) -> Result:
-    """Run a job in this process. Raises ValueError with the reason where it is impossible."""
+    """Run a job in this process. Raises ValueError with the reason if it is not possible."""
     parts: list[dict[str, Any]] = job["parts"]
     settings = job_settings(job)
     machine = load_machine(json.dumps(settings))
@@ -89,7 +89,7 @@ def run_point(job: Job) -> Result:
     wanted = int(job.get("iterations", 0))
     _start_parts(job, machine, settings, placement)
     _start_engines(job, machine, settings, placement)
-    limits = _limits(job, machine, placement) if is_limited(job) else None  # parts lie as without
+    limits = _limits(job, machine, placement) if is_limited(job) else None  # after the parts: moves none
     until = int(job.get("until_ps", LONGEST_PS))
     begin = _begin(job)
     before: Result | None = None
@@ -123,7 +123,7 @@ def run_point(job: Job) -> Result:
 
 
 def _begin(job: Job) -> int:
-    """From when on things are counted: `from_ps`, or when the part `from_part` begins."""
+    """Time in ps at which counting begins: `from_ps`, or the start of the part `from_part`."""
     if "from_part" not in job:
         return int(job.get("from_ps", 0))
     return next(int(part.get("start_ps", 0)) for part in job["parts"] if part["name"] == job["from_part"])
@@ -145,7 +145,7 @@ def job_platform(job: Job) -> Platform:
 
 
 def job_settings(job: Job) -> Settings:
-    """The platform's settings with what the job sets otherwise: {"cores.loads": 2} for all cores."""
+    """The platform's settings with the job's changes: {"cores.loads": 2} changes all cores."""
     owners = len(job["parts"]) + len(job.get("engines", ())) + 1
     settings = settings_of(job_platform(job), seed=job.get("seed", 1), owners=owners)
     regulate(settings, job.get("qos", {}))
@@ -155,7 +155,7 @@ def job_settings(job: Job) -> Settings:
 
 
 def _start_parts(job: Job, machine: SimulatedMachine, settings: Settings, placement: Placement) -> None:
-    """Tables lie behind the memory of all parts."""
+    """Puts all parts on their cores. Their tables are allocated after the memory of all parts."""
     parts: list[dict[str, Any]] = job["parts"]
     iterates = int(job.get("iterations", 0)) > 0
     places = [_places(part, settings, placement) for part in parts]
@@ -175,7 +175,7 @@ def _start_parts(job: Job, machine: SimulatedMachine, settings: Settings, placem
 
 
 def _addresses(place: PartPlaces, space: AddressSpace | None) -> list[int]:
-    """What a generator is told: of its pages, or of its lines."""
+    """Addresses for a generator: of its pages, or of its lines."""
     if space is None or place.anywhere:
         return place.region.pages if place.lines is None else place.lines
     seen = {page: FIRST_ADDRESS + i * PAGE_BYTES for i, page in enumerate(place.region.pages)}
@@ -194,7 +194,8 @@ def _start_engines(job: Job, machine: SimulatedMachine, settings: Settings, plac
 
 
 def _limits(job: Job, machine: SimulatedMachine, placement: Placement) -> str:
-    """Budgets and regulators. EL2's data of a core are a page of its part's: its colors, its owner."""
+    """Budgets and regulators. EL2's data for a core is a page with the color and the owner of the core's
+    part."""
     platform = job_platform(job)
     data = [platform.memory[0].at] * platform.cores.count
     for number, part in enumerate(job["parts"]):
@@ -205,16 +206,16 @@ def _limits(job: Job, machine: SimulatedMachine, placement: Placement) -> str:
 
 
 def _pages(name: str, nbytes: int, part: dict[str, Any], placement: Placement) -> list[int]:
-    """Of the part's colors and banks."""
+    """Pages of the part's colors and banks."""
     return placement.pages(name, nbytes, part.get("colors"), part.get("banks"))
 
 
 class PartPlaces(NamedTuple):
-    """Memory of a part, and where in it a pattern's accesses go: None, to all of it in order."""
+    """Memory of a part, and the lines that a pattern accesses; None: all of it, in order."""
 
     region: PlacedMemory
     lines: list[int] | None = None
-    anywhere: bool = False  # the lines are in no memory of the part's own
+    anywhere: bool = False  # the lines are not in memory of the part itself
 
 
 def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> PartPlaces:
@@ -238,7 +239,7 @@ def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> P
 def _space(
     job: Job, machine: SimulatedMachine, owner: int, place: PartPlaces, placement: Placement
 ) -> AddressSpace | None:
-    """How a part is translated. Its tables are its own, of its colors, and so is the text of a generator."""
+    """Translation of a part. Its tables, and a generator's text, are in memory of the part's own colors."""
     platform, part = job_platform(job), job["parts"][owner - 1]
     if not is_translated(platform, part):
         return None
@@ -279,7 +280,7 @@ def _set(where: Any, way: list[str], path: str, value: Any) -> None:
     if rest:
         _set(where[key], rest, path, value)
     elif value is None:
-        del where[key]  # what can be left out, as a private cache
+        del where[key]  # None removes an optional setting, for example a private cache
     else:
         where[key] = value
 

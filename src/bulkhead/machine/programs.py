@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads as parts of a job: put on a core with memory of their own, and the times of their iterations.
+"""Workloads as parts of a job: starts them on cores with their memory, and measures the times of their
+iterations.
 
-Called by `point` to start them and to know when enough was seen, and by rows.py to pick what counts. The
-marks are those of workloads/hosts/machine.c; nothing here knows what a workload computes.
+`point` uses this to start them and to decide when enough iterations are done, rows.py to select the counted
+ones. Marks are those of workloads/hosts/machine.c; the contents of a workload do not matter here.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from bulkhead.machine.placement import PlacedMemory
 from bulkhead.machine.spaces import AddressSpace, runs_of
 
 MARK_BEGIN, MARK_END = 1, 2
-LOOK_PS = 1_000_000_000  # how much time passes between two looks at what was iterated
+LOOK_PS = 1_000_000_000  # simulated time between two checks of the iterations
 
 Program = dict[str, Any]
 
 
 class ProgramFailed(InvalidInput):
-    """A workload did not do what it was started for."""
+    """A workload failed or ended too early."""
 
 
 class Iteration(NamedTuple):
@@ -39,10 +40,10 @@ def start_program(
     *,
     endless: bool,
 ) -> None:
-    """Put a part's workload on its core; `endless`: it iterates as long as the machine runs. `space`: the
-    tables that it is translated by.
+    """Puts a part's workload on its core. `endless`: it iterates as long as the machine runs. `space`: its
+    translation tables.
 
-    Of a recorded program an iteration is the whole trace, and of the parameters it knows `iterations`.
+    An iteration of a recorded program is the whole trace; its only parameter is `iterations`.
     """
     text = json.dumps(space) if space is not None else ""
     params = {**part.get("params", {}), **({"iterations": 0} if endless else {})}
@@ -57,7 +58,7 @@ def start_program(
 
 
 def iterations_in(marks: Sequence[Sequence[int]]) -> list[Iteration]:
-    """The iterations that came to their end, in their order."""
+    """The completed iterations, in their order."""
     found: list[Iteration] = []
     begin: int | None = None
     for mark, when in marks:
@@ -70,7 +71,8 @@ def iterations_in(marks: Sequence[Sequence[int]]) -> list[Iteration]:
 
 
 def counted(programs: Sequence[Program], leave_out: int) -> list[list[Iteration]]:
-    """Of each program the iterations that began when all had begun theirs, its first ones left out."""
+    """For each program, the iterations that began after all programs had begun theirs, without its first
+    `leave_out`."""
     iterations = [[Iteration(*one) for one in program["iterations"]] for program in programs]
     if not all(program["first_ps"] is not None for program in programs):
         return [[] for _ in programs]
@@ -79,7 +81,7 @@ def counted(programs: Sequence[Program], leave_out: int) -> list[list[Iteration]
 
 
 def run_preparations(machine: SimulatedMachine, until_ps: int) -> int:
-    """Until each program iterates, or has ended; returns when that was seen."""
+    """Runs until each program iterates or has ended. Returns the time in ps at which that was seen."""
     now = 0
     while now < until_ps:
         now = min(until_ps, now + LOOK_PS)
@@ -99,7 +101,7 @@ def run_iterations(
     now: int = 0,
     waited_for: Sequence[str] = (),
 ) -> str:
-    """Until each program has `wanted` iterations that count. Raises ProgramFailed where one cannot.
+    """Runs until each program has `wanted` counted iterations. Raises ProgramFailed if a program ends before.
 
     `waited_for`: only these programs, if any.
     """
@@ -119,7 +121,7 @@ def run_iterations(
 
 
 def described(programs: Sequence[Program], names: Sequence[str]) -> list[Program]:
-    """As results have them: names, and iterations in place of marks."""
+    """Programs in the form of results: with names, and with iterations in place of marks."""
     found = []
     for program, name in zip(programs, names, strict=True):
         marks = program["marks"]
@@ -131,5 +133,5 @@ def described(programs: Sequence[Program], names: Sequence[str]) -> list[Program
 
 
 def reason(program: Program) -> str:
-    """Why a program ended, in its words or the machine's."""
+    """Why a program ended, in its own words or the machine's."""
     return str(program["trouble"] or program["output"].strip() or f"status {program['status']}")

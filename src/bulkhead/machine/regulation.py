@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets of parts and the regulator above them: from a job's keys, named as in system files, to what the
-machine's driver takes (machine/regulation/settings.h).
+"""Budgets of parts and their regulator: converts a job's keys, named as in system files, for the machine's
+driver (machine/regulation/settings.h).
 
-`point` calls it before it runs a job. Whatever is wrong is a ValueError that names the key.
+`point` calls it before it runs a job. Errors are ValueErrors that name the key.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _Model = TypeVar("_Model", bound=Model)
 
 PS_PER_NS = 1000
 NS_PER_S = 10**9
-ONE = 1 << 16  # of shares in core/regulator.h
-BEAT_BYTES = 16  # Cortex-A53: a beat between a core and what it shares with others
+ONE = 1 << 16  # 1.0 of shares in core/regulator.h
+BEAT_BYTES = 16  # Cortex-A53: bytes of a beat between a core and the shared part of its cluster
 MOST_EVENTS = (1 << 30) - 1  # REGULATOR_MAX_EVENTS
 MOST_CORES = 8  # REGULATOR_MAX_CORES
-DEFAULT_BUDGET = 50_000_000  # bytes per s of a regulated core at first
+DEFAULT_BUDGET = 50_000_000  # initial budget of a regulated core, in bytes per s
 DEFAULT_SLACK = 16  # events
 
-# What the machine counts for an event of the architecture: lines, but for BUS_ACCESS.
+# The machine's count for each event of the architecture: lines, except for BUS_ACCESS.
 EVENTS = {
     "BUS_ACCESS": "beats",
     "MEM_ACCESS": "memory_access",
@@ -49,7 +49,7 @@ EVENTS = {
 
 
 class BadRegulation(InvalidInput):
-    """A budget or a regulator that cannot be."""
+    """A budget or a regulator that is not possible."""
 
 
 def _unlimited(value: object) -> object:
@@ -57,25 +57,25 @@ def _unlimited(value: object) -> object:
 
 
 class PartBandwidth(Bandwidth):
-    """Of a part, which is one VCPU."""
+    """Bandwidth of a part, which is one VCPU."""
 
     budget: Annotated[BytesPerS | None, BeforeValidator(_unlimited)] = None
     events: Annotated[Annotated[int, Field(ge=0, le=1 << 62)] | None, BeforeValidator(_unlimited)] = None
-    write: BytesPerS | None = None  # of `each`: for write-backs; `budget` is for refills then
+    write: BytesPerS | None = None  # of `each`: for write-backs; `budget` is then for refills
     counts: Literal["refills", "writebacks", "each", "sum"] = "refills"
-    event: Text | None = None  # counted in the place of refills
+    event: Text | None = None  # counted instead of refills
     slack: Annotated[int, Field(ge=0, le=1 << 20)] = DEFAULT_SLACK
-    suspend: bool = True  # false: what is spent stops nothing (for measuring the cost)
+    suspend: bool = True  # false: a spent budget stops nothing (to measure the cost)
 
 
 class JobRegulation(Regulation):
-    """Who decides what budgets are."""
+    """The policy that sets budgets."""
 
     hold: Literal["keep", "decrease"] = "keep"
     floor: BytesPerS = 1_000_000
     ceiling: BytesPerS | None = None
     saturation: BytesPerS | None = None
-    samples: bool = True  # the time series
+    samples: bool = True  # record the time series
 
     @property
     def dynamic(self) -> bool:
@@ -87,7 +87,7 @@ def is_limited(job: Job) -> bool:
 
 
 def problems_of(job: Job) -> list[str]:
-    """What is wrong with the keys of a job, without a platform."""
+    """Errors in the keys of a job, as far as they do not depend on a platform."""
     found = []
     try:
         _regulation(job)
@@ -102,7 +102,7 @@ def problems_of(job: Job) -> list[str]:
 
 
 def without_no_budget(part: Job) -> Job:
-    """A part whose `bandwidth` names no amount has none: so jobs that mean the same are the same."""
+    """Removes a part's `bandwidth` if it names no amount, so that equivalent jobs are equal."""
     given = part.get("bandwidth")
     amounts = (
         [given.get(key) for key in ("budget", "events", "write")] if isinstance(given, dict) else [given]
@@ -113,7 +113,8 @@ def without_no_budget(part: Job) -> Job:
 
 
 def described(job: Job, platform: Platform, data: Sequence[int]) -> dict[str, Any]:
-    """For Machine.regulate(). `data`: a page of EL2's for each core. Raises BadRegulation."""
+    """The argument of Machine.regulate(). `data`: address of a page of EL2's data for each core. Raises
+    BadRegulation."""
     regulation = _regulation(job)
     budgets = []
     for part in job["parts"]:
@@ -206,7 +207,7 @@ def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[dict[str,
 
 
 def counted_as(platform: Platform, name: str | None, where: str) -> tuple[str, int]:
-    """What the machine counts for it, and the bytes that one stands for."""
+    """The machine's count for an event, and the bytes that one event stands for. Raises BadRegulation."""
     traffic = platform.pmu.traffic_event if platform.pmu is not None else None
     if name is None and traffic is None:
         raise BadRegulation(f"{where}: platform '{platform.name}' names no event of memory traffic")

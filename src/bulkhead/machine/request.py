@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hosted run is asked with (machine/hosted/run.h): a built system in the machine's own terms.
+"""The request of a hosted run (machine/hosted/run.h), made from a built system.
 
-Called for `bulkhead.run.simulator` and for tests. What the platform file leaves open, or the machine does
-not model, is refused before anything starts.
+Called for `bulkhead.run.simulator` and for tests. A platform with missing data, or with something that the
+machine does not model, is refused before anything starts.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from bulkhead.planning.broker import is_broker
 
 Json = dict[str, Any]
 
-MMDC_PROFILE = (0x418, 0x41C, 0x410, 32)  # machine/devices/mmdc_profile.h
-FIRST_DOMAIN_OWNER = 2  # in the owners map: after nobody and the hypervisor
+MMDC_PROFILE = (0x418, 0x41C, 0x410, 32)  # as in machine/devices/mmdc_profile.h
+FIRST_DOMAIN_OWNER = 2  # in the owners map, after nobody and the hypervisor
 
 
 def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], frames_file: Path) -> Json:
     """The request. `programs`: the image of each domain; `frames` are written to `frames_file` at the end.
-
-    Raises NotSimulated.
-    """
+    Raises NotSimulated."""
     plan = build.plan
     window = build.layout.constant("broker_window")
     return {
@@ -55,7 +53,7 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
 
 
 def board_of(platform: Platform) -> Json:
-    """Which devices the board has, and where. Raises NotSimulated where that is not said."""
+    """The board's devices and their addresses. Raises NotSimulated if the platform does not state them."""
     gic, uart, timers, costs = (
         platform.interrupt_controller,
         platform.uart,
@@ -92,7 +90,8 @@ def board_of(platform: Platform) -> Json:
 
 
 def _dram_profile(platform: Platform) -> int:
-    """Where the memory controller's profiling counters are, of the one kind that there is; 0: it has none."""
+    """Address of the memory controller's profiling counters; 0: it has none. Raises NotSimulated for other
+    kinds than that of the machine."""
     counters = platform.dram.utilization if platform.dram is not None else None
     if counters is None:
         return 0
@@ -104,7 +103,7 @@ def _dram_profile(platform: Platform) -> int:
 
 
 def _dma_of(platform: str, dma: Dma) -> Json:
-    """An engine whose channels lie one behind the other, with an interrupt each."""
+    """An engine with consecutive channels and an interrupt for each. Raises NotSimulated."""
     timing = engine_timing(platform, dma)
     if len(dma.interrupts) != dma.channels:
         raise NotSimulated(f"platform '{platform}': '{dma.name}' needs one interrupt for each channel")
@@ -118,7 +117,7 @@ def _dma_of(platform: str, dma: Dma) -> Json:
 
 
 def _frames_of(name: str, gic: InterruptController) -> Json:
-    """The controller's register frames, of those that its version has."""
+    """The register frames of the interrupt controller's version. Raises NotSimulated."""
     found = (
         {"gicd_pa": gic.distributor, "gicr_pa": gic.redistributors}
         if gic.type == "gicv3"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a platform file to the settings of the simulated machine, as plain values that JSON can carry.
+"""Converts a platform file to the settings of the simulated machine, as plain values for JSON.
 
-machine/settings.h names every field; the machine checks them once more. Everything that runs on it starts
-here, so that a platform is the same in every experiment. What a platform file leaves open is refused.
+machine/settings.h names every field; the machine checks them again. Everything that runs on the machine uses
+this module, so that a platform is the same in every experiment. A platform file with missing data is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bulkhead.config.timing import (
 from bulkhead.errors import InvalidInput
 
 PICOSECONDS_PER_S = 10**12
-INTERRUPT_PS = 150_000  # where no latency is given: as ZCU102
+INTERRUPT_PS = 150_000  # default latency: as ZCU102
 DEVICE_PS = 150_000
 _POLICY = "lru"
 
@@ -33,11 +33,12 @@ Settings = dict[str, Any]
 
 
 class NotSimulated(InvalidInput):
-    """The platform file says too little for the simulated machine."""
+    """The platform file states too little for the simulated machine."""
 
 
 def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settings:
-    """The settings of a machine like `platform`. `owners`: of memory, with nobody."""
+    """The settings of a machine like `platform`. `owners`: number of owners of memory, including nobody.
+    Raises NotSimulated."""
     interconnect, costs = platform.interconnect, platform.costs
     if interconnect is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interconnect")
@@ -68,27 +69,27 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
 
 
 def _signals(platform: Platform) -> Settings:
-    """How long what a device or a core says is under way to a core. The machine's cores run ahead of each
-    other by the least of it (machine/engine.h)."""
+    """Latencies of signals from a device or a core to a core. The machine's cores run ahead of each other by
+    the smallest of them (machine/engine.h)."""
     costs, maintenance = platform.costs, platform.maintenance
     interrupt = INTERRUPT_PS if costs.interrupt_latency is None else costs.interrupt_latency
     return {
         "interrupt_ps": interrupt,
         "event_ps": interrupt if costs.event_latency is None else costs.event_latency,
-        # There and back again is what the core that broadcasts waits for.
+        # A core that broadcasts waits for the way there and back.
         "maintenance_ps": interrupt if maintenance is None else maintenance.wait // 2,
     }
 
 
 def cycles_ps(platform: Platform, cycles: int) -> int:
-    """Core cycles in picoseconds, to the nearest."""
+    """Core cycles in picoseconds, rounded to the nearest."""
     frequency = platform.cores.frequency
     assert frequency is not None
     return (cycles * PICOSECONDS_PER_S + frequency // 2) // frequency
 
 
 def engine_timing(platform: str, dma: Dma) -> Settings:
-    """How fast a channel of an engine is. Raises NotSimulated."""
+    """Timing of an engine's channel. Raises NotSimulated."""
     if dma.type != "zdma":
         raise NotSimulated(f"platform '{platform}': the simulated machine has no {dma.type}")
     if dma.start is None or dma.finish is None or dma.per_line is None:
@@ -137,7 +138,7 @@ def _core(platform: Platform, number: int) -> Settings:
 
 
 def _transfer(platform: Platform, number: int) -> int:
-    """How long a line from the nearest shared cache takes the core's read channel."""
+    """Time in ps for which a line from the nearest shared cache occupies the core's read channel."""
     path = [name for name, cores in _shared(platform) if number in cores]
     if not path:
         return 0
@@ -146,7 +147,7 @@ def _transfer(platform: Platform, number: int) -> int:
 
 
 def _shared(platform: Platform) -> list[tuple[str, tuple[int, ...]]]:
-    """Name and cores of each cache that cores share, nearest first."""
+    """Name and cores of each shared cache, the nearest first."""
     found: list[tuple[str, tuple[int, ...]]] = []
     for name in ("l2", "l3"):
         cache = platform.caches.get(name)
@@ -200,7 +201,7 @@ def _masters(platform: Platform) -> list[str]:
 
 
 def _qos(interconnect: Interconnect, master: str) -> Settings:
-    """The regulator before a master, which is off until software or a job sets it."""
+    """The regulator of a master, which is off until software or a job sets it."""
     found = next((one for one in interconnect.regulators if one.master == master), None)
     if found is None:
         return {}
@@ -208,7 +209,7 @@ def _qos(interconnect: Interconnect, master: str) -> Settings:
 
 
 def _port(platform: Platform, interconnect: Interconnect) -> Settings:
-    """A port moves a line after the other, and no faster than its clock and width say."""
+    """Rate of a port: it moves one line after the other, at its clock and width."""
     port, frequency = interconnect.port, platform.cores.frequency
     if port is None:
         return {}
@@ -218,7 +219,7 @@ def _port(platform: Platform, interconnect: Interconnect) -> Settings:
 
 
 def _master(platform: Platform, number: int) -> str:
-    """Cores behind one last cache share its port."""
+    """Name of the core's master: cores behind one last-level cache share its port."""
     path = [name for name, cores in _shared(platform) if number in cores]
     return f"cores-{path[-1]}" if path else f"core-{number}"
 
@@ -236,7 +237,7 @@ def _regions(platform: Platform) -> list[Settings]:
 
 
 def _mpam(platform: Platform) -> Settings:
-    """MPAM as machine/mpam/settings.h has it; nothing where the platform has none."""
+    """MPAM in the form of machine/mpam/settings.h; nothing if the platform has none."""
     has = platform.mpam
     if has is None:
         return {}
@@ -284,7 +285,7 @@ def _resource(platform: Platform, component: MpamComponent, resource: Resource) 
 
 
 def _known(part: Settings) -> Settings:
-    """What is said; the rest has the machine's defaults."""
+    """The values that are stated; the machine has defaults for the rest."""
     return {key: value for key, value in part.items() if value is not None}
 
 
@@ -357,7 +358,7 @@ def _dram(platform: Platform) -> Settings:
         },
         "map": {("group" if name == "bank_group" else name): bits for name, bits in masks.items()},
         "base": base,
-        "bytes": max(ram.end for ram in platform.memory) - base,  # the rest is elsewhere, or not used
+        "bytes": max(ram.end for ram in platform.memory) - base,  # including gaps, which are not used
         "timings": _timings(dram, dram.timing),
         "how": _controller(dram),
         "request_latency_ps": dram.controller.request,

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the parts of a job are translated: what a part sees where, and the tables for it.
+"""Translation of a job's parts: the addresses of a part, and its tables.
 
-A part is a program under a hypervisor, or under an operating system alone where the platform's cores have
-one stage only. It sees its memory from `FIRST_ADDRESS` on. Stage 1 maps that in blocks, as a bare-metal
-program or Linux maps contiguous memory; stage 2 what lies behind, in blocks where that is contiguous and in
-pages where it is colored. A part says otherwise by `translation`: `pages` for pages in both stages, `none`
-for no translation, which is all that there is on cores without an MMU; `tables: uncached` puts the tables
-past all caches; `table_stages` and `table_levels` stand for the platform's. `stage2_tables` says where those
-of stage 2 are, in place of the part's own colors (docs/mxu.md): in memory of `any` color, in the hypervisor's
-`pool` with those of all parts, in `colors` that nothing else is in, or on the `chip`, past all caches
-(`chip-cached`: through them).
+A part is a program under a hypervisor, or under an operating system alone if the platform's cores have one
+stage only. Its memory begins at `FIRST_ADDRESS`. Stage 1 maps it in blocks, as a bare-metal program or Linux
+maps contiguous memory; stage 2 maps contiguous memory in blocks and colored memory in pages.
+
+Keys of a part change this. `translation`: `pages` for pages in both stages, `none` for no translation, the
+only possibility on cores without an MMU. `tables: uncached` makes walks bypass all caches. `table_stages` and
+`table_levels` replace the platform's. `stage2_tables` places those of stage 2 elsewhere than in the part's
+own colors (docs/mxu.md): in memory of `any` color, in the hypervisor's `pool` with those of all parts, in
+`colors` used for nothing else, or on the `chip`, bypassing all caches (`chip-cached`: using them).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ AddressSpace = dict[str, Any]
 Runs = list[tuple[int, int, int]]
 
 BLOCK_BYTES = 2 << 20
-FIRST_ADDRESS = 2 * BLOCK_BYTES  # of a part's memory, as of a static program of Linux
-TEXT_ADDRESS = FIRST_ADDRESS - PAGE_BYTES  # of the instructions of a generator, which has none
+FIRST_ADDRESS = 2 * BLOCK_BYTES  # of a part's memory, as of a static Linux program
+TEXT_ADDRESS = FIRST_ADDRESS - PAGE_BYTES  # address for a generator's instructions, although it has none
 WAYS = ("blocks", "pages", "none")
 TABLES = ("cached", "uncached")
 OWN, ANY, POOL, COLORS, CHIP = "own", "any", "pool", "colors", "chip"
@@ -36,11 +36,11 @@ STAGE2_TABLES = (OWN, ANY, POOL, COLORS, CHIP, CHIP_CACHED)
 
 
 class BadTranslation(InvalidInput):
-    """A part that cannot be translated as it says."""
+    """A part whose translation is not possible."""
 
 
 def is_translated(platform: Platform, part: dict[str, Any]) -> bool:
-    """Raises BadTranslation where the part says what cannot be."""
+    """Whether a part is translated. Raises BadTranslation for values that are not possible."""
     way, tables = part.get("translation", "blocks"), part.get("tables", "cached")
     if way not in WAYS:
         raise BadTranslation(f"'{part['name']}': translation '{way}' is none of {', '.join(WAYS)}")
@@ -57,7 +57,8 @@ def is_translated(platform: Platform, part: dict[str, Any]) -> bool:
 
 
 def space_of(platform: Platform, part: dict[str, Any], pieces: Runs, instructions: int = 0) -> AddressSpace:
-    """Without frames for its tables yet. `instructions` 0: at the beginning of the first piece."""
+    """The address space, still without frames for its tables. `instructions` 0: at the beginning of the first
+    piece."""
     tlb = platform.cores.tlb
     assert tlb is not None
     return {
@@ -78,8 +79,9 @@ def with_tables(
     more: int = 0,
     stage2_frames: Callable[[int], list[int]] | None = None,
 ) -> AddressSpace:
-    """`count` says how many frames the tables need (machine/python), `frames` gives so many; `more`: beside
-    those, for what is mapped later. `stage2_frames`: of stage 2's tables, where they are apart."""
+    """Adds frames for tables. `count` returns the number of frames that the tables need (machine/python),
+    `frames` allocates them; `more`: additional frames for later mappings. `stage2_frames`: allocates those of
+    stage 2 if they are separate."""
     needed = count(json.dumps(space))
     made = {**space, "frames": frames(needed + more)}
     if stage2_frames is not None:
@@ -88,9 +90,9 @@ def with_tables(
 
 
 def runs_of(pages: Sequence[int], mapped: int = 0) -> Runs:
-    """Address, physical address and bytes of each stretch of pages that follow each other in both.
+    """(address, physical address, bytes) of each run of pages that is contiguous in both address spaces.
 
-    `mapped`: of one stretch, how much of what lies there is the part's.
+    `mapped`: if there is a single run, the bytes of the part's memory there.
     """
     runs: Runs = []
     for number, page in enumerate(pages):
@@ -105,10 +107,10 @@ def runs_of(pages: Sequence[int], mapped: int = 0) -> Runs:
 
 
 def identity_of(addresses: Sequence[int], size: int) -> Runs:
-    """Physical addresses seen where they are, by whole stretches of `size`."""
+    """Identity mappings of these addresses, in aligned pieces of `size` bytes."""
     return [(at * size, at * size, size) for at in sorted({address // size for address in addresses})]
 
 
 def table_pages_of_trace(pages: int) -> int:
-    """Frames for the tables of a program whose pages are mapped as it touches them, wherever they are."""
+    """Frames for the tables of a program whose pages are mapped at their first access, at any address."""
     return 32 + pages // 16

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what was planned can be built and will be accepted by the hypervisor, without building it.
+"""Checks without a build whether a plan can be built and whether the hypervisor will accept it.
 
-Called by `check`. It goes through the same door as `build`: the same loaders read the images, the same
-function lays the package out, and core/'s own check judges the manifest. What is not on this machine is named
-as not checked. Writes nothing.
+`check` calls this. It uses the same code as `build`: the same loaders read the images, the same function lays
+out the package, and core's own check judges the manifest. Parts that are not on this machine are named as not
+checked. Writes nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_HYPERVISOR = HypervisorImage(b"", 0)
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What was found, and what could not be looked at."""
+    """Findings and notices, and what could not be checked."""
 
     findings: tuple[Finding, ...]
     notices: tuple[Finding, ...] = ()
@@ -50,15 +50,16 @@ class Acceptance:
 
 
 def accept(plan: Plan, base: Path, *, target_dir: Path | None = None) -> Acceptance:
-    """The verdict on `plan`; paths of images are relative to `base`.
+    """Checks `plan`; paths of images are relative to `base`.
 
-    `target_dir`: a build tree of preset `target` as it is [the checkout's, built as far as it is needed].
+    `target_dir`: a build tree of preset `target`, used as it is [the checkout's, in which missing programs
+    are built].
     """
     return _Door(plan, base, target_dir).open()
 
 
 class _Door:
-    """One run through it."""
+    """One acceptance check of a plan."""
 
     def __init__(self, plan: Plan, base: Path, target_dir: Path | None) -> None:
         self.plan, self.layout = plan, load_layout()
@@ -81,7 +82,8 @@ class _Door:
         )
 
     def _built(self) -> bool:
-        """Whether the programs are there that a checkout has: those that the system names, hypervisors."""
+        """Builds the programs of a checkout that are needed: those that the system names, and hypervisors.
+        Returns False if there is no checkout or they cannot be built."""
         if not paths.is_checkout():
             return False
         try:
@@ -105,7 +107,8 @@ class _Door:
         return found
 
     def _manifests(self, loaded: list[LoadedMemory]) -> None:
-        """As it would be on the emulator and on the board, which differ in what budgets count."""
+        """Checks the manifests for the emulator and for the board, which differ in the events that budgets
+        count."""
         if self.options.hosted:
             self._manifest(loaded, self.options)
             return
@@ -152,7 +155,8 @@ class _Door:
         return read_hypervisor(path, self.layout, cores, hosted=self.options.hosted)
 
     def _raw(self, loaded: list[LoadedMemory]) -> None:
-        """A raw image has all of it in the load area: where it does not fit, there is still the other."""
+        """Adds a notice if the package does not fit as a raw image, which has all data in the load area. The
+        ELF file can still be used then."""
         options = replace(self.options, in_place=False)
         try:
             self._laid_out(loaded, options, program_of(self.plan, options))
@@ -166,8 +170,8 @@ class _Door:
 
 
 def _other_hardware(platform: Platform) -> list[Finding]:
-    """Where a platform file of somebody's own differs from the board that it boots as: its hypervisor has
-    these addresses in its code, and refuses a manifest with others."""
+    """Findings about differences between a user's platform file and the board that it boots as. The board's
+    hypervisor has these addresses in its code and refuses a manifest with others."""
     path = platform_path(platform.board)
     board = load_platform(path, path.name)[0] if path is not None else None
     if board is None or board is platform:
@@ -181,7 +185,7 @@ def _other_hardware(platform: Platform) -> list[Finding]:
 
 
 def _wired(*platforms: Platform) -> dict[str, tuple[str, ...]]:
-    """What platform_matches() of hypervisor/platform/ compares, of each."""
+    """The values that platform_matches() of hypervisor/platform/ compares, one for each platform."""
 
     def text(value: object) -> str:
         return f"{value:#x}" if isinstance(value, int) else str(value)
@@ -200,14 +204,14 @@ def _wired(*platforms: Platform) -> dict[str, tuple[str, ...]]:
 
 
 def _is_simulated_only(plan: Plan) -> bool:
-    """A board that the simulated machine alone has: no program for the board itself is built."""
+    """Whether only the simulated machine has this board, so that no program is built for the board itself."""
     root, board = paths.checkout(), plan.platform.board
     has = paths.host_dir() / "hosted/hypervisor" if root is None else root / "hypervisor/platform"
     return plan.platform.emulator is None and (has / board).is_dir()
 
 
 def _targets_of(plan: Plan) -> frozenset[str]:
-    """Of preset `target`, whether there are such or not."""
+    """Names of targets of preset `target` that the plan needs; some of them may not exist."""
     programs = [Path(domain.image.elf or "") for domain in plan.system.domains]
     board = f"hypervisor_{plan.platform.board}"
     own = {program.name for program in programs if program.parts[:1] == ("guests",)}
@@ -216,7 +220,7 @@ def _targets_of(plan: Plan) -> frozenset[str]:
 
 @cache
 def _build(targets: frozenset[str]) -> None:
-    """Raises MissingTool, or BuildFailed."""
+    """Builds those of the targets that exist. Raises MissingTool or BuildFailed."""
     from bulkhead.env.native import ensure_built, known_targets
 
     ensure_built(["target"], known_targets("target", sorted(targets)))

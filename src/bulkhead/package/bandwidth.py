@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a manifest says of the bandwidth that the memory sustains: EL2 admits changes of budgets by what the
-system's file was admitted by (planning/admission.py, planning/memory_budget.py).
+"""The memory's bandwidth in a manifest: EL2 admits changes of budgets by the same data as `check` admits the
+system file (planning/admission.py, planning/memory_budget.py).
 
-Called by `manifest`. Nothing is said where nothing was held against it: without budgets, where what is
-counted is none of the memory's, and where the file allows more.
+Called by `manifest`. The fields are zero if nothing was checked: without budgets, if the counted event is no
+memory event, or if the file allows overcommitment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = Mapping[str, Value]
 
 
 def bandwidth_row(plan: Plan, event: CountedEvent | None) -> Row:
-    """The record `manifest_bandwidth`; `event`: what budgets count."""
+    """The record `manifest_bandwidth`. `event`: the event that budgets count."""
     fields = load_layout().schema.records["manifest_bandwidth"].fields
     row: dict[str, Value] = dict.fromkeys((field.name for field in fields if not field.reserved), 0)
     limit, sustained = _limit(plan), _sustained(plan, event)
@@ -44,7 +44,7 @@ def bandwidth_row(plan: Plan, event: CountedEvent | None) -> Row:
 
 
 def bandwidth_tables(plan: Plan, event: CountedEvent | None) -> dict[str, list[Row]]:
-    """The tables that belong to it."""
+    """The tables `bandwidth_curve` and `bandwidth_table`, which belong to the record."""
     found = _sustained(plan, event)
     if found is None:
         return {"bandwidth_curve": [], "bandwidth_table": []}
@@ -63,7 +63,7 @@ def _counts_memory(plan: Plan, event: CountedEvent | None) -> bool:
 
 
 def _limit(plan: Plan) -> int:
-    """Of all budgets together; 0: none."""
+    """Limit of all budgets together in bytes per s; 0: there is none."""
     dram, regulation = plan.platform.dram, plan.system.regulation
     if dram is None or (regulation is not None and regulation.overcommit):
         return 0
@@ -71,7 +71,7 @@ def _limit(plan: Plan) -> int:
 
 
 def _sustained(plan: Plan, event: CountedEvent | None) -> Sustained | None:
-    """What cores and broker were admitted by."""
+    """The data by which cores and broker were admitted; None: the memory's part is not enforced."""
     if plan.flows is None or plan.flows.memory is None or not_held(plan.system) is not None:
         return None
     return plan.flows.memory.sustained if _counts_memory(plan, event) else None

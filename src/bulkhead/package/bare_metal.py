@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places what a domain begins with if it is no kernel: an ELF file, bytes at an address, or an entry in
-flash; and its device tree, at the top of its first region unless something else is said.
+"""Places the image of a domain that boots no kernel: an ELF file, bytes at an address, or an entry in flash;
+and its device tree, by default at the end of its first region.
 
-Called by `images`. Raises PackageError without the names of domain and file."""
+Called by `images`. Raises PackageError without the names of domain and file.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.files import read_image
 from bulkhead.package.memory import LoadedMemory, LoadPiece, LoadRegion, align_down, align_up, check_pieces
 
-HOSTED_FIRST_IPA = 0x40000000  # machine/hosted/system.cpp: where the window of a hosted guest begins
+HOSTED_FIRST_IPA = 0x40000000  # as in machine/hosted/system.cpp: start of a hosted guest's window
 BLOCK_BYTES = 2 << 20
 _INSTRUCTION_BYTES = 4
 
@@ -32,9 +33,9 @@ class Program:
 def elf_program(
     path: Path, memory: Sequence[LoadRegion], at: int | None = None, *, hosted: bool = False
 ) -> Program:
-    """An ELF file. One of type DYN, which relocates itself, has its lowest address at `at` [where its
-    addresses say if that is memory of the domain, else as far behind a multiple of 2 MiB in the first
-    region]."""
+    """An ELF file. A file of type DYN, which relocates itself, gets `at` as its lowest address. Default: its
+    own addresses if they are in the domain's memory, else the first region, with the same offset to a
+    multiple of 2 MiB."""
     how = Hosted(HOSTED_FIRST_IPA, entry="_start") if hosted else None
     program = read_elf(path, hosted=how, movable=True)
     if at is not None and not program.movable:
@@ -61,7 +62,7 @@ def _moved_by(program: ElfProgram, memory: Sequence[LoadRegion], at: int | None)
 
 
 def raw_program(path: Path, at: int, entry: int | None = None) -> Program:
-    """The bytes of a file at `at`, which begin with the first instruction unless `entry` says another one."""
+    """The bytes of a file at `at`. The first instruction is at `entry`, by default at `at`."""
     content = read_image(path)
     if not content:
         raise PackageError("is empty")
@@ -75,7 +76,7 @@ def load_program(
     tree: bytes,
     tree_at: int | None = None,
 ) -> LoadedMemory:
-    """The program in `memory`, with its device tree. Its first instruction may be in `flash`."""
+    """Places the program and its device tree in `memory`. The first instruction may be in `flash`."""
     first = memory[0]
     tree_ipa = align_down(first.end - len(tree)) if tree_at is None else tree_at
     if tree_ipa < first.start and tree_at is None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds everything that a run needs from a plan: package, device trees, owners map, configuration
-of the observer.
+"""Builds everything that a run needs from a plan: package, device trees, owners map, configuration of the
+observer.
 
-Called by `bulkhead build` and `bulkhead run`. The same inputs give the same bytes. Writes beneath the output
-directory only."""
+Called by `bulkhead build` and `bulkhead run`. Equal inputs give equal bytes. Writes only below the output
+directory.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _RAW_IMAGE = "system.img"
 
 @dataclass(frozen=True)
 class Build:
-    """What was built, and what a runner and the evidence must know of it."""
+    """The files of a build, and its data for the runner and the evidence."""
 
     plan: Plan
     layout: Layout
@@ -41,13 +42,13 @@ class Build:
     run_for_ns: int
     directory: Path
     elf: Path
-    img: Path | None  # raw Image; None if some images are in the ELF file only
+    img: Path | None  # raw image; None if some images are only in the ELF file
     manifest: Path
     device_trees: dict[str, Path]  # by domain
     entries: dict[str, int]  # the address of each domain's first instruction
     owners: Path
     observe: Path
-    program: Program  # which of the board's hypervisors
+    program: Program  # the hypervisor variant of the board
     hypervisor_elf: Path
     status_pages: tuple[int, ...]  # physical addresses: status_system, then status_core of each core
     pool_pages: Frames  # physical address of each of the hypervisor's frames, in virtual order
@@ -56,24 +57,24 @@ class Build:
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """What a build may vary beyond the plan."""
+    """Options of a build that are not in the plan."""
 
     seed: int = 0
-    run_for_ns: int = 0  # 0: without end
-    in_place: bool = True  # load images of uncolored domains where they belong
+    run_for_ns: int = 0  # 0: no limit
+    in_place: bool = True  # the ELF file loads images of uncolored domains directly to their memory
     target_dir: Path | None = None  # build tree of preset `target` [the checkout's]
     hosted: bool = False  # for the simulated machine: programs of `build/host/hosted`
-    board: bool = False  # for the board itself: budgets count memory, of which the emulator knows nothing
-    program: Program | None = None  # the hypervisor [the smallest that has what the system asks for]
+    board: bool = False  # for the board itself: budgets count memory events, which the emulator does not have
+    program: Program | None = None  # hypervisor variant [the smallest with all that the system needs]
 
 
 def build_system(
     loaded: Loaded, out_dir: Path, options: BuildOptions | None = None, hooks: Hooks | None = None
 ) -> Build:
-    """Plans and builds a system without problems. Raises PlanningError or PackageError.
+    """Plans and builds a system that was loaded without problems. Raises PlanningError or PackageError.
 
-    A frame in a wrong color is, if the hook names no page, the one in which the domain starts: one that it
-    uses in any case, so that the observer can see it.
+    If the hook `miscolor` names no page, the page in which the domain starts is misplaced: the domain surely
+    uses it, so the observer can see it.
     """
     assert loaded.system is not None, "callers stop at problems"
     assert loaded.platform is not None
@@ -111,12 +112,12 @@ def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
 
 
 def event_of(plan: Plan, options: BuildOptions) -> CountedEvent | None:
-    """What budgets count there; None: there are none."""
+    """The event that budgets count for this build; None: nothing is counted."""
     return counted_event(plan.platform, emulated=not (options.hosted or options.board))
 
 
 def program_of(plan: Plan, options: BuildOptions) -> Program:
-    """Which of the board's hypervisors it boots with."""
+    """The hypervisor variant of the board that the plan boots with."""
     return options.program or (FULL if options.hosted else smallest_program(plan, event_of(plan, options)))
 
 
@@ -125,7 +126,7 @@ def hypervisor_file(plan: Plan, around: Surroundings, program: Program) -> Path:
 
 
 def key_of(plan: Plan, domain: DomainPlan) -> KeyPath:
-    """Where the system file speaks of this domain."""
+    """The domain's key in the system file."""
     return ("broker",) if is_broker(plan.system, domain.name) else ("domains", domain.index)
 
 
@@ -137,7 +138,7 @@ def images_of(plan: Plan, domain: DomainPlan, around: Surroundings) -> LoadedMem
 
 
 def program_of_domain(build: Build, base: Path, options: BuildOptions, name: str) -> Path | None:
-    """The ELF file that the domain was built with; None: it has another image."""
+    """Path of the ELF file that the domain was built with; None: its image is no ELF file."""
     domain = build.plan.system.domain(name)
     if domain is None or domain.image.elf is None:
         return None
@@ -145,14 +146,14 @@ def program_of_domain(build: Build, base: Path, options: BuildOptions, name: str
 
 
 def programs_of(build: Build, base: Path, options: BuildOptions) -> list[Path]:
-    """The program of each domain of a system of bare-metal programs, as it was built in."""
+    """Paths of the ELF files of all domains that have one, as they were built."""
     around = surroundings(build.plan, base, options)
     elves = [domain.image.elf for domain in build.plan.system.domains]
     return [find_program(elf, around) for elf in elves if elf is not None]
 
 
 def _entry_page(plan: Plan, name: str, around: Surroundings) -> int:
-    """The page of a domain's memory, counted over its segments, in which it starts."""
+    """Number of the page in which a domain starts, counted over its segments."""
     domain = next(domain for domain in plan.domains if domain.name == name)
     configured = plan.system.domain(name)
     assert configured is not None
@@ -222,7 +223,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: BuildOptions | No
     if build.img is not None:
         build.img.write_bytes(package.flat)
     else:
-        (out_dir / _RAW_IMAGE).unlink(missing_ok=True)  # of another build: it would boot, and not this system
+        (out_dir / _RAW_IMAGE).unlink(missing_ok=True)  # an old image would boot another system
     for images, path in zip(loaded, build.device_trees.values(), strict=True):
         path.write_bytes(images.device_tree)
     build.owners.write_bytes(owners_map(plan).tobytes())

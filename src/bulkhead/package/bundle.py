@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The boot package: hypervisor, manifest and images in one load area, as ELF file and as raw Image.
+"""The boot package: hypervisor, manifest and images in one load area, as ELF file and as raw image.
 
-Called by `build` with everything already placed in guest-physical memory. Decides the order of things in the
-load area, and which images are loaded where they belong; equal images are stored once."""
+Called by `build` with all data placed in guest-physical memory. Decides the order in the load area and which
+images are loaded directly to their memory. Equal images are stored once.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +25,15 @@ from bulkhead.schema import Layout
 @dataclass(frozen=True)
 class Package:
     manifest: bytes
-    manifest_offset: int  # from the load address
-    flat: bytes  # what is in the load area, from its start
+    manifest_offset: int  # relative to the load address
+    flat: bytes  # contents of the load area from its start
     elf: bytes
-    in_place: bool  # some images are in the ELF file only: `flat` alone does not boot
+    in_place: bool  # some images are only in the ELF file, so `flat` does not boot
 
 
 @dataclass
 class _LoadArea:
-    """Data at page offsets, in the order of arrival."""
+    """Data at page-aligned offsets, in the order in which they are added."""
 
     size: int
     data: list[bytes] = field(default_factory=list)
@@ -49,13 +50,13 @@ class _LoadArea:
 
 @dataclass(frozen=True)
 class LaidOut:
-    """What is where, before any of it is put together."""
+    """The layout of a package, before its bytes are joined."""
 
     manifest: bytes
     manifest_offset: int
     package_bytes: int
-    data: tuple[bytes, ...]  # what follows the manifest in the load area
-    in_place: tuple[tuple[DomainPlan, tuple[LoadPiece, ...]], ...]  # what does not lie there
+    data: tuple[bytes, ...]  # contents of the load area after the manifest
+    in_place: tuple[tuple[DomainPlan, tuple[LoadPiece, ...]], ...]  # images outside the load area
 
 
 def lay_out(
@@ -68,9 +69,10 @@ def lay_out(
     in_place: bool = True,
     event: CountedEvent | None = None,
 ) -> LaidOut:
-    """Decides where everything goes, and packs the manifest. Raises PackageError where it does not fit.
+    """Decides all places and packs the manifest. Raises PackageError if it does not fit.
 
-    With `in_place`, images of uncolored domains are loaded where they belong. `event`: what budgets count.
+    With `in_place`, images of uncolored domains are loaded directly to their memory. `event`: the event that
+    budgets count.
     """
     pieces = [copied(images.pieces) for images in loaded]
     at_home = [in_place and _can_stay(plan, domain) for domain in plan.domains]
@@ -79,7 +81,8 @@ def lay_out(
     def manifest_with(placed: list[list[PlacedPiece]]) -> bytes:
         return pack_manifest(plan, loaded, placed, layout, run_for_ns=run_for_ns, event=event)
 
-    # Its size depends on how many images there are, not on where: pack it once to know, once to keep.
+    # The manifest's size depends on the number of images only: pack it once to learn the size, then with the
+    # places.
     draft = manifest_with([[PlacedPiece(p.ipa, len(p.data), 0) for p in own] for own in pieces])
     area = _LoadArea(align_up(manifest_offset + len(draft)))
     placed = [
@@ -104,7 +107,7 @@ def bundle(
     in_place: bool = True,
     event: CountedEvent | None = None,
 ) -> Package:
-    """The whole package, as lay_out() decides."""
+    """The complete package with the layout of lay_out()."""
     found = lay_out(plan, loaded, hypervisor, layout, run_for_ns=run_for_ns, in_place=in_place, event=event)
     place = (found.manifest_offset, len(found.manifest))
     head = patched(hypervisor, layout, manifest=place, package_bytes=found.package_bytes)
@@ -117,14 +120,15 @@ def bundle(
 
 
 def _can_stay(plan: Plan, domain: DomainPlan) -> bool:
-    """Memory that is contiguous, of a domain that is never started again: a restart needs a clean source."""
+    """Whether images can be loaded directly: the memory is contiguous, and the domain never restarts, since a
+    restart needs an unchanged source."""
     configured = plan.system.domain(domain.name)
     restarts = configured is not None and configured.restart != "never"
     return not restarts and all(segment.colors is None for segment in domain.segments)
 
 
 def _chunks_at_home(domain: DomainPlan, pieces: Sequence[LoadPiece]) -> list[ElfChunk]:
-    """Each piece at the physical addresses behind its guest-physical ones."""
+    """The pieces as ELF chunks at their physical addresses."""
     chunks: list[ElfChunk] = []
     for piece in pieces:
         end = piece.ipa + len(piece.data)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a domain's memory beside its image: files at addresses, and flash.
+"""Contents of a domain's memory besides its image: files at addresses, and flash.
 
-Called by `images` after the image is placed. Raises PackageError without the domain's name."""
+Called by `images` after the image is placed. Raises PackageError without the domain's name.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _ERASED_BYTE = b"\xff"
 
 
 def flash_of(domain: config.Domain) -> tuple[LoadRegion, ...]:
-    """Where the domain has flash."""
+    """The domain's regions of flash."""
     return tuple(LoadRegion(region.at, region.size) for region in domain.memory if region.flash is not None)
 
 
@@ -33,10 +34,11 @@ def with_contents(
     *,
     fetch: bool = True,
 ) -> LoadedMemory:
-    """The image, the domain's files, which touch neither it nor each other, and its flash.
+    """Adds the domain's files and its flash to the image. Files must not overlap the image or each other.
 
-    `base`: the directory that paths are relative to. `fetch`: what the tool brings is fetched if it is not
-    here; else NotHere is raised."""
+    `base`: the directory that paths are relative to. `fetch`: whether firmware of the tool that is not on
+    this machine is fetched; else NotHere is raised.
+    """
     files = tuple(
         _piece(f"file {number}", base / one.file, one.at, ("image", "files", number, "file"))
         for number, one in enumerate(domain.image.files)
@@ -61,7 +63,7 @@ def _find_flash(name: str, base: Path, fetch: bool) -> Path:
 
 
 def _flash(name: str, region: config.Region, number: int, base: Path, fetch: bool) -> LoadPiece:
-    """Behind the file's end it is erased."""
+    """The region's contents: the file, and erased bytes after its end."""
     key = ("memory", number, "flash")
     content = b""
     if name != ERASED:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damages a manifest on purpose, so that tests can show how the hypervisor refuses it.
+"""Damages a manifest deliberately, so that tests can show how the hypervisor refuses it.
 
-Used by tests and by nobody else. With `seal`, the checksum is made right again, so that the check behind the
-checksum is the one that must catch the damage."""
+Only tests use it. With `seal`, the checksum is corrected, so that a later check has to find the damage.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def flipped_bit(manifest: bytes, layout: Layout, offset: int, bit: int, *, seal:
 
 
 def sealed(manifest: bytes, layout: Layout) -> bytes:
-    """`manifest` with the right checksum."""
+    """`manifest` with a correct checksum."""
     place = layout.offset("manifest_header", "crc32")
     return manifest[:place] + struct.pack("<I", manifest_crc(manifest, layout)) + manifest[place + 4 :]
 
 
 def field_place(manifest: bytes, layout: Layout, path: str) -> tuple[int, int]:
-    """(offset, bytes) of a field in this manifest."""
+    """(offset, bytes) of a field in this manifest; `path` as in patched_field()."""
     table, slash, rest = path.partition("/")
     if not slash:
         offset, field = layout.locate("manifest_header", path)
@@ -52,7 +52,8 @@ def field_place(manifest: bytes, layout: Layout, path: str) -> tuple[int, int]:
 
 
 def with_manifest(package_elf: bytes, original: bytes, replacement: bytes) -> bytes:
-    """A bootable package whose manifest, `original`, is replaced by one of the same length."""
+    """A bootable package in which the manifest `original` is replaced by one of the same length. Raises
+    ValueError."""
     if len(original) != len(replacement) or package_elf.count(original) != 1:
         raise ValueError("the package does not hold that manifest exactly once, or the lengths differ")
     return package_elf.replace(original, replacement)

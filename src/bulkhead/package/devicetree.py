@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A domain's device tree: the virtual board that it sees, in the standard bindings.
 
-Called by `images`, once per domain. The board is the emulator's `virt` reduced to what a domain has: its own
+Called by `images`, once per domain. The board is a reduced version of the emulator's `virt`: the domain's
 memory and CPUs, the interrupt controller and the console at the platform's addresses, timers, PSCI by HVC,
-the devices that are passed through to it, and performance monitors if it was given them. The same inputs
-give the same bytes."""
+pass-through devices, and performance monitors if the domain has them. Equal inputs give equal bytes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SECURE_TIMER_PPI, _HYPERVISOR_TIMER_PPI = 13, 10
 _UART_BYTES = 0x1000
 _SOCKET_BYTES = 0x200
 _RNG_SEED_BYTES = 64
-# The binding of PSCI 0.1 has no numbers of its own: the tree says which ones.
+# The binding of PSCI 0.1 has no fixed function numbers: the tree states them.
 _PSCI_OF_0_1 = {"cpu_suspend": 0xC400_0001, "cpu_off": 0x8400_0002, "cpu_on": 0xC400_0003}
 _FLASH_WORD_BYTES = 4  # two chips side by side
 
@@ -61,29 +61,29 @@ class PassedDevice:
 
 @dataclass(frozen=True)
 class GuestBoard:
-    """What one domain's device tree says."""
+    """Data of one domain's device tree."""
 
     memory: tuple[LoadRegion, ...]
     cpus: int
     cpu_type: str  # "cortex-a53"
     gicd: int
-    entropy: bytes  # from which its seeds are derived; any length
-    gicr: int | None = None  # redistributors: a GICv3
-    gicc: int | None = None  # CPU interface: a GICv2
+    entropy: bytes  # seeds are derived from it; any length
+    gicr: int | None = None  # redistributors, for a GICv3
+    gicc: int | None = None  # CPU interface, for a GICv2
     console: TreeConsole | None = None
     socket: TreeSocket | None = None
-    windows: tuple[LoadRegion, ...] = ()  # of the broker: where it sees the memory of others
+    windows: tuple[LoadRegion, ...] = ()  # for the broker: where it sees the memory of other domains
     devices: tuple[PassedDevice, ...] = ()
-    flash: LoadRegion | None = None  # that takes commands
+    flash: LoadRegion | None = None  # flash that takes commands
     pmu: bool = False
-    bus_clock_hz: int = 24_000_000  # of the clock that PrimeCell devices want named; nobody changes it
+    bus_clock_hz: int = 24_000_000  # of the clock that bindings of PrimeCell devices require
     cmdline: str | None = None
     initrd: tuple[int, int] | None = None  # (start, end)
     params: Mapping[str, int] = field(default_factory=dict)
 
 
 def device_tree(board: GuestBoard) -> bytes:
-    """The flattened tree, padded to a multiple of 8 bytes."""
+    """The flattened device tree, padded to a multiple of 8 bytes."""
     root = fdt.Node("/")
     _cells(root, 2, 2)
     _strings(root, "compatible", "bulkhead,domain", "linux,dummy-virt")
@@ -116,7 +116,7 @@ def device_tree(board: GuestBoard) -> bytes:
 
 
 def own_device_tree(content: bytes, cmdline: str | None, initrd: tuple[int, int] | None) -> bytes:
-    """A tree of the user's own, with what the loader has to add to `/chosen`. Raises PackageError."""
+    """A user's device tree with the loader's additions to `/chosen`. Raises PackageError."""
     if content[:4] != b"\xd0\x0d\xfe\xed":
         raise PackageError(f"is no device tree: it starts with {content[:4].hex() or 'nothing'}")
     try:
@@ -125,7 +125,7 @@ def own_device_tree(content: bytes, cmdline: str | None, initrd: tuple[int, int]
             return content
         _choose(tree, cmdline, initrd)
         return _padded(bytes(tree.to_dtb(version=17)))
-    except Exception as error:  # the library raises this very class
+    except Exception as error:  # the library raises the class Exception itself
         raise PackageError(f"is a broken device tree: {str(error) or type(error).__name__}") from error
 
 
@@ -143,7 +143,7 @@ def _choose(tree: fdt.FDT, cmdline: str | None, initrd: tuple[int, int] | None) 
 
 
 def _of(constant: str) -> int:
-    """A constant of the layout, which the hypervisor has, too."""
+    """A constant of the layout, shared with the hypervisor."""
     return load_layout().constant(constant)
 
 
@@ -158,7 +158,8 @@ def _spi(intid: int) -> int:
 
 
 def _padded(blob: bytes) -> bytes:
-    """The header's `totalsize` includes the padding, so that nobody cuts the blob unaligned."""
+    """Pads a tree to 8 bytes. The header's `totalsize` includes the padding, so that a copy by it stays
+    aligned."""
     padded = blob.ljust(-(-len(blob) // 8) * 8, b"\0")
     return padded[:4] + struct.pack(">I", len(padded)) + padded[8:]
 
@@ -172,7 +173,7 @@ def _chosen(board: GuestBoard) -> fdt.Node:
     if board.initrd is not None:
         _quads(node, "linux,initrd-start", board.initrd[0])
         _quads(node, "linux,initrd-end", board.initrd[1])
-    # Linux starts a third slower without early randomness, and without these no two runs would be equal.
+    # Linux starts a third slower without early randomness. Fixed seeds make runs repeatable.
     seeds = hashlib.shake_256(b"bulkhead seeds\0" + board.entropy).digest(_RNG_SEED_BYTES + 8)
     node.append(fdt.PropBytes("rng-seed", data=seeds[:_RNG_SEED_BYTES]))
     node.append(fdt.PropBytes("kaslr-seed", data=seeds[_RNG_SEED_BYTES:]))
@@ -220,21 +221,21 @@ def _timer(board: GuestBoard) -> fdt.Node:
 
 
 def _private_flags(board: GuestBoard) -> int:
-    """GICv2's binding wants the CPUs that a private interrupt goes to; GICv3's has no such bits."""
+    """GICv2's binding includes a mask of CPUs for a private interrupt; GICv3's does not."""
     return _LEVEL_HIGH if board.gicc is None else _LEVEL_HIGH | ((1 << board.cpus) - 1) << 8
 
 
 def _pmu(board: GuestBoard) -> fdt.Node:
     node = fdt.Node("pmu")
     _strings(node, "compatible", "arm,armv8-pmuv3")
-    # Of a guest it is always this one, whichever line it is of the board.
+    # A guest always has this interrupt, independent of the board's line.
     _words(node, "interrupts", _PPI, _ppi("guest_pmu_intid"), _private_flags(board))
     return node
 
 
 def _gic(board: GuestBoard) -> fdt.Node:
     node = fdt.Node(f"interrupt-controller@{board.gicd:x}")
-    # What the emulator's `virt` calls a GICv2 comes second: small drivers look for no other name.
+    # The name that QEMU's `virt` has for a GICv2 comes second: small drivers know only that name.
     gicv2 = ("arm,gic-400", "arm,cortex-a15-gic")
     _strings(node, "compatible", *(("arm,gic-v3",) if board.gicc is None else gicv2))
     node.append(fdt.Property("interrupt-controller"))
@@ -302,7 +303,7 @@ def _flash(region: LoadRegion) -> fdt.Node:
 
 
 def _is_primecell(device: PassedDevice) -> bool:
-    """Its bus in Linux (AMBA) does not probe a device without a clock."""
+    """Whether it is a PrimeCell device: Linux's AMBA bus does not probe such a device without a clock."""
     return "arm,primecell" in device.compatible
 
 
@@ -324,7 +325,7 @@ def _cells(node: fdt.Node, address: int, size: int) -> None:
 
 
 def _strings(node: fdt.Node, name: str, *values: str) -> None:
-    # As bytes: the library's own string property refuses what is not ASCII, and drops empty strings.
+    # Written as bytes: the library's string property refuses text that is not ASCII, and drops empty strings.
     node.append(fdt.PropBytes(name, data=b"".join(value.encode() + b"\0" for value in values)))
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads statically linked AArch64 ELF programs: what must be loaded where, entry, symbols. Also the hosted
-images that stand for them in the simulated machine.
+"""Reads statically linked AArch64 ELF programs: segments, entry, symbols. Also reads the hosted images that
+replace them on the simulated machine.
 
-Used for bare-metal guests and for the hypervisor itself. Trusts nothing that the file says about itself;
-a file that cannot be loaded as it is gives a `PackageError`, never a traceback."""
+Used for bare-metal guests and for the hypervisor. Nothing in the file is trusted; a file that cannot be
+loaded raises PackageError and no other exception.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +23,13 @@ from bulkhead.package.files import read_image
 
 _MEMORY_LIMIT = 1 << 40
 _SHN_UNDEF = 0
-# What the library raises on files that are broken in ways which it does not look for itself.
+# Exceptions of the library for broken files that it does not detect itself.
 BROKEN = (ELFError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, MemoryError)
 
 
 @dataclass(frozen=True)
 class ElfSegment:
-    """One PT_LOAD."""
+    """A PT_LOAD segment."""
 
     index: int
     virtual: int
@@ -40,30 +41,30 @@ class ElfSegment:
 @dataclass(frozen=True)
 class ElfProgram:
     entry: int
-    segments: tuple[ElfSegment, ...]  # with memory_bytes > 0, in the file's order
+    segments: tuple[ElfSegment, ...]  # those with memory_bytes > 0, in the file's order
     symbols: dict[str, int]
-    movable: bool = False  # type DYN: it relocates itself to wherever it is loaded
+    movable: bool = False  # type DYN: it relocates itself to its load address
 
 
 @dataclass(frozen=True)
 class Hosted:
-    """How to read an image for the simulated machine (cmake/instrumented.cmake): text and constants stay
-    outside, data from `window` on in the file are at `first` and behind in the domain's memory."""
+    """How to read an image for the simulated machine (cmake/instrumented.cmake). Text and constants stay
+    outside; data from address `window` on in the file are in the domain's memory from `first` on."""
 
     first: int
-    window: int = 0x11000000  # machine/program/image.h: link_window
-    entry: str | None = None  # symbol of the first entry point; None: not asked for
+    window: int = 0x11000000  # as link_window in machine/program/image.h
+    entry: str | None = None  # symbol of the entry point; None: not needed
 
 
 def read_elf(
     path: Path, *, symbols: bool = False, hosted: Hosted | None = None, movable: bool = False
 ) -> ElfProgram:
-    """Checks and reads a program. `movable`: it may be of type DYN. Raises PackageError without the file's
-    name: callers add it."""
+    """Checks and reads a program. `movable`: type DYN is allowed. Raises PackageError without the file's
+    name, which callers add."""
     return parse_elf(read_image(path), symbols=symbols, hosted=hosted, movable=movable)
 
 
-# One check of a system lays its package out several times, with the same hypervisor and programs.
+# One `check` of a system lays out its package several times, with the same hypervisor and programs.
 @lru_cache(maxsize=8)
 def parse_elf(
     content: bytes, *, symbols: bool = False, hosted: Hosted | None = None, movable: bool = False
@@ -99,7 +100,7 @@ def _hosted_program(elf: ELFFile, content: bytes, how: Hosted) -> ElfProgram:
 
 
 def _check_kind(elf: ELFFile, movable: bool) -> bool:
-    """Whether it has no fixed addresses."""
+    """Whether the program is position independent (type DYN). Raises PackageError."""
     if elf.elfclass != 64:
         raise PackageError(f"is a {elf.elfclass}-bit program, not a 64-bit one")
     if not elf.little_endian:
@@ -117,7 +118,7 @@ def _check_kind(elf: ELFFile, movable: bool) -> bool:
 def _segments(elf: ELFFile, content: bytes, *, dynamic: bool = False) -> tuple[ElfSegment, ...]:
     found: list[ElfSegment] = []
     for index in range(elf.num_segments()):
-        # The header alone: the library's segment objects look into sections, which may be broken.
+        # Only the header: the library's segment objects read sections, which may be broken.
         header = elf._get_segment_header(index)
         kind = header["p_type"]
         if (kind == "PT_DYNAMIC" and not dynamic) or kind == "PT_INTERP":
@@ -141,7 +142,7 @@ def _segments(elf: ELFFile, content: bytes, *, dynamic: bool = False) -> tuple[E
 
 
 def symbols_of(elf: ELFFile) -> dict[str, int]:
-    """Of a program with any width, what it defines. May raise one of BROKEN.
+    """Symbols that a program defines, with their values; also for 32-bit programs. May raise one of BROKEN.
 
     The library's symbol objects take twenty times as long, which was a fifth of the time of a whole `check`.
     """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the smallest ELF64 file that a loader accepts: a header, PT_LOADs, and their bytes.
+"""Writes a minimal ELF64 file that a loader accepts: a header, PT_LOADs, and their bytes.
 
-Called by `bundle`. Linkers want relocatable input and scripts for this; it is 64 bytes of header."""
+Called by `bundle`. A linker would need relocatable input and a script to write the 64 bytes of header.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +22,20 @@ _READ_WRITE_EXECUTE = 7
 
 @dataclass(frozen=True)
 class ElfChunk:
-    """Bytes that a loader puts at a physical address."""
+    """Bytes that a loader places at a physical address."""
 
     pa: int
     data: bytes
 
 
 def write_elf(entry: int, chunks: Sequence[ElfChunk]) -> bytes:
-    """An executable that loads `chunks` where they say and starts at `entry`."""
+    """An executable that loads `chunks` to their addresses and starts at `entry`."""
     shape = (_HEADER.size, _PROGRAM.size, len(chunks), 64, 0, 0)
     header = _HEADER.pack(_IDENT, _ET_EXEC, _EM_AARCH64, 1, entry, _HEADER.size, 0, 0, *shape)
     offset = align_up(_HEADER.size + _PROGRAM.size * len(chunks))
     table, body = b"", bytearray()
     for chunk in chunks:
-        place = offset + len(body) + chunk.pa % PAGE_BYTES  # congruent to the address, as PT_LOAD wants
+        place = offset + len(body) + chunk.pa % PAGE_BYTES  # congruent to the address, as PT_LOAD requires
         addresses, sizes = (chunk.pa, chunk.pa), (len(chunk.data), len(chunk.data))
         table += _PROGRAM.pack(_PT_LOAD, _READ_WRITE_EXECUTE, place, *addresses, *sizes, PAGE_BYTES)
         body += bytes(chunk.pa % PAGE_BYTES) + chunk.data

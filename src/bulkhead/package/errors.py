@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a package cannot be built, as one exception that carries every reason at once.
+"""Why a package cannot be built, as one exception that carries all reasons.
 
-Raised by everything in `bulkhead.package`; commands print the reasons and exit 1. Messages name the domain,
-the file and the addresses, so that whoever reads them need not look into the images."""
+Everything in `bulkhead.package` raises it; commands print the reasons and exit 1. Messages name the domain,
+the file and the addresses, so that users need not inspect the images.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ BAD_IMAGE, MISSING_FILE = "bad-image", "missing-file"
 
 
 class PackageError(BulkheadError):
-    """One or more reasons: each is a line for people, and knows the key of the system file."""
+    """One or more reasons; each has a text for the user and a key of the system file."""
 
     def __init__(self, *reasons: str | Finding) -> None:
         self.findings = tuple(
@@ -34,17 +35,17 @@ class PackageError(BulkheadError):
 
 
 def missing(cause: str) -> PackageError:
-    """Of a file that cannot be read."""
+    """The error for a file that cannot be read."""
     return PackageError(Finding((), MISSING_FILE, cause))
 
 
 class NotHere(PackageError):
-    """Something of the tool's own is not on this machine: nothing is wrong with the system."""
+    """A file of the tool itself is not on this machine; the system is not wrong."""
 
 
 @contextmanager
 def prefixed(text: str) -> Iterator[None]:
-    """Puts `text` before each reason that is raised inside: who and which file it is about."""
+    """Adds `text` (the domain or file) in front of each reason that is raised inside."""
     try:
         yield
     except PackageError as error:
@@ -54,7 +55,8 @@ def prefixed(text: str) -> Iterator[None]:
 
 @contextmanager
 def located(*key: str | int) -> Iterator[None]:
-    """Puts `key` before the key that each reason inside has: where in the system file it is."""
+    """Adds `key` in front of the key of each reason that is raised inside, as the place in the system
+    file."""
     try:
         yield
     except PackageError as error:
@@ -63,14 +65,14 @@ def located(*key: str | int) -> Iterator[None]:
 
 
 class Collector:
-    """Gathers the reasons of independent steps, so that one run reports all of them."""
+    """Collects the reasons of independent steps, so that all are reported together."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
 
     @contextmanager
     def step(self, *key: str | int) -> Iterator[None]:
-        """A step, which is about `key` of the system file."""
+        """A step that concerns `key` of the system file."""
         try:
             with located(*key):
                 yield
@@ -78,6 +80,6 @@ class Collector:
             self.findings += error.findings
 
     def check(self) -> None:
-        """Raises what was gathered, if anything."""
+        """Raises PackageError with all collected reasons, if there are any."""
         if self.findings:
             raise PackageError(*self.findings)

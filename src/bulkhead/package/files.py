@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the files that users name as images: regular ones of a size that can be, never a device or a pipe.
+"""Reads files that users name as images: only regular files of a limited size, no devices or pipes.
 
-Used by the loaders of this package. Every way in which it can fail is a `PackageError`."""
+Used by the loaders of this package. All failures raise PackageError.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +11,11 @@ from pathlib import Path
 
 from bulkhead.package.errors import PackageError, missing
 
-MAX_IMAGE_BYTES = (
-    1 << 30
-)  # no image of a guest comes near; without a limit, one file could eat the host's memory
+MAX_IMAGE_BYTES = 1 << 30  # far above any guest's image; limits the memory that one file can use
 
 
 def read_image(path: Path) -> bytes:
-    """The content of a regular file. Raises PackageError without the file's name: callers add it."""
+    """The content of a regular file. Raises PackageError without the file's name, which callers add."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):

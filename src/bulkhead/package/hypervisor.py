@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hypervisor's ELF file as the flat image that starts the package, and its two patched headers.
+"""The hypervisor's ELF file as the flat image at the start of the package, with its two patched headers.
 
-At offset 0 an arm64 Image header, whose first instruction branches to the code, at offset 64 the package
-descriptor. Called by `bundle`; it changes nothing of the image but those fields."""
+At offset 0 is an arm64 Image header, whose first instruction branches to the code; at offset 64 is the
+package descriptor. `bundle` patches these fields; the rest of the image stays as it was linked.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +20,15 @@ _IMAGE_MAGIC = b"ARM\x64"
 _IMAGE_MAGIC_OFFSET = 56
 _IMAGE_SIZE_OFFSET = 16
 _STATUS_SYMBOL = "status_pages"
-_LARGEST_BYTES = 16 << 20  # far above any hypervisor; a link script gone wrong must not fill the disk
+_LARGEST_BYTES = 16 << 20  # far above any hypervisor; limits the output of a wrong link script
 
 
 @dataclass(frozen=True)
 class HypervisorImage:
-    """What the builder must know of a hypervisor."""
+    """A hypervisor's flat image."""
 
-    flat: bytes  # all that the linker placed, zeroed data included: the hypervisor copies it as a whole
-    status_offset: int  # of statistics page 0, from the link base
+    flat: bytes  # all that the linker placed, zeroed data included; the hypervisor copies it as a whole
+    status_offset: int  # offset of statistics page 0 from the link base
 
 
 def read_hypervisor(path: Path, layout: Layout, cores: int, *, hosted: bool = False) -> HypervisorImage:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what a system file says about a domain's image to data with addresses, device tree included.
+"""Loads a domain's image as described in the system file: data with addresses, and the device tree.
 
-Called by `build` for each domain. Finds files (names of the tool's own images, paths relative to the system
-file), chooses the loader, and gives every error the domain's name."""
+Called by `build` for each domain. Finds files (the tool's own images, or paths relative to the system file),
+selects the loader, and adds the domain's name to every error.
+"""
 
 from __future__ import annotations
 
@@ -34,32 +35,31 @@ from bulkhead.package.memory import LoadedMemory, LoadRegion
 KERNEL_DEBIAN = "linux:debian"
 INITRD_BUSYBOX = "busybox"
 SOCKET_PROGRAM = "bulkhead-socket"
-DEFAULT_UART_CLOCK_HZ = 24_000_000  # what the emulator's `virt` feeds its PL011 with
+DEFAULT_UART_CLOCK_HZ = 24_000_000  # as QEMU's `virt` clocks its PL011
 _OWN_PROPERTIES = frozenset({"compatible", "phandle", "name"})
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the images of all domains have in common."""
+    """Data that the images of all domains share."""
 
     platform: Platform
     base: Path  # directory of the system file
     target_dir: Path  # build tree of preset `target`
     seed: int
     system_name: str
-    hosted: bool = False  # programs are those for the simulated machine
-    built: bool = True  # `target_dir` has all programs that there are
-    fetch: bool = True  # the tool's own kernel and RAM disk are fetched if they are not here
-    broker: str | None = None  # the domain that moves what flows between others
-    windows: tuple[LoadRegion, ...] = ()  # where the broker sees the memory of others
+    hosted: bool = False  # use programs for the simulated machine
+    built: bool = True  # `target_dir` has all programs that exist
+    fetch: bool = True  # fetch the tool's own kernel and RAM disk if they are not on this machine
+    broker: str | None = None  # name of the broker's domain
+    windows: tuple[LoadRegion, ...] = ()  # where the broker sees the memory of other domains
     cids: Mapping[str, int] = field(default_factory=dict)  # of domains with a socket
-    flow_params: Mapping[str, Mapping[str, int]] = field(
-        default_factory=dict
-    )  # what programs must know of them
+    flow_params: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # flow parameters for programs
 
 
 def load_domain(domain: Domain, memory: tuple[LoadRegion, ...], around: Surroundings) -> LoadedMemory:
-    """The domain's images, placed. Raises PackageError with its name; NotHere: it is not on this machine."""
+    """The domain's images, placed. Raises PackageError with the domain's name, or NotHere if a file of the
+    tool is not on this machine."""
     with prefixed(f"domain '{domain.name}'"):
         _check_params(domain)
         if around.hosted:
@@ -108,7 +108,8 @@ def _load_kernel(domain: Domain, memory: tuple[LoadRegion, ...], around: Surroun
 
 
 def _check_simulated(domain: Domain) -> None:
-    """The simulated machine runs programs in C."""
+    """Refuses images that the simulated machine cannot run: it runs programs in C only. Raises
+    PackageError."""
     image = domain.image
     for key, what in (("kernel", "a kernel's binary"), ("raw", "a binary")):
         if getattr(image, key) is not None:
@@ -120,7 +121,7 @@ def _check_simulated(domain: Domain) -> None:
 
 
 def _own_tree(domain: Domain, around: Surroundings) -> bytes | None:
-    """The tree of a file in the place of the tool's own, if there is one."""
+    """The device tree of a file that replaces the generated one; None: there is no such file."""
     if domain.image.device_tree is None:
         return None
     path = around.base / domain.image.device_tree
@@ -135,7 +136,7 @@ def _device_tree(
     own: bytes | None,
     initrd: tuple[int, int] | None,
 ) -> bytes:
-    """The domain's own, or one that describes what it has."""
+    """The user's device tree if there is one, else a generated tree of the domain."""
     if own is None:
         return device_tree(_board(domain, memory, around, initrd))
     return own_device_tree(own, domain.image.cmdline, initrd)
@@ -178,7 +179,7 @@ def _board(
 
 
 def _described_devices(domain: Domain, platform: Platform) -> tuple[PassedDevice, ...]:
-    """What the domain has been given and can be found by its guest: devices with `compatible`."""
+    """The domain's devices that its guest can find in the device tree: those with `compatible`."""
     given = [platform.passable()[name] for name in domain.devices]
     return tuple(
         PassedDevice(d.name, d.compatible, d.at, d.size, d.interrupts)
@@ -199,7 +200,8 @@ def _find_image(name: str | None, around: Surroundings) -> Path | None:
 
 
 def find_program(name: str, around: Surroundings) -> Path:
-    """A path relative to the system file, else one of the programs in guests/."""
+    """The program's file: a path relative to the system file, else one of the programs in guests/. Raises
+    PackageError."""
     candidates = [around.base / name]
     own = Path(name).parts[:1] == ("guests",)
     if own:
@@ -225,7 +227,8 @@ def _find_kernel(name: str, around: Surroundings) -> Path:
 
 
 def _read_initrd(name: str, around: Surroundings, kernel: str | None) -> bytes:
-    """`kernel`: of a domain with a socket, which its modules must fit."""
+    """Contents of a RAM disk. `kernel`: kernel of a domain with a socket, whose modules the RAM disk needs;
+    else None."""
     if name == INITRD_BUSYBOX:
         from bulkhead.env.linux import busybox_is_here, kernel_is_here
 
@@ -246,7 +249,7 @@ def _busybox_initrd() -> bytes:
 
 
 def _socket_initrd(around: Surroundings, kernel: str) -> bytes:
-    """That of the tool, with its program for sockets and the modules of the domain's kernel."""
+    """The tool's RAM disk with its program for sockets and the modules of the domain's kernel."""
     from bulkhead.package.socket_driver import modules_of, modules_of_debian
 
     own = kernel != KERNEL_DEBIAN
@@ -256,9 +259,9 @@ def _socket_initrd(around: Surroundings, kernel: str) -> bytes:
 
 
 def socket_initrd(modules: Iterable[Module], files: Mapping[str, bytes]) -> bytes:
-    """The RAM disk of a Linux domain with a socket: `busybox`, and a first program that loads the modules.
+    """The RAM disk of a Linux domain with a socket: `busybox`, and an init that loads the modules.
 
-    `modules`: the stock driver's, in the order in which they load. `files`: contents of more files, by path.
+    `modules`: those of the stock driver, in load order. `files`: contents of further files, by path.
     """
     from bulkhead.env.linux import busybox
     from bulkhead.images.initrd import make_initrd

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places a Linux kernel as its arm64 boot protocol wants it (Documentation/arch/arm64/booting.rst).
+"""Places a Linux kernel according to the arm64 boot protocol (Documentation/arch/arm64/booting.rst).
 
-Called by `images` for domains with `image: { kernel: ... }`. From the lowest region upwards: kernel with all
-the memory that it says it needs, device tree in a 2 MiB block of its own, initial RAM disk."""
+Called by `images` for domains with `image: { kernel: ... }`. In the first region, from low to high addresses:
+the kernel with all memory that it requires, the device tree in a 2 MiB block of its own, the initial RAM
+disk.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ from bulkhead.package.files import MAX_IMAGE_BYTES, read_image
 from bulkhead.package.memory import LoadedMemory, LoadPiece, LoadRegion, align_up, check_pieces
 
 BLOCK_BYTES = 2 << 20  # alignment of the kernel's base, and the largest device tree
-_INSTRUCTION_BYTES = 4  # an Image starts with one
+_INSTRUCTION_BYTES = 4  # an Image starts with an instruction
 _HEADER = struct.Struct("<8xQQQ24x4s4x")  # text_offset, image_size, flags, magic
 _MAGIC = b"ARM\x64"
 _FLAG_BIG_ENDIAN = 1
 
 MakeDeviceTree = Callable[[tuple[int, int] | None], bytes]
-"""From the RAM disk's (start, end), or None without one, to the device tree that announces it."""
+"""Takes the RAM disk's (start, end), or None without one; returns the device tree that announces it."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,13 @@ class Kernel:
     """A decompressed arm64 Image."""
 
     data: bytes
-    text_offset: int  # from a base at a multiple of 2 MiB; the protocol bounds it by memory alone
-    image_bytes: int  # from its start, with what it zeroes itself
+    text_offset: int  # from a base at a multiple of 2 MiB; only the memory limits it
+    image_bytes: int  # size in memory, including what the kernel zeroes itself
 
 
 def parse_kernel(content: bytes) -> Kernel:
-    """The kernel in `content`: an Image, plain or packed, or an EFI image that unpacks itself."""
+    """The kernel in `content`: an Image, plain or compressed, or an EFI image that decompresses itself.
+    Raises PackageError."""
     try:
         content = unpacked(zboot_payload(content) or content, MAX_IMAGE_BYTES)
     except UnpackError as error:
@@ -62,7 +65,7 @@ def load_linux(
     make_device_tree: MakeDeviceTree,
     tree_at: int | None = None,
 ) -> LoadedMemory:
-    """Kernel, device tree and RAM disk in `memory[0]`, the tree at `tree_at` if that is said. Raises
+    """Places kernel, device tree and RAM disk in `memory[0]`, the tree at `tree_at` if given. Raises
     PackageError without the domain's name."""
     with prefixed(str(kernel_path)):
         kernel = parse_kernel(read_image(kernel_path))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the Linux module (linux/) for the kernel that guests boot: kbuild with Debian's headers of it.
+"""Builds the Linux module (linux/) for the kernel that guests boot, by kbuild with Debian's headers.
 
-Called by `linux-module` and by tests. What is compiled and with which flags is in linux/Kbuild; this only
-says where the headers and the compiler are.
+Called by `linux-module` and by tests. linux/Kbuild defines sources and flags; this module passes the places
+of the headers and of the compiler.
 """
 
 import os
@@ -17,12 +17,12 @@ from bulkhead.env.progress import progress
 
 COMPILER_PREFIX = "aarch64-linux-gnu-"
 _TAIL_LINES = 40
-# The caller's own make must not tell kbuild what to do.
+# Variables of the caller's own make that would change kbuild's behaviour.
 _NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ARCH", "CROSS_COMPILE", "KDIR", "OUT", "O")
 
 
 def build_linux_module() -> Path:
-    """bulkhead.ko, up to date. Raises MissingTool or BuildFailed."""
+    """Path of bulkhead.ko, up to date. Raises MissingTool or BuildFailed."""
     repository("`linux-module`")
     install_tools("packages")
     sources, objects = linux_headers()

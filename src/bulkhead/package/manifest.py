@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plan as the binary manifest that the hypervisor reads (schema/manifest.yaml, docs/manifest.md).
 
-Called by `bundle`. Decides nothing but the order of tables: what is where was decided by the planner and by
-the image loaders. The same plan and images give the same bytes."""
+Called by `bundle`. Decides only the order of tables; planner and image loaders decided all places. Equal
+plans and images give equal bytes.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.schema import Layout, LayoutError, Value
 
 _TABLE_ALIGN = 8
-# Table of the header, its record, and the constant that bounds it.
+# A table of the header, its record, and the constant that limits its rows.
 _TABLES = (
     ("cpus", "manifest_cpu", "max_cores"),
     ("ram", "manifest_ram", "max_ram"),
@@ -48,7 +49,7 @@ _TABLES = (
     ("mpam_settings", "manifest_mpam_setting", "max_mpam_settings"),
     ("mpam_words", "manifest_mpam_word", "max_mpam_words"),
 )
-# Fields that are zero where there is no such thing.
+# Fields that are zero if the system does not have the feature.
 _UTILIZATION = tuple(
     f"utilization_{name}" for name in ("pa", "busy", "cycles", "bits", "control", "clear", "enable")
 )
@@ -87,7 +88,7 @@ Row = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class PlacedPiece:
-    """A piece of a domain's image and where its source is."""
+    """A piece of a domain's image and the place of its source."""
 
     ipa: int
     bytes: int
@@ -97,14 +98,14 @@ class PlacedPiece:
 
 @dataclass
 class _ColorSets:
-    """Color sets by first use; equal ones share an index."""
+    """Color sets in the order of first use; equal sets share an index."""
 
     colors: int
     words: int
     index: dict[frozenset[int], int] = field(default_factory=dict)
 
     def of(self, colors: frozenset[int] | None) -> int:
-        """None, for memory that is not colored, means all colors that there are."""
+        """Index of a set. None (memory that is not colored) means all colors."""
         chosen = frozenset(range(self.colors)) if colors is None else colors
         return self.index.setdefault(chosen, len(self.index))
 
@@ -126,7 +127,7 @@ def pack_manifest(
 ) -> bytes:
     """The manifest; `loaded` and `placed` have one entry per domain, in the plan's order.
 
-    `event`: what budgets count; None: there are none.
+    `event`: the event that budgets count; None: there is none.
     """
     tables: dict[str, list[Row]] = {name: [] for name, _, _ in _TABLES}
     sets = _ColorSets(plan.space.count, layout.constant("color_set_words"))
@@ -164,7 +165,7 @@ def pack_manifest(
 
 
 def manifest_crc(manifest: bytes, layout: Layout) -> int:
-    """CRC-32 of the whole manifest with its own field as zero."""
+    """CRC-32 of the whole manifest, with the checksum's own field as zero."""
     place = layout.offset("manifest_header", "crc32")
     return zlib.crc32(manifest[:place] + bytes(4) + manifest[place + 4 :])
 
@@ -218,7 +219,7 @@ def _platform(plan: Plan, layout: Layout, event: CountedEvent | None) -> Row:
 
 
 def _broadcasts(platform: Platform) -> Row:
-    """What each counts in a budget."""
+    """Events that a broadcast counts in a budget."""
     costs = platform.maintenance
     if costs is None:
         return {"broadcast_events": 0, "broadcast_icache_events": 0}
@@ -226,7 +227,7 @@ def _broadcasts(platform: Platform) -> Row:
 
 
 def _sram(plan: Plan, event: CountedEvent | None) -> Row:
-    """For samples, which there are where something is counted: what stage-2 tables leave of it."""
+    """On-chip memory for samples, if events are counted: the part that stage-2 tables do not use."""
     ocm = plan.platform.ocm
     if ocm is None or event is None:
         return {"sram_pa": 0, "sram_bytes": 0}
@@ -251,7 +252,7 @@ def _table_memory(plan: Plan, sets: _ColorSets) -> Row:
 
 
 def _utilization(platform: Platform, event: CountedEvent | None) -> Row:
-    """Where no memory event is counted there is nothing to regulate, and perhaps no such counters."""
+    """Counters of DRAM utilization. Zero if no memory event is counted, since nothing is regulated then."""
     counters = platform.dram.utilization if platform.dram is not None else None
     if counters is None or event is None or event.bytes is None:
         return dict.fromkeys(_UTILIZATION, 0)
@@ -333,7 +334,8 @@ def _broker(plan: Plan, layout: Layout) -> Row:
 
 
 def _rate(plan: Plan, broker: Broker) -> int:
-    """What the hypervisor holds the broker to: with an engine, to what its regulator is set to."""
+    """Rate to which the hypervisor limits the broker, in bytes/s; with an engine, the rate set in its
+    regulator."""
     if plan.flows is None:
         return broker.rate or 0
     register = plan.flows.register
@@ -341,7 +343,7 @@ def _rate(plan: Plan, broker: Broker) -> int:
 
 
 def _engine(plan: Plan, layout: Layout) -> Row:
-    """The first channel of the engine that copies in the broker's place."""
+    """The first channel of the engine that copies for the broker."""
     engine = engine_of(plan.system, plan.platform)
     if engine is None:
         return dict.fromkeys(_ENGINE, 0)
@@ -376,7 +378,7 @@ def _flows(plan: Plan) -> list[Row]:
 
 
 def _socket(plan: Plan, name: str) -> Row:
-    """A domain's device; the broker has its interrupt alone."""
+    """A domain's socket device; the broker has only the device's interrupt."""
     cid = cids_of(plan.system).get(name)
     socket = plan.platform.socket
     if socket is None or (cid is None and not is_broker(plan.system, name)):
@@ -389,8 +391,9 @@ def _socket(plan: Plan, name: str) -> Row:
 
 
 def console_core(plan: Plan) -> int:
-    """A core that no real-time domain has, because the UART costs it time: the first of a domain, best one
-    with a console, else one without any domain. Where each core has a real-time domain, the first core."""
+    """A core without real-time domain, because serving the UART takes time: the first core of a best-effort
+    domain, preferably one with a console, else a core without any domain. Core 0 if each core has a real-time
+    domain."""
     realtime = {core for domain in plan.domains if domain.realtime for core in domain.cpus}
     relaxed = [domain for domain in plan.domains if not domain.realtime]
     talking = [domain for domain in relaxed if _configured(plan, domain).console.present]
@@ -514,7 +517,7 @@ def _add_devices(tables: dict[str, list[Row]], platform: Platform, configured: D
 
 
 def device_rows(platform: Platform, configured: Domain) -> list[Row]:
-    """The pages that hold the registers of a domain's devices: each page once, whichever of them share it."""
+    """The pages that hold the registers of a domain's devices; each page once, even if devices share it."""
     rows: list[Row] = []
     end = 0
     for pages in sorted((platform.passable()[name].pages for name in configured.devices), key=lambda w: w.at):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guest-physical memory as the image loaders see it: regions, and pieces of data with a place in them.
+"""Guest-physical memory for the image loaders: regions, and pieces of data placed in them.
 
-Made from a domain's plan; used by the loaders of programs and kernels. Knows no physical address: which
-frame backs what is the manifest's matter."""
+Made from a domain's plan; used by the loaders of programs and kernels. There are no physical addresses here:
+the manifest has the frames.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.errors import PackageError
 from bulkhead.planning.model import DomainPlan
 
-COPY_BYTES = 16  # manifest_image: ipa and bytes are multiples of it
+COPY_BYTES = 16  # ipa and bytes of manifest_image are multiples of it
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,10 @@ class LoadRegion:
 class LoadPiece:
     """Data that must be at `ipa` when the domain starts."""
 
-    name: str  # for people: "segment 0", "kernel", "device tree"
+    name: str  # for messages: "segment 0", "kernel", "device tree"
     ipa: int
     data: bytes
-    memory_bytes: int  # that it takes there, at least len(data)
+    memory_bytes: int  # memory that it takes, at least len(data)
 
     @property
     def region(self) -> LoadRegion:
@@ -51,7 +52,7 @@ class LoadPiece:
 
 @dataclass(frozen=True)
 class LoadedMemory:
-    """A domain's images in place: what is copied where, and how its first VCPU starts."""
+    """A domain's images in memory: the pieces to copy, and the start of its first VCPU."""
 
     pieces: tuple[LoadPiece, ...]
     entry_ipa: int
@@ -60,7 +61,7 @@ class LoadedMemory:
 
 
 def regions_of(domain: DomainPlan) -> tuple[LoadRegion, ...]:
-    """The domain's memory without flash, ascending, with segments that touch made one."""
+    """The domain's memory without flash, in ascending order; adjacent segments are merged."""
     merged: list[LoadRegion] = []
     for segment in sorted((s for s in domain.segments if not s.read_only), key=lambda s: s.ipa):
         if merged and merged[-1].end == segment.ipa:
@@ -71,7 +72,7 @@ def regions_of(domain: DomainPlan) -> tuple[LoadRegion, ...]:
 
 
 def check_pieces(pieces: Sequence[LoadPiece], memory: Iterable[LoadRegion]) -> None:
-    """Every piece inside of one region, none over another."""
+    """Checks that every piece lies in one region and that no pieces overlap. Raises PackageError."""
     regions = tuple(memory)
     reasons = [
         f"{piece.name} at {piece.region} lies outside of the domain's memory ({', '.join(map(str, regions))})"
@@ -87,9 +88,9 @@ def check_pieces(pieces: Sequence[LoadPiece], memory: Iterable[LoadRegion]) -> N
 
 
 def copied(pieces: Iterable[LoadPiece]) -> tuple[LoadPiece, ...]:
-    """The pieces as the hypervisor copies them: in whole 16-byte blocks, each block in one piece only.
+    """The pieces as the hypervisor copies them: whole 16-byte blocks, each block in one piece only.
 
-    Zeros fill up the first and the last block; pieces that share a block become one.
+    Zeros fill the first and the last block; pieces that share a block are merged.
     """
     result: list[LoadPiece] = []
     for piece in sorted((p for p in pieces if p.data), key=lambda p: p.ipa):

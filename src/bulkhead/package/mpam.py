@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPAM's part of a manifest: components as the platform file has them, and what the plan gives partitions.
+"""MPAM's part of a manifest: the platform's components, and the planned settings of partitions.
 
-Called by `manifest`. A platform without a plan for MPAM has nothing of it in the manifest: its components
-stay as firmware left them, and everybody is in partition 0.
+Called by `manifest`. Without an MPAM plan all fields are zero: components stay as firmware left them, and all
+accesses use partition 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PAGES = tuple(f"page_{number}" for number in range(4))
 _HEADER = (*_PAGES, "partid_max", "pmg_max", "virtual_partids", "firmware_allows", "partid", "pmg")
 _PS_PER_NS = 1000
 _WORD_BITS = 32
-# Controls of core/mpam_settings.h, by the field of `Settings` that asks for each.
+# Control bits of core/mpam_settings.h, by the field of `Settings` that requests the control.
 _CONTROLS = {
     "cache_portions": 1 << 0,
     "cmax": 1 << 1,
@@ -44,7 +44,7 @@ _NUMBERS = ("stride", "internal_priority", "downstream_priority", "window_us")
 
 
 def mpam_of(plan: Plan) -> tuple[Mpam, MpamPlan] | None:
-    """The platform's components and what is planned for them, if there is anything."""
+    """The platform's MPAM and the plan that EL2 gets; None: there is none."""
     if plan.mpam is None:
         return None
     assert plan.platform.mpam is not None, "nothing is planned for a platform that has none"
@@ -52,7 +52,7 @@ def mpam_of(plan: Plan) -> tuple[Mpam, MpamPlan] | None:
 
 
 def mpam_row(plan: Plan) -> Row:
-    """The manifest's `mpam`."""
+    """The manifest's record `mpam`."""
     found = mpam_of(plan)
     if found is None:
         return dict.fromkeys(_HEADER, 0)
@@ -77,7 +77,7 @@ def mpam_row(plan: Plan) -> Row:
 
 
 def mpam_of_domain(plan: Plan, name: str) -> Row:
-    """What a domain's record has of it."""
+    """MPAM's fields of a domain's record."""
     partition: Partition | None = None
     found = mpam_of(plan)
     if found is not None:
@@ -163,7 +163,7 @@ def _instance(component: MpamComponent, resource: Resource, layout: Layout) -> R
 
 
 def _setting(settings: Settings, words: list[Row]) -> dict[str, Value]:
-    """One row but for what it is of; its bitmaps become words."""
+    """One row of settings without its keys (component, instance, PARTID); bitmaps are appended to `words`."""
     row: dict[str, Value] = {"asked": sum(_CONTROLS[name] for name in settings.asked)}
     for name in _SHARES:
         share: Fraction | None = getattr(settings, name)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who owns which frame, as the observer reads it: one byte per 4 KiB page of RAM, and the file that says how.
+"""Owners of frames for the observer: one byte per 4 KiB page of RAM, and the observer's configuration.
 
-Called by `build`. Made from the plan alone, so that the observer's attribution owes nothing to the
-hypervisor (C5, first witness)."""
+Called by `build`. Made from the plan alone, so that the observer's attribution does not depend on the
+hypervisor (C5, first witness).
+"""
 
 from __future__ import annotations
 
@@ -23,12 +24,12 @@ Owners = NDArray[np.uint8]
 
 
 def owner_names(plan: Plan) -> list[str]:
-    """The name of each value in the map."""
+    """The owner's name for each value of the map."""
     return ["nobody", "hypervisor", *(domain.name for domain in plan.domains)]
 
 
 def owners_map(plan: Plan) -> Owners:
-    """One byte per page, over all RAM ranges of the platform one after the other."""
+    """One byte per page, for all RAM ranges of the platform in order."""
     frames = sum(r.size for r in plan.platform.memory) // PAGE_BYTES
     owners = np.zeros(frames, dtype=np.uint8)
     _claim(owners, plan.platform, plan.pool.pages(plan.space), HYPERVISOR, "the hypervisor")
@@ -43,7 +44,7 @@ def owners_map(plan: Plan) -> Owners:
 
 
 def observe_config(plan: Plan, owners: str, *, start_pa: int, seed: int) -> dict[str, object]:
-    """What the observer is told; `owners` is the map's path, relative to the file that this becomes."""
+    """The observer's configuration. `owners`: path of the map, relative to the configuration file."""
     platform = plan.platform
     caches = {"l1d": platform.caches.get("l1d"), "l1i": platform.caches.get("l1i"), "llc": platform.llc}
     return {
@@ -68,7 +69,8 @@ def _cache(cache: Cache) -> dict[str, object]:
 
 
 def _claim(owners: Owners, platform: Platform, frames: Frames, owner: int, what: str) -> None:
-    """Marks frames; the plan must not give one to two owners, nor one that is not RAM."""
+    """Marks frames with their owner. Raises PackageError if a frame is not RAM or has another owner
+    already."""
     index = np.full(frames.shape, -1, dtype=np.int64)
     before = 0
     for ram in platform.memory:

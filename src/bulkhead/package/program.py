@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of a board's two hypervisors a system boots with: the smaller one has no budgets, regulation, shared
-cores, samples, performance monitors of guests, flows, MPAM, memory for stage-2 tables, calls to firmware and
-flash that takes commands, and refuses a manifest that asks for one.
+"""Selects one of a board's two hypervisors. The smaller one has no budgets, regulation, shared cores,
+samples, performance monitors of guests, flows, MPAM, memory for stage-2 tables, calls to firmware and flash
+that takes commands, and refuses a manifest that asks for one of these.
 
-Called by `build`. What is in which is decided by hypervisor/CMakeLists.txt."""
+Called by `build`. hypervisor/CMakeLists.txt defines the contents of both.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ FILES: dict[Program, str] = {FULL: "bulkhead.elf", SPACE: "bulkhead-space.elf"}
 
 
 def smallest_program(plan: Plan, event: CountedEvent | None) -> Program:
-    """The smallest that has all that the manifest of `plan` asks for; `event`: what budgets count."""
+    """The smallest hypervisor with all features that the manifest of `plan` needs. `event`: the event that
+    budgets count."""
     calls = any(domain.firmware for domain in plan.system.domains)
     flash = any(domain.programmable is not None for domain in plan.system.domains)
     rest = plan.system.flows or plan.mpam is not None or plan.tables is not None or calls or flash

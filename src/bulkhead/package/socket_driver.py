@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules with which a Linux guest drives its socket device: always those of the guest's own kernel.
+"""The kernel modules with which a Linux guest drives its socket device, always for the guest's own kernel.
 
-Called by `images` for the RAM disk `busybox` of domains that flows name. A module of another kernel is
-refused by the guest ("invalid module format"), and no packet would move.
+Called by `images` for the RAM disk `busybox` of domains with flows. A guest refuses a module of another
+kernel ("invalid module format"), so that no packet would move.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from bulkhead.package.errors import PackageError, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import parse_kernel
 
-MODULES = ("virtio_mmio", "vmw_vsock_virtio_transport")  # the transport first: it finds the device
-_OPTIONS = ("CONFIG_VIRTIO_MMIO=y", "CONFIG_VIRTIO_VSOCKETS=y")  # the same, built into the kernel
+MODULES = ("virtio_mmio", "vmw_vsock_virtio_transport")  # the MMIO transport first: it finds the device
+_OPTIONS = ("CONFIG_VIRTIO_MMIO=y", "CONFIG_VIRTIO_VSOCKETS=y")  # options to build both into the kernel
 _BANNER = re.compile(rb"Linux version (\d[!-~]*) ")
-_CONFIGURATION = b"IKCFG_ST"  # CONFIG_IKCONFIG: the kernel's configuration follows, compressed with gzip
+_CONFIGURATION = b"IKCFG_ST"  # CONFIG_IKCONFIG: the kernel's configuration follows, compressed by gzip
 _INSTEAD = (
     "put the kernel's modules there, or use the kernel linux:debian, a kernel with "
     + " and ".join(_OPTIONS)
@@ -28,15 +28,16 @@ _INSTEAD = (
 
 
 def modules_of_debian() -> list[modules.Module]:
-    """Those of the kernel that the tool fetches, in the order in which they load. Raises MissingTool."""
+    """Modules of the kernel that the tool fetches, in load order. Raises MissingTool."""
     from bulkhead.env.linux import linux_modules
 
     return _ordered(linux_modules())
 
 
 def modules_of(kernel: Path) -> list[modules.Module]:
-    """Those of a user's own kernel: from `lib/modules/RELEASE` beside it or one directory above, or the
-    tool's own if that is the same release; none if the driver is built in. Raises PackageError."""
+    """Modules of a user's own kernel, in load order: from `lib/modules/RELEASE` in the kernel's directory or
+    its parent, or the tool's own if the release is the same. Empty if the driver is built in. Raises
+    PackageError."""
     with prefixed(str(kernel)):
         data = parse_kernel(read_image(kernel)).data
         if _is_built_in(data):
@@ -74,7 +75,8 @@ def _ordered(directory: Path) -> list[modules.Module]:
 
 
 def _debian(release: str) -> Path | None:
-    """Those of the kernel that the tool fetches, if it is here and of this release."""
+    """Module directory of the kernel that the tool fetches, if it is on this machine and of this release;
+    else None."""
     from bulkhead.env.linux import kernel_is_here, linux_modules
 
     if not kernel_is_here():

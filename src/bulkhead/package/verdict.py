@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hypervisor says of its manifest at boot: the same sources (core/), compiled for this Python.
+"""The hypervisor's check of its manifest at boot: the same sources (core/), compiled for this Python.
 
-Called by `accept`. Builds the modules when they are out of date; where they cannot be built there is no
-verdict, and whoever asks says so.
+Called by `accept`. Builds the modules when they are out of date. If they cannot be built, there is no
+verdict, and the caller reports that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bulkhead.package.program import FULL, SPACE, Program
 from bulkhead.schema import Layout
 
 MODULES: dict[Program, str] = {FULL: "_manifest", SPACE: "_manifest_space"}
-# What a row of a table is of: (table, record, field with the number of its domain).
+# Tables whose rows belong to a domain: (table, record, field with the number of its domain).
 _OF_DOMAINS = (
     ("segments", "manifest_segment", "segment"),
     ("images", "manifest_image", "image"),
@@ -39,15 +39,16 @@ class ManifestCheck(Protocol):
     """The module (bindings/manifest/module.cpp)."""
 
     def verdict_on(self, manifest: bytes, package_bytes: int) -> tuple[int, int]:
-        """(error of enum manifest_error, offset in the manifest)."""
+        """Returns (error of enum manifest_error, offset in the manifest)."""
 
     def owner_of(self, manifest: bytes, pa: int, bytes: int) -> int | None:  # noqa: A002
-        """Of an accepted manifest: the place of whoever owns a part of these pages, None: nobody."""
+        """For an accepted manifest: offset of the record that owns part of these pages; None: they have no
+        owner."""
 
 
 @cache
 def manifest_check(program: Program) -> ManifestCheck:
-    """Raises BuildFailed, or MissingTool where it cannot be built."""
+    """The compiled module. Raises BuildFailed, or MissingTool if it cannot be built."""
     core_modules()
     path = compiled_path("bindings/manifest", MODULES[program])
     what = "the hypervisor's check of a manifest"
@@ -57,7 +58,7 @@ def manifest_check(program: Program) -> ManifestCheck:
 def refusal(
     manifest: bytes, package_bytes: int, load_pa: int, program: Program, layout: Layout
 ) -> Finding | None:
-    """Why the hypervisor would not start with this manifest; None: it would."""
+    """Why the hypervisor would refuse this manifest; None: it accepts it."""
     check = manifest_check(program)
     error, offset = check.verdict_on(manifest, package_bytes)
     name = layout.enum_name("manifest_error", error) or str(error)
@@ -75,7 +76,8 @@ def refusal(
 
 
 def _place(manifest: bytes, offset: int, layout: Layout) -> tuple[KeyPath, str]:
-    """The key of the system file that an offset is about, as far as one can tell, and the table's row."""
+    """The key of the system file that an offset of the manifest concerns, if known, and the table's row as
+    text."""
     header = layout.unpack("manifest_header", manifest)
     domains = _rows(header, "domains")
     size = layout.size("manifest_domain")

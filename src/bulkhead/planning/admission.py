@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether all budgets together are within what the memory sustains (B10): its guaranteed bandwidth.
+"""Whether all budgets together are within the memory's guaranteed bandwidth (B10).
 
-`check`, `plan` and `run` refuse what is not, unless `regulation.overcommit` allows it. Everything is in bytes
-per second on the memory's side: a budget of refills alone also lets as many dirty lines be written back. The
-arithmetic is core/'s (native.py), which EL2 asks for changes while the system runs.
+`check`, `plan` and `run` refuse a system that exceeds it, unless `regulation.overcommit` allows it. All rates
+are in bytes per second at the memory; a budget of refills alone also allows that many dirty lines to be
+written back. The arithmetic is that of core/ (native.py), which EL2 uses for changes while the system runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MB = 10**6
 
 @dataclass(frozen=True)
 class Accesses:
-    """A domain's second budget, of each of its cores."""
+    """A domain's second budget, of accesses past the caches; each of its cores has it."""
 
     event: str
     events: int
@@ -33,12 +33,12 @@ class Accesses:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a domain may ask of the memory."""
+    """The memory bandwidth that a domain may use."""
 
     domain: str
-    rate: int | None  # in units of core/; None: nothing bounds it
-    regulated: bool  # only at the start: the regulator gives what is left
-    accesses: Accesses | None = None  # what bounds what goes past the caches; None: nothing
+    rate: int | None  # in units of core/; None: unbounded
+    regulated: bool  # `rate` is the budget at the start; later the regulator changes it
+    accesses: Accesses | None = None  # budget of accesses past the caches; None: they are unbounded
 
     @property
     def bytes_per_s(self) -> int | None:
@@ -48,15 +48,15 @@ class Demand:
 @dataclass(frozen=True)
 class Admission:
     demands: tuple[Demand, ...]
-    guaranteed: int | None  # bytes per s; None: the platform does not say
+    guaranteed: int | None  # bytes per s; None: the platform does not state it
     overcommit: bool
     platform: str
-    source: str = ""  # of `guaranteed`, as the platform's file says
-    simulated: int | None = None  # bytes per s that the simulated machine has of it, by calibration
+    source: str = ""  # source of `guaranteed`, from the platform's file
+    simulated: int | None = None  # bytes per s that the simulated machine reaches instead, from calibration
 
     @property
     def bounded(self) -> int:
-        """The sum of what is bounded, in bytes per s."""
+        """The sum of all bounded demands, in bytes per s."""
         return self._sum() // memory().RATE_UNIT if self._rates() else 0
 
     @property
@@ -73,7 +73,8 @@ class Admission:
 
 
 def admission_of(system: System, platform: Platform) -> Admission:
-    """For the simulated machine and the board; an emulator has no bandwidth."""
+    """Demands and guaranteed bandwidth of a system on the simulated machine or a board; an emulator has no
+    bandwidth."""
     event = counted_event(platform, emulated=False)
     demands = tuple(
         Demand(
@@ -98,7 +99,7 @@ def admission_of(system: System, platform: Platform) -> Admission:
 
 
 def not_admitted(system: System, platform: Platform) -> Iterator[Finding]:
-    """That budgets were held against nothing, because the platform states nothing. A notice."""
+    """A notice if budgets could not be checked, because the platform states no guaranteed bandwidth."""
     found = admission_of(system, platform)
     if found.guaranteed is None and found.bounded:
         cause = (
@@ -134,9 +135,9 @@ def _demand(system: System, domain: Domain, event: CountedEvent | None) -> int |
     if budget is None or budget.events is None or event is None or event.bytes is None:
         return None
     if budget.counts == "writebacks":
-        return None  # what it fetches is not bounded
+        return None  # lines that it fetches are not bounded
     lines = lines_of(budget, event)
     if budget.counts == "refills" or (budget.counts == "accesses" and not event.access_counts_lines):
-        lines += budget.events  # that are written back
+        lines += budget.events  # write-backs, one for each refill
     holders = len(domain.cpus) if budget.regulated or not budget.shared else 1
     return memory().rate(lines, event.bytes, holders, budget.period_ns)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """First-fit allocation of physical memory, by colors or contiguous (C2).
 
-The planner owns one `Memory` per plan. What is taken is never given twice; memory outside the ranges
-that it was made of does not exist for it. It decides where, never for whom.
+The planner has one `AllocatedMemory` per plan. Allocated memory is not given again; memory outside the given
+ranges is never used. This module decides where memory is allocated, not for which owner.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class AllocatedPiece:
-    """A stretch of memory as a segment backs it: `bytes` in granules of the asked colors from `pa` on."""
+    """Memory of a segment: `bytes` in granules of the requested colors, from `pa` on."""
 
     pa: int
     bytes: int
@@ -31,7 +31,7 @@ class AllocatedPiece:
 
 @dataclass(frozen=True)
 class Taken:
-    """The pieces of one region, in order, and how well they fit."""
+    """The pieces of one region, in order, with the number of maps and the bytes lost to fragmentation."""
 
     pieces: tuple[AllocatedPiece, ...]
     maps: int
@@ -44,7 +44,7 @@ class AllocatedMemory:
     def __init__(
         self, space: ColorSpace, ranges: Iterable[tuple[int, int]], holes: Iterable[tuple[int, int]] = ()
     ) -> None:
-        """`ranges` and `holes` are (pa, bytes); a granule that a hole touches is not free."""
+        """`ranges` and `holes` are (pa, bytes). A granule that overlaps a hole is not free."""
         self.space = space
         self._blocks = [_Block(space, pa, nbytes) for pa, nbytes in _merged(ranges)]
         for pa, nbytes in holes:
@@ -53,25 +53,25 @@ class AllocatedMemory:
         self.capacity = self._per_color()
 
     def capacity_of(self, colors: frozenset[int] | None) -> int:
-        """Bytes of these colors that there were at first."""
+        """Bytes of these colors that were free at the beginning. None: of all colors."""
         wanted = range(self.space.count) if colors is None else colors
         return int(sum(self.capacity[color] for color in wanted)) * self.space.granule
 
     def free_of(self, colors: frozenset[int] | None) -> int:
-        """Bytes of these colors that are still free."""
+        """Bytes of these colors that are still free. None: of all colors."""
         free = self._per_color()
         wanted = range(self.space.count) if colors is None else colors
         return int(sum(free[color] for color in wanted)) * self.space.granule
 
     def copy(self) -> AllocatedMemory:
-        """The same memory, of which others can be given."""
+        """A copy with the same free memory; allocations from one do not change the other."""
         same = object.__new__(AllocatedMemory)
         same.space, same.capacity = self.space, self.capacity
         same._blocks = [block.copy() for block in self._blocks]
         return same
 
     def largest_free(self, colors: frozenset[int] | None) -> int:
-        """Bytes of the largest region of these colors that could be taken now; None: contiguous."""
+        """Bytes of the largest region of these colors that could be allocated now. None: contiguous."""
         if colors is not None:
             return sum(block.whole_maps(colors) for block in self._blocks) * self.space.granule
         runs = (block.largest_run(max(1, BLOCK_BYTES // self.space.granule)) for block in self._blocks)
@@ -80,13 +80,15 @@ class AllocatedMemory:
     def take(
         self, nbytes: int, colors: frozenset[int] | None, ipa: int = 0, *, unbroken: bool = False
     ) -> Taken | None:
-        """Memory of these colors; None: contiguous, and aligned alike with `ipa`."""
+        """Allocates memory of these colors. `colors` None: contiguous, with the same alignment offset as
+        `ipa`. Returns None if there is not enough."""
         if colors is None:
             return self.take_contiguous(nbytes, ipa)
         return self.take_colored(nbytes, colors, unbroken=unbroken)
 
     def take_colored(self, nbytes: int, colors: frozenset[int], *, unbroken: bool = False) -> Taken | None:
-        """Whole maps, first-fit; None if the colors do not hold it. `unbroken`: one piece or nothing."""
+        """Allocates whole maps, first-fit; None if the colors do not have enough. `unbroken`: in one
+        piece."""
         need = -(-nbytes // self.space.granule)
         picks: list[tuple[_Block, Ints, _Maps]] = []
         left = need
@@ -103,7 +105,8 @@ class AllocatedMemory:
         return None
 
     def take_contiguous(self, nbytes: int, ipa: int = 0) -> Taken | None:
-        """One stretch; 2 MiB-aligned alike with `ipa` if it is that large, so that blocks can map it."""
+        """Allocates one contiguous range; None if there is none. From 2 MiB on, `ipa` and the physical
+        address have the same offset within 2 MiB, so that block entries can map the range."""
         align = BLOCK_BYTES if nbytes >= BLOCK_BYTES else max(self.space.granule, PAGE_BYTES)
         for block in self._blocks:
             pa = block.take_run(nbytes, align, ipa % align)
@@ -112,11 +115,12 @@ class AllocatedMemory:
         return None
 
     def largest_free_run(self) -> int:
-        """Bytes of the largest contiguous stretch that is free."""
+        """Bytes of the largest contiguous free range."""
         return max((block.largest_run() for block in self._blocks), default=0) * self.space.granule
 
     def take_granule(self, colors: frozenset[int]) -> int | None:
-        """Any one granule of these colors, whether or not its map is whole."""
+        """Allocates a single granule of these colors, even from a map that is not completely free. Returns
+        its address."""
         for block in self._blocks:
             found = np.flatnonzero(block.free & block.has(colors))
             if found.size:
@@ -137,7 +141,7 @@ class AllocatedMemory:
         return total
 
     def _commit(self, picks: Sequence[tuple[_Block, Ints, _Maps]], nbytes: int, need: int) -> Taken:
-        """Mark what was picked as used and describe it as pieces."""
+        """Mark the picked maps as used and return them as pieces."""
         pieces: list[AllocatedPiece] = []
         count = used = offered = 0
         for block, picked, maps in picks:
@@ -156,7 +160,8 @@ class AllocatedMemory:
 
 @dataclass(frozen=True)
 class _Maps:
-    """Runs of granules of contiguous colors in a block: where, how long, and which are wholly free."""
+    """Maps in a block: runs of granules with contiguous colors; their start, their length, and whether all is
+    free."""
 
     start: Ints
     length: Ints
@@ -164,7 +169,8 @@ class _Maps:
 
 
 class _Block:
-    """One stretch of RAM. Its arrays reach out to whole color periods; what is outside RAM is not free."""
+    """A contiguous range of RAM. Its arrays extend to whole color periods; granules outside the RAM are not
+    free."""
 
     def __init__(self, space: ColorSpace, pa: int, nbytes: int) -> None:
         granule, period = space.granule, space.period
@@ -191,7 +197,7 @@ class _Block:
         return found
 
     def maps(self, colors: frozenset[int]) -> _Maps:
-        """Where the maps of these colors can be: contiguous colors merge, a new period is a new map."""
+        """All maps of these colors: contiguous colors form one map, and each period begins a new map."""
         allowed = self.has(colors)
         numbers = np.flatnonzero(allowed).astype(np.int64)
         color = self.color[numbers].astype(np.int64)
@@ -221,13 +227,13 @@ class _Block:
         return None
 
     def largest_run(self, align: int = 1) -> int:
-        """Granules of the largest free run from an address that is a multiple of so many granules."""
+        """Granules of the largest free run that begins at an address aligned to `align` granules."""
         first = self.base // self.granule
         runs = ((low + -(first + low) % align, high) for low, high in self._runs())
         return max((high - low for low, high in runs), default=0)
 
     def whole_maps(self, colors: frozenset[int]) -> int:
-        """Granules in free maps of these colors."""
+        """Granules in completely free maps of these colors."""
         maps = self.maps(colors)
         return int(maps.length[maps.whole].sum())
 
@@ -243,7 +249,7 @@ class _Block:
 
 
 def _first(maps: _Maps, need: int) -> Ints:
-    """The first whole maps that hold `need` granules together, or all there are."""
+    """The first free maps with at least `need` granules together, or all if there are not enough."""
     whole = np.flatnonzero(maps.whole).astype(np.int64)
     reach = np.cumsum(maps.length[whole])
     picked: Ints = whole[: int(np.searchsorted(reach, need)) + 1]
@@ -251,7 +257,7 @@ def _first(maps: _Maps, need: int) -> Ints:
 
 
 def _stretch(maps: _Maps, need: int) -> Ints:
-    """The first whole maps without a broken one between them that hold `need` granules."""
+    """The first consecutive free maps with at least `need` granules together; empty if there are none."""
     whole = np.flatnonzero(maps.whole).astype(np.int64)
     for group in np.split(whole, np.flatnonzero(np.diff(whole) != 1) + 1):
         if int(maps.length[group].sum()) >= need:
@@ -262,7 +268,7 @@ def _stretch(maps: _Maps, need: int) -> Ints:
 
 
 def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Adjacent ranges as one, ascending."""
+    """The ranges in ascending order, with adjacent ones merged."""
     merged: list[tuple[int, int]] = []
     for pa, nbytes in sorted(ranges):
         if merged and merged[-1][0] + merged[-1][1] == pa:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The broker as a domain: who moves what flows between domains is a bare-metal program on a core of its own.
+"""The broker as a domain: a bare-metal program that moves packets between domains, on a core of its own if
+one is free.
 
-A system file with flows says what the broker does, not that there is such a domain: it is added when the file
-is loaded (`with_broker`), so that everything that is done for domains is done for it. CIDs of the others'
-sockets follow from their order. Used by config/load, the planner and the builder."""
+A system file with flows describes the broker but does not list it as a domain. `with_broker` adds the domain
+when the file is loaded, so that everything done for domains is also done for it. CIDs of the other domains'
+sockets follow from their order. Used by config/load, the planner and the builder.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +23,16 @@ from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.units import size_text
 
 BROKER = "broker"
-MOST_PACKET_BYTES = 64 * KIB  # what the stock driver of Linux sends at most
-LEAST_RATE = 1000  # bytes/s that the hypervisor takes (core/manifest_flows.c)
-PATIENCE_NS = 1_000_000_000  # a receiver that has had no buffer for so long does not read
-_FIRST_CID = 3  # 0 to 2 have a meaning of their own
+MOST_PACKET_BYTES = 64 * KIB  # the largest packet that the Linux driver sends
+LEAST_RATE = 1000  # bytes/s; the hypervisor's minimum (core/manifest_flows.c)
+PATIENCE_NS = 1_000_000_000  # a receiver without a free buffer for this time is treated as not reading
+_FIRST_CID = 3  # 0 to 2 are reserved
 _MEMORY = Region.model_validate({"at": 0x4000_0000, "size": 4 * MIB})
 
 
 def core_of(system: System, platform: Platform) -> int | None:
-    """The broker's core: the one that the file names, else the last that no domain has, else the last that
-    only best-effort domains have, which it shares with them; None: there is none."""
+    """The broker's core: the one that the file names, else the last core without a domain, else the last core
+    with best-effort domains only, which the broker then shares; None: there is none."""
     others = [domain for domain in system.domains if domain.name != BROKER]
     taken = {core for domain in others for core in domain.cpus}
     real_time = {core for domain in others if domain.criticality == "rt" for core in domain.cpus}
@@ -44,12 +46,12 @@ def core_of(system: System, platform: Platform) -> int | None:
 
 
 def shares_core_with(system: System, core: int) -> list[str]:
-    """Domains that the broker shares its core with: then its costs are not those that were measured."""
+    """Domains on the broker's core. If there are any, the broker's costs differ from the measured ones."""
     return [domain.name for domain in system.domains if domain.name != BROKER and core in domain.cpus]
 
 
 def findings(system: System, platform: Platform) -> list[Finding]:
-    """Why the broker of a system with flows cannot be."""
+    """Findings about why the broker of a system with flows is not possible."""
     found = []
     if system.broker is not None and core_of(system, platform) is None:
         if system.broker.cpu is not None:
@@ -100,12 +102,12 @@ def _engine_findings(system: System, platform: Platform) -> list[Finding]:
 
 
 def with_broker(system: System, platform: Platform) -> System:
-    """A checked system, with the broker as its last domain if there are flows."""
+    """A checked system; if it has flows, with the broker added as its last domain."""
     core = core_of(system, platform)
     if not system.flows or core is None:
         return system
-    # It is the hypervisor's hand: where the file gives that its colors, they are the broker's, too. Portions
-    # cost no memory, so that it has its own.
+    # The broker acts for the hypervisor: colors that the file gives to the hypervisor are the broker's, too.
+    # Portions do not take memory away, so with MPAM the broker has its own.
     colored = llc_mechanism(system, platform) == "coloring"
     colors = system.hypervisor.llc.colors if colored else None
     broker = Domain(
@@ -122,18 +124,18 @@ def with_broker(system: System, platform: Platform) -> System:
 
 
 def is_broker(system: System, name: str) -> bool:
-    """Is this the domain that `with_broker` has added?"""
+    """Whether this is the domain that `with_broker` added."""
     return name == BROKER and bool(system.flows)
 
 
 def sockets_of(system: System) -> tuple[str, ...]:
-    """Domains with a socket: those that a flow begins or ends at, and those that ask for one."""
+    """Names of domains with a socket: ends of flows, and domains with `socket: true`."""
     ends = {name for flow in system.flows for name in (flow.from_, flow.to)}
     return tuple(domain.name for domain in system.domains if domain.name in ends or domain.socket)
 
 
 def cids_of(system: System) -> dict[str, int]:
-    """CID of each domain with a socket."""
+    """CID of each domain with a socket, by name."""
     names = sockets_of(system)
     return {
         domain.name: _FIRST_CID + index for index, domain in enumerate(system.domains) if domain.name in names
@@ -141,7 +143,8 @@ def cids_of(system: System) -> dict[str, int]:
 
 
 def windows_of(platform: Platform, window: int) -> tuple[Region, ...]:
-    """Where the broker sees the memory of others, rounded to what a guest's tables map: not all is there."""
+    """Where the broker sees the memory of other domains, rounded to whole GiB, which a guest's tables map.
+    Not every address in these windows has memory behind it."""
     regions = []
     for memory in platform.memory:
         start = memory.at // GIB * GIB
@@ -151,22 +154,23 @@ def windows_of(platform: Platform, window: int) -> tuple[Region, ...]:
 
 
 def engine_of(system: System, platform: Platform) -> Dma | None:
-    """The DMA engine of whose first channel the hypervisor has the copying done; None: the broker's core."""
+    """The DMA engine whose first channel copies packets for the broker; None: the broker's core copies."""
     if not system.flows or system.broker is None or system.broker.engine == "cpu-copy":
         return None
     return engine_on(platform)
 
 
 def engine_on(platform: Platform) -> Dma | None:
-    """The first that has a regulator, which says how much it may move."""
+    """The first DMA engine with a regulator, which limits its rate; None: there is none."""
     regulators = platform.interconnect.regulators if platform.interconnect is not None else ()
     held = {regulator.master for regulator in regulators}
     return next((one for one in platform.dma if one.type == "zdma" and one.name in held), None)
 
 
 def waits_for_events(system: System, platform: Platform, *, emulated: bool) -> bool:
-    """Whether nothing interrupts the broker when there is a packet. In a core that it shares with others it
-    must let these run, and an event does not end their turn; the emulator's WFE does not wait."""
+    """Whether the broker waits for events (WFE) and is not interrupted for a packet. On a core that it
+    shares it must give the core to others, and an event would not preempt them. On the emulator, WFE does
+    not wait."""
     broker = system.broker
     if broker is None or broker.wait != "auto":
         return broker is not None and broker.wait == "event"
@@ -177,10 +181,12 @@ def waits_for_events(system: System, platform: Platform, *, emulated: bool) -> b
 def parameters_of(
     system: System, platform: Platform, name: str, cids: Mapping[str, int], *, emulated: bool
 ) -> dict[str, int]:
-    """What a bare-metal program must know of its flows: its own CID, and of each flow the other end's and the
-    port, named after the flow; of the first that it sends along or receives from, under plain names, too;
-    and, for programs that use all of them, of each that begins there (`out0_...`) or ends there (`in0_...`),
-    with the size of packets both ways.
+    """Parameters that tell a bare-metal program about its flows: its own CID, and for each flow the other
+    end's CID and the port, named after the flow.
+
+    The first flow that it sends on or receives from also has plain names (`send_...`, `receive_...`).
+    Programs that use all flows find those that begin there as `out0_...` and those that end there as
+    `in0_...`, with the sizes of packets in both directions.
     """
     if is_broker(system, name) and platform.socket is not None:
         by_event = waits_for_events(system, platform, emulated=emulated)

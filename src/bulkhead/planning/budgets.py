@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a domain's bandwidth budget is in counted events of one period.
+"""A domain's bandwidth budget in counted events of one period.
 
-A budget is enforced by event counters of each core, so bytes per second become events per period. The
-simulated machine counts the platform's own events; an emulator that counts no memory event has a stand-in.
-What a dynamic regulator makes of budgets is regulation.py's.
+Event counters of each core enforce a budget, so bytes per second become events per period. The simulated
+machine counts the platform's own events; an emulator without memory events counts a stand-in. Dynamic
+regulators change budgets: see regulation.py.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from bulkhead.config.platform import AccessEvent, EventName, Platform
 from bulkhead.config.shares import Bandwidth
 
 NS_PER_S = 10**9
-MOST_EVENTS = (1 << 40) - 1  # of a period: core/event_pool.h
-DRAWS = 8  # from a budget that VCPUs share, of each in a period: a chunk that is not used up is lost
-TWO_BUDGETS = ("each", "accesses")  # a counter with a budget each: they cannot be shared or given away
-SLACK_PART = 32  # of the budget: how exact a sum is, for seven interrupts in a period at most
+MOST_EVENTS = (1 << 40) - 1  # in a period: core/event_pool.h
+DRAWS = 8  # draws of each VCPU from a shared budget in a period; an unused rest of a chunk is lost
+TWO_BUDGETS = ("each", "accesses")  # one counter for each budget: these cannot be shared or reclaimed
+SLACK_PART = 32  # slack of a sum is this part of the budget, which needs at most seven interrupts in a period
 
-# Common events (DDI 0487, D13.12) that can stand for memory traffic, and instructions.
+# Numbers of common events (DDI 0487, D13.12) that stand for memory traffic, and of instructions.
 EVENT_NUMBERS: dict[EventName, int] = {
     "INST_RETIRED": 0x08,
     "MEM_ACCESS": 0x13,
@@ -29,27 +29,27 @@ EVENT_NUMBERS: dict[EventName, int] = {
     "BUS_ACCESS": 0x19,
     "L3D_CACHE_REFILL": 0x2A,
     "L3D_CACHE_WB": 0x2C,
-    "EXT_MEM_REQ_NC": 0xC1,  # Cortex-A53 TRM (DDI 0500), PMU events: its own
+    "EXT_MEM_REQ_NC": 0xC1,  # implementation defined: Cortex-A53 TRM (DDI 0500)
 }
 
 
 @dataclass(frozen=True)
 class CountedEvent:
-    """What budgets count where a system runs."""
+    """The events that budgets count where a system runs."""
 
     name: str
     number: int
-    bytes: int | None  # of an event; None: it stands for none, budgets must be given in events
-    backup_events: int = 0  # a second counter overflows so many events later; 0: there is none
-    writeback_name: str | None = None  # None: what is written back is not counted
+    bytes: int | None  # bytes moved by an event; None: unknown, so budgets must be given in events
+    backup_events: int = 0  # events until a second counter overflows; 0: there is none
+    writeback_name: str | None = None  # None: write-backs are not counted
     writeback_number: int = 0
-    access_name: str | None = None  # None: what goes past the caches is not counted
+    access_name: str | None = None  # None: accesses past the caches are not counted
     access_number: int = 0
-    access_bytes: int = 0  # that the memory moves for one of them, at most
-    access_counts_lines: bool = False  # those that caches ask for and give up, too
+    access_bytes: int = 0  # most bytes that the memory moves for one access
+    access_counts_lines: bool = False  # it also counts lines that caches fetch and write back
 
     def counted_as(self, counts: str) -> str:
-        """The names of what a budget counts, for people."""
+        """Names of the events that a budget of this kind counts, for messages."""
         if counts == "accesses" and self.access_name is not None:
             return f"{self.name} and {self.access_name}"
         if counts == "refills" or self.writeback_name is None:
@@ -60,14 +60,14 @@ class CountedEvent:
 
 @dataclass(frozen=True)
 class Budget:
-    events: int | None  # None: it is counted, and has no limit
+    events: int | None  # None: events are counted, without a limit
     period_ns: int
-    chunk_events: int  # of one draw from the budget that the VCPUs share; 0: each has its own
+    chunk_events: int  # taken in one draw from the shared budget; 0: each VCPU has its own budget
     counts: str = "refills"  # writebacks, each, sum, accesses
-    second_events: int = 0  # of each and accesses: `events` is for refills
-    slack_events: int = 0  # of sum
-    reclaim: bool = False  # gives what it does not need, and draws what others gave
-    regulated: bool = False  # it is the first one of each core, and changes
+    second_events: int = 0  # for `each` and `accesses`; `events` is then for refills
+    slack_events: int = 0  # for `sum`
+    reclaim: bool = False  # gives away what it does not need, and draws what others gave
+    regulated: bool = False  # the initial budget of each core; the regulator changes it
 
     @property
     def shared(self) -> bool:
@@ -75,8 +75,8 @@ class Budget:
 
 
 def counted_event(platform: Platform, *, emulated: bool) -> CountedEvent | None:
-    """What budgets count: on the emulator a stand-in, on boards and the simulated machine events of memory;
-    None: nothing is counted there."""
+    """The events that budgets count: a stand-in on the emulator, memory events on boards and the simulated
+    machine. None: nothing is counted there."""
     pmu = platform.pmu
     if pmu is None or not pmu.interrupts:
         return None
@@ -108,7 +108,7 @@ def _with_accesses(found: CountedEvent, access: AccessEvent | None) -> CountedEv
 
 
 def counts_of(bandwidth: Bandwidth, event: CountedEvent) -> str | None:
-    """refills, writebacks, each, sum or accesses; None: what is asked for is not counted there."""
+    """ "refills", "writebacks", "each", "sum" or "accesses"; None: the requested events cannot be counted."""
     if bandwidth.accesses is not None:
         return "accesses" if event.access_name is not None else None
     if bandwidth.counts == "auto":
@@ -119,7 +119,7 @@ def counts_of(bandwidth: Bandwidth, event: CountedEvent) -> str | None:
 
 
 def events_of_rate(bytes_per_s: int, period_ns: int, event: CountedEvent) -> int:
-    """Rounded down."""
+    """Events in a period of `period_ns` at this rate, rounded down."""
     assert event.bytes is not None
     return bytes_per_s * period_ns // (NS_PER_S * event.bytes)
 
@@ -133,7 +133,7 @@ def slack_of(bandwidth: Bandwidth, counts: str, events: int) -> int:
 def budget_of(
     bandwidth: Bandwidth, vcpus: int, event: CountedEvent | None, *, reclaim: bool = False
 ) -> Budget | None:
-    """None: the domain has no budget, or one that cannot be counted there."""
+    """The budget in events. None: the domain has no budget, or one that cannot be counted there."""
     if bandwidth.unlimited or event is None:
         return None
     if event.bytes is None and bandwidth.instructions is not None:
@@ -160,7 +160,7 @@ def budget_of(
 
 
 def _stand_in(bandwidth: Bandwidth, vcpus: int, instructions: int) -> Budget:
-    """The budget of a system that gives one in instructions, where these are what is counted."""
+    """The budget of a system that gives `instructions`, where instructions are counted."""
     shared = bandwidth.per == "domain" and vcpus > 1
     chunk = max(1, instructions // (DRAWS * vcpus)) if shared else 0
     return Budget(instructions, bandwidth.period, chunk)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decides who gets which colors where the system file leaves it open (`auto`, `share`).
+"""Chooses colors where the system file leaves them open (`auto`, `share`).
 
-plan.py calls this once per mechanism (LLC, DRAM banks). What the file names is taken as it is; the rest
-is dealt out: first what memory needs, then what is left, real-time domains first.
+plan.py calls this once per mechanism (LLC, DRAM banks). Colors that the file names are kept. The rest is
+distributed: first the colors that each owner's memory needs, then the remaining ones, to real-time domains
+first.
 """
 
 from __future__ import annotations
@@ -16,28 +17,28 @@ from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.geometry import runs
 from bulkhead.planning.model import Choice
 
-HYPERVISOR = -1  # stands for the hypervisor where a domain's index is expected
-TABLES = -2  # for stage-2 tables with a specification, which have colors of their own
+HYPERVISOR = -1  # the hypervisor's index among owners
+TABLES = -2  # index of the memory for stage-2 tables with a specification
 _EL2 = (HYPERVISOR, TABLES)
 
 
 @dataclass(frozen=True)
 class ColorRequest:
-    """What one owner asks of one mechanism."""
+    """One owner's request to one mechanism."""
 
     owner: int
     name: str
-    path: KeyPath  # of the promise in the system file
+    path: KeyPath  # key of the request in the system file
     colors: tuple[int, ...] | None
     share: Fraction | None
-    least: int  # colors without which its memory does not fit
+    least: int  # colors that its memory needs at least
     realtime: bool
-    candidates: frozenset[int]  # what it may get; fewer than all if bits are shared with the other mechanism
+    candidates: frozenset[int]  # allowed colors; fewer if the other mechanism uses some of the same bits
 
 
 @dataclass
 class Assignment:
-    """Colors of each owner, why, and what could not be met."""
+    """Colors of each owner, the reasons, and findings about requests that could not be met."""
 
     colors: dict[int, frozenset[int]] = field(default_factory=dict)
     choices: list[Choice] = field(default_factory=list)
@@ -45,12 +46,13 @@ class Assignment:
 
 
 def colors_of_share(share: Fraction, count: int) -> int:
-    """Whole colors that hold at least that share of the cache."""
+    """The smallest number of whole colors that is at least this share of the cache."""
     return math.ceil(share * count)
 
 
 def assign(requests: Sequence[ColorRequest], count: int, what: str) -> Assignment:
-    """Give each request its colors, disjoint where this chooses. `what` names the mechanism in reasons."""
+    """Assign colors to each request, disjoint where this function chooses them. `what`: the mechanism's name
+    in reasons."""
     result = Assignment()
     free = set(range(count))
     for request in requests:
@@ -64,7 +66,8 @@ def assign(requests: Sequence[ColorRequest], count: int, what: str) -> Assignmen
         for request in open_requests:
             result.findings.append(_exhausted(request, amounts[request.owner], len(free), what))
         return result
-    # The hypervisor gets the highest colors, domains the lowest, so that its set stays when domains grow.
+    # The hypervisor gets the highest colors and domains the lowest, so that its colors stay when domains
+    # grow.
     order = sorted(open_requests, key=lambda r: (r.owner in _EL2, len(r.candidates)))
     for request in order:
         amount = amounts[request.owner]
@@ -79,7 +82,7 @@ def assign(requests: Sequence[ColorRequest], count: int, what: str) -> Assignmen
 
 
 def _amounts(requests: Sequence[ColorRequest], free: set[int], count: int) -> dict[int, int]:
-    """How many colors each open request gets."""
+    """Number of colors of each open request."""
     amounts = {
         request.owner: colors_of_share(request.share, count) if request.share is not None else request.least
         for request in requests
@@ -94,7 +97,7 @@ def _amounts(requests: Sequence[ColorRequest], free: set[int], count: int) -> di
                 amounts[request.owner] += 1
                 given += 1
         if given == 0:
-            break  # what is left is of colors that nobody may get
+            break  # the remaining colors are candidates of no domain
         left -= given
     return amounts
 
@@ -102,12 +105,13 @@ def _amounts(requests: Sequence[ColorRequest], free: set[int], count: int) -> di
 def _has_room(
     request: ColorRequest, requests: Sequence[ColorRequest], amounts: dict[int, int], free: set[int]
 ) -> bool:
-    """May it get one more, so that those who may get the same colors still have theirs?"""
+    """Whether the request can get one more color and all requests with the same candidates still get
+    theirs."""
     if amounts[request.owner] >= len(free & request.candidates):
         return False
     rivals, within = {request.owner}, set(request.candidates)
     grown = True
-    while grown:  # whoever shares a candidate with one of them is one of them
+    while grown:  # adds each request that shares a candidate with one of them
         found = [one for one in requests if one.owner not in rivals and within & one.candidates]
         for one in found:
             rivals.add(one.owner)
@@ -117,7 +121,7 @@ def _has_room(
 
 
 def _pick(free: set[int], amount: int, *, high: bool) -> frozenset[int]:
-    """`amount` free colors: one run if there is one, so that a domain has few maps."""
+    """`amount` free colors, consecutive if possible, so that a domain has few maps."""
     found = [run for run in runs(free) if len(run) >= amount]
     if found:
         run = found[-1] if high else found[0]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the regulator `dynamic-delay` is told of each regulated core: by how much it delays the others.
+"""Delays that the regulator `dynamic-delay` assumes: how much each regulated core delays the other cores.
 
-From the system's `regulation`, or else from the platform's `dram.delays`. Called for the manifest, for
-checks, and for jobs of the simulated machine.
+They come from the system's `regulation`, or else from the platform's `dram.delays`. Used for the manifest,
+for checks, and for jobs of the simulated machine.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.system import Regulation
 
 POLICY = "dynamic-delay"
-LONGEST_NS = 4_000_000  # in 32 bits of ps
+LONGEST_NS = 4_000_000  # fits in 32 bits of ps
 MOST_INTERVALS = 65535  # core/regulator.h
 PS_PER_NS = 1000
 
 
 @dataclass(frozen=True)
 class DelaysOfCores:
-    event_ps: dict[int, int]  # by regulated core: of an event of a core that is not regulated
-    least: int  # bytes per s of a regulated core that delays the others all the time, at least
+    event_ps: dict[int, int]  # by regulated core: delay of an event of a core that is not regulated
+    least: int  # bytes per s of a regulated core that delays others all the time
     horizon_intervals: int
 
 
 def missing_key(regulation: Regulation, platform: Platform) -> str | None:
-    """The key without which nobody knows, or None."""
+    """The first missing key, if the delays are stated nowhere; else None."""
     of_platform = platform.dram.delays if platform.dram is not None else None
     if of_platform is not None:
         return None
@@ -37,7 +37,7 @@ def missing_key(regulation: Regulation, platform: Platform) -> str | None:
 def delays_of(
     regulation: Regulation, platform: Platform, regulated: Collection[int], others: Collection[int]
 ) -> DelaysOfCores | None:
-    """None: neither says it (missing_key())."""
+    """The regulator's delays; None if they are stated nowhere (see missing_key())."""
     if missing_key(regulation, platform) is not None:
         return None
     given = platform.dram.delays if platform.dram is not None else None
@@ -58,7 +58,7 @@ def delays_of(
 
 
 def share_a_cluster(platform: Platform, core: int, other: int) -> bool:
-    """In one cluster of a machine that has several."""
+    """Whether both cores are in one cluster of a machine with several clusters."""
     return any(
         core in cluster and other in cluster
         for cache in platform.caches.values()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flows that cannot even be transformed into tasks (F4): what core/ refuses, at its key of the system file,
-with the nearest value that it would take.
+"""Flows that cannot be transformed into tasks (F4): core's refusal as a finding at the key of the system
+file, with the nearest value that is accepted.
 
 planning/flows.py calls this.
 """
@@ -19,7 +19,8 @@ _FIXED = {
 
 
 def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
-    """Where in the file, and how far it is; `rate` of the broker, if it is given."""
+    """The finding for core's refusal. `rate`: the broker's rate in bytes/s if the file gives it, else
+    None."""
     if len(refused.args) < 3:
         return Finding(("flows",), "out-of-range", str(refused))
     _, code, task = refused.args
@@ -60,7 +61,8 @@ def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
 
 
 def _enough(model: FlowModel, number: int, key: str, need: int, rate: int | None) -> str:
-    """What the flow needs, and what the whole does, if this value alone can bring it about."""
+    """Text of what is allowed: the value with which the flows are schedulable, if changing this key suffices;
+    else the value `need`, which is needed for the flow alone."""
 
     def fits(value: int) -> bool:
         outcome = tried(model.with_flow(number, **{key: value}), rate or library().MAX_BYTES_PER_S)
@@ -73,7 +75,8 @@ def _enough(model: FlowModel, number: int, key: str, need: int, rate: int | None
 
 
 def _least(model: FlowModel, number: int, key: str) -> int | None:
-    """The smallest value that can be transformed, all else as it is."""
+    """The smallest value of the key with which this flow can be transformed; all others stay. None: there is
+    none."""
 
     def fits(value: int) -> bool:
         try:

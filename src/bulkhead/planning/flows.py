@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans what a system's flows leave open and says whether they can be kept: the broker's rate (F4), the
-regulator's register, and the memory's part in it (F3).
+"""Plans the parameters of flows that a system leaves open, and decides whether the flows are schedulable: the
+broker's rate (F4), the regulator's register, and the memory's part (F3).
 
-`check`, `plan` and the builder ask, through plan_memory; `flows check` directly, for platforms that boot
-nothing, too. The verdicts are those of core/'s test.
+`check`, `plan` and the builder use it through plan_memory; `flows check` uses it directly, also for platforms
+that boot nothing. The verdicts are those of core's test.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from bulkhead.flows.native import FlowSet
 
 PS_PER_S = 10**12
-REGISTER_BITS = 12  # of a QoS-400 rate: 1 to 4095 in 1/4096 transactions a clock
+REGISTER_BITS = 12  # of a QoS-400 rate: 1 to 4095 in units of 1/4096 transactions a clock
 SHOWN_CHANGES = 3
 
 
 @dataclass(frozen=True)
 class EngineRegister:
-    """The QoS-400 regulator before the DMA engine."""
+    """Rate register of the QoS-400 regulator in front of the DMA engine."""
 
     value: int
     bytes_per_s: float
@@ -48,7 +48,7 @@ class EngineRegister:
 
 @dataclass(frozen=True)
 class FlowPlan:
-    """The broker's and the flows' parameters with nothing left open."""
+    """All parameters of the broker and of the flows."""
 
     model: FlowModel
     broker: Broker
@@ -58,11 +58,12 @@ class FlowPlan:
     register: EngineRegister | None
     memory: MemoryUse | None
     choices: tuple[Choice, ...]
-    remarks: tuple[str, ...]  # what the verdict rests on
+    remarks: tuple[str, ...]  # assumptions of the verdict
 
 
 def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, list[Finding]]:
-    """What is analyzed, whatever the rate; or why it cannot be; neither where there are no flows."""
+    """The model for the analysis, independent of the rate, or findings about why there is none. Without
+    flows: None and no findings."""
     if not system.flows or system.broker is None:
         return None, []
     wrong = list(_check_copy_up_to(system.broker))
@@ -90,9 +91,9 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
 
 
 def _copied_bytes(broker: Broker, costs: FlowCosts) -> int:
-    """The largest `size` of flows whose packets the broker's core copies beside an engine; 0: there is no
-    engine, or the engine copies all. A packet without payload, which is a header, needs no engine: the
-    single-threaded analysis counts on that, the published one does not."""
+    """The largest `size` in bytes of flows whose packets the broker's core copies although there is an
+    engine. 0: there is no engine, or the engine copies all. A packet without payload (only a header) needs no
+    engine: the single-threaded analysis uses this, the published one does not."""
     if broker.engine == "cpu-copy":
         return 0
     if broker.copy_up_to is not None:
@@ -112,19 +113,19 @@ def _check_copy_up_to(broker: Broker) -> Iterator[Finding]:
 
 
 def run_bytes_of(system: System, platform: Platform) -> int:
-    """Pieces in which memory of domains is contiguous for the engine: colored granules. 0: a core copies,
-    which sees memory as the guest does, or nothing is colored."""
+    """Size of the pieces in which a domain's memory is contiguous for the engine: a colored granule. 0: a
+    core copies, which sees guest addresses, or nothing is colored."""
     if system.broker is None or system.broker.engine == "cpu-copy":
         return 0
     try:
         space = space_for(system, platform)
     except GeometryError:
-        return 0  # the planner says why it cannot be
+        return 0  # the planner reports the error
     return space.granule if space.bits else 0
 
 
 def plan_flows(system: System, platform: Platform) -> tuple[FlowPlan | None, list[Finding]]:
-    """The plan, or what keeps the flows from being kept; neither where there are no flows."""
+    """The plan, or findings about why the flows cannot be kept. Without flows: None and no findings."""
     model, findings = flow_model(system, platform)
     if model is None or system.broker is None:
         return None, findings
@@ -187,7 +188,7 @@ class _FlowPlanner:
         return found
 
     def _beyond_copies(self, rate: int) -> Iterator[Finding]:
-        """Of a core that copies payload, faster than its costs are known for."""
+        """A finding if the core copies payload at a rate above that for which its costs are known."""
         most = self.model.costs.copied_rate
         copies = self.broker.engine == "cpu-copy" or self.broker.copy_up_to is not None
         if not copies or most is None or rate <= most:
@@ -198,7 +199,7 @@ class _FlowPlanner:
         yield Finding(("broker", "rate"), "out-of-range", cause, f"up to {most} B/s, or `engine: zdma` alone")
 
     def _register(self, rate: int) -> EngineRegister | None:
-        """The smallest value that is enough."""
+        """The smallest register value with at least this rate; None: not possible, or no regulator."""
         regulator = _regulator(self.platform)
         if self.broker.engine != "zdma" or regulator is None:
             return None
@@ -248,7 +249,7 @@ class _FlowPlanner:
         yield Finding(("broker", "rate"), "memory-budget", cause, change)
 
     def _smaller_rate(self, memory: MemoryUse) -> Iterator[str]:
-        """The largest that the memory bears, if flows do not need more."""
+        """The largest rate that the memory allows, if it is enough for the flows."""
         most = memory.largest_rate
         regulator = _regulator(self.platform)
         if self.broker.engine == "zdma" and regulator is not None:
@@ -294,7 +295,7 @@ def _allowed(changes: list[analysis.FlowChange]) -> str:
 
 
 def _step(regulator: Regulator) -> Fraction:
-    """Bytes/s of 1 in its register."""
+    """Bytes/s of one unit of the regulator's rate register."""
     return Fraction(regulator.transaction * (PS_PER_S // regulator.clock), 1 << REGISTER_BITS)
 
 
@@ -333,7 +334,8 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
 
 
 def not_held(system: System) -> str | None:
-    """Why the memory's part is only reported, if the user wants it so; then EL2 is not told of it either."""
+    """Why the memory's part is only reported, if the user wants that; EL2 does not get it then either. None:
+    it is kept."""
     if system.regulation is not None and system.regulation.overcommit:
         return "`regulation: { overcommit: true }`"
     isolation = system.isolation

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much more memory each owner could have: the largest region that the planner would still place.
+"""How much more memory each owner could have: the largest region that the planner could still place.
 
-`check` and `plan` ask when everything has its place. Owners who share colors share what is left, memory comes
-in whole maps, and the pool grows with the tables of what it maps: a size counts as left only if
-all of the system would still fit with it. Colors stay as they were decided.
+`check` and `plan` use this after planning. Owners with common colors share the remaining memory, memory is
+allocated in whole maps, and the pool grows with the tables that map more memory. A size therefore counts only
+if the whole system still fits with it. Colors stay as they were planned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Colors = Mapping[int, frozenset[int] | None]  # of each domain by index, and of 
 
 @dataclass(frozen=True)
 class Placed:
-    """What is planned: the memory before and after, the pool, whose colors are which."""
+    """What was planned: memory before and after allocation, the pool, and the colors of each owner."""
 
     system: System
     platform: Platform
@@ -42,7 +42,7 @@ class Placed:
 
 
 def usage_of(plan: Plan) -> tuple[Usage, ...]:
-    """The account of all owners, and of the colors that nobody has."""
+    """Memory usage of all owners, and of colors without an owner."""
     placed = plan.placed
     assert placed is not None, "made by the planner"
 
@@ -66,7 +66,7 @@ def usage_of(plan: Plan) -> tuple[Usage, ...]:
 
 
 def left_of(placed: Placed, owner: int) -> int:
-    """Bytes, in whole granules."""
+    """Bytes that the owner could have in addition, in whole granules."""
     most = placed.rest.largest_free(placed.colors[owner])
     if most == 0 or _fits(placed, owner, most):
         return most
@@ -79,7 +79,8 @@ def left_of(placed: Placed, owner: int) -> int:
 
 
 def _fits(placed: Placed, owner: int, more: int) -> bool:
-    """Whether all of it fits if this owner has so much more, as a region of its own or in the pool."""
+    """Whether the whole system fits if this owner has `more` bytes in an additional region, or in the
+    pool."""
     system = placed.system if owner == HYPERVISOR else _with_region(placed, owner, more)
     pool = placed.pool_bytes + more if owner == HYPERVISOR else placed.pool_bytes
     if system.hypervisor.memory is None:
@@ -89,7 +90,7 @@ def _fits(placed: Placed, owner: int, more: int) -> bool:
         if need > pool:
             return False
     if pool == placed.pool_bytes and _is_apart(placed, owner):
-        return True  # nobody else has these colors: what is free is free for it
+        return True  # no other owner has these colors, so all free memory of them is available
     return _all_fit(placed, system.domains, pool)
 
 
@@ -100,7 +101,7 @@ def _is_apart(placed: Placed, owner: int) -> bool:
 
 
 def _all_fit(placed: Placed, domains: Sequence[Domain], pool: int) -> bool:
-    """In the planner's order."""
+    """Whether everything can be allocated, in the planner's order."""
     memory = placed.untouched.copy()
     segments = 0
     if memory.take(pool, placed.colors[HYPERVISOR], unbroken=True) is None:
@@ -115,7 +116,7 @@ def _all_fit(placed: Placed, domains: Sequence[Domain], pool: int) -> bool:
 
 
 def _with_region(placed: Placed, owner: int, more: int) -> System:
-    """The system with one more region of the domain, above all that it has."""
+    """The system with an additional region of the domain, above all its others."""
     domain = placed.system.domains[owner]
     ends = [region.end for region in domain.memory]
     ends += [window.end for window in guest_windows(placed.platform)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which mechanism divides the last-level cache and bandwidth on a platform: MPAM, or coloring and budgets.
 
-Cross-checks, the planner and reports call this, so that all of them use the same answer (M1).
+Cross-checks, the planner and reports use these functions, so that they agree (M1).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Instance:
 
 
 def instances(platform: Platform) -> tuple[Instance, ...]:
-    """All instances of a platform, in the order of its file."""
+    """All resource instances of a platform, in the order of its file."""
     components = platform.mpam.components if platform.mpam is not None else ()
     return tuple(Instance(one, ris, of) for one in components for ris, of in enumerate(one.resources))
 
@@ -42,12 +42,12 @@ def is_llc(instance: Instance, platform: Platform) -> bool:
 
 
 def can_divide(resource: Resource) -> bool:
-    """Whether a cache has a control by which each owner has a part of its own."""
+    """Whether a cache has a control that gives each owner a part of its own."""
     return resource.portions is not None or (resource.capacity is not None and resource.capacity.maximum)
 
 
 def llc_instances(platform: Platform) -> tuple[Instance, ...]:
-    """Instances of the last-level cache: several if it has slices."""
+    """Instances of the last-level cache; several if the cache has slices."""
     return tuple(one for one in instances(platform) if is_llc(one, platform))
 
 
@@ -56,13 +56,14 @@ def memory_instances(platform: Platform) -> tuple[Instance, ...]:
 
 
 def llc_by_mpam(platform: Platform) -> bool:
-    """Whether MPAM can divide the last-level cache: each of its slices."""
+    """Whether MPAM can divide all slices of the last-level cache."""
     found = llc_instances(platform)
     return bool(found) and all(can_divide(one.resource) for one in found)
 
 
 def bandwidth_by_mpam(platform: Platform) -> bool:
-    """Whether MPAM keeps shares of bandwidth. A control that it lacks is an error then, not a reservation."""
+    """Whether MPAM provides shares of bandwidth. A missing control is then an error and not replaced by a
+    reservation."""
     return any(one.resource.bandwidth or one.resource.priority for one in memory_instances(platform))
 
 
@@ -87,7 +88,7 @@ def llc_reason(system: System, platform: Platform) -> str:
 
 @dataclass(frozen=True)
 class Choices:
-    """What divides the last-level cache and memory bandwidth in a run, and why (M1)."""
+    """The mechanisms that divide the last-level cache and memory bandwidth in a run, with reasons (M1)."""
 
     llc: Mechanism
     llc_reason: str

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the memory bears the cores' budgets and the broker's copying together (F3).
+"""Whether the memory can serve the cores' budgets and the broker's copying together (F3).
 
-planning/flows.py asks for a rate that it chose; package/bandwidth.py gives EL2 what it needs to ask again
-when a budget changes. The arithmetic is core/'s (native.py), rounded against who asks. Rates are of each
-direction, because a refill may evict a dirty line and a copy reads and writes.
+planning/flows.py checks the rate that it chose; package/bandwidth.py gives EL2 the data to check again when a
+budget changes. The arithmetic is core's (native.py), rounded to the safe side. Rates are per direction,
+because a refill may evict a dirty line, and a copy reads and writes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.native import NativeCapacity, Point, Row, memory
 from bulkhead.planning.regulation import budget_in
 
-MOST_BYTES_PER_S = 10**13  # core/memory_admission.h
+MOST_BYTES_PER_S = 10**13  # as in core/memory_admission.h
 
 
 @dataclass(frozen=True)
 class Sustained:
-    """What the memory bears beside a broker, as EL2 is told."""
+    """What the memory can serve in addition to a broker, as EL2 gets it."""
 
     curve: tuple[Point, ...]
     table: tuple[Row, ...]
@@ -35,7 +35,7 @@ class Sustained:
     smallest_events: int
     event_bytes: int
     broker_bytes_per_s: int
-    broker_full_bytes_per_s: int  # with which alone the memory would always be busy
+    broker_full_bytes_per_s: int  # rate at which the broker alone uses the memory fully
 
     def capacity(self) -> NativeCapacity:
         return memory().Capacity(
@@ -50,7 +50,7 @@ class Sustained:
 
 @dataclass(frozen=True)
 class MemoryPart:
-    """What one owner causes."""
+    """Rate and utilization of one owner."""
 
     name: str
     bytes_per_s: Fraction  # in each direction
@@ -59,34 +59,34 @@ class MemoryPart:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """F3 of a system, at a rate of the broker."""
+    """The memory's use (F3) by a system, at a given rate of the broker."""
 
     parts: tuple[MemoryPart, ...]
-    unbounded: tuple[str, ...]  # domains that may ask for any amount
-    largest_rate: int  # of the broker, that the others leave
+    unbounded: tuple[str, ...]  # domains without a limit
+    largest_rate: int  # bytes/s that the other owners leave to the broker
     limited_by: str  # "utilization", "table"
-    table_from: str | None  # what is to be said of the table, where it is no board's
+    table_from: str | None  # remark about the table if it was not measured on a board
     sustained: Sustained
 
     @property
     def utilization(self) -> Fraction:
-        """Of the DRAM, by all parts together; 1 is all of it."""
+        """Of the DRAM by all owners together; 1 is full."""
         return sum((part.utilization for part in self.parts), Fraction(0))
 
     @property
     def rate(self) -> Fraction:
-        """The broker's, in bytes per second in each direction."""
+        """The broker's rate in bytes per second, in each direction."""
         return next(part.bytes_per_s for part in self.parts if part.name == BROKER)
 
     @property
     def fits(self) -> bool:
-        """Do the others leave the broker its rate?"""
+        """Whether the other owners leave the broker its rate."""
         return not self.unbounded and self.rate <= self.largest_rate
 
 
 @dataclass(frozen=True)
 class _BudgetOwner:
-    """Who asks for bandwidth: a domain, or those that a regulator holds together."""
+    """An owner of bandwidth: a domain, or all domains that a regulator limits together."""
 
     name: str
     rate: int  # in units of core/
@@ -96,9 +96,9 @@ class _BudgetOwner:
 def memory_use(
     system: System, platform: Platform, rate: int, engine: str, chunk_bytes: int
 ) -> MemoryUse | None:
-    """What cores and broker take together; None: the platform has no curves.
+    """The memory's use by cores and broker together; None: the platform has no curves.
 
-    `rate`: of the broker, bytes/s in each direction; `engine`: what copies (`broker.engine`), at most
+    `rate`: the broker's rate in bytes/s in each direction. `engine`: what copies (`broker.engine`), at most
     `chunk_bytes` at a time.
     """
     if platform.memory_budget is None:
@@ -125,8 +125,8 @@ def memory_use(
 def sustained_by(
     platform: Platform, curves: MemoryBudget, rate: int, engine: str, chunk_bytes: int, *, both: bool = False
 ) -> Sustained:
-    """The platform's curves, for core/. The table was measured of the DMA engine alone. `both`: a core copies
-    beside the engine, and the rate may be that of either."""
+    """The platform's curves in the form that core/ takes. The table was measured with the DMA engine alone.
+    `both`: a core copies in addition to the engine, and the rate may be that of either."""
     event = counted_event(platform, emulated=False)
     event_bytes = event.bytes if event is not None else None
     rows = curves.table if engine == "zdma" and event_bytes is not None else ()
@@ -144,7 +144,7 @@ def sustained_by(
 
 
 def below_workable(system: System, platform: Platform) -> list[tuple[int, str]]:
-    """Domains, by number, whose budgets are too short or too small to work, and why."""
+    """Domains (by number) whose budgets have a period too short or too few events to work, with the cause."""
     curves, event = platform.memory_budget, counted_event(platform, emulated=False)
     found: list[tuple[int, str]] = []
     for number, domain in enumerate(system.domains):
@@ -161,7 +161,8 @@ def below_workable(system: System, platform: Platform) -> list[tuple[int, str]]:
 
 
 def _full_rate(curves: MemoryBudget, engine: str, chunk_bytes: int) -> Fraction:
-    """What alone causes a utilization of 1. A core that copies fetches source and destination."""
+    """Rate at which the broker alone causes a utilization of 1. A core that copies fetches source and
+    destination."""
     if engine == "zdma":
         return curves.engine_rate(chunk_bytes)
     point = curves.cores[-1]
@@ -169,8 +170,8 @@ def _full_rate(curves: MemoryBudget, engine: str, chunk_bytes: int) -> Fraction:
 
 
 def _owners(system: System, platform: Platform) -> tuple[list[_BudgetOwner], tuple[str, ...]]:
-    """What the domains' cores may cause, and the domains that nothing bounds. Those that a regulator holds
-    together are one owner."""
+    """Bandwidth that the domains' cores may use, and names of the domains without a bound. Domains that a
+    regulator limits together are one owner."""
     owners, unbounded = [], []
     demands = tuple(zip(admission_of(system, platform).demands, system.domains, strict=True))
     together = _regulated(system, platform, [one for one in demands if one[0].regulated])
@@ -178,7 +179,7 @@ def _owners(system: System, platform: Platform) -> tuple[list[_BudgetOwner], tup
         owners.append(together)
     for demand, domain in demands:
         if is_broker(system, domain.name) or (demand.regulated and together is not None):
-            continue  # what the broker moves is the rate, which is counted
+            continue  # the broker's traffic is its rate, which is counted already
         if demand.rate is None or demand.regulated:
             unbounded.append(domain.name)
             continue
@@ -189,7 +190,8 @@ def _owners(system: System, platform: Platform) -> tuple[list[_BudgetOwner], tup
 def _regulated(
     system: System, platform: Platform, regulated: list[tuple[Demand, Domain]]
 ) -> _BudgetOwner | None:
-    """The most that the regulator gives; None: there is none, or it is not bounded."""
+    """The most that the regulator gives to all regulated domains; None: there is no regulator, or no
+    bound."""
     regulation = system.regulation
     if not regulated or regulation is None:
         return None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would let the memory bear a system's budgets and its broker (F3): the nearest changes, each of which
-is enough alone. planning/flows.py asks when they do not fit.
+"""Changes with which the memory can serve a system's budgets and its broker (F3), each sufficient alone.
+
+planning/flows.py uses this if they do not fit.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class AskedMemory:
 
 
 def smaller_budgets(asked: AskedMemory) -> Iterator[str]:
-    """Of one domain each: the largest with which all of it fits."""
+    """For each domain, the largest budget with which everything fits."""
     for number, domain in enumerate(asked.system.domains):
         for key, unit in KEYS.items():
             now = getattr(domain.bandwidth, key)
@@ -55,7 +56,7 @@ def smaller_budgets(asked: AskedMemory) -> Iterator[str]:
 
 
 def largest_below(high: int, fits: Callable[[int], bool]) -> int:
-    """The largest value below `high` for which `fits`, if it stays so below; 0: there is none."""
+    """The largest value below `high` with `fits(value)`, if all smaller values fit, too; 0: there is none."""
     if high <= 1 or not fits(1):
         return 0
     low = 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test hook: puts one frame of one domain into another domain's colors, on purpose (C5).
+"""A test hook: places one frame of a domain in another domain's colors, deliberately (C5).
 
-`bulkhead run --miscolor` uses it to show that the witnesses would notice. plan.py calls it last; no
-plan is ever changed by it unasked.
+`bulkhead run --miscolor` uses it to show that the witnesses detect this. plan.py calls it last, and only if
+the option is given.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def miscolor(
 ) -> tuple[tuple[DomainPlan, ...], int] | Finding:
     """Swap one granule of `target` ("name" or "name:page") for a free one of another domain's colors.
 
-    Returns the domains with one changed, and the physical address of the wrong granule.
+    Returns the domains, one of them changed, and the physical address of the wrong granule; or a finding.
     """
     name, colon, page_text = target.partition(":")
     victim = next((domain for domain in domains if domain.name == name), None)
@@ -47,7 +47,7 @@ def miscolor(
 def _swapped(
     segments: Sequence[Segment], page: int, wrong_pa: int, memory: AllocatedMemory
 ) -> tuple[Segment, ...]:
-    """The segments with the granule of `page` at `wrong_pa`; the one it is in becomes up to three."""
+    """The segments with the granule of `page` at `wrong_pa`; its segment is split into up to three."""
     changed: list[Segment] = []
     for segment in segments:
         count = segment.bytes // PAGE_BYTES

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test hooks, the counterparts of miscolor.py on platforms with MPAM: a domain gets its neighbour's PARTID,
-or components get other settings than planned.
+"""Test hooks for platforms with MPAM: a domain gets its neighbour's PARTID, or components get wrong settings.
 
-`bulkhead run --mislabel` and `--misprogram` use them to show that the witnesses find such errors. plan.py
+`bulkhead run --mislabel` and `--misprogram` use them to show that the witnesses detect such errors. plan.py
 applies them last: EL2 gets the wrong plan, the witnesses the right one.
 """
 
@@ -16,7 +15,7 @@ from bulkhead.planning.mpam import MpamPlan, Partition, Settings
 
 
 def mislabel(target: str, system: System, plan: MpamPlan | None) -> MpamPlan | Finding:
-    """The domain and a neighbour have each other's PARTIDs; what components hold for a PARTID stays."""
+    """Swaps the PARTIDs of the domain and a neighbour; the components' settings for each PARTID stay."""
     found = _pair(target, "mislabel", system, plan)
     if isinstance(found, Finding):
         return found
@@ -30,7 +29,7 @@ def mislabel(target: str, system: System, plan: MpamPlan | None) -> MpamPlan | F
 
 
 def misprogram(target: str, system: System, plan: MpamPlan | None) -> MpamPlan | Finding:
-    """Components hold for the domain's PARTIDs what is planned for a neighbour's."""
+    """Gives the domain's PARTIDs the settings that were planned for a neighbour's."""
     found = _pair(target, "misprogram", system, plan)
     if isinstance(found, Finding):
         return found
@@ -52,7 +51,7 @@ def misprogram(target: str, system: System, plan: MpamPlan | None) -> MpamPlan |
 def _pair(
     target: str, hook: str, system: System, plan: MpamPlan | None
 ) -> tuple[MpamPlan, Partition, Partition] | Finding:
-    """The domain's partition and its neighbour's: a real-time domain, if there is one."""
+    """The domain's partition and that of a neighbour: a real-time domain, if there is one."""
 
     def refused(cause: str, allowed: str | None = None, nearest: str | None = None) -> Finding:
         return Finding((hook,), f"bad-{hook}", cause, allowed, nearest)

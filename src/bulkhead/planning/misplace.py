@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test hook: the stage-2 tables of one segment of a domain are not where its specification says (X5).
+"""A test hook: stage-2 tables of one segment of a domain are placed against their specification (X5).
 
-`bulkhead run --misplace` uses it to show that the table witness finds such an error. plan.py applies it last:
-EL2 gets the wrong plan, the witness the right one.
+`bulkhead run --misplace` uses it to show that the table witness detects this. plan.py applies it last: EL2
+gets the wrong plan, the witness the right one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from bulkhead.planning.model import DomainPlan
 
 
 def misplace(target: str, domains: Sequence[DomainPlan]) -> tuple[DomainPlan, ...] | Finding:
-    """In colored memory: the tables that the last marked segment alone needs. On the chip: all of the
-    domain's, since its walks have one type of memory."""
+    """In colored memory: misplaces the tables that only the last marked segment needs. On the chip: all
+    tables of the domain, since its walks have one type of memory."""
     victim = next((domain for domain in domains if domain.name == target), None)
     if victim is None:
         names = [domain.name for domain in domains]

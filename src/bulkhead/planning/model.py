@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan is: which frames back which address of which domain, and where the hypervisor lives.
+"""A plan: which frames back each address of each domain, and where the hypervisor is.
 
-The planner makes these; the builder, the runner and the evidence read them. They are values: nothing
-here decides or changes anything.
+The planner makes these values; the builder, the runner and the evidence read them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ __all__ = ["Choice", "ColorSpace", "DomainPlan", "Plan", "Pool", "Segment", "Usa
 
 @dataclass(frozen=True)
 class Segment:
-    """[ipa, ipa + bytes) of a domain, backed as `manifest_segment` in schema/manifest.yaml says."""
+    """[ipa, ipa + bytes) of a domain, backed as described by `manifest_segment` in schema/manifest.yaml."""
 
     ipa: int
     bytes: int
@@ -35,27 +34,27 @@ class Segment:
     colors: frozenset[int] | None  # None: contiguous
     tables_placed: bool = False  # its stage-2 tables are in the domain's memory for tables
     read_only: bool = False  # its guest cannot write it: flash
-    programmable: bool = False  # but for commands, and it is told
+    programmable: bool = False  # the guest writes it by commands of flash, and finds it in its device tree
 
     def pages(self, space: ColorSpace) -> Frames:
-        """Physical address of each 4 KiB page, in the order of their guest-physical addresses."""
+        """Physical address of each 4 KiB page, in the order of guest-physical addresses."""
         return space.frames(self.pa, self.bytes, self.colors)
 
 
 @dataclass(frozen=True)
 class DomainPlan:
-    """One domain, with everything that was left open decided."""
+    """The plan of one domain."""
 
     name: str
     index: int
     cpus: tuple[int, ...]
     criticality: str  # "rt" or "best-effort"
-    colors: frozenset[int] | None  # combined colors that were promised; None: not colored
+    colors: frozenset[int] | None  # combined colors of its memory; None: not colored
     segments: tuple[Segment, ...]  # ascending ipa
     premap: bool
-    maps: int = 0  # physically contiguous pieces, as C2 counts them
-    tables: Where = "pool"  # where its stage-2 tables are, those of marked segments at least
-    fragmented_bytes: int = 0  # in color periods that are used in part, at the ends of regions
+    maps: int = 0  # physically contiguous pieces (C2)
+    tables: Where = "pool"  # place of its stage-2 tables, at least of those of marked segments
+    fragmented_bytes: int = 0  # lost in partly used color periods, at the ends of regions
 
     @property
     def realtime(self) -> bool:
@@ -68,7 +67,7 @@ class DomainPlan:
 
 @dataclass(frozen=True)
 class Pool:
-    """The hypervisor's memory: `bytes` in granules of `colors` at or after `pa`, without a break."""
+    """The hypervisor's memory: `bytes` in consecutive granules of `colors` from `pa` on."""
 
     pa: int
     bytes: int
@@ -80,7 +79,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class TableMemory:
-    """Memory for stage-2 tables with a specification: where it is, and who has it."""
+    """Memory for stage-2 tables with a specification: its place and its users."""
 
     plan: TablePlan
     on_chip_pa: int = 0
@@ -93,7 +92,7 @@ class TableMemory:
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision of the planner and its reason, for `bulkhead plan`."""
+    """One decision of the planner with its reason, for `bulkhead plan`."""
 
     key: str
     value: str
@@ -102,18 +101,18 @@ class Choice:
 
 @dataclass(frozen=True)
 class Usage:
-    """Memory of one owner's colors: what there is, what this owner uses, what it could have more."""
+    """Memory of one owner's colors: capacity, used bytes, and what the owner could have in addition."""
 
     owner: str
     colors: frozenset[int] | None
     capacity_bytes: int
     used_bytes: int
-    free_bytes: int  # in one region more; whoever shares the colors shares this
+    free_bytes: int  # in one additional region; owners with the same colors share it
 
 
 @dataclass(frozen=True)
 class Hooks:
-    """Test hooks: what is to be wrong on purpose, so that witnesses are seen to notice. Domains by name."""
+    """Test hooks: deliberate errors that the witnesses have to detect. Values are names of domains."""
 
     miscolor: str | None = None  # "domain" or "domain:page" (miscolor.py)
     mislabel: str | None = None  # mislabel.py
@@ -123,7 +122,7 @@ class Hooks:
 
 @dataclass(frozen=True)
 class Plan:
-    """A system with nothing left open."""
+    """The complete plan of a system."""
 
     system: System
     platform: Platform
@@ -132,12 +131,12 @@ class Plan:
     domains: tuple[DomainPlan, ...]
     load_area: tuple[int, int]  # (pa, bytes): where the boot package is loaded
     choices: tuple[Choice, ...] = ()
-    miscolored_pa: int | None = None  # the one frame that the test hook put wrong, if asked to
+    miscolored_pa: int | None = None  # the misplaced frame, if the test hook was used
     flows: FlowPlan | None = None  # None: there are none
     mpam: MpamPlan | None = None  # None: the platform has none
     tables: TableMemory | None = None  # None: no region has a specification
-    # With stage-2 tables elsewhere than planned: what EL2 gets instead, if a test hook asked for that.
+    # If a test hook misplaces stage-2 tables: the domains that EL2 gets instead.
     wrong_domains: tuple[DomainPlan, ...] | None = None
-    wrong_mpam: MpamPlan | None = None  # what EL2 gets instead, if a test hook asked for that
-    # What left.py makes its account of; None: it was not planned here.
+    wrong_mpam: MpamPlan | None = None  # what EL2 gets instead, if a test hook is used
+    # Input of left.py for its account; None: the plan was not made by the planner.
     placed: Placed | None = field(default=None, compare=False, repr=False)

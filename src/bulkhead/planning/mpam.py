@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What MPAM is to do for a system: whose PARTID is which, and what each partition gets of each resource.
+"""The MPAM plan of a system: PARTIDs of all owners, and the settings of each partition at each resource.
 
 The planner makes an MpamPlan, `check` and `plan` print it, and the manifest carries it to EL2. `Settings`
-mirrors struct mpam_settings (core/mpam_settings.h): what is None is not asked for, and EL2 writes for it
-what limits nothing.
+mirrors struct mpam_settings (core/mpam_settings.h): None is a setting that was not asked for; EL2 then writes
+a value that limits nothing.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 
 HYPERVISOR_PARTID = 1
-BROKER_PARTID = 2  # where there are flows
-FIRST_DOMAIN_PARTID = 3  # in the order of the file
+BROKER_PARTID = 2  # if there are flows
+FIRST_DOMAIN_PARTID = 3  # and the next ones, in the order of the file
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Of one partition, of one resource instance. Bitmaps have portion n at bit n; shares are exact."""
+    """Settings of one partition at one resource instance. Portion n of a bitmap is bit n; shares are
+    exact."""
 
     cache_portions: int | None = None
     cmax: Fraction | None = None
@@ -30,18 +31,18 @@ class Settings:
     mbw_max_hard: bool = False
     bandwidth_portions: int | None = None
     stride: int | None = None
-    internal_priority: int | None = None  # a larger one is served first
+    internal_priority: int | None = None  # a larger value is more urgent
     downstream_priority: int | None = None
     window_us: int | None = None
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Names of what is asked for."""
+        """Names of the settings that were asked for."""
         return tuple(one.name for one in fields(self) if getattr(self, one.name) not in (None, False))
 
     @property
     def bitmap_words(self) -> int:
-        """Of 32 bits each, that its bitmaps take in a manifest."""
+        """32-bit words that the bitmaps take in a manifest."""
         return sum(
             -(-(one or 0).bit_length() // 32) for one in (self.cache_portions, self.bandwidth_portions)
         )
@@ -59,7 +60,8 @@ class Partition:
 
 @dataclass(frozen=True)
 class ComponentSettings:
-    """What a partition gets of resource instance `ris` of a component, by its name in the platform file."""
+    """Settings of a partition at resource instance `ris` of a component, which is given by its name in the
+    file."""
 
     component: str
     ris: int
@@ -69,8 +71,8 @@ class ComponentSettings:
 
 @dataclass(frozen=True)
 class MpamPlan:
-    """Every PARTID that has an owner has settings of every resource instance, in the order of components,
-    then instances, then PARTIDs. PARTIDs that have none get those of the hypervisor."""
+    """Settings of all PARTIDs with an owner at all resource instances, ordered by component, instance and
+    PARTID. PARTIDs without an owner get the hypervisor's settings."""
 
     partitions: tuple[Partition, ...]
     settings: tuple[ComponentSettings, ...]

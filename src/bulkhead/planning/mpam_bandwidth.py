@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a domain asks of memory bandwidth, as MPAM's settings of one memory instance.
+"""A domain's request for memory bandwidth as MPAM settings of one memory instance.
 
-mpam_planner.py calls this for each instance. Each has the same share of its own maximum, so that all together
-have it of the whole.
+mpam_planner.py calls this for each instance. Each instance gives the same share of its own maximum, so
+together they give that share of the whole.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ def bandwidth_of(bandwidth: Bandwidth, resource: Resource) -> Settings:
 
 
 def priority_bits(resource: Resource) -> int:
-    """Of the priority that the memory serves requests by: its own, or else the one that it passes on."""
+    """Bits of the priority by which requests are served: the memory's own, or else the one that it passes
+    on."""
     controls = resource.priority
     return 0 if controls is None else controls.internal or controls.downstream or 0
 
 
 def _priorities(bandwidth: Bandwidth, resource: Resource) -> tuple[int | None, int | None]:
-    """The file counts from the most urgent one, core/ from the least urgent one. What is beyond the file's
-    range is beyond core/'s, too, which refuses it."""
+    """Internal and downstream priority. In the file 0 is the most urgent, in core/ the least. A value beyond
+    the file's range is mapped to one that core/ refuses."""
     if bandwidth.priority is None:
         return None, None
     largest = (1 << priority_bits(resource)) - 1
@@ -54,7 +55,8 @@ def _priorities(bandwidth: Bandwidth, resource: Resource) -> tuple[int | None, i
 def guarantees_fit(
     system: System, instance: Instance, guarantees: Mapping[int, Sequence[Fraction]]
 ) -> list[Finding]:
-    """Guarantees that are more than the whole cannot all be kept. By owner, one for each of its PARTIDs."""
+    """Findings if minimum bandwidths add up to more than the whole. `guarantees`: by owner, one for each
+    PARTID."""
     controls = instance.resource.bandwidth
     if not guarantees or controls is None or controls.bits is None:
         return []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Divides one instance of the last-level cache among the hypervisor and domains, by portions or by capacity.
 
-mpam_planner.py calls this for each slice of the cache. Who gets what is core/'s decision (core/mpam_plan.h);
-this puts keys of the file into its terms, and its refusals into the file's.
+mpam_planner.py calls this for each slice of the cache. core/ decides the division (core/mpam_plan.h); this
+module translates keys of the file for core/ and core's refusals into findings.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from bulkhead.units import mask_text, percent_text, percent_up, size_text
 
 @dataclass
 class Divided:
-    """Settings of owners by index, why, and what could not be met."""
+    """Settings of owners by index, the reasons, and findings about requests that could not be met."""
 
     settings: dict[int, Settings] = field(default_factory=dict)
     choices: list[Choice] = field(default_factory=list)
@@ -46,11 +46,11 @@ class Divided:
 
 @dataclass(frozen=True)
 class _Owner:
-    index: int  # HYPERVISOR, or of a domain
+    index: int  # HYPERVISOR, or index of a domain
     name: str
     llc: Llc
     realtime: bool
-    top: bool = False  # the hypervisor's part: small where nobody says, and beside all others
+    top: bool = False  # the hypervisor's part: small by default, and above all others
 
     @property
     def path(self) -> KeyPath:
@@ -62,14 +62,14 @@ class _Owner:
 
 
 def divide(system: System, platform: Platform, instance: Instance, *, host: bool = False) -> Divided:
-    """Settings that have a cache control for every owner. `host`: what the hypervisor has is that of a whole
-    Linux, which takes part in what is left as a domain does."""
+    """Cache settings of every owner. `host`: the hypervisor's part is that of a whole Linux, which shares the
+    remaining portions like a domain."""
     domains = [
         _Owner(index, domain.name, domain.llc, domain.criticality == "rt")
         for index, domain in enumerate(system.domains)
     ]
     own = _Owner(HYPERVISOR, "hypervisor", system.hypervisor.llc, False, not host)
-    owners = [*domains, own] if host else [own, *domains]  # without `top`, the last one is the highest
+    owners = [*domains, own] if host else [own, *domains]  # without `top`, the last is the highest
     result = Divided()
     if instance.resource.portions is not None:
         _by_portions(owners, platform, instance, instance.resource.portions, result)
@@ -79,7 +79,8 @@ def divide(system: System, platform: Platform, instance: Instance, *, host: bool
 
 
 def portions_of_colors(colors: Sequence[int], count: int, portions: int) -> int | None:
-    """The same part of the portions as of the colors; None: it is no whole number of them."""
+    """Bitmap of the portions that correspond to the colors; None: a color is not a whole number of
+    portions."""
     if portions % count:
         return None
     each = portions // count
@@ -87,12 +88,12 @@ def portions_of_colors(colors: Sequence[int], count: int, portions: int) -> int 
 
 
 def beside_portions(llc: Llc, portions: int | None) -> Settings:
-    """These portions, and what else is asked for."""
+    """Settings with these portions, and the other requested controls."""
     return replace(_without_amount(llc), cache_portions=portions, cmax=llc.max)
 
 
 def _without_amount(llc: Llc) -> Settings:
-    """What is asked for beside the amount."""
+    """The requested controls other than the amount."""
     return Settings(cmin=llc.min, cmax_soft=llc.soft, associativity=llc.associativity)
 
 
@@ -101,7 +102,7 @@ def _request(division: Division, owner: _Owner, platform: Platform, portions: in
     shared = owner.llc.shared
     if owner.llc.colors is not None and portions is not None:
         bitmap = portions_of_colors(owner.llc.colors, color_count(platform), portions)
-        shared = True  # among those who name the same colors: crosscheck_colors.py has admitted that
+        shared = True  # shared by owners that name the same colors; crosscheck_colors.py allowed that
     share = share_of(owner.llc, platform)
     if bitmap is not None:
         division.exact(words_of(bitmap), shared=shared)
@@ -135,7 +136,7 @@ def _by_portions(
 
 
 def _by_capacity(owners: Sequence[_Owner], platform: Platform, instance: Instance, result: Divided) -> None:
-    """Limits alone: what one owner cannot have is what the others have for sure."""
+    """Limits only: each owner is sure of what the others' limits leave."""
     assert instance.resource.capacity is not None
     width = instance.resource.capacity.bits
     for owner in owners:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core/'s settings of MPAM components and its division of caches, compiled: builds the module when it is
-out of date, and loads it.
+"""Core's MPAM settings and division of caches, compiled: builds the module when it is out of date, and loads
+it.
 
-What a platform file says of a resource becomes what core/ takes for its features, and settings cross in both
-directions. Nothing is decided here.
+A resource of the platform file becomes core's features; settings are converted in both directions. This
+module decides nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bulkhead.planning.mpam import Settings
 
 MODULE = "_mpam"
 U32_MAX = (1 << 32) - 1
-_WORDS = 32  # of a bitmap: MPAM_PORTION_WORDS
+_WORDS = 32  # words of a bitmap: MPAM_PORTION_WORDS
 
 Pair = tuple[int, int]
 
@@ -49,7 +49,7 @@ BANDWIDTH_PORTIONS, PROPORTIONAL, INTERNAL_PRIORITY, DOWNSTREAM_PRIORITY, WINDOW
 # enum mpam_division_refusal
 DIVIDED, EMPTY, RANGE, OVERLAP, TOO_SMALL, EXHAUSTED = range(6)
 
-# Settings with a value of their own, the name of the module's, and the control that asks for them.
+# Settings with a value: their name in the module, and the control that requests them.
 _SHARES = {"cmax": CMAX, "cmin": CMIN, "associativity": ASSOCIATIVITY, "mbw_min": MBW_MIN, "mbw_max": MBW_MAX}
 _BITMAPS = {
     "cache_portions": ("cache", CACHE_PORTIONS),
@@ -65,7 +65,7 @@ _FLAGS = {"cmax_soft": CMAX_SOFT, "mbw_max_hard": MBW_MAX_HARD}
 
 
 class NativeFeatures(Protocol):
-    """struct mpam_features, as far as controls go."""
+    """struct mpam_features, as far as controls are concerned."""
 
     cache_portions: int
     capacity_bits: int
@@ -85,7 +85,7 @@ class NativeFeatures(Protocol):
 
 
 class NativeSettings(Protocol):
-    """struct mpam_settings. Shares are pairs, bitmaps words."""
+    """struct mpam_settings. Shares are pairs (numerator, denominator), bitmaps are lists of words."""
 
     asked: int
 
@@ -99,7 +99,7 @@ class Result(Protocol):
 
 
 class Division(Protocol):
-    """Requests in the order of owners, then what each one has."""
+    """Takes requests in the order of owners, then gives each owner's part."""
 
     result: Result
 
@@ -113,7 +113,7 @@ class Division(Protocol):
 
 
 class NativeMpam(Protocol):
-    """The module (bindings/mpam/module.cpp). What is out of range is a ValueError."""
+    """The module (bindings/mpam/module.cpp). Values out of range raise ValueError."""
 
     def Features(self) -> NativeFeatures: ...  # noqa: N802
     def Settings(self) -> NativeSettings: ...  # noqa: N802
@@ -130,14 +130,14 @@ class NativeMpam(Protocol):
 
 @cache
 def mpam() -> NativeMpam:
-    """Raises BuildFailed, or MissingTool where it cannot be built."""
+    """The compiled module. Raises BuildFailed, or MissingTool if it cannot be built."""
     if MODULE not in sys.modules:
         core_modules()
     return load_built()
 
 
 def load_built() -> NativeMpam:
-    """In a process whose starter has built it: nothing is built here from now on. Raises MissingTool."""
+    """The module in a process whose parent has built it; nothing is built. Raises MissingTool."""
     return cast(
         "NativeMpam", load_compiled(module_path(), MODULE, "the compiled settings of MPAM", "was not built")
     )
@@ -160,7 +160,8 @@ def bitmap_of(words: Sequence[int]) -> int:
 
 
 def features_of(resource: Resource) -> NativeFeatures:
-    """What a component of the platform file offers; `version` decides nothing here: the file is checked."""
+    """Core's features of a resource of the platform file. `version` is not needed: the file has been
+    checked."""
     found = mpam().Features()
     found.cache_portions = resource.portions or 0
     if (capacity := resource.capacity) is not None:
@@ -219,15 +220,15 @@ def from_native(found: NativeSettings) -> Settings:
 
 
 def refusal_of(resource: Resource, settings: Settings) -> Pair:
-    """Why core/ refuses, and the control; (ACCEPTED, 0)."""
+    """Core's refusal and the control that it concerns; (ACCEPTED, 0) if the settings are accepted."""
     return mpam().check(features_of(resource), to_native(settings))
 
 
 def got(resource: Resource, settings: Settings) -> Settings:
-    """What the hardware makes of accepted settings: every control that it has."""
+    """The settings that the hardware realizes for accepted ones: all controls that it has, rounded."""
     return from_native(mpam().got(features_of(resource), to_native(settings)))
 
 
 def writes_of(resource: Resource, settings: Settings, ris: int, partid: int) -> list[Pair]:
-    """Offsets and values of the 32-bit register writes that give a partition accepted settings."""
+    """Offsets and values of the 32-bit register writes that set accepted settings for a partition."""
     return mpam().writes(features_of(resource), to_native(settings), ris, partid)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans MPAM for a system: PARTIDs, and what each partition gets of each resource instance (M7).
+"""Plans MPAM for a system: PARTIDs, and the settings of each partition at each resource instance (M7).
 
-plan.py calls this where the platform has MPAM. Caches are divided and shares are rounded by core/
-(mpam_native.py); this module puts what owners ask for into its terms, and its refusals into the file's.
+plan.py calls this if the platform has MPAM. core/ divides caches and rounds shares (mpam_native.py); this
+module translates owners' requests for core/ and core's refusals into findings.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from bulkhead.planning.mpam_refusal import refused
 
 @dataclass
 class Planned:
-    """The plan, its reasons, and what could not be met. The plan is valid only without findings."""
+    """The plan, its reasons, and findings about requests that could not be met. It is valid only without
+    findings."""
 
     plan: MpamPlan
     choices: list[Choice] = field(default_factory=list)
@@ -43,7 +44,8 @@ class Planned:
 
 
 def plan_mpam(system: System, platform: Platform) -> Planned | None:
-    """None if the platform has no MPAM. Without isolation partitions are only what monitors count by."""
+    """The MPAM plan; None if the platform has no MPAM. Without isolation, partitions are used by monitors
+    only."""
     if platform.mpam is None:
         return None
     partitions = partitions_of(system)
@@ -62,12 +64,13 @@ def plan_mpam(system: System, platform: Platform) -> Planned | None:
             )
     planned.plan = MpamPlan(partitions, tuple(settings))
     planned.findings += _limit_findings(settings)
-    planned.findings = list(dict.fromkeys(planned.findings))  # slices of a cache refuse the same
+    planned.findings = list(dict.fromkeys(planned.findings))  # slices of a cache give the same findings
     return planned
 
 
 def partitions_of(system: System) -> tuple[Partition, ...]:
-    """PARTID 0 has no owner: firmware uses it, and what runs before EL2 sets labels."""
+    """Partitions of all owners. PARTID 0 has none: firmware uses it, and code that runs before EL2 sets
+    labels."""
     found = [Partition("hypervisor", HYPERVISOR_PARTID)]
     next_partid = FIRST_DOMAIN_PARTID
     for domain in system.domains:
@@ -123,7 +126,7 @@ def _of_instance(
     of_memory: bool,
     findings: list[Finding],
 ) -> list[ComponentSettings]:
-    """Settings of all partitions of one instance; what core/ refuses becomes findings."""
+    """Settings of all partitions at one instance; core's refusals are added to `findings`."""
     found: list[ComponentSettings] = []
     guarantees: dict[int, list[Fraction]] = {}
     owners = {domain.name: index for index, domain in enumerate(system.domains)}
@@ -147,7 +150,8 @@ def _of_instance(
 
 def _of_each(settings: Settings, count: int) -> Settings:
     """Settings of each PARTID of a domain. The domain's limits and its share by stride are divided among its
-    PARTIDs, so that all together keep them. The guest may use one PARTID alone, so each has the guarantee."""
+    PARTIDs, so that together they keep them. The guest may use one PARTID only, so each has the whole
+    guarantee."""
 
     def part(share: Fraction | None) -> Fraction | None:
         return None if share is None else share / count

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why core/ refuses what a partition asks of a resource, in the terms of the system file: the key, the
-cause, and the nearest value that the hardware has.
-"""
+"""Core's refusal of a partition's settings, in the terms of the system file: the key, the cause, and the
+nearest value that the hardware has."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from bulkhead.planning.mpam import Settings
 from bulkhead.planning.mpam_bandwidth import priority_bits
 from bulkhead.units import mask_text, percent_down, percent_text, percent_up
 
-# By control: the key of the file, and the register.
+# For each control: the key of the file, and the register.
 CONTROLS: dict[int, tuple[tuple[str, str], str]] = {
     native.CACHE_PORTIONS: (("llc", "portions"), "CPBM"),
     native.CMAX: (("llc", "max"), "CMAX"),
@@ -39,7 +38,7 @@ CONTROLS: dict[int, tuple[tuple[str, str], str]] = {
 def refused(
     system: System, owner: int, instance: Instance, settings: Settings, refusal: int, control: int
 ) -> Finding:
-    """The finding for what an owner asks of an instance, at its key of the file."""
+    """The finding about an owner's refused settings at an instance, at the key of the file."""
     key, register = CONTROLS[control]
     place: KeyPath = ("hypervisor",) if owner == HYPERVISOR else ("domains", owner)
     count = 1 if owner == HYPERVISOR else max(1, system.domains[owner].virtual_partids)
@@ -48,14 +47,14 @@ def refused(
 
 
 def reason(instance: Instance, settings: Settings, refusal: int, control: int) -> str:
-    """The same as a sentence, for a partition that has no place in a system file."""
+    """The refusal as a sentence, for a partition that is not in a system file."""
     key, register = CONTROLS[control]
     _, cause, allowed = _why(instance, settings, refusal, control, register, 1)
     return f"{'.'.join(key)}: {cause} (allowed: {allowed})"
 
 
 def offered_keys(resource: Resource, section: str) -> tuple[str, ...]:
-    """Keys of `llc` or `bandwidth` that the instance has a control for."""
+    """Keys of `llc` or `bandwidth` for which the instance has a control."""
     bare = native.mpam().Settings()
     features = native.features_of(resource)
     found = []
@@ -113,7 +112,7 @@ def _beyond(
 
 
 def _crossed(name: str, settings: Settings, control: int, width: int) -> tuple[str, str, str]:
-    """A minimum is rounded up, a maximum down."""
+    """Minimum above maximum after rounding: a minimum is rounded up, a maximum down."""
     of_memory = control == native.MBW_MIN
     low = settings.mbw_min if of_memory else settings.cmin
     high = settings.mbw_max if of_memory else settings.cmax

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core/'s test of what budgets and copying ask of the memory together, compiled: builds the module when it is
-out of date, and loads it.
+"""Core's test of the memory's load by budgets and copying, compiled: builds the module when it is out of
+date, and loads it.
 
-It needs core/ and nothing else of the host build, so that this takes seconds, once. Rates are of both
-directions together, in 1/`RATE_UNIT` bytes per s, utilizations in parts of `ONE` (core/memory_admission.h).
+The module needs only core/ from the host build, so building it takes seconds, once. Rates are for both
+directions together, in 1/`RATE_UNIT` bytes per s; utilizations are in parts of `ONE`
+(core/memory_admission.h).
 """
 
 from __future__ import annotations
@@ -22,32 +23,33 @@ Owner = tuple[int, int]  # rate, cores
 
 
 class NativeCapacity(Protocol):
-    """What the memory bears beside a broker."""
+    """What the memory can serve in addition to a broker."""
 
     def utilization(self, rate: int, cores: int) -> int:
-        """Of an owner with so many cores."""
+        """Utilization by an owner with so many cores."""
 
     def room(self, parts: Sequence[Owner], cores: int) -> int:
-        """The largest rate of an owner more, beside these."""
+        """The largest rate of an additional owner with so many cores, besides `parts`."""
 
     def broker_utilization(self) -> int: ...
 
     def broker_room(self, parts: Sequence[Owner]) -> tuple[int, bool]:
-        """Bytes per s in each direction that these leave the broker; whether the table says so."""
+        """Bytes per s in each direction that `parts` leave to the broker, and whether the table is the
+        limit."""
 
 
 class NativeMemoryAdmission(Protocol):
-    """The module (bindings/memory/module.cpp). What is out of range is a ValueError."""
+    """The module (bindings/memory/module.cpp). Values out of range raise ValueError."""
 
     RATE_UNIT: int
     RATE_MAX: int
     ONE: int
 
     def rate(self, events: int, event_bytes: int, holders: int, period_ns: int) -> int:
-        """Of so many events of a period, of each holder; rounded up."""
+        """Rate of so many events in a period by each of `holders`; rounded up."""
 
     def events(self, rate: int, event_bytes: int, holders: int, period_ns: int) -> int:
-        """The most events that are no more than a rate."""
+        """The most events in a period whose rate is not above `rate`."""
 
     def sum_of(self, rates: Sequence[int]) -> int: ...
 
@@ -65,7 +67,7 @@ class NativeMemoryAdmission(Protocol):
 
 @cache
 def memory() -> NativeMemoryAdmission:
-    """Raises BuildFailed, or MissingTool where it cannot be built."""
+    """The compiled module. Raises BuildFailed, or MissingTool if it cannot be built."""
     core_modules()
     path = compiled_path("bindings/memory", MODULE)
     return cast(

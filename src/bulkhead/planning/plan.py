@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns a checked system into a plan: colors, the hypervisor's pool, and frames of every domain (C2).
 
-`check`, `plan` and the builder call `plan_memory`; everything that does not fit is reported before
-anything starts. The order is fixed (pool first, then domains as the file has them), so that the same
-files always give the same plan.
+`check`, `plan` and the builder call `plan_memory`; everything that does not fit is reported before anything
+starts. The order is fixed (the pool, then domains in the file's order), so equal files always give equal
+plans.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from bulkhead.units import size_text
 
 
 class PlanningError(BulkheadError):
-    """The system does not fit. `findings` say, all at once, who asked for what and what there is."""
+    """The system does not fit. `findings` lists all requests that could not be met, with what is
+    available."""
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("; ".join(finding.cause for finding in findings))
@@ -46,7 +47,7 @@ class PlanningError(BulkheadError):
 
 
 def plan_memory(system: System, platform: Platform, hooks: Hooks | None = None) -> Plan:
-    """Decide everything about memory, and about flows. Raises PlanningError if it does not fit."""
+    """Plan all memory, flows and MPAM of a system. Raises PlanningError if it does not fit."""
     hooks = hooks or Hooks()
     if platform.not_bootable is not None:
         cause = f"nothing can be booted on platform '{platform.name}': {platform.not_bootable}"
@@ -84,7 +85,8 @@ def plan_memory(system: System, platform: Platform, hooks: Hooks | None = None) 
 
 
 def _wrong_mpam(system: System, planned: MpamPlan | None, hooks: Hooks) -> MpamPlan | None:
-    """What EL2 gets instead of the plan, if a test hook asks for that."""
+    """The MPAM plan that EL2 gets instead of the right one, if a test hook is used; else None. Raises
+    PlanningError."""
     wrong = planned
     for target, change in ((hooks.mislabel, label_wrong), (hooks.misprogram, program_wrong)):
         if target is not None:
@@ -173,7 +175,7 @@ class _Planner:
         return asked
 
     def _colors(self, pool_size: int) -> dict[int, frozenset[int] | None]:
-        """Combined colors of every domain and of the hypervisor; None: not colored."""
+        """Combined colors of every domain and of the hypervisor. None as a value: not colored."""
         owners = [HYPERVISOR, *range(len(self.system.domains))]
         if not self.space.bits:
             return dict.fromkeys(owners)
@@ -204,7 +206,7 @@ class _Planner:
             if not colors:
                 self._no_colors(owner)
             combined[owner] = colors
-        if TABLES in llc.colors:  # in the hypervisor's banks
+        if TABLES in llc.colors:  # tables use the hypervisor's banks
             combined[TABLES] = self.space.combine(llc.colors[TABLES], banks.colors.get(HYPERVISOR))
             if not combined[TABLES]:
                 self._no_colors(TABLES)
@@ -217,7 +219,8 @@ class _Planner:
         self.findings.append(Finding(self._path(owner), "no-colors", cause))
 
     def _tables_request(self, everything: frozenset[int]) -> list[ColorRequest]:
-        """As many colors as their sets hold all of the tables at once, so that none pushes out another."""
+        """Requests as many colors for tables as hold all of them in the cache at once, so that they do not
+        evict each other."""
         nbytes = self.tables.colored_bytes
         if not nbytes:
             return []
@@ -229,7 +232,7 @@ class _Planner:
     def _request(
         self, owner: int, key: str, room: int, pool_size: int, candidates: frozenset[int]
     ) -> ColorRequest:
-        """What an owner asks of one mechanism, where one color of it has `room` bytes for this owner."""
+        """An owner's request to one mechanism. `room`: bytes of memory that one color has for this owner."""
         holder = self.system.hypervisor if owner == HYPERVISOR else self.system.domains[owner]
         asked: Llc | Banks = holder.llc if key == "llc" else holder.banks
         nbytes = holder.memory_bytes if isinstance(holder, Domain) else pool_size
@@ -252,7 +255,8 @@ class _Planner:
         return Pool(taken.pieces[0].pa, nbytes, colors)
 
     def _table_memory(self, colors: frozenset[int] | None) -> TableMemory | None:
-        """On the chip it is the end of what is free there: samples of budgets begin at the start."""
+        """Memory for tables. On the chip it is the end of the free memory; samples of budgets use the
+        beginning."""
         if not self.tables.regions:
             return None
         colored = None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory the hypervisor itself needs, and of what (see 'Hypervisor memory' in docs/architecture.md).
+"""The memory that the hypervisor itself needs (see 'Hypervisor memory' in docs/architecture.md).
 
-The planner sizes the pool by this. The numbers are upper bounds: the hypervisor refuses to start if its
-tables do not fit, so too small is a failure at boot, not a risk.
+The planner sizes the pool by this. The numbers are upper bounds. If they were too small, the hypervisor would
+refuse to start, because its tables would not fit.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ DEFAULT_POOL_BYTES = 8 * MIB
 IMAGE_BYTES = 256 * KIB
 STACK_BYTES = 16 * KIB  # per core
 CONSOLE_RING_BYTES = 64 * KIB  # per domain
-SOCKET_BYTES = 16 * KIB  # per domain with a socket: its device
-ADMISSION_BYTES = 64 * KIB  # the test of flows that managers add
-BLOCK_BYTES = 2 * MIB  # what one last-level table maps
+SOCKET_BYTES = 16 * KIB  # for the device of each domain with a socket
+ADMISSION_BYTES = 64 * KIB  # for the test of flows that managers add
+BLOCK_BYTES = 2 * MIB  # mapped by one last-level table
 
 
 def stage2_table_pages(domain: Domain, platform: Platform, *, colored: bool) -> int:
-    """Table pages of one domain: its root, one per GiB touched, one per 2 MiB that is mapped by pages."""
-    pages = 16  # a concatenated root at its largest
+    """Table pages of one domain: the root, one for each GiB in use, and one for each 2 MiB that is mapped by
+    pages."""
+    pages = 16  # a concatenated root of the largest size
     spans = [
         (region.at, region.end, colored or _needs_pages(region.at, region.size)) for region in domain.memory
     ]
@@ -44,7 +45,7 @@ def stage2_table_pages(domain: Domain, platform: Platform, *, colored: bool) -> 
 
 
 def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str, int]:
-    """Bytes that the hypervisor needs, by what for. `pool_bytes` is their sum, rounded up."""
+    """Bytes that the hypervisor needs, by purpose. `pool_bytes` is the sum, rounded up."""
     cores = platform.cores.count
     need = {
         "image": IMAGE_BYTES,
@@ -67,7 +68,7 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         )
     if platform.mpam is not None:
         need["MPAM's registers, read back"] = (1 + limits()["mpam_dump_frames"]) * PAGE_BYTES
-    # Its own tables map the pool by pages, and a handful of device registers.
+    # The hypervisor's own tables map the pool by pages, and a few device registers.
     own_tables = 16 + _touched(0, sum(need.values()) + DEFAULT_POOL_BYTES, BLOCK_BYTES)
     need["own tables"] = own_tables * PAGE_BYTES
     need["slack"] = sum(need.values()) // 4 + 256 * KIB
@@ -75,16 +76,17 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
 
 
 def _window_pages(platform: Platform, domain: Domain, colors: int) -> int:
-    """Table pages through which the broker sees a domain's memory, which is spread where it is colored."""
+    """Table pages by which the broker maps a domain's memory; colored memory is spread over more of them."""
     everywhere = sum(_touched(ram.at, ram.at + ram.size, BLOCK_BYTES) for ram in platform.memory)
     blocks = 2 * len(domain.memory) + domain.memory_bytes // BLOCK_BYTES
-    # One color of many is so much further apart; what `auto` will give is not known yet: an eighth, at least.
+    # With one of n colors, memory is spread n times as far. Colors of `auto` are not known yet: assume an
+    # eighth.
     given = len(domain.llc.colors) if domain.llc.colors is not None else max(1, colors // 8)
     return min(everywhere, blocks * max(1, colors // given)) + 8 * len(platform.memory)
 
 
 def pool_bytes(system: System, platform: Platform, *, colored: bool) -> int:
-    """Size of the hypervisor's memory, unless the system file gives it."""
+    """Size of the hypervisor's memory in bytes, if the system file does not give it."""
     need = sum(pool_need(system, platform, colored=colored).values())
     return max(DEFAULT_POOL_BYTES, -(-need // MIB) * MIB)
 

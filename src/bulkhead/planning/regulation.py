@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `regulation` makes of all budgets of a system: who has which, and the regulator's parameters.
+"""Budgets of all domains under `regulation`, and the regulator's parameters.
 
-Called for the manifest, for checks and for reports. Under a dynamic policy each core of a best-effort domain
-is regulated, with the interval as its period; what `bandwidth` says of it is where it starts.
+Used for the manifest, for checks and for reports. Under a dynamic policy each core of a best-effort domain is
+regulated, and its period is the interval; the domain's `bandwidth` is the budget at the start.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from bulkhead.planning.budgets import (
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of
 
-INITIAL_BYTES_PER_S = 50 * 10**6  # of a regulated core that has no `bandwidth`
+INITIAL_BYTES_PER_S = 50 * 10**6  # budget at the start of a regulated core without `bandwidth`
 DYNAMIC = tuple(name for name in get_args(RegulationPolicy) if name not in ("none", "static"))
-BY_TRAFFIC = ("dynamic-bandwidth", DELAY)  # cores that are not regulated count, too
+BY_TRAFFIC = ("dynamic-bandwidth", DELAY)  # policies that also count cores that are not regulated
 DELAY_SHARE = Fraction(1, 20)
-ONE = 1 << 16  # core/utilization.h
+ONE = 1 << 16  # fixed-point 1.0 (core/utilization.h)
 MOST_GLOBAL_EVENTS = (1 << 30) - 1  # core/regulator_share.h
-SHORTEST_INTERVAL_NS = 10_000  # core/manifest_budgets.c, and the next
+SHORTEST_INTERVAL_NS = 10_000  # as in core/manifest_budgets.c, like the next
 LONGEST_INTERVAL_NS = 10**9
 
 
 @dataclass(frozen=True)
 class RegulatorPlan:
-    """core/regulator.h, with cores of the platform."""
+    """Parameters of core/regulator.h, with core numbers of the platform."""
 
     policy: str
     hold: str
@@ -46,14 +46,14 @@ class RegulatorPlan:
     step: int  # in 1/65536; 0: adaptive
     bandwidth_threshold_events: int
     interval_ns: int
-    members: frozenset[int]  # cores that count in intervals
+    members: frozenset[int]  # cores whose events are counted in each interval
     regulated: frozenset[int]
-    budget_events: dict[int, int | None]  # by core that has a VCPU; None: unlimited
+    budget_events: dict[int, int | None]  # by core with a VCPU; None: unlimited
     floor_events: int
     ceiling_events: int
     saturation_events: int
     store_samples: bool
-    horizon_intervals: int  # of `dynamic-delay`, as the next
+    horizon_intervals: int  # for `dynamic-delay`, like the next
     event_delays_ps: dict[int, int]  # by regulated core
 
 
@@ -62,12 +62,12 @@ def is_dynamic(system: System) -> bool:
 
 
 def is_regulated(system: System, domain: Domain) -> bool:
-    """Its budgets change."""
+    """Whether the regulator changes the domain's budgets."""
     return is_dynamic(system) and domain.criticality != "rt"
 
 
 def budget_in(system: System, domain: Domain, event: CountedEvent | None) -> Budget | None:
-    """The budget of one of the system's domains; None: it has none, or it cannot be counted there."""
+    """The budget of a domain in its system; None: it has none, or it cannot be counted there."""
     if event is None or (is_dynamic(system) and event.bytes is None):
         return budget_of(domain.bandwidth, len(domain.cpus), event)
     regulation = system.regulation
@@ -80,7 +80,8 @@ def budget_in(system: System, domain: Domain, event: CountedEvent | None) -> Bud
 
 
 def _counted(regulation: Regulation, domain: Domain, event: CountedEvent) -> Budget | None:
-    """A real-time domain's: where its traffic is needed it is counted, even without a limit."""
+    """The budget of a real-time domain. If the policy needs its traffic, it is counted even without a
+    limit."""
     if regulation.policy in BY_TRAFFIC and domain.bandwidth.unlimited:
         return Budget(None, regulation.interval, 0, counts_of(domain.bandwidth, event) or "refills")
     found = budget_of(domain.bandwidth, len(domain.cpus), event)
@@ -91,7 +92,7 @@ def _counted(regulation: Regulation, domain: Domain, event: CountedEvent) -> Bud
 
 
 def _first(regulation: Regulation, domain: Domain, event: CountedEvent) -> Budget | None:
-    """A regulated domain's, of each of its cores."""
+    """The initial budget of each core of a regulated domain."""
     bandwidth = domain.bandwidth
     counts = counts_of(bandwidth, event)
     if counts is None or counts in TWO_BUDGETS:
@@ -114,7 +115,7 @@ def _per_core(bandwidth: Bandwidth, domain: Domain, events: int) -> int:
 
 
 def lines_of(budget: Budget, event: CountedEvent) -> int:
-    """Lines that the memory moves in a period for who uses up his budgets, as far as these bound it."""
+    """Most lines that the memory moves in a period for a domain that uses all of its budgets."""
     assert budget.events is not None and event.bytes is not None
     if budget.counts != "accesses":
         return budget.events + budget.second_events
@@ -123,7 +124,7 @@ def lines_of(budget: Budget, event: CountedEvent) -> int:
 
 
 def _limit(system: System, domain: Domain, event: CountedEvent) -> int | None:
-    """Of one of its cores in an interval, rounded up."""
+    """Limit of one of the domain's cores in an interval, in events, rounded up."""
     assert system.regulation is not None
     budget = budget_in(system, domain, event)
     if budget is None or budget.events is None:
@@ -134,7 +135,7 @@ def _limit(system: System, domain: Domain, event: CountedEvent) -> int | None:
 
 
 def regulator_of(system: System, platform: Platform, event: CountedEvent | None) -> RegulatorPlan | None:
-    """The regulator's parameters; None: there is none, or it cannot count there."""
+    """The regulator's parameters; None: there is no regulator, or events cannot be counted there."""
     regulation = system.regulation
     if regulation is None or regulation.policy not in DYNAMIC or event is None or event.bytes is None:
         return None
@@ -177,20 +178,20 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
 
 
 def _most(platform: Platform, cores: int) -> int:
-    """Bytes per s: cores that are free may all move what the data bus does."""
+    """Upper bound in bytes per s: each of `cores` may use the whole bandwidth of the data bus."""
     dram = platform.dram
     return cores * dram.speed * 10**6 * dram.width * dram.channels // 8 if dram is not None else 10**13
 
 
 def share_threshold(regulation: Regulation) -> Fraction:
-    """U_T, or the share of time of `dynamic-delay`; 1 where the threshold is a rate."""
+    """U_T, or the share of time of `dynamic-delay`; 1 if the threshold is a rate."""
     if regulation.policy == DELAY and "threshold" not in regulation.model_fields_set:
         return DELAY_SHARE
     return regulation.threshold if isinstance(regulation.threshold, Fraction) else Fraction(1)
 
 
 def bandwidth_threshold(regulation: Regulation, platform: Platform) -> int | None:
-    """B_T in bytes/s; None: neither the system nor the platform says."""
+    """B_T in bytes/s; None: neither the system nor the platform states it."""
     if isinstance(regulation.threshold, int):
         return regulation.threshold
     return platform.dram.guaranteed if platform.dram is not None else None

@@ -2,9 +2,9 @@
 """Shares of bandwidth on a platform whose memory has no MPAM: a maximum becomes a budget, a minimum is what
 the limits of other domains leave.
 
-config/load.py rewrites a system with `with_reservations`, so all code for budgets applies. Shares are of what
-the memory sustains in its worst case (`dram.guaranteed`), counted at the memory: lines fetched and lines
-written back.
+config/load.py rewrites a system with `with_reservations`, so that all code for budgets applies. Shares are of
+the bandwidth in the worst case (`dram.guaranteed`), counted at the memory: lines fetched and lines written
+back.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from bulkhead.planning.mechanism import bandwidth_by_mpam
 
 
 def guaranteed_of(platform: Platform) -> int | None:
-    """The whole of which shares are parts, in bytes per s; None: the platform does not state it."""
+    """The bandwidth that shares refer to, in bytes per s; None: the platform does not state it."""
     return platform.dram.guaranteed if platform.dram is not None else None
 
 
 def is_reserved(domain: Domain, platform: Platform) -> bool:
-    """Whether a share of bandwidth is done by reservation."""
+    """Whether a share of bandwidth is provided by reservation."""
     asks = domain.bandwidth.min is not None or domain.bandwidth.max is not None
     return asks and not bandwidth_by_mpam(platform)
 
@@ -36,7 +36,7 @@ def reserved_rate(share: Fraction, platform: Platform) -> int:
 
 
 def with_reservations(system: System, platform: Platform) -> System:
-    """The system with a budget for each maximum that is done by reservation."""
+    """The system with a budget for each maximum that is provided by reservation."""
     domains = tuple(_reserved(domain, platform) for domain in system.domains)
     if domains == system.domains:
         return system
@@ -50,6 +50,6 @@ def _reserved(domain: Domain, platform: Platform) -> Domain:
     rate = reserved_rate(wanted, platform)
     event = counted_event(platform, emulated=False)
     if event is not None and counts_of(domain.bandwidth, event) != "sum":
-        rate //= 2  # each line that is fetched may cause a write-back, which is not counted
+        rate //= 2  # each fetched line may cause a write-back, which is not counted
     bandwidth = domain.bandwidth.model_copy(update={"budget": max(rate, 1)})
     return domain.model_copy(update={"bandwidth": bandwidth})

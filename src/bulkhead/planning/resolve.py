@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan as a system file again: every choice of the planner written out as a key.
+"""A plan as a system file: every choice of the planner written as a key.
 
-`bulkhead plan -o` writes this. Loading it and planning again gives the same plan; that is its contract.
+`bulkhead plan -o` writes this. Loading and planning the file again must give the same plan.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HEADER = "# Resolved by `bulkhead plan`: what was open has been decided. The re
 
 
 def resolved_text(plan: Plan, *, beside: Path, target: Path) -> str:
-    """The resolved system file. Paths that were relative to `beside` become relative to `target`."""
+    """Text of the resolved system file. Paths relative to `beside` become relative to `target`."""
     yaml = YAML()
     yaml.width = 110
     stream = StringIO()
@@ -156,7 +156,7 @@ def _cpu_time(cpu: CpuTime) -> Any:
 
 
 def _promise(plan: Plan, colors: frozenset[int] | None, owner: str) -> dict[str, Any]:
-    """`llc` and `banks` as they were decided."""
+    """`llc` and `banks` of an owner as planned."""
     found: dict[str, Any] = {}
     if llc_mechanism(plan.system, plan.platform) == "mpam":
         found["llc"] = resolved_llc(plan, owner)
@@ -242,7 +242,8 @@ def _image(image: Image, beside: Path, target: Path) -> dict[str, Any]:
 
 
 def _moved(reference: str, beside: Path, target: Path) -> str:
-    """A path that was found beside the system file, as seen from where the resolved file goes."""
+    """A path to an existing file, relative to `beside`, as a path relative to `target`; else the reference
+    unchanged."""
     if "/" not in reference or not (beside / reference).exists() or Path(reference).is_absolute():
         return reference
     return os.path.relpath(beside / reference, target)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shares of a plan as keys of a system file: portions as given out, other controls as they were asked for.
+"""Shares of a plan as keys of a system file: portions as planned, other controls as requested.
 
-resolve.py calls this. A maximum that is done by reservation is a budget already, and stays one.
+resolve.py calls this. A maximum that is provided by reservation has become a budget already, and stays one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bulkhead.units import percent_down
 
 
 def resolved_llc(plan: Plan, owner: str) -> Any:
-    """The part of the first slice, or what was asked for where slices have different portions."""
+    """`llc` with the portions of the first slice, or the requested keys if slices have different portions."""
     settings = _settings_of(plan, owner)
     asked = plan.system.hypervisor.llc
     if owner != "hypervisor":
@@ -63,7 +63,7 @@ def resolved_bandwidth(bandwidth: Bandwidth) -> dict[str, Any]:
 
 
 def _settings_of(plan: Plan, owner: str) -> list[Settings]:
-    """Of the first PARTID of an owner, in each slice of the last-level cache."""
+    """Settings of an owner's first PARTID, in each slice of the last-level cache."""
     assert plan.mpam is not None
     partition = plan.mpam.partition(owner)
     assert partition is not None

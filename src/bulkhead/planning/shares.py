@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each owner asked of the cache and of bandwidth, which control provides it, and the rounded share.
+"""Each owner's request for cache and bandwidth, the control that provides it, and the rounded share.
 
-`check` and `plan` print these rows. With MPAM they are decoded from the register writes that EL2 makes
-(core/), else they are colors and budgets as the planner decided them.
+`check` and `plan` print these rows. With MPAM, core/ decodes them from the register writes that EL2 makes;
+else they are colors and budgets as planned.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ShareRow:
     """One share and the control that keeps it."""
 
     owner: str
-    resource: str  # a component's name, or the cache's or `dram`
+    resource: str  # name of a component or of the cache, or `dram`
     asked: str
     control: str
     got: str
@@ -44,14 +44,14 @@ class ShareRow:
 
 
 def rows_of(plan: Plan) -> tuple[ShareRow, ...]:
-    """By owner, then resource. Where nobody asks for a share and MPAM is not there, none."""
+    """All rows, by owner, then resource. Without MPAM and without a requested share: none."""
     if plan.mpam is not None:
         return tuple(_by_mpam(plan, plan.mpam))
     return tuple(_by_reservation(plan)) if _asks(plan.system) else ()
 
 
 def _asks(system: System) -> bool:
-    """Whether somebody asks in terms that both mechanisms can keep."""
+    """Whether an owner requests a share that both mechanisms can provide."""
     holders: list[Hypervisor | Domain] = [system.hypervisor, *system.domains]
     of_cache = any(one.llc.share is not None or one.llc.size is not None for one in holders)
     keys = ("min", "max", "priority")
@@ -59,7 +59,7 @@ def _asks(system: System) -> bool:
 
 
 def asked_of_llc(llc: Llc) -> str:
-    """The file's own words."""
+    """The request in the terms of the file."""
     parts = []
     if llc.colors is not None:
         parts.append("colors " + ", ".join(str(color) for color in llc.colors))
@@ -125,7 +125,7 @@ def _row(partition: Partition, instance: Instance, asked: str, planned: Componen
 
 
 def described(settings: Settings, resource: Resource) -> list[tuple[str, str]]:
-    """The controls that are asked for, each with what the hardware makes of it."""
+    """The requested controls, each with the value that the hardware realizes."""
     made = got(resource, settings)
     found: list[tuple[str, str]] = []
 

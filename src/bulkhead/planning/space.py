@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The color space of a system on a platform: which of the mechanisms is on, over which address bits.
+"""The color space of a system on a platform: which mechanisms are on, and their address bits.
 
-Cross-checks and the planner ask here, so that both speak of the same colors.
+Cross-checks and the planner use these functions, so that they use the same colors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def banks_colored(system: System) -> bool:
 
 
 def platform_llc_bits(platform: Platform, *, color_l1: bool) -> tuple[int, ...]:
-    """Color bits of the platform's last-level cache; GeometryError if it cannot be colored."""
+    """Color bits of the platform's last-level cache. Raises GeometryError if it cannot be colored."""
     if platform.llc is None:
         raise GeometryError("the platform describes no last-level cache (l2 or l3)")
     l1d = platform.l1d.shape() if platform.l1d is not None else None
@@ -35,7 +35,7 @@ def platform_llc_bits(platform: Platform, *, color_l1: bool) -> tuple[int, ...]:
 
 
 def platform_bank_bits(platform: Platform) -> tuple[int, ...]:
-    """Address bits that select DRAM banks; GeometryError if they are hashed or not described."""
+    """Address bits that select DRAM banks. Raises GeometryError if they are hashed or not described."""
     dram = platform.dram
     mapping = (*dram.mapping.bank_group, *dram.mapping.bank) if dram is not None else ()
     if not mapping:
@@ -47,7 +47,8 @@ def platform_bank_bits(platform: Platform) -> tuple[int, ...]:
 
 
 def space_for(system: System, platform: Platform) -> ColorSpace:
-    """The combined space of what `isolation` turns on; GeometryError if the platform does not allow it."""
+    """The combined color space of the mechanisms in `isolation`. Raises GeometryError if the platform has no
+    such colors."""
     llc = (
         platform_llc_bits(platform, color_l1=system.isolation.color_l1)
         if llc_colored(system, platform)
@@ -58,7 +59,7 @@ def space_for(system: System, platform: Platform) -> ColorSpace:
 
 
 def share_of(llc: Llc, platform: Platform) -> Fraction | None:
-    """The share of the cache that is asked for as such, as bytes, or as colors."""
+    """The requested share of the cache, from `share`, `size` or `colors`; None: none is requested."""
     assert platform.llc is not None
     if llc.size is not None:
         return Fraction(llc.size, platform.llc.size)
@@ -68,5 +69,5 @@ def share_of(llc: Llc, platform: Platform) -> Fraction | None:
 
 
 def color_count(platform: Platform) -> int:
-    """Colors that the cache would have; GeometryError where it cannot be colored (crosscheck_colors.py)."""
+    """Number of colors of the cache. Raises GeometryError if it cannot be colored (crosscheck_colors.py)."""
     return 1 << len(platform_llc_bits(platform, color_l1=False))

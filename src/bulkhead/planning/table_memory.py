@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where stage-2 tables are whose domains have a specification for them (X5, docs/mxu.md).
+"""Places of stage-2 tables that have a specification (X5, docs/mxu.md).
 
-Decides with core/'s admission, before colors are given out: which regions' tables are in colored memory that
-nothing else is in, which domains have theirs on the chip, and what is refused. plan.py gives that memory its
-place. Without a specification tables are in the hypervisor's pool.
+Decides with core's admission, before colors are assigned: which regions have their tables in colored memory
+of their own, which domains have them on the chip, and what is refused. plan.py allocates that memory. Tables
+without a specification are in the hypervisor's pool.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from bulkhead.planning.table_refusal import Holder, Refused, refusal
 
 Where = Literal["pool", "colored", "on_chip"]
 
-_BY_BLOCKS = 21  # log2 of the entries that contiguous memory is aligned for
+_BY_BLOCKS = 21  # log2 of the largest entries for aligned contiguous memory
 _BY_PAGES = 12
-_VMIDS = 255  # of 8 bits; 0 is nobody's
+_VMIDS = 255  # 8 bits; 0 is not used by domains
 _LOCKED = native.SPECS["deterministic"] | native.SPECS["l1"]
 _CODES = {native.ENOHW: "mxu-enohw", native.EBUSY: "mxu-ebusy"}
 
-# For people.
+# Names for messages.
 WHERE: dict[Where, str] = {"pool": "the pool", "colored": "colors of their own", "on_chip": "on-chip memory"}
 INDEPENDENCE = ("can slow it down", "push its TLB entries out", "do not reach it")  # enum mxu_independence
 
-Span = tuple[int, int, int]  # first and last address, log2 of the largest entry that its alignment allows
+Span = tuple[int, int, int]  # first and last address, log2 of the largest entry that the alignment allows
 
 
 @dataclass(frozen=True)
 class PlacedRegion:
-    """A region whose translations have a specification, and what answers it."""
+    """A region whose translations have a specification, and where its tables are."""
 
     domain: str
     number: int  # in the file's order
@@ -51,13 +51,13 @@ class PlacedRegion:
     bytes: int
     spec: tuple[str, ...]
     where: Where
-    node_bytes: int  # that it took, beside those that the domain's earlier regions have
+    node_bytes: int  # bytes of tables in addition to those of the domain's earlier regions
     independence: int  # enum mxu_independence
 
 
 @dataclass(frozen=True)
 class TableResource:
-    """Memory for tables, and who has it."""
+    """A kind of memory for tables, and its users."""
 
     name: str
     limit: int
@@ -67,7 +67,7 @@ class TableResource:
 
 @dataclass(frozen=True)
 class TablePlan:
-    """Decided, without addresses."""
+    """The decisions, still without addresses."""
 
     regions: tuple[PlacedRegion, ...] = ()
     resources: tuple[TableResource, ...] = ()
@@ -76,8 +76,9 @@ class TablePlan:
 
     @property
     def on_chip_cached(self) -> bool:
-        """Whether walks through tables on the chip use the caches. Lines of them would be in sets of all
-        colors, and others can push them out: not where the cache is colored, or somebody is `independent`."""
+        """Whether walks of tables on the chip use the caches. Their lines may be in sets of all colors, and
+        others may evict them. Walks therefore bypass the caches if the cache is colored or a region is
+        `independent`."""
         placed = [one for one in self.regions if one.where == "on_chip"]
         alone = self.llc_colored or any("independent" in one.spec for one in placed)
         return bool(placed) and not alone
@@ -97,7 +98,7 @@ class TablePlan:
         return next((one.where for one in self.regions if one.domain == domain), "pool")
 
     def is_marked(self, domain: str, at: int) -> bool:
-        """Whether tables of the domain's region at this address are where the domain's others need not be."""
+        """Whether the tables of the domain's region at this address have a specification."""
         return any(one.domain == domain and one.at <= at < one.at + one.bytes for one in self.regions)
 
     def _bytes(self, where: Where) -> int:
@@ -105,13 +106,13 @@ class TablePlan:
 
 
 def color_bytes(platform: Platform) -> int:
-    """Of the last cache's sets of one color."""
+    """Bytes in the last-level cache's sets of one color."""
     assert platform.llc is not None
     return platform.llc.size // color_count(platform)
 
 
 def plan_tables(system: System, platform: Platform) -> TablePlan:
-    """Admits the regions in the order of the file."""
+    """Admits all regions with a specification, in the order of the file."""
     if not any(_spec_of(domain, region) for domain in system.domains for region in domain.memory):
         return TablePlan()
     planner = _TableMemoryPlanner(system, platform)
@@ -122,7 +123,8 @@ def plan_tables(system: System, platform: Platform) -> TablePlan:
 
 
 def table_bytes(spans: Iterable[Span]) -> int:
-    """Of all stage-2 tables that map these, as core/ counts. With 39 bits of addresses the root is one."""
+    """Bytes of all stage-2 tables that map these spans, as core/ counts. With 39 address bits the root is one
+    table."""
     ordered = sorted(spans)
     return native.mxu().aarch64_table_bytes(ordered, first_level=1, root_bits=9) if ordered else 0
 
@@ -152,7 +154,8 @@ class _TableMemoryPlanner:
         self.account = native.mxu().Account(hardware)
 
     def _on_chip_level(self) -> int:
-        """Behind the interconnect it is slower than L2; beside the cores, as on the Zynq-7000, as fast."""
+        """Level of on-chip memory: 3 (slower than L2) behind the interconnect, 2 beside the cores as on the
+        Zynq-7000."""
         ocm = self.platform.ocm
         return 0 if ocm is None else 3 if ocm.cached else 2
 
@@ -166,7 +169,8 @@ class _TableMemoryPlanner:
         return max(0, min(left // PAGE_BYTES, limits()["max_table_frames"])) * PAGE_BYTES
 
     def _colored(self) -> int:
-        """Of the colors that the file gives to tables, else of those that nobody needs."""
+        """Bytes of colored memory for tables: of the colors that the file gives, else of those that no owner
+        needs."""
         if not self.colored:
             return 0
         own = self.system.hypervisor.tables.colors
@@ -182,7 +186,8 @@ class _TableMemoryPlanner:
         return min(max(0, count) * color_bytes(self.platform), limits()["max_table_frames"] * PAGE_BYTES)
 
     def admit(self, index: int, domain: Domain) -> None:
-        """Walks of a domain have one type of memory (VTCR_EL2), so its specifications hold together."""
+        """Admits the regions of a domain. All its walks have one type of memory (VTCR_EL2), so its
+        specifications combine."""
         asked = [(number, region, _spec_of(domain, region)) for number, region in enumerate(domain.memory)]
         asked = sorted((one for one in asked if one[2]), key=lambda one: one[1].at)
         if asked and is_broker(self.system, domain.name):
@@ -220,9 +225,9 @@ class _TableMemoryPlanner:
         request.node_bytes = table_bytes([*spans, own]) - before
         request.ocm_node_bytes = 0 if on_chip else everything
         if on_chip:
-            request.node_bytes = 0  # all of the domain's tables are there already
-        request.has_asid = True  # a VMID
-        # A core's TLB has one domain's entries if nobody shares the core.
+            request.node_bytes = 0  # all tables of the domain are on the chip already
+        request.has_asid = True  # the ASID is a VMID here
+        # A core that no other domain shares has only this domain's TLB entries.
         request.has_tlb_sets = not self.system.shared_cores().intersection(domain.cpus)
         status, answer = self.account.admit(request)
         where = _where(answer) if status == native.OK else "pool"
@@ -247,7 +252,8 @@ class _TableMemoryPlanner:
         return native.EBUSY if needed <= self.limits[native.OCM_BYTES] else native.ENOHW
 
     def _region_span(self, region: Region) -> Span:
-        """Colored memory is mapped by pages; contiguous memory is aligned for a block that it has."""
+        """Colored memory is mapped by pages; contiguous memory of at least one block is aligned for
+        blocks."""
         blocks = not self._paged() and region.size >= 1 << _BY_BLOCKS
         return region.at, region.end - 1, _BY_BLOCKS if blocks else _BY_PAGES
 
@@ -269,7 +275,7 @@ class _TableMemoryPlanner:
         return spans
 
     def resources(self) -> Iterator[TableResource]:
-        """Without what there is none of."""
+        """The kinds of memory for tables that exist."""
         for number, where, name in (
             (native.OCM_BYTES, "on_chip", "on-chip memory"),
             (native.COLORED_BYTES, "colored", "colored memory for tables"),
@@ -300,7 +306,8 @@ def _too_many(placed: list[PlacedRegion]) -> Iterator[Finding]:
 
 
 def sample_bytes(system: System, platform: Platform) -> int:
-    """Of the rings of samples, one for each core with a budget, which are on the chip if it has memory."""
+    """Bytes of the sample rings, one for each core with a budget. They are in on-chip memory, if there is
+    any."""
     events = [counted_event(platform, emulated=emulated) for emulated in (False, True)]
     cores = {
         core

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a specification of a region's stage-2 tables is refused, in the terms of the system file: the domain,
-the range, the specification, what is used up and by whom, and what would help.
+"""The refusal of a specification of stage-2 tables, in the terms of the system file: the domain, the range,
+the specification, the memory that is used up and by which owner, and what would help.
 
-table_memory.py asks; core/ has decided.
+table_memory.py calls this after core/ has refused.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Refused:
 
 
 def refusal(refused: Refused, resources: Sequence[TableResource], *, llc_is_colored: bool) -> tuple[str, str]:
-    """Cause, and what would help."""
+    """Cause of the refusal, and what would help."""
     if refused.lacking == native.LOCKED_ENTRIES:
         cause = f"{refused.text}: cores of '{refused.platform.name}' have no TLB entries that can be locked"
         return cause, "`l2` or `l3`, which place the tables that a TLB miss reads"
@@ -49,7 +49,7 @@ def refusal(refused: Refused, resources: Sequence[TableResource], *, llc_is_colo
         return f"{refused.text}: {_nothing(refused, llc_is_colored)}", _instead(llc_is_colored)
     too_slow = on_chip is not None and refused.left < min(on_chip.left, refused.needed)
     if refused.lacking == native.OCM_BYTES and on_chip is not None and not too_slow:
-        # On the chip are all tables of a domain: its walks go past the caches.
+        # On the chip are all tables of a domain, because its walks bypass the caches.
         return (
             f"{refused.text} takes {size_text(refused.needed)} of on-chip memory for all stage-2 tables of "
             f"the domain, and of {size_text(on_chip.limit)} {size_text(refused.left)} {_are(refused.left)} "

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of a system of components, in the terminal and as a page: jobs against what was admitted, what each
-allocation got, violations. Decides nothing.
-"""
+"""The result of a component run for the terminal and as a page: jobs compared with what was admitted, the
+memory of each allocation, violations. Decides nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from bulkhead.run.console import visible
 
 Json = dict[str, Any]
 _TEMPLATE = "components.html.j2"
-_LONGEST_REPORT = 1000  # characters of a component's report that are shown
+_LONGEST_REPORT = 1000  # most characters of a component's report that are shown
 JOBS = (
     "component",
     "period",
@@ -75,7 +74,7 @@ def memory_rows(result: Json) -> list[tuple[str, ...]]:
 
 
 def other_lines(result: Json) -> list[str]:
-    """What each component did beside its jobs."""
+    """Activity of each component besides its jobs."""
     lines = []
     for one in result["components"]:
         said = [f"{one['name']}: ran for {duration(one.get('busy_ns'))}"]
@@ -84,7 +83,7 @@ def other_lines(result: Json) -> list[str]:
         if one["violation"]:
             said.append(f"killed: {one['violation']}")
         lines.append("; ".join(said))
-        # Its own words, never between the tool's.
+        # The component's own words go on a line of their own.
         own = ", ".join(f"{key} {value}" for key, value in (one.get("report") or {}).items())
         if own:
             lines.append(f"{one['name']} says: {visible(own)[:_LONGEST_REPORT]}")
@@ -92,7 +91,7 @@ def other_lines(result: Json) -> list[str]:
 
 
 def machine_lines(result: Json) -> list[str]:
-    """What the simulated machine counted."""
+    """Counts of the simulated machine."""
     mpu = result.get("mpu")
     if not mpu or not mpu.get("misses"):
         return []
@@ -120,7 +119,7 @@ def label_of(result: Json) -> str:
 
 
 def show_components_run(directory: Path, result: Json) -> None:
-    """The verdict is the last line."""
+    """Prints the result of a run; the verdict is the last line."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -152,7 +151,7 @@ def show_components_run(directory: Path, result: Json) -> None:
 
 
 def is_components_run(path: Path) -> bool:
-    """Whether there is the result of one; what is none is the page of domains' business."""
+    """Whether `path` has the result of a component run. Other files are handled as runs of domains."""
     try:
         found = json.loads(_report_file(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -161,7 +160,7 @@ def is_components_run(path: Path) -> bool:
 
 
 def read_run(path: Path) -> tuple[Path, Json, Json]:
-    """Its directory, its result, and what differs each time. Of what is_components_run() has found."""
+    """Directory, result and variable data of a run for which is_components_run() is true."""
     file = _report_file(path)
     about = file.with_name("run.json")
     said = json.loads(about.read_text(encoding="utf-8")) if about.is_file() else {}
@@ -173,7 +172,7 @@ def _report_file(path: Path) -> Path:
 
 
 def write_components_page(runs: Sequence[tuple[Path, Json, Json]], path: Path) -> None:
-    """One page of one run or several, in the order given."""
+    """Writes one page of one or several runs, in the given order."""
     from bulkhead.report.templates import page_templates
 
     shown = [

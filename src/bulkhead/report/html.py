@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of one or several runs: one HTML file with everything inside, nothing fetched from anywhere.
+"""The page of one or several runs: a self-contained HTML file, which fetches nothing.
 
-Called by the commands `run` and `report`. Texts that come from guests are escaped by the template engine.
+Called by the commands `run` and `report`. The template engine escapes texts of guests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TEMPLATE = "page.html.j2"
 
 
 def write_html(runs: Sequence[LoadedRun], path: Path) -> None:
-    """Write the page of these runs; several are compared, in the order given."""
+    """Write the page of these runs; several runs are compared, in the given order."""
     path.write_text(render(runs), encoding="utf-8")
 
 
@@ -56,7 +56,7 @@ def render(runs: Sequence[LoadedRun]) -> str:
 
 
 def command_of(run: LoadedRun) -> str | None:
-    """The command that gives this run again; None of a run that another command made, or an older version."""
+    """The command that repeats this run; None if another command made the run, or an older version."""
     words = run.about.get("options", {}).get("repeat")
     return shlex.join(["./bulkhead", *map(str, words)]) if words else None
 
@@ -71,7 +71,7 @@ def _domain_names(runs: Sequence[LoadedRun]) -> list[str]:
 
 
 def _lines_lost(run: LoadedRun) -> int | None:
-    """Of all domains to others; None if nobody has counted."""
+    """Lines that all domains lost to others; None if they were not counted."""
     counts = [
         int(llc["evicted_by_others"])
         for domain in run.domains
@@ -81,7 +81,7 @@ def _lines_lost(run: LoadedRun) -> int | None:
 
 
 def _headline(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
-    """What the page shows in one line: the lines lost in each run where they were counted."""
+    """The headline of the page: the lines lost in each run that counted them."""
     return [{"label": run.label, "lines": lost} for run in runs if (lost := _lines_lost(run)) is not None]
 
 
@@ -141,7 +141,7 @@ def _shown(run: LoadedRun) -> dict[str, Any]:
 
 
 def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, Any] | None]:
-    """The plots by what they show: those of all runs at once, then one of each run side by side."""
+    """The plots by subject: first those of all runs together, then one for each run side by side."""
     several = len(runs) > 1
     yield _section(
         ("Evictions and jitter" if any(run.own_time for run in runs) else "Evictions") if several else "",

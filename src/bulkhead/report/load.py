@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the directory of a run back, for the terminal and the HTML page.
+"""Reads the directory of a run for the terminal and the HTML page.
 
-Directories can be old, or cut short by a full disk: what is not there is left out, and only a missing or
-unreadable report.json is an error.
+Directories can be old or incomplete: missing parts are left out, and only a missing or unreadable report.json
+is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bulkhead.evidence.observer import ObserverResult, read_observer
 
 Json = dict[str, Any]
 
-# What a test hook of `run` has made of a domain.
+# Words for what a test hook of `run` did to a domain.
 _WRONG = {
     "miscolor": "miscolored",
     "mislabel": "mislabelled",
@@ -28,12 +28,12 @@ _WRONG = {
 
 
 class NotARun(BulkheadError):
-    """The path holds no result of `bulkhead run`; the message says what is wrong with it."""
+    """The path has no result of `bulkhead run`; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """One run: its result, what differs each time, and the observer's series if it was observed."""
+    """One run: its result, the data that vary between runs, and the observer's series if it was observed."""
 
     directory: Path
     report: Json
@@ -42,7 +42,7 @@ class LoadedRun:
 
     @property
     def label(self) -> str:
-        """What tells it from the other runs of a comparison."""
+        """Name of the run among the runs of a comparison."""
         options = self.report.get("options", {})
         kinds = []
         if options.get("unprotected"):
@@ -56,7 +56,7 @@ class LoadedRun:
 
     @property
     def protected(self) -> bool:
-        """Colors were promised, or parts of the cache by MPAM."""
+        """Whether colors were promised, or parts of the cache by MPAM."""
         by_mpam = (self.report.get("mechanism") or {}).get("llc") == "mpam"
         return bool(self.report.get("coloring", {}).get("enabled")) or by_mpam
 
@@ -67,12 +67,12 @@ class LoadedRun:
 
     @property
     def rated_ns(self) -> int | None:
-        """Guest time that counts may be divided by."""
+        """Guest time by which counts may be divided."""
         return rated_ns(self.report)
 
     @property
     def own_time(self) -> bool:
-        """Time was counted or simulated: how busy the host was is not in it."""
+        """Whether time was counted or simulated, so that it does not depend on the host's load."""
         options = self.report.get("options", {})
         return self.report.get("on") == "machine" or bool(options.get("icount"))
 
@@ -86,13 +86,13 @@ class LoadedRun:
 
     @property
     def notices(self) -> list[str]:
-        """What the system file asks for and the run did not enforce: no promise of it was kept."""
+        """Keys of the system file that the run did not enforce."""
         found = self.report.get("notices", [])
         return [f"{notice.get('key')}: {notice.get('cause')}" for notice in found if isinstance(notice, dict)]
 
     @property
     def not_shown(self) -> list[str]:
-        """Promises that the run has neither kept nor broken."""
+        """Promises that the run did not test."""
         return [str(text) for text in self.report.get("not_shown", [])]
 
     @property
@@ -105,17 +105,17 @@ class LoadedRun:
 
     @property
     def shared_cores(self) -> list[Json]:
-        """Cores that VCPUs of several domains share, with what is promised of each."""
+        """Cores that VCPUs of several domains share, with their promises."""
         return list(self.report.get("shared_cores", []))
 
     @property
     def expectations(self) -> list[Json]:
-        """What the system file asks of the domains, with what came of it."""
+        """Expectations of the system file, with what was seen."""
         return list(self.report.get("expectations", []))
 
     @property
     def flows(self) -> list[Json]:
-        """Flows between domains, those that a manager has added, too."""
+        """Flows between domains, including those that a manager added."""
         return list(self.report.get("flows", []))
 
     def witness(self, name: str) -> Json | None:
@@ -124,14 +124,14 @@ class LoadedRun:
 
 
 def rated_ns(report: Mapping[str, Any]) -> int | None:
-    """Guest time that counts may be divided by. None of a run whose end no clock has told: it is only known
-    that it was at least so long."""
+    """Guest time by which counts may be divided. None if no clock was read at the run's end, so that only a
+    lower bound is known."""
     found = report.get("guest_ns")
     return found if isinstance(found, int) and report.get("guest_ns_by") != "console" else None
 
 
 def load_run(path: Path) -> LoadedRun:
-    """A run by its directory, or by any file in it. Raises NotARun."""
+    """A run, given by its directory or by any file in it. Raises NotARun."""
     if not path.exists():
         raise NotARun(f"{path} does not exist: not the directory of a run")
     directory = path if path.is_dir() else path.parent

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of MPAM's monitors for each domain, as rows of the terminal's report, of the page and of `top`.
+"""Values of MPAM's monitors for each domain, as rows for the terminal's report, the page and `top`.
 
-Decides nothing. A value whose monitor has a flag is shown with what the flag means.
+Decides nothing. If a monitor has a flag, the row shows it with the value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HEADINGS = ("resource", "stored", "at most", "moved", "MB/s", "monitor")
 
 @dataclass(frozen=True)
 class MonitorRow:
-    """One domain and one resource. A dash: its monitor counts something else, or there is none."""
+    """One domain and one resource. A dash: not counted by this monitor, or there is none."""
 
     owner: str
     resource: str
@@ -55,7 +55,7 @@ def run_rows(report: Json, ns: int | None) -> list[MonitorRow]:
 
 
 def monitor_table(rows: Sequence[MonitorRow], owner: str = "domain") -> Table:
-    """At most 80 columns wide with ordinary names; a long name takes more lines."""
+    """A table at most 80 columns wide with ordinary names; a long name takes more lines."""
     table = Table(header_style="dim", box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
     table.add_column(owner, overflow="fold")
     table.add_column(HEADINGS[0], no_wrap=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How numbers are written for people, the same in the terminal and on the page."""
+"""Formats numbers for users, equally in the terminal and on the page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 
 
 def count(value: Any) -> str:
-    """1 234 567, or a dash."""
+    """An integer as 1 234 567; a dash for other values."""
     return f"{value:,}".replace(",", "\u202f") if isinstance(value, int) else "–"
 
 
 def duration(ns: Any) -> str:
-    """Three digits and the unit that suits."""
+    """A time in ns with three digits and a suitable unit."""
     if not isinstance(ns, int | float):
         return "–"
     for scale, unit in _TIME_UNITS:
@@ -32,13 +32,13 @@ def rate(events: int, ns: Any) -> str:
 
 
 def exit_rate(vcpus: list[dict[str, Any]], ns: Any) -> str:
-    """Exits per second of a domain; a dash if it shares a core, where nobody knows whose they are."""
+    """Exits per second of a domain; a dash if it shares a core, where exits are not counted by domain."""
     exits = [vcpu.get("exits", 0) for vcpu in vcpus]
     return rate(sum(exits), ns) if None not in exits else "–"
 
 
 def ranges(numbers: list[int]) -> str:
-    """0-2, 5."""
+    """Numbers as ranges: 0-2, 5."""
     found: list[list[int]] = []
     for number in sorted(numbers):
         if found and found[-1][1] == number - 1:

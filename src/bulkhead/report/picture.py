@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A piece of SVG as an element of a page: its ids are its own, and a screen reader hears what it shows.
+"""SVG as an element of a page, with unique ids and a label for screen readers.
 
-Every page that has pictures puts them in by the filter `picture` of its template engine. Matplotlib gives the
-elements of each picture the same ids; on a page with several of them each id may stand once.
+Every page with pictures inserts them by the filter `picture` of its template engine. Matplotlib uses the same
+ids in each picture, but on a page each id may occur only once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _REFERENCE = re.compile(r'(url\(#|href="#)([^)"]+)')
 
 
 def pictures() -> Callable[[str, str], Markup]:
-    """The filter for one page: SVG of ours and a title give what the page shows."""
+    """The filter for one page: takes our own SVG and a title, and returns the element."""
     numbers = count(1)
 
     def picture(svg: str, title: str) -> Markup:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plots of the page, each as a piece of SVG; one that has nothing to show is None.
+"""The plots of the page, each as SVG; None if there is nothing to show.
 
-Called by `html`. What guests reported is drawn only after it has been checked: it can be anything.
+Called by `html`. Data that guests reported are checked before they are drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bulkhead.report.style import HEAT, TEXT, owner_color, svg, text_on
 
 
 def evictions(runs: Sequence[LoadedRun]) -> str | None:
-    """Lines of each domain that others evicted, run by run."""
+    """Lines of each domain that others evicted, for each run."""
     runs = [run for run in runs if any("llc" in domain for domain in run.domains)]
     if not runs:
         return None
@@ -55,12 +55,12 @@ def evictions(runs: Sequence[LoadedRun]) -> str | None:
 
 
 def who_evicted_whom(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
-    """Heat map of victim and evictor, in one scale of colors for all `runs` that it is compared with."""
+    """Heat map of victims and evictors, with the same color scale for all `runs` of a comparison."""
     witness = run.witness("observer") or run.witness("machine")
     if not witness or "evictions" not in witness:
         return None
     owners: list[str] = witness["owners"]
-    # What was left of the load area goes in any run; it matters only if it made somebody else's line go.
+    # Lines of the load area are evicted in any run; they matter only if they evicted a line of another owner.
     kept = [
         i for i, name in enumerate(owners) if name != "nobody" or any(row[i] for row in witness["evictions"])
     ]
@@ -101,7 +101,7 @@ def who_evicted_whom(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | No
 
 
 def over_time(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
-    """Evictions by others and misses of each domain, window by window."""
+    """Evictions by others and misses of each domain, for each window."""
     if run.observer is None or len(run.observer.windows) < 2:
         return None
     observer = run.observer
@@ -135,8 +135,8 @@ def over_time(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
 
 
 def exits(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
-    """Why each domain's VCPUs left for the hypervisor, per second; the same reasons in the same scale for all
-    `runs` that it is compared with."""
+    """Exit reasons of each domain's VCPUs, per second; with the same reasons and scale for all `runs` of a
+    comparison."""
     domains = _leaving(run)
     if not domains or not run.rated_ns:
         return None
@@ -170,12 +170,12 @@ def exits(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
 
 
 def jitter(runs: Sequence[LoadedRun]) -> str | None:
-    """How late real-time releases came: log2 buckets, as periodic guests report them. Of runs in the time of
-    the emulator's host there is nothing to show: it would be the host's lateness."""
+    """Lateness of real-time releases in log2 buckets, as periodic guests report it. Runs in the host's time
+    are left out: they would show the host's delays."""
     series = []
     names = list(dict.fromkeys(domain["name"] for run in runs for domain in run.domains))
     styles = ("-", "--", ":", "-.")
-    for place, run in enumerate(runs, start=1 - len(runs)):  # the last one has the full line
+    for place, run in enumerate(runs, start=1 - len(runs)):  # the last run has the solid line
         if not run.own_time:
             continue
         for domain in run.domains:
@@ -213,7 +213,7 @@ def jitter(runs: Sequence[LoadedRun]) -> str | None:
 
 
 def color_map(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
-    """Mapped frames by owner and color, as the tables have them; a frame in a wrong color stands out."""
+    """Mapped frames by owner and color, from the table witness; frames of a wrong color are highlighted."""
     witness = run.witness("tables")
     coloring = run.report.get("coloring", {})
     if not witness or not witness.get("frames_by_color") or not coloring.get("enabled"):
@@ -269,7 +269,7 @@ def _leaving(run: LoadedRun) -> list[dict[str, Any]]:
 
 
 def _foreign(run: LoadedRun) -> int:
-    """The most lines that one owner has lost to another."""
+    """The most lines that one owner lost to another."""
     witness = run.witness("observer") or run.witness("machine") or {}
     rows = witness.get("evictions") or []
     return max((int(n) for i, row in enumerate(rows) for j, n in enumerate(row) if i != j), default=0)

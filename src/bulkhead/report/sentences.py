@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run's result says in one sentence each: budgets, shared cores, the regulator, witnesses.
+"""One sentence for each part of a run's result: budgets, shared cores, the regulator, witnesses.
 
-Called by the terminal's report and the page, so that both say the same. Decides nothing.
+Called by the terminal's report and by the page, so that both show the same text. Decides nothing.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from bulkhead.run.target import MACHINE
 
 
 def guest_time(run: LoadedRun) -> str:
-    """How long the run was: at least until the newest line, where no clock could be read at its end."""
+    """Length of the run; a lower bound if no clock could be read at its end."""
     at_least = "at least " if run.report.get("guest_ns_by") == "console" else ""
     return at_least + duration(run.report.get("guest_ns"))
 
 
 def verdict_text(run: LoadedRun) -> str:
-    """The last line: what a run has shown, and what it has not."""
+    """The last line of the report: what the run has shown, and what it has not."""
     if not run.ok:
         reasons = len(run.report.get("reasons", []))
         return f"{run.report.get('verdict')}: {reasons} reason{'s' if reasons != 1 else ''} above"
@@ -35,7 +35,8 @@ def verdict_text(run: LoadedRun) -> str:
 
 
 def flows_text(run: LoadedRun) -> str:
-    """What the latencies of flows say: on the emulator they are its host's, or those of cores by turns."""
+    """What the latencies of flows mean: on the emulator they depend on the host, or on cores that run by
+    turns."""
     if run.report.get("on") != MACHINE:
         whose = "of counted time, with one core at a time" if run.own_time else "those of the emulator's host"
         return f"latencies are {whose}: `run --on machine` judges deadlines"
@@ -44,7 +45,7 @@ def flows_text(run: LoadedRun) -> str:
 
 
 def flows_kept(run: LoadedRun) -> bool | None:
-    """Whether every packet was in time; None: this run cannot say, or not of every flow."""
+    """Whether every packet was in time; None: this run cannot tell, or a flow had no packets."""
     if run.report.get("on") != MACHINE:
         return None
     if any(flow["misses"] for flow in run.flows):
@@ -94,7 +95,7 @@ def _kept_text(events: Mapping[str, Any]) -> str:
 
 
 def _beyond_text(overshoot: int) -> str:
-    """Against the budget that held in the period: the hypervisor counts that, whoever changes it."""
+    """Overshoot beyond the budget of the period in which it occurred, as the hypervisor counted it."""
     return f"{count(overshoot)} beyond a period's budget" if overshoot else "never beyond a period's budget"
 
 
@@ -124,18 +125,18 @@ def regulation_text(found: dict[str, Any]) -> str:
 
 
 def shared_core_kept(core: Mapping[str, Any]) -> bool:
-    """Whether all that is promised of a shared core was kept, and nobody waited for it in vain."""
+    """Whether all promises of a shared core were kept and every ready VCPU got the core."""
     return all(promise["kept"] for promise in core["promises"].values()) and not core.get("starved")
 
 
 def expectation_text(one: dict[str, Any]) -> str:
-    """What the system file expects of a domain, and what came of it."""
+    """An expectation of the system file, and what was seen."""
     judged = "" if one["met"] is not None else "; not judged"
     return f"expected {one['expected']}: {one['seen']}{judged}"
 
 
 def shared_core_text(core: dict[str, Any], run: LoadedRun) -> str:
-    """The promises of a core that VCPUs share, and what each of them had of it."""
+    """The promises of a shared core, and each VCPU's share of it."""
     guest_ns = run.rated_ns
     promises = core["promises"]
     said = [
@@ -154,7 +155,7 @@ def shared_core_text(core: dict[str, Any], run: LoadedRun) -> str:
 
 
 def _release_delays(core: dict[str, Any]) -> str:
-    """Old results have none."""
+    """The longest release delays; old results have none."""
     each = [
         f"{vcpu['domain']} {duration(found['max_ns'])}"
         for vcpu in core["vcpus"]
@@ -184,7 +185,7 @@ def interference_text(found: dict[str, Any]) -> str:
 
 
 def mpam_text(mpam: dict[str, Any]) -> str:
-    """What the hypervisor spent on MPAM's components, in one sentence."""
+    """The hypervisor's costs for MPAM's components, in one sentence."""
     number = mpam["components"]
     return (
         f"MPAM {mpam['version']}: {count(mpam['writes'])} writes to {number} component"
@@ -196,7 +197,7 @@ def mpam_text(mpam: dict[str, Any]) -> str:
 
 
 def trust_text(run: LoadedRun) -> str:
-    """What the verdict rests on beside the hypervisor: domains with devices that reach all memory."""
+    """The condition of the verdict: trust in domains with devices that reach all memory. Empty: none."""
     trusted = [
         f"{domain['name']} with the DMA of {_listed(devices)}"
         for domain in run.domains
@@ -206,7 +207,7 @@ def trust_text(run: LoadedRun) -> str:
 
 
 def witness_text(name: str, witness: dict[str, Any]) -> str:
-    """What a witness says, in one sentence."""
+    """A witness's statement, in one sentence."""
     if witness.get("verdict") == "missing":
         return f"no statement ({witness.get('reason')})"
     if name in ("observer", "machine"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How all plots of the page look, and how a figure becomes a piece of SVG.
+"""The style of all plots, and the conversion of a figure to SVG.
 
-Used by `plots`. Text and lines take the color of the page around them, so that one picture suits light and
-dark. No display and no global state of Matplotlib is touched.
+Used by `plots`. Text and lines take the color of the surrounding page, so that a picture suits light and dark
+themes. Needs no display and does not change Matplotlib's global state.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import matplotlib as mpl
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-TEXT = "#010203"  # stands for the page's text color until the SVG is written
+TEXT = "#010203"  # placeholder for the page's text color, replaced in the SVG
 PALETTE = ("#0f8b8d", "#e07a1f", "#8661c1", "#3a7d44", "#c2456f", "#4a7bd0", "#a68a12", "#7d5a4f")
 _HYPERVISOR, _NOBODY = "#8a8f98", "#c9ccd1"
 HEAT = LinearSegmentedColormap.from_list("heat", ["#f3b27a", "#d1495b", "#6b1e3c"])
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
-    "svg.hashsalt": "bulkhead",  # the same plot gives the same bytes
+    "svg.hashsalt": "bulkhead",  # equal plots give equal bytes
     "font.family": "sans-serif",
     "font.size": 9.5,
     "text.color": TEXT,
@@ -42,7 +42,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def owner_color(names: Sequence[str], name: str) -> str:
-    """One color for each owner, the same in all plots of a page."""
+    """Color of an owner, the same in all plots of a page."""
     if name == "hypervisor":
         return _HYPERVISOR
     domains = [n for n in names if n not in ("hypervisor", "nobody")]
@@ -50,7 +50,7 @@ def owner_color(names: Sequence[str], name: str) -> str:
 
 
 def text_on(color: str) -> str:
-    """Black or white, whichever has the higher contrast on it (WCAG 2.2, relative luminance)."""
+    """Black or white, whichever has the higher contrast on `color` (WCAG 2.2, relative luminance)."""
     parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -58,7 +58,7 @@ def text_on(color: str) -> str:
 
 
 def svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
-    """What `draw` puts on a figure of that size, as an `<svg>` element that scales with the page."""
+    """The figure of the given size that `draw` fills, as an `<svg>` element that scales with the page."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=inches, layout="constrained")
         draw(figure)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The template engine behind every page: texts are escaped, and an unknown name in a page is an error."""
+"""The template engine of all pages: texts are escaped, and an unknown name in a page is an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from bulkhead.report.picture import pictures
 
 
 def page_templates() -> Environment:
-    """The templates beside this file, `NAME.html.j2`; for one page, whose pictures are numbered."""
+    """An environment with the templates in this directory, `NAME.html.j2`, for one page, whose pictures it
+    numbers."""
     made = Environment(
         loader=PackageLoader("bulkhead.report", ""),
         autoescape=True,

@@ -32,13 +32,13 @@ from bulkhead.report.sentences import (
     witness_text,
 )
 
-_FILE_WIDTH = 120  # columns when nobody says how many there are
+_FILE_WIDTH = 120  # columns if the output is not a terminal
 WITNESSES = ("observer", "machine", "portions", "mpam", "tables")
 _GOOD, _BAD, _DIM = "green", "bold red", "dim"
 
 
 def show_run(run: LoadedRun, console: Console | None = None) -> None:
-    """Everything about one run; the verdict is the last line."""
+    """Prints everything about one run; the verdict is the last line."""
     console = console or Console(highlight=False)
     if not console.is_terminal:
         console.width = _FILE_WIDTH
@@ -70,7 +70,7 @@ def render_run(run: LoadedRun) -> Group:
 
 
 def _place(directory: Path) -> str:
-    """As short as it can be typed here."""
+    """The path, relative to the current directory if that is possible."""
     here = Path.cwd()
     return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)
 
@@ -102,7 +102,7 @@ def _domains(run: LoadedRun) -> Table:
 
 
 def _mpam(run: LoadedRun) -> list[RenderableType]:
-    """Storage and bandwidth by domain, what that costs, and errors."""
+    """Storage and bandwidth by domain, MPAM's costs, and errors."""
     if run.mpam is None:
         return []
     parts: list[RenderableType] = [Text("")]
@@ -149,7 +149,7 @@ def _attempts(run: LoadedRun) -> Table:
 
 
 def attempts_by_class(attempts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row for each class of attempts, in the order in which they were made."""
+    """One row for each class of attempts, in the order of their first occurrence."""
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(str(attempt["class"]) for attempt in attempts):
         own = [attempt for attempt in attempts if attempt["class"] == name]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run's samples as a trace for Perfetto (or chrome://tracing): which VCPU had a core, when it was
-throttled, and what it counted.
+throttled, and its counts.
 
-Called by `bulkhead trace`. The format is the JSON of Trace Event files: times in microseconds since the
-start, one track for each core, counters beside them.
+Called by `bulkhead trace`. The format is Trace Event JSON: times in microseconds since the start, one track
+for each core, and counters.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from bulkhead.run.samples import Sample
 
 Json = dict[str, Any]
 _PID = 1
-_FIRST_SHARED = 1000  # track of the first VCPU that shares a core
-_MOST = 8  # domains, and VCPUs of each
+_FIRST_SHARED = 1000  # track of the first VCPU on a shared core
+_MOST = 8  # most domains, and most VCPUs of each
 
 
 def trace_of(run: Json) -> Json:
-    """The trace of what `read_samples` gives."""
+    """The trace of the result of `read_samples`."""
     samples: list[Sample] = run["samples"]
     return {
         "displayTimeUnit": "ns",
@@ -45,7 +45,7 @@ def _names(run: Json) -> Iterator[Json]:
 
 
 def _shared(run: Json) -> set[int]:
-    """Cores with VCPUs of several domains: there each has a track of its own."""
+    """Cores with VCPUs of several domains; on these each VCPU has a track of its own."""
     return {core["core"] for core in run["cores"] if core["shared"]}
 
 
@@ -63,12 +63,12 @@ def _meta(name: str, tid: int, value: str) -> Json:
 
 
 def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
-    """In the order of time on each core. A sample is of the period that ends with it."""
+    """Events in order of time on each core. A sample describes the period that ends at its time."""
     hz, start = run["counter_hz"], run["started_at"]
-    ended: dict[int, int] = {}  # track: end of the sample before
+    ended: dict[int, int] = {}  # by track: end of the previous sample
     teller = min(
         (s.core for s in samples if s.global_events), default=None
-    )  # all say the same of the regulator
+    )  # all have the same values of the regulator
 
     def us(ticks: int) -> float:
         return float(round(ticks * 1e6 / hz, 3))
@@ -101,7 +101,7 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
 
 
 def _counters(sample: Sample, place: str, found: Json, at: float, seconds: float) -> Iterator[Json]:
-    """Values of the period that begins at `at`."""
+    """Counter values of the period that begins at `at` (in us)."""
     yield _counter(f"{place}: {found.get('event') or 'events'}", at, sample.events)
     if found.get("event_bytes"):
         rate = sample.events * found["event_bytes"] / seconds / 1e6

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hostile guest says it has tried: lines `attempt {...}`, and `attempts {...}` at its start and end.
+"""Attempts that a hostile guest reports: lines `attempt {...}`, and `attempts {...}` at its start and end.
 
-Fed by the console parser, read by the result. The lines come from the very domain that misbehaves: what is
-not exactly as expected is counted as damaged, and never believed.
+Fed by the console parser, read by the result. The lines come from the misbehaving domain itself: a line that
+is not exactly as expected is counted as damaged and not used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from bulkhead.results.run import AttemptResult
 
-_LINE_LIMIT = 400  # characters; the guest's own limit is below it
+_LINE_LIMIT = 400  # in characters; the guest's own limit is smaller
 _RECORD_LIMIT = 2000
 _WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
 _HEX = re.compile(r"[0-9a-f]{1,16}\Z")
@@ -24,7 +24,7 @@ _PLAN = "attempts "
 
 @dataclass(frozen=True)
 class Attempt:
-    """One way to break out, and one outcome of it."""
+    """One kind of attempt with one outcome."""
 
     kind: str
     what: str
@@ -49,15 +49,15 @@ class Attempt:
 
 @dataclass
 class AttemptLog:
-    """All that one domain has said about its attempts."""
+    """All that one domain has reported about its attempts."""
 
     attempts: list[Attempt] = field(default_factory=list)
     planned: int | None = None
-    final: dict[str, int] | None = None  # what it says at its end
+    final: dict[str, int] | None = None  # totals that it reports at its end
     damaged: int = 0
 
     def take(self, line: str) -> None:
-        """A complete line of the domain; others than those of attempts are ignored."""
+        """Processes a complete line of the domain; lines that are not about attempts are ignored."""
         if not line.startswith((_RECORD, _PLAN)):
             return
         if len(line) > _LINE_LIMIT or len(self.attempts) >= _RECORD_LIMIT:
@@ -104,7 +104,7 @@ class AttemptLog:
         return False
 
     def reasons(self, domain: str) -> list[str]:
-        """Why these attempts do not show that the domain is contained; empty if there were none."""
+        """Why these attempts do not show that the domain is contained; empty if it reported none."""
         if self.planned is None and self.final is None and not self.attempts and not self.damaged:
             return []
         reasons = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways in which the emulator's machine comes to a package: by itself, by a boot loader, or by firmware.
+"""The ways to boot a package on the emulator: loaded directly, by a boot loader, or by firmware.
 
-Called by `prepare` and by tests. It only says what the command line of the emulator and the answers on its
-serial line are; `bulkhead.env` knows where loaders and firmware come from.
+Called by `prepare` and by tests. It provides the emulator's command line and the answers on its serial line;
+`bulkhead.env` finds loaders and firmware.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ WAYS = {
     U_BOOT: "U-Boot reads the raw image from a disk and starts it.",
     FIRMWARE: "Firmware at EL3 starts the raw image, and serves PSCI.",
 }
-_BOARD = "virt"  # which the loader and the firmware are for
-_FIRMWARE_PACKAGE_PA = 0x4020_0000  # PACKAGE_PA of tests/firmware/firmware.h
+_BOARD = "virt"  # the board of the loader and the firmware
+_FIRMWARE_PACKAGE_PA = 0x4020_0000  # as PACKAGE_PA of tests/firmware/firmware.h
 
 
 class NotBootable(BulkheadError):
-    """This system cannot be started in that way; the message is for the user."""
+    """This system cannot be booted in this way; the message is for the user."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What to type when the serial line shows something."""
+    """Text to type when the serial line shows `awaited`."""
 
     awaited: bytes
     typed: bytes
@@ -40,9 +40,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Boot:
-    """What a way to boot means for the emulator."""
+    """Arguments of the emulator for a way to boot."""
 
-    machine: str  # as for -machine
+    machine: str  # value of -machine
     arguments: tuple[str, ...]
     answers: tuple[Answer, ...] = ()
 
@@ -53,7 +53,7 @@ def in_one_piece(way: str) -> bool:
 
 
 def boot_by(way: str, machine: str, *, elf: Path, image: Path | None, load_pa: int) -> Boot:
-    """Start `elf` or `image`, whose load area is at `load_pa`. Raises NotBootable or MissingTool."""
+    """How to start `elf` or `image`, whose load area is at `load_pa`. Raises NotBootable or MissingTool."""
     if way == ELF:
         return Boot(machine, ("-kernel", str(elf)))
     assert image is not None, "built in one piece"
@@ -69,7 +69,8 @@ def boot_by(way: str, machine: str, *, elf: Path, image: Path | None, load_pa: i
 
 
 def _by_u_boot(machine: str, image: Path, load_pa: int) -> Boot:
-    """The image is the content of a disk, without a file system, and is typed in to be started from there."""
+    """U-Boot reads the image from a disk without file system; the commands for that are typed on the serial
+    line."""
     blocks = -(-image.stat().st_size // 512)
     command = f"virtio scan; virtio read {load_pa:x} 0 {blocks:x}; booti {load_pa:x} - ${{fdtcontroladdr}}\r"
     disk = f"if=none,id=package,format=raw,readonly=on,file={_quoted(image)}"
@@ -94,19 +95,19 @@ def _by_firmware(machine: str, image: Path) -> Boot:
 
 
 def _quoted(path: Path) -> str:
-    """A comma separates arguments; in a value it is doubled."""
+    """Doubles commas, which separate arguments."""
     return str(path).replace(",", ",,")
 
 
 class Typist:
-    """Answers what the serial line shows, each question once and in order."""
+    """Answers questions on the serial line, each once and in order."""
 
     def __init__(self, answers: tuple[Answer, ...]) -> None:
         self._answers = list(answers)
         self._seen = b""
 
     def feed(self, data: bytes) -> bytes:
-        """The next bytes from the line; returns what to type now."""
+        """Takes the next bytes of the line; returns the bytes to type now."""
         typed = b""
         self._seen += data
         while self._answers and self._answers[0].awaited in self._seen:

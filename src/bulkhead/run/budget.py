@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a domain kept to its budget: the object `events` of a run's result.
+"""How a domain kept its budget: the object `events` of a run's result.
 
-Called by `result` with what the hypervisor wrote in its statistics pages. A domain's VCPUs are each on a
-core of their own; what they share is the budget, not the period's count.
+Called by `result` with the hypervisor's statistics pages. Each of a domain's VCPUs is on a core of its own.
+VCPUs may share the budget, but each counts its own events.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from bulkhead.run.status import BudgetStatus, CoreStatus, RegulationStatus
 
 
 def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) -> EventsResult:
-    """The budget in each period, of all VCPUs together if `shared`; then sums and maxima over them.
+    """The object `events`: the budget in each period (of all VCPUs together if `shared`), then sums and
+    maxima over VCPUs.
 
-    `latest`: what a manager made of it. `accesses`: the second budget, of other events than the first.
+    `latest`: the budget after changes by a manager. `accesses`: the second budget, of other events than the
+    first.
     """
     vcpus = [core.budget for core in cores if core.budget is not None]
     beyond = sum(one.overshoot_periods for one in vcpus)
@@ -50,7 +52,7 @@ def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) ->
 
 
 def _counted(one: BudgetStatus, budget: Budget) -> int:
-    """Of events of one kind."""
+    """Events of the first budget's kind."""
     return one.events - one.second_events if budget.counts == "accesses" else one.events
 
 
@@ -63,7 +65,7 @@ def _accesses(budget: Budget, vcpus: Sequence[BudgetStatus]) -> AccessesResult:
 
 
 def budget_reasons(name: str, budget: Budget, cores: Sequence[CoreStatus]) -> list[str]:
-    """Why the promise of events in each period was broken."""
+    """Why the promise of events in each period was broken; empty if it was kept."""
     late = sum(core.budget.late_periods for core in cores if core.budget is not None)
     if not late:
         return []
@@ -83,7 +85,7 @@ def _vcpu(number: int, one: BudgetStatus, budget: Budget) -> VcpuEventsResult:
         "throttled_ns": one.throttled_ns,
     }
     limits = one.limits
-    if limits is not None and limits.least != U64_MAX:  # a core that only counts has none
+    if limits is not None and limits.least != U64_MAX:  # a core that only counts has no limits
         found["budget_min"] = limits.least
         found["budget_mean"] = limits.mean
         found["budget_max"] = limits.most

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After a run: reads what it left, asks the witnesses, and writes the run's files.
+"""After a run: reads what the run left, calls the witnesses, and writes the run's files.
 
-Called by the command `run` and by tests with a made-up outcome. Writes into the run's directory alone.
+Called by the command `run`, and by tests with an artificial outcome. Writes only into the run's directory.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def conclude(
     commit: str,
     solo: Mapping[str, SimulatedResult] | None = None,
 ) -> RunResult:
-    """The result of a run, also written as report.json; run.json has what varies from run to run."""
+    """The result of a run, also written as report.json. run.json gets what varies between equal runs."""
     image = outcome.image
     pages = [image.bytes_at(pa) for pa in target.status_frames] if image else []
     status = read_status(target.layout, pages)
@@ -68,7 +68,7 @@ def conclude(
 
 
 def simulated_result(target: Target, outcome: RunOutcome) -> SimulatedResult | None:
-    """What the simulated machine counted; None if it was another one, or did not get so far."""
+    """The simulated machine's counts; None if the run was on the emulator or ended too early."""
     if outcome.simulated is None:
         return None
     owners = _owners(target)
@@ -85,7 +85,7 @@ def _owners(target: Target) -> list[str]:
 
 
 def _hand(target: Target) -> int | None:
-    """The broker as an owner, where it has the hypervisor's colors."""
+    """The broker's number as owner if it has colors of the hypervisor, else None."""
     promise = target.promise
     for owner, domain in enumerate(promise.domains, FIRST_DOMAIN):
         if promise.exchange is not None and domain.name == promise.exchange.broker:
@@ -115,7 +115,7 @@ def _witness(target: Target, outcome: RunOutcome, status: SystemStatus | str) ->
 
 
 def _about(target: Target, outcome: RunOutcome) -> dict[str, Any]:
-    """What differs between two runs that are otherwise the same."""
+    """Contents of run.json: what differs between two otherwise equal runs."""
     return {
         "wall_s": round(outcome.wall_s, 3),
         "qemu_version": outcome.qemu_version,

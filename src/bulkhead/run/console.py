@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the one serial line of a running system apart into the lines of its domains.
+"""Splits the single serial line of a running system into the lines of its domains.
 
-Fed by the session with whatever bytes arrive. The text is the guests': it is never trusted to be well
-formed, and a tag counts only at the start of a line, where the hypervisor alone can write one. The hypervisor
-makes visible what is not printable ASCII (hypervisor/console/console_line.h); bytes of a boot loader, of
-firmware and of a domain that has the terminal for itself come as they are.
+The session feeds it with bytes as they arrive. Guests write the text, so it may be malformed. A tag counts
+only at the start of a line, where only the hypervisor can write. The hypervisor replaces characters that are
+not printable ASCII (hypervisor/console/console_line.h); bytes of a boot loader, of firmware and of a domain
+with a raw console arrive unchanged.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from bulkhead.run.attempts import AttemptLog
 
 HYPERVISOR = "bulkhead"
 READY = "bulkhead: ready"
-TIME_LINE = "this is the time"  # hypervisor/console/console.h
+TIME_LINE = "this is the time"  # as in hypervisor/console/console.h
 _TAG = re.compile(
     r"\[(?P<name>[^\s\[\]+]+)(?P<more>\+?) +(?P<s>\d{1,9})\.(?P<us>\d{6})\] ?(?P<text>.*)", re.DOTALL
 )
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 _PROMPT = re.compile(r"(?:^|\r)[~/] # ?")
 _REPORT = "report "
-_LINE_LIMIT = 64 * 1024  # a line that long is cut: a guest must not fill the tool's memory
+_LINE_LIMIT = 64 * 1024  # longer lines are split: a guest must not fill the tool's memory
 _REPORT_DEPTH = 16
-_KEPT_LINES = 1000  # last lines kept for each domain; all of them are in console.log
+_KEPT_LINES = 1000  # the last lines of each domain; console.log has all of them
 
 
 @dataclass(frozen=True)
 class ConsoleLine:
-    """One physical line. `domain` is None where no tag stood (firmware, or noise on the line)."""
+    """One physical line. `domain` is None if it has no tag (firmware, or noise on the line)."""
 
     domain: str | None
     time_ns: int
@@ -45,7 +45,7 @@ class ConsoleLine:
 
 @dataclass
 class ConsoleLog:
-    """What one domain has said so far."""
+    """The output of one domain so far."""
 
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
     line_count: int = 0
@@ -53,19 +53,19 @@ class ConsoleLog:
     prompt_ns: int | None = None
     report: dict[str, object] | None = None
     attempts: AttemptLog = field(default_factory=AttemptLog)
-    pending: str = ""  # the last line, which a continuation may still extend
-    # Texts that a line has had, and when first; None: of who has the terminal for itself that is not known.
+    pending: str = ""  # the last line, which a continuation may extend
+    # Watched texts that a line contained, with the time of the first; None: unknown (raw console).
     seen: dict[str, int | None] = field(default_factory=dict)
 
 
 def plain(text: str) -> str:
-    """Without terminal escape sequences."""
+    """The text without terminal escape sequences."""
     return _ESCAPE.sub("", text)
 
 
 def visible(text: str) -> str:
-    """Safe to show on a terminal: characters that are not printable in the hypervisor's form (`^[`, `\\x9b`),
-    or by their code point. A tabulator becomes a blank."""
+    """Text that is safe to show on a terminal: characters that are not printable appear in the hypervisor's
+    form (`^[`, `\\x9b`) or by their code point. A tab becomes a space."""
     return "".join(char if char.isprintable() else _code(ord(char)) for char in text.replace("\t", " "))
 
 
@@ -76,10 +76,10 @@ def _code(point: int) -> str:
 
 
 class ConsoleParser:
-    """Give it bytes; read `domains`. `on_line` is called for each physical line that ended.
+    """Takes bytes; the results are in `domains`. `on_line` is called for each physical line that ended.
 
-    `raw` is the domain that has the terminal for itself: lines without a tag are its own, and their time is
-    not known. It can imitate the hypervisor's tag. `watched`: of each domain, texts to be looked for.
+    `raw`: the domain with a raw console. Lines without a tag are its own, and their time is not known. It can
+    imitate the hypervisor's tag. `watched`: for each domain, texts to search for.
     """
 
     def __init__(
@@ -94,16 +94,16 @@ class ConsoleParser:
         self._tagged = (HYPERVISOR,) if raw is not None else tuple(self.domains)
         self.untagged: deque[str] = deque(maxlen=_KEPT_LINES)
         self.time_ns = 0  # of the newest tag
-        self.told_ns: int | None = None  # what the hypervisor last answered when it was asked for the time
+        self.told_ns: int | None = None  # the hypervisor's last answer to a question for the time
         self._on_line = on_line
         self._raw = raw
         self._watched = {name: tuple(texts) for name, texts in (watched or {}).items()}
         self._buffer = b""
-        self._cut = False  # the buffer continues a line of which a part was taken already
+        self._cut = False  # the buffer continues a line whose beginning was processed already
         self._cut_domain: str | None = None
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes from the line, in pieces of any size."""
+        """Processes the next bytes of the line, in pieces of any size."""
         *complete, rest = (self._buffer + data).split(b"\n")
         for raw in complete:
             self._take(raw)
@@ -115,7 +115,7 @@ class ConsoleParser:
         self._look_for_prompt(rest)
 
     def finish(self) -> None:
-        """The line is dead: what is pending is all that there will be."""
+        """The line has ended: processes what is pending."""
         if self._buffer:
             self._take(self._buffer)
             self._buffer = b""
@@ -131,7 +131,7 @@ class ConsoleParser:
             return
         console = self.domains[line.domain]
         self.time_ns = max(self.time_ns, line.time_ns)
-        # Who has the terminal for itself can write that line, too.
+        # A domain with a raw console can write this line, too.
         if line.domain == HYPERVISOR and line.text == TIME_LINE and self._raw is None:
             self.told_ns = line.time_ns
         if not line.continues:
@@ -144,7 +144,7 @@ class ConsoleParser:
         text = raw.decode("utf-8", "backslashreplace").removesuffix("\r")
         if self._cut:
             return ConsoleLine(self._cut_domain, self.time_ns, True, text)
-        # Bytes that the UART lost or noise before a tag can only be at the start of all output.
+        # Noise or lost bytes before a tag occur only at the start of all output.
         match = _TAG.match(text)
         domain = match["name"] if match and match["name"] in self._tagged else None
         self._cut_domain = domain or self._raw
@@ -154,7 +154,7 @@ class ConsoleParser:
         return ConsoleLine(domain, time_ns, match["more"] == "+", match["text"])
 
     def _look_for_prompt(self, rest: bytes) -> None:
-        """A prompt has no newline: look at what has come of the current line."""
+        """A prompt has no newline: examine the incomplete current line."""
         if not rest or self._cut:
             return
         line = self._parse(rest)
@@ -190,13 +190,14 @@ class ConsoleParser:
         console.lines.append(text)
         console.attempts.take(text)
         if text.startswith(_REPORT):
-            # Not a report after all, or a damaged one: the last good one stays.
+            # Not a report, or a damaged one: keep the last good one.
             with contextlib.suppress(ValueError, RecursionError):
                 console.report = _report(text.removeprefix(_REPORT))
 
 
 def _report(text: str) -> dict[str, object]:
-    """A guest's report, if it can stand in the run's own result: an object, finite, text that is Unicode."""
+    """A guest's report if it can be part of the run's result: an object with finite numbers and valid
+    Unicode. Raises ValueError."""
     found = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     if not isinstance(found, dict):
         raise ValueError("a report is an object")
@@ -216,7 +217,8 @@ def _finite(text: str) -> float:
 
 
 def _check(value: object, depth: int) -> None:
-    """Refuse what other readers of JSON would stumble over: deep nesting, huge numbers, half a character."""
+    """Raises ValueError for what other JSON readers cannot process: deep nesting, huge numbers, lone
+    surrogates."""
     if isinstance(value, (dict, list)) and not depth:
         raise ValueError("is nested too deeply")
     if isinstance(value, dict):

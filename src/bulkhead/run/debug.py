@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A debugger on one guest: the emulator's stub, and a script with which GDB sees that domain alone.
+"""A debugger for one guest: the emulator's GDB stub, and a script with which GDB shows that domain only.
 
-Called by `prepare` for `run --gdb DOMAIN[:PORT]`. The stub shows the emulator's cores as threads, and an
-address stands for whatever the core has there when it comes by, so guests with the same addresses are told
-apart by their threads.
+Called by `prepare` for `run --gdb DOMAIN[:PORT]`. The stub shows the emulator's cores as threads. An address
+refers to the current mapping of the core that executes it, so guests with equal addresses are distinguished
+by thread.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from bulkhead.errors import InvalidInput
 
 DEBUGGER = "gdb-multiarch"
 DEFAULT_PORT = 1234
-_HOST = "127.0.0.1"  # nobody else's: a debugger can do anything to the machine
+_HOST = "127.0.0.1"  # local only: a debugger has full control of the machine
 
 
 class BadDebugger(InvalidInput):
-    """What `--gdb` says cannot be."""
+    """The value of `--gdb` is not valid."""
 
 
 @dataclass(frozen=True)
 class Debugger:
-    """Whom `--gdb` asks for."""
+    """The domain and port that `--gdb` names."""
 
     domain: str
     port: int = DEFAULT_PORT
 
     @property
     def stub(self) -> str:
-        """As for the emulator's `-gdb`."""
+        """Value for the emulator's `-gdb`."""
         return f"tcp:{_HOST}:{self.port}"
 
 
 @dataclass(frozen=True)
 class DebugProgram:
-    """A domain's ELF file with its symbols, and how far it was moved from its addresses."""
+    """A domain's ELF file with its symbols, and the offset by which it was moved."""
 
     path: Path
     moved: int = 0
@@ -56,9 +56,10 @@ def parse_debugger(text: str) -> Debugger:
 
 
 def gdb_script(debugger: Debugger, cores: Sequence[int], entry: int, program: DebugProgram | None) -> str:
-    """What GDB reads with `-x`: connects, defines `guest-break`, and stops at the guest's first instruction.
+    """The script for GDB's `-x`: connects, defines `guest-break`, and stops at the guest's first instruction.
 
-    `cores`: of the domain's VCPUs, the first one's first."""
+    `cores`: cores of the domain's VCPUs, in the order of VCPUs.
+    """
     threads = [core + 1 for core in cores]
     here = " || ".join(f"$_thread == {thread}" for thread in threads)
     shown = f"Threads of the domain: {', '.join(map(str, threads))}."
@@ -86,5 +87,5 @@ def _symbols(program: DebugProgram) -> list[str]:
 
 
 def gdb_command(script: Path) -> str:
-    """What the user types."""
+    """The command that the user types."""
     return f"{DEBUGGER} -x {shlex.quote(str(script))}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a run's files go, and that two runs at once never share a directory.
+"""Directories of runs: two concurrent runs never share one.
 
-Called by the commands `run`, `bench` and `top`. A later run of the same kind replaces an earlier one's
-files; a directory that is not a run's is never emptied, because it may hold what somebody needs.
+Called by the commands `run`, `bench` and `top`. A later run of the same kind replaces an earlier run's files.
+A directory that is not a run's is never emptied, since it may hold a user's files.
 """
 
 from __future__ import annotations
@@ -18,20 +18,18 @@ from typing import TextIO
 from bulkhead.errors import BulkheadError
 
 _MOST_AT_ONCE = 64
-_LOCK = ".lock"  # also tells a run's directory from any other
-_ASKED_S = 0.02  # whoever asks whether a run has the directory holds the lock for far less
+_LOCK = ".lock"  # also marks a directory as a run's
+_ASKED_S = 0.02  # longer than a query of the lock holds it
 
 
 class NotUsable(BulkheadError):
-    """No run can go there; the message is for the user."""
+    """The directory cannot be used for a run; the message is for the user."""
 
 
 @contextmanager
 def run_directory(parent: Path, name: str) -> Iterator[Path]:
-    """`parent/name`, or `parent/name.2` and so on while others run there; empty but for its lock.
-
-    Raises NotUsable.
-    """
+    """`parent/name`, or `parent/name.2` and so on while other runs use it; empty except for its lock. Raises
+    NotUsable."""
     for number in range(1, _MOST_AT_ONCE + 1):
         directory = parent / (name if number == 1 else f"{name}.{number}")
         with _lock_file(directory) as lock:
@@ -44,7 +42,8 @@ def run_directory(parent: Path, name: str) -> Iterator[Path]:
 
 
 def _taken(lock: TextIO) -> bool:
-    """Whether the lock is ours now. Twice refused, another run has it: `is_in_use` holds it for a moment."""
+    """Tries to take the lock. A query by `is_in_use` holds it only briefly, so it is tried twice before
+    another run is assumed."""
     for pause_s in (_ASKED_S, 0.0):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -56,10 +55,11 @@ def _taken(lock: TextIO) -> bool:
 
 
 def is_in_use(directory: Path) -> bool:
-    """Whether a run has the directory now. It has until its process ends, however that ends."""
+    """Whether a run uses the directory now. The lock is released when the run's process ends for any
+    reason."""
     try:
         with (directory / _LOCK).open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once, by the closing
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # closing the file releases it at once
     except BlockingIOError:
         return True
     except OSError:
@@ -68,7 +68,7 @@ def is_in_use(directory: Path) -> bool:
 
 
 def _lock_file(directory: Path) -> TextIO:
-    """Open its lock, if it is new, empty, or was a run's before."""
+    """Opens the lock file of a directory that is new, empty, or a run's. Raises NotUsable."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if not (directory / _LOCK).is_file() and next(directory.iterdir(), None) is not None:

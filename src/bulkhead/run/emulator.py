@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One emulator process: its command line, its channels (serial line, QMP, on demand qtest) and its end.
+"""One emulator process: its command line, its channels (serial line, QMP, optionally qtest) and its end.
 
-Used by the session as an asynchronous context. Whatever happens inside, no process is left: the channels
-are inherited descriptors without names in the file system, and the kernel ends the emulator with its parent.
+The session uses it as an asynchronous context. No process is left in any case: the channels are inherited
+descriptors without names in the file system, and the kernel ends the emulator together with its parent.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from bulkhead.env.child import die_with_parent
 from bulkhead.errors import BulkheadError
 from bulkhead.run.boot import Answer
 
-ANSWER_TIMEOUT_S = 60.0  # of one QMP command; the emulator can be slow under a plugin, but not that slow
+ANSWER_TIMEOUT_S = 60.0  # for one QMP command; with a plugin the emulator is slow, but not that slow
 _CONNECT_TIMEOUT_S = 60.0
-_QUIT_TIMEOUT_S = 120.0  # the observer writes its results at the emulator's exit
+_QUIT_TIMEOUT_S = 120.0  # the observer writes its results when the emulator exits
 
-# What the emulator does with a channel.
+# The emulator's arguments for each channel.
 _USES = {
     "serial": ("-serial", "chardev:serial"),
     "control": ("-mon", "chardev=control,mode=control"),
@@ -38,25 +38,25 @@ class EmulatorError(BulkheadError):
 
 @dataclass(frozen=True)
 class EmulatedMachine:
-    """What the emulator is to be, apart from its channels."""
+    """The emulator's configuration, without its channels."""
 
     binary: Path
-    machine: str  # as for -machine
+    machine: str  # value of -machine
     cpu: str | None
     cores: int
     ram_bytes: int
     kernel: Path
-    observer: str | None = None  # as for -plugin
+    observer: str | None = None  # value of -plugin
     icount: bool = False
     seed: int = 0
-    start: tuple[str, ...] = ()  # arguments that replace `-kernel`: another way to come to the package
-    answers: tuple[Answer, ...] = ()  # to type on the serial line, for a loader that must be told
-    gicv2: bool = False  # its interrupt controller: nudge.py
-    debugger: str | None = None  # as for -gdb; then it waits for whoever connects there
+    start: tuple[str, ...] = ()  # arguments in place of `-kernel`, for other ways to boot
+    answers: tuple[Answer, ...] = ()  # text to type on the serial line, for a boot loader
+    gicv2: bool = False  # it has a GICv2 (see nudge.py)
+    debugger: str | None = None  # value of -gdb; the emulator then waits for a debugger
 
     def arguments(self) -> list[str]:
-        """The command line without the channels: what a user can repeat."""
-        # Memory callbacks carry the right core only with one thread per core.
+        """The command line without the channels, which a user can repeat."""
+        # The plugin's memory callbacks report the right core only with one thread per core.
         threads = "multi" if self.observer and not self.icount else None
         return [
             str(self.binary),
@@ -83,13 +83,14 @@ class RunningEmulator:
     qmp: QMPClient
     shutdown: EventListener
     log: Path
-    # Inputs of devices can be set by it, in QEMU's qtest protocol; None if it was not asked for.
+    # Sets inputs of devices by QEMU's qtest protocol; None if not requested.
     lines: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def command(self, name: str, arguments: dict[str, object] | None = None) -> object:
-        """One QMP command; anything but its result is an EmulatorError."""
+        """Executes one QMP command. Raises EmulatorError if it does not return a result."""
         try:
-            # Not wait_for: cancelled just as the answer comes, it forgets that it was (bpo-37658).
+            # Not wait_for: if it is cancelled just when the answer arrives, the cancellation is lost
+            # (bpo-37658).
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 return await self.qmp.execute(name, arguments)
         except TimeoutError:
@@ -106,7 +107,7 @@ class RunningEmulator:
         return ".".join(str(numbers[k]) for k in ("major", "minor", "micro")) if numbers else "unknown"
 
     async def quit(self) -> None:
-        """End the emulator in order, so that its plugin can write what it has."""
+        """End the emulator regularly, so that its plugin can write its results."""
         with contextlib.suppress(EmulatorError):
             await self.command("quit")
         try:
@@ -117,12 +118,12 @@ class RunningEmulator:
             ) from None
 
     def kill(self) -> None:
-        """At once, from any state; also callable from a signal handler of the loop."""
+        """Kill the emulator at once, in any state; may also be called from a signal handler of the loop."""
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
 
     def last_words(self) -> str:
-        """The end of what the emulator wrote to its standard error, as the tail of a sentence."""
+        """The end of the emulator's standard error, as the end of a sentence."""
         return _last_words(self.log)
 
 
@@ -141,9 +142,9 @@ def _last_words(log: Path) -> str:
 
 @contextlib.asynccontextmanager
 async def start(arguments: list[str], log: Path, lines: bool = False) -> AsyncIterator[RunningEmulator]:
-    """Start it with its processors halted (`cont` lets them go), connected to its channels.
+    """Start the emulator with halted processors (`cont` starts them), connected to its channels.
 
-    `lines`: the caller sets inputs of devices.
+    `lines`: add the channel that sets inputs of devices.
     """
     channels = ["serial", "control", *(["lines"] if lines else [])]
     ends = [socket.socketpair() for _ in channels]
@@ -194,7 +195,7 @@ async def _spawn(command: list[str], far: tuple[int, ...], log: Path) -> asyncio
                 stderr=stderr,
                 pass_fds=far,
                 preexec_fn=die_with_parent,
-                start_new_session=True,  # Ctrl-C is for this program; it ends the emulator in order
+                start_new_session=True,  # Ctrl-C is for this program only, which ends the emulator
             )
         except OSError as error:
             raise EmulatorError(f"cannot start {command[0]}: {error.strerror}") from error

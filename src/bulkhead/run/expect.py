@@ -2,8 +2,9 @@
 """Whether a run showed what `expect` of its system file asks for: ready, throttled, slowdown, release_delay,
 report, line.
 
-Called by `result` with what is already known of each domain; it judges the state in which a domain may end.
-A run cannot show everything: budgets may be off, or times not compared. That is not judged, and says so.
+Called by `result` with the data of each domain; `result` itself judges the state in which a domain may end.
+Not every run can show everything: budgets may be off, or times not comparable. These expectations are
+reported as not judged.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from bulkhead.run.target import QEMU, DomainTarget, RunOptions
 def expectations(
     targets: Sequence[DomainTarget], domains: Sequence[Mapping[str, object]], options: RunOptions
 ) -> list[ExpectedResult]:
-    """One object for each thing that was expected: `domain`, `what`, `expected`, `seen`, and `met`, which is
-    null where this run cannot show it."""
+    """One object for each expectation: `domain`, `what`, `expected`, `seen`, and `met`, which is None if this
+    run cannot show it."""
     found: list[ExpectedResult] = []
     for target, domain in zip(targets, domains, strict=True):
         if target.expects is not None:
@@ -33,7 +34,7 @@ def expectations(
 
 
 def expectation_reasons(found: Sequence[ExpectedResult]) -> list[str]:
-    """Why a run did not show what it was expected to show."""
+    """Expectations that were not met, as reasons."""
     return [
         f"domain {one['domain']}: expected {one['expected']}, but {one['seen']}"
         for one in found
@@ -42,7 +43,7 @@ def expectation_reasons(found: Sequence[ExpectedResult]) -> list[str]:
 
 
 class _Seen(NamedTuple):
-    """One thing that was expected of a domain, and what was seen of it."""
+    """One expectation of a domain, and what was seen."""
 
     what: str
     expected: str
@@ -108,7 +109,8 @@ def _slowdown(most: float, domain: Mapping[str, object], options: RunOptions) ->
 
 
 def _release_delay(most_ns: int, domain: Mapping[str, object], options: RunOptions) -> _Seen:
-    """Of a program that reports its `jitter_ns`: from the moment for which it has set its timer."""
+    """Release delay of a program that reports `jitter_ns`: measured from the time for which it set its
+    timer."""
     expected = f"release delays of at most {_time(most_ns)}"
     if options.on == QEMU and not options.icount:
         return _Seen("release_delay", expected, "the emulator's time is the host's (`--icount`)", None)

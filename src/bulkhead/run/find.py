@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which run a user means: the directory of one, or a system file, of which it is the latest.
+"""Finds the run that a user means: the directory of one, or a system file, which means its latest run.
 
 Called by `top` and `trace`.
 """
@@ -15,7 +15,7 @@ from bulkhead.run.directory import is_in_use
 
 
 class NoRun(BulkheadError):
-    """There is none; the message is for the user."""
+    """There is no such run; the message is for the user."""
 
 
 def find_run(given: Path, wanted: str) -> Path:
@@ -47,7 +47,8 @@ def find_run(given: Path, wanted: str) -> Path:
 
 
 def _goes_on(directory: Path, wanted: str) -> str:
-    """Samples are written when a run ends, the live table from the start where a domain has a budget."""
+    """Message for a run that has not ended. Samples are written when a run ends; the live table is written
+    from the start if a domain has a budget."""
     return f"{directory}: the run goes on and has written no {wanted} yet: wait for its end"
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of each flow, from the statistics page.
+"""The results of each flow, from the statistics page.
 
-Called by `result`. Latencies count from a packet's release (when its sender may have it in the queue) to the
-notification of its receiver. Only the simulated machine has a time in which a missed deadline says something:
-the emulator's follows the host."""
+Called by `result`. Latencies are from a packet's release (when its sender may have it in the queue) to the
+notification of its receiver. Missed deadlines count only on the simulated machine: the emulator's time
+follows the host.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ Json = dict[str, object]
 def flows_of(
     targets: Sequence[FlowTarget], statuses: Sequence[FlowStatus], domains: Sequence[str]
 ) -> list[tuple[FlowTarget, FlowStatus]]:
-    """The flows of the system file, in its order, and those that a manager has added. One that another has
-    taken the place of is not known any more."""
+    """Flows of the system file, in its order, and those that a manager has added. A flow whose place another
+    has taken is left out."""
     found = []
     for number, status in enumerate(statuses):
         if status.state == "none":
@@ -51,18 +52,18 @@ def _is(target: FlowTarget, status: FlowStatus, domains: Sequence[str]) -> bool:
 
 
 def flows_json(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[FlowResult]:
-    """One object for each flow."""
+    """One JSON object for each flow."""
     return [_one(target, status) for target, status in flows]
 
 
 def flow_reasons(
     flows: Sequence[tuple[FlowTarget, FlowStatus]], on: str, unheard_ns: Mapping[str, int], transfer_ns: int
 ) -> list[str]:
-    """Why flows make a run fail.
+    """Reasons why flows make a run fail.
 
-    Nobody has counted as late what the broker owed at the end: `unheard_ns` by domain, since its first
-    notification that the broker had not heard; `transfer_ns`, since the engine began its transfer. Flows that
-    have ended are owed nothing.
+    Packets that the broker had not handled at the end are not counted as late, so their waiting time is
+    checked here. `unheard_ns`: by domain, time since its first notification that the broker had not heard.
+    `transfer_ns`: time since the start of the engine's transfer. Closed flows are not checked.
     """
     if on != MACHINE:
         return []
@@ -87,7 +88,7 @@ def flow_reasons(
 
 
 def flows_without_packets(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[str]:
-    """What a run does not show, though nothing was broken: a deadline that no packet has met or missed."""
+    """Remarks on flows whose deadline the run did not test, because no packet moved."""
     return [
         f"flow {target.name}: no packet moved, so its deadline was not tried"
         for target, status in flows
@@ -96,7 +97,7 @@ def flows_without_packets(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> lis
 
 
 def _latency(status: FlowStatus) -> MinMeanMaxResult:
-    """From release to notification; nothing where nothing has come."""
+    """Latency from release to notification in ns; None without packets."""
     if status.packets == 0:
         return {"min": None, "mean": None, "max": None}
     mean = status.latency_sum_ns // status.packets

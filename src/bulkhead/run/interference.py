@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an attack reached a real-time domain: what it measured before and after it began, side by side.
+"""Whether an attack affected a real-time domain: its measurements before and during the attack, side by side.
 
-From the report of a domain that measures two windows (`periodic` with `before_us`). Its jitter is shown as
-it is: on a busy host most of it is the host's. The exits of its core are counted events, so they must be the
-same.
+The data come from the report of a domain that measures two windows (`periodic` with `before_us`). Jitter is
+only shown: on a busy host most of it comes from the host. Exits of its core are counted, so they must not
+differ.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from bulkhead.results.run import InterferenceResult
 Json = dict[str, object]
 
 WINDOWS = ("before", "after")
-# Of its own making: its output, and its questions for these very counts.
+# Exits that the domain causes itself: its output, and its queries of these counts.
 OWN_EXITS = frozenset({"uart_access", "hvc"})
-_EDGE_EVENTS = 2  # a window may cut an event off at each end
+_EDGE_EVENTS = 2  # a window may cut off an event at each end
 
 
 def interference(domain: str, report: object, reasons: Sequence[str]) -> InterferenceResult | None:
-    """The comparison, or None if the report has none. `reasons`: names of exits by their numbers."""
+    """The comparison, or None if the report has none. `reasons`: names of exit reasons in the order of their
+    numbers."""
     windows = [_window(report, name, len(reasons)) for name in WINDOWS]
     before, after = windows
     if before is None or after is None:
@@ -49,7 +50,7 @@ def interference(domain: str, report: object, reasons: Sequence[str]) -> Interfe
 
 
 def interference_reasons(found: InterferenceResult) -> list[str]:
-    """Why the domain was not left alone."""
+    """Why the domain was affected; empty if it was not."""
     rates, differing = found["exits_per_release"], found["differing"]
     return [
         f"domain {found['domain']}: its core left it for `{name}` {rates[name]['before']:.3f} times per "
@@ -66,7 +67,7 @@ class _Window:
 
 
 def _window(report: object, name: str, count: int) -> _Window | None:
-    """One window of a guest's report, if it is what it should be."""
+    """One window of a guest's report; None if it is not valid."""
     found = report.get(name) if isinstance(report, Mapping) else None
     if not isinstance(found, Mapping):
         return None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The attached terminal: raw mode, and what Ctrl-A does.
+"""The attached terminal: raw mode, and the commands after Ctrl-A.
 
-Used by the session when standard input is a terminal. Everything but Ctrl-A goes to the guest.
+The session uses it when standard input is a terminal. All other keys go to the guest.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from dataclasses import dataclass
 
 PREFIX = 0x01  # Ctrl-A
 FOCUS = b"\x1d"  # Ctrl-]: the hypervisor's escape, see docs/architecture.md
-ASK_TIME = FOCUS + b"t"  # the hypervisor answers with a line of its own
+ASK_TIME = FOCUS + b"t"  # the hypervisor answers with a line
 HELP = "Ctrl-A x leaves, Ctrl-A n next domain, Ctrl-A 0..9 that domain, Ctrl-A Ctrl-A sends Ctrl-A"
 
 
 @dataclass(frozen=True)
 class Typed:
-    """What a piece of input means: bytes for the serial line, and whether the user leaves."""
+    """Meaning of a piece of input: bytes for the serial line, and whether the user leaves."""
 
     to_guest: bytes
     leave: bool = False
 
 
 class KeyFilter:
-    """Keeps the state between pieces of input: the prefix may come alone."""
+    """Keeps its state between pieces of input: the prefix may arrive alone."""
 
     def __init__(self) -> None:
         self._after_prefix = False
@@ -39,7 +39,7 @@ class KeyFilter:
                 if byte == PREFIX:
                     self._after_prefix = True
                 else:
-                    # A typed Ctrl-] is the guest's: twice is the byte itself.
+                    # A typed Ctrl-] is for the guest: doubled, it is the byte itself.
                     out += FOCUS * 2 if byte == FOCUS[0] else bytes((byte,))
                 continue
             self._after_prefix = False
@@ -56,11 +56,11 @@ class KeyFilter:
 
 @contextlib.contextmanager
 def raw_mode(fd: int) -> Iterator[None]:
-    """Keys come unprocessed while the block runs; the terminal is put back whatever happens."""
+    """Sets the terminal to raw mode within the block and always restores it."""
     before = termios.tcgetattr(fd)
     tty.setraw(fd, termios.TCSADRAIN)
     try:
         yield
     finally:
-        # What was not read is no command for the shell that reads next: a terminal may have answered a guest.
+        # Drop unread input: the shell must not take a terminal's answer to a guest as a command.
         termios.tcsetattr(fd, termios.TCSAFLUSH, before)

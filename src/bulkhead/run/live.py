@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run is doing now, for `bulkhead top`: read from the machine's memory while it runs, a few times a
-second, and left as a small file in the run's directory, so that any number of readers disturbs nobody.
+"""The current state of a run for `bulkhead top`: read from the machine's memory several times a second and
+written as a small file in the run's directory, so that any number of readers does not disturb the run.
 
-Called by the session, and once more at the end of a run, also of the simulated machine.
+Called by the session, and once more at the end of a run, also on the simulated machine.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Moment:
-    """What all rates are differences of."""
+    """State at one time; rates are computed from the difference of two."""
 
     host_s: float
-    guest_ticks: int  # 0: nobody says
+    guest_ticks: int  # 0: not known
     cores: dict[int, CoreStatus] = field(default_factory=dict)
     regulation: RegulationStatus | None = None
     mpam: MpamStatus | None = None
@@ -45,14 +45,14 @@ class _Moment:
 
 @dataclass(frozen=True)
 class LiveWindow:
-    """A span of a run: how long it was, and the cores at its beginning (none: at the run's)."""
+    """A window of a run: its length, and the cores' state at its beginning (empty: the run's beginning)."""
 
-    seconds: float | None  # None: nobody says
-    clock: str  # whose seconds: `guest` or `host`
-    guest_s: float | None  # of the run until its end
+    seconds: float | None  # None: not known
+    clock: str  # clock of `seconds`: `guest` or `host`
+    guest_s: float | None  # from the run's start to the window's end
     before: dict[int, CoreStatus] = field(default_factory=dict)
     regulation_before: RegulationStatus | None = None
-    mpam_before: MpamStatus | None = None  # None: nothing was counted before
+    mpam_before: MpamStatus | None = None  # None: there is no earlier count
     flows_before: Sequence[FlowStatus] = ()
     ended: bool = False
 
@@ -65,14 +65,14 @@ class Live:
         self._places = RingPlaces(target.promise.pool_frames, target.on_chip_frames)
         self._recorder = Recorder(target.layout)
         self._before = _Moment(time.monotonic(), 0)
-        self._rings: list[int] = []  # their frames, once they are known
+        self._rings: list[int] = []  # their frames, once known
         self._mpam_frames: list[int] = []
         self._pool = target.promise.pool_frames.tolist()
         self._pace = Pace()
         self._looked_s = self._before.host_s
 
     async def look(self, emulator: RunningEmulator) -> float:
-        """Of a machine that runs. Returns in how many seconds to look again. Raises EmulatorError."""
+        """Reads a running machine. Returns the seconds until the next read. Raises EmulatorError."""
         wanted = [*self._target.status_frames, *self._rings, *self._mpam_frames]
         began_s = time.monotonic()
         image = await memory.fetch(emulator, wanted, self._target.directory / _SCRATCH)
@@ -83,7 +83,8 @@ class Live:
         return max(0.0, began_s + interval_s - time.monotonic())
 
     def conclude(self, bytes_at: Callable[[int], bytes | None], guest_ns: int | None) -> None:
-        """Of a machine that stands still, after so much time of the guest: the means of the whole run."""
+        """Reads a machine that has stopped after `guest_ns` of guest time, and writes the means of the whole
+        run."""
         status = self._status(bytes_at)
         if status is None:
             return
@@ -110,7 +111,7 @@ class Live:
         return found if isinstance(found, MpamStatus) else None
 
     def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> int:
-        """Returns how many samples came on the core with most of them."""
+        """Processes one read. Returns the number of new samples on the core with most of them."""
         self._rings = [pa for core in status.cores for pa in self._places.frames(core)]
         seen = dict(self._recorder.seen)
         add_all(self._recorder, status, self._places, bytes_at)
@@ -128,7 +129,7 @@ class Live:
 
 
 def _since(status: SystemStatus, before: _Moment, now: _Moment) -> LiveWindow:
-    """Since the look before: of the guest's time where somebody says it, else of the host's."""
+    """The window since the last read: in guest time if it is known, else in host time."""
     hz = status.counter_hz
     guest = now.guest_ticks > before.guest_ticks > 0 and hz > 0
     ticks = now.guest_ticks - before.guest_ticks
@@ -144,7 +145,7 @@ def _since(status: SystemStatus, before: _Moment, now: _Moment) -> LiveWindow:
 
 
 def _whole(guest_ns: int | None) -> LiveWindow:
-    """All of a run that has ended."""
+    """The window of a whole run that has ended."""
     seconds = guest_ns / 1e9 if guest_ns is not None else None
     return LiveWindow(seconds=seconds, clock="guest", guest_s=seconds, ended=True)
 
@@ -152,7 +153,7 @@ def _whole(guest_ns: int | None) -> LiveWindow:
 def live_table(
     target: Target, status: SystemStatus, window: LiveWindow, mpam: MpamStatus | None = None
 ) -> Json:
-    """Rows for domains, shared cores and flows, with what they did in the window."""
+    """Rows for domains, shared cores and flows, with their activity in the window."""
     rows = [_row(target, status, index, window) for index in range(len(target.domains))]
     if target.mpam is not None and mpam is not None:
         for index, row in enumerate(rows):
@@ -173,7 +174,7 @@ def live_table(
 
 
 def _monitored(promise: MpamPromise, now: MpamStatus, index: int, window: LiveWindow) -> list[Json]:
-    """What the domain's monitors say, and how fast it moved memory in the window."""
+    """The domain's monitors, and its memory bandwidth in the window."""
     rows: list[Json] = [dict(row) for row in monitored(promise, now, index)]
     before = monitored(promise, window.mpam_before, index) if window.mpam_before is not None else []
     old = {row["resource"]: row["bytes"] for row in before if row["kind"] == "bandwidth"}
@@ -185,7 +186,7 @@ def _monitored(promise: MpamPromise, now: MpamStatus, index: int, window: LiveWi
 
 
 def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -> Json | None:
-    """G now, and the load since the look before."""
+    """The current global budget G, and the mean load in the window."""
     if now is None or now.samples == 0:
         return None
     old, old_sum = (before.samples, before.samples * before.load_mean) if before is not None else (0, 0.0)
@@ -242,7 +243,7 @@ def _difference(
 
 
 def _replace(path: Path, content: Json) -> None:
-    """Whole or not at all, for whoever reads at any time."""
+    """Replaces the file atomically, since it may be read at any time."""
     scratch = path.with_suffix(".new")
     scratch.write_text(json.dumps(content) + "\n", encoding="utf-8")
     scratch.replace(path)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cores that VCPUs share, and flows, did in a window of a run: rows for `bulkhead top`.
+"""Activity of shared cores and of flows in a window of a run: rows for `bulkhead top`.
 
-Called by `live` with two looks at the statistics pages. Shares and rates are of the window. Longest release
-delays, longest latencies and misses are of the whole run, because a promise is broken for good.
+Called by `live` with two reads of the statistics pages. Shares and rates are those of the window. Longest
+release delays, longest latencies and misses are those of the whole run, since a promise that was broken once
+stays broken.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bulkhead.run.target import Target
 
 Json = dict[str, Any]
 
-_QUEUED = ("ready", "running")  # states of a VCPU that has the core or waits for it
+_QUEUED = ("ready", "running")  # states of a VCPU that runs or waits for the core
 
 
 def core_rows(
@@ -25,8 +26,8 @@ def core_rows(
     before: Mapping[int, CoreStatus],
     seconds: float | None,
 ) -> list[Json]:
-    """One object for each core that VCPUs share: how many of its VCPUs are runnable, how often it switches,
-    and each VCPU's part. `seconds`: length of the window, None: nobody knows."""
+    """One object for each shared core: number of runnable VCPUs, rate of switches, and each VCPU's share.
+    `seconds`: length of the window; None: not known."""
     rows = []
     for core in cores:
         if not core.shared:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Physical memory of a stopped machine, fetched by QMP and read by frame.
+"""Physical memory of the emulated machine, fetched by QMP and read by frame.
 
-Used after a run for the statistics pages and for the pool with the tables. Frames that were not asked for
-cannot be read: that is what lets the table witness notice a table outside of the pool.
+Used for the statistics pages, while the machine runs and at its end, and at the end for the pool with the
+tables. Frames that were not fetched cannot be read; so the table witness notices a table outside of the pool.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from bulkhead.run.emulator import EmulatorError, RunningEmulator
 
 FRAME_BYTES = 4096
-_JOINED_GAP = 1 << 20  # frames closer than this are fetched in one piece, with what lies between
+_JOINED_GAP = 1 << 20  # frames with smaller gaps are fetched together, including what lies between
 
 Words = NDArray[np.uint64]
 
 
 @dataclass
 class MemoryImage:
-    """Some frames, by physical address."""
+    """The contents of some frames, by physical address."""
 
     frames: dict[int, Words] = field(default_factory=dict)
 
@@ -37,7 +37,7 @@ class MemoryImage:
 
 
 def pieces(frames: Iterable[int], gap: int = _JOINED_GAP) -> list[range]:
-    """Few address ranges that cover all the frames."""
+    """A small number of address ranges that cover all frames."""
     found: list[range] = []
     for pa in sorted(set(frames)):
         if found and pa - found[-1].stop < gap:
@@ -48,7 +48,8 @@ def pieces(frames: Iterable[int], gap: int = _JOINED_GAP) -> list[range]:
 
 
 async def fetch(emulator: RunningEmulator, frames: Iterable[int], scratch: Path) -> MemoryImage:
-    """Read the frames of a machine that does not run. `scratch` is a file that is used and removed."""
+    """Read the frames of the machine, running or stopped. `scratch`: path of a temporary file. Raises
+    EmulatorError."""
     wanted = set(frames)
     image = MemoryImage()
     try:

@@ -2,7 +2,7 @@
 """MPAM's part of a run's result: storage and bandwidth of each domain by the monitors, errors that components
 reported, the hypervisor's costs; and the verdict of the witness `mpam`.
 
-Pure: `conclude` reads the page, `result` puts this into the object that `run --json` prints.
+Pure functions: `conclude` reads the page, `result` adds this to the object that `run --json` prints.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FLAGS = ("never_read", "not_ready", "wrapped")
 
 
 def witness_of(promise: MpamPromise, status: MpamStatus | str) -> MpamWitness | str:
-    """Compare what components held at the end with the promise; a string says why that is not possible."""
+    """Compares what components held at the end with the promise. A string says why that is not possible."""
     if isinstance(status, str):
         return status
     if status.state != ENABLED:
@@ -32,7 +32,7 @@ def witness_of(promise: MpamPromise, status: MpamStatus | str) -> MpamWitness | 
 
 
 def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> dict[str, object]:
-    """`mpam` of the result, without the values of each domain."""
+    """The object `mpam` of the result, without the values of each domain."""
 
     def ns(ticks: int) -> int | None:
         return -(-ticks * NS_PER_S // hz) if hz else None
@@ -53,8 +53,8 @@ def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> dict[str, ob
 
 
 def monitored(promise: MpamPromise, status: MpamStatus, owner: int) -> list[MonitoredResult]:
-    """What the monitors of a domain (by its index), or of HYPERVISOR, say: a row for each resource, in which
-    instances and PARTIDs are added up."""
+    """Values of the monitors of a domain (by its index) or of HYPERVISOR: a row for each resource, summed
+    over instances and PARTIDs."""
     rows: dict[tuple[str, str], list[MonitorStatus]] = {}
     for one in status.monitors:
         if one.owner == owner and (name := resource_name(promise, one.component, one.instance)) is not None:
@@ -78,5 +78,5 @@ def _row(name: str, kind: str, ones: Sequence[MonitorStatus]) -> MonitoredResult
         "flags": flags,
     }
     if kind == "storage":
-        row["most_bytes"] = sum(one.most_bytes for one in ones)  # not of one moment, if there are several
+        row["most_bytes"] = sum(one.most_bytes for one in ones)  # with several monitors, not of one moment
     return row

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the emulated GICv2 look at its inputs now and then, so that no timer interrupt is lost.
+"""Makes the emulated GICv2 evaluate its inputs regularly, so that no timer interrupt is lost.
 
-QEMU 10.0.2 forgets one case (hw/intc/arm_gic.c, gic_complete_irq()): when a guest's end of interrupt
-deactivates a physical interrupt by a list register, it does not look whether that input is still, or again,
-asserted. A timer that expired before the guest had ended its last interrupt then stays unseen until any
-other input of the GIC changes. Where all other cores are silent, that is never, and the guest sleeps forever.
-Hardware looks at its inputs at all times. Each change of an input makes QEMU look at all of them, also of one
-that nobody has enabled: the last shared interrupt, which no device of these machines drives.
+QEMU 10.0.2 misses one case (hw/intc/arm_gic.c, gic_complete_irq()): when a guest's end of interrupt
+deactivates a physical interrupt by a list register, QEMU does not check whether that input is still, or
+again, asserted. A timer that expired before the guest had ended its last interrupt then stays unnoticed until
+any other input of the GIC changes. If all other cores are idle, no input changes, and the guest sleeps
+forever.
 
-Only for runs whose time is the host's: a run with counted instructions must not depend on it.
+Hardware evaluates its inputs continuously. In QEMU, each change of an input makes the GIC evaluate all of
+them. The input used here is the last shared interrupt, which is not enabled and which no device of these
+machines drives. Only for runs that follow the host's time: a run with counted instructions must not depend on
+it.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ import contextlib
 
 from bulkhead.run.emulator import EmulatorError, RunningEmulator
 
-PAUSE_S = 0.1  # how long a timer interrupt may be late
-_PLACES = ("soc", "unattached")  # of the machine, where QEMU's boards keep their devices
+PAUSE_S = 0.1  # the most that a timer interrupt may be late
+_PLACES = ("soc", "unattached")  # parts of the machine in which QEMU's boards keep their devices
 _TYPE = "child<arm_gic>"
-_PRIVATE = 32  # interrupts before the first shared one; inputs are numbered from that on
+_PRIVATE = 32  # interrupts before the first shared one; inputs are numbered from there
 
 
 async def nudge(emulator: RunningEmulator) -> None:
-    """Until it is cancelled. `emulator` was started with `lines`. Raises EmulatorError."""
+    """Runs until it is cancelled. `emulator` was started with `lines`. Raises EmulatorError."""
     assert emulator.lines is not None
     answers, orders = emulator.lines
     path = await _path_of_gic(emulator)

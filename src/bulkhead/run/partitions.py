@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan's promises to MPAM's witnesses: the settings that components must hold, and the portions of the
+"""A plan's promises for MPAM's witnesses: the settings that components must hold, and the portions of the
 last-level cache in which each domain's lines may be.
 
-prepare.py calls this for each run. The promise follows the plan, also if a test hook makes EL2 program
-something else.
+prepare.py calls this for each run. The promise follows the plan, also if a test hook makes EL2 program other
+settings.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from bulkhead.planning.model import Plan
 
 
 def mpam_promise(plan: Plan) -> MpamPromise | None:
-    """What components must hold, whatever a test hook has made EL2 program."""
+    """The settings that components must hold according to the plan; None: there is no MPAM plan."""
     if plan.mpam is None or plan.platform.mpam is None:
         return None
     return MpamPromise(plan.platform.mpam, plan.mpam)
 
 
 def portion_promise(plan: Plan) -> PortionPromise | None:
-    """Where lines of domains may go in the last-level cache. A domain's lines are in the hypervisor's
-    portions, too, and in the broker's: these two reach its memory under labels of their own."""
+    """Portions of the last-level cache for each domain's lines; None: the cache is not divided by portions. A
+    domain's lines may also be in the portions of the hypervisor and of the broker, which access its memory
+    under their own labels."""
     found = llc_instances(plan.platform)
     divided = plan.mpam is not None and llc_mechanism(plan.system, plan.platform) == "mpam"
     if not divided or len(found) != 1 or found[0].resource.portions is None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the parts of packets' paths took (F5), from the frames that the hypervisor filled (core/path_costs.h).
+"""Measured durations of the parts of packets' paths (F5), from frames that the hypervisor filled
+(core/path_costs.h).
 
-Called by `conclude` for a run of a system that asked for it (`broker: { stamps: true }`), and by `bench
-flows`. Times of a core apart: who wants a part of some cores only can have it.
+Called by `conclude` for a run of a system with `broker: { stamps: true }`, and by `bench flows`. Durations
+are kept for each core, so that a part can be evaluated for some cores only.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NS_PER_S = 10**9
 
 @dataclass(frozen=True)
 class PathCost:
-    """One part, of one core or of several, in ticks of the counter."""
+    """One part on one core or several, in ticks of the counter."""
 
     count: int
     min: int
@@ -41,7 +42,7 @@ class PathCost:
 
     @property
     def median(self) -> int:
-        """To the width of a bucket, which is an eighth to a quarter of it: the bucket's middle."""
+        """The median as the middle of its bucket, whose width is an eighth to a quarter of the value."""
         left = self.count // 2
         for number, count in enumerate(self.histogram):
             if left < count:
@@ -51,7 +52,7 @@ class PathCost:
         return self.max
 
     def json(self, hz: int) -> dict[str, int]:
-        """In ns, rounded up."""
+        """The cost in ns, rounded up. `hz`: frequency of the counter."""
         ticks = {
             "min": self.min,
             "avg": -(-self.sum // self.count),
@@ -65,7 +66,7 @@ NOTHING = PathCost(0, 0, 0, 0, ())
 
 
 def bucket(number: int) -> tuple[int, int]:
-    """Its first value, and the first one of the next."""
+    """First value of a bucket, and first value of the next."""
     if number < 4:
         return number, number + 1
     power, quarter = number // 4 + 1, number % 4
@@ -81,7 +82,7 @@ def path_costs(
     pool_frames: Sequence[int],
     bytes_at: Callable[[int], bytes | None],
 ) -> Costs:
-    """What each core has recorded; empty where nobody asked."""
+    """What each core has recorded; empty if the system did not ask for it."""
     found: Costs = {}
     for core in status.cores:
         page = _frame_of(core, pool_frames, bytes_at)
@@ -99,7 +100,7 @@ def merged(costs: Iterable[dict[str, PathCost]]) -> dict[str, PathCost]:
 
 
 def path_costs_json(costs: Costs, hz: int) -> PathCostsResult:
-    """All cores together, and each: parts that were seen, in ns."""
+    """Parts that were seen, in ns: for all cores together, and for each core."""
     return {
         "parts": _seen(merged(costs.values()), hz),
         "cores": [{"core": core, "parts": _seen(parts, hz)} for core, parts in sorted(costs.items())],

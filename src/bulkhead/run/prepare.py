@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a run's target from a built system: the one place that knows the builder's and the planner's types.
+"""Makes a run's target from a built system: the only module here that uses the builder's and the planner's
+types.
 
-Called by the command `run`. What the plan promises is restated here in the terms of the witnesses.
+Called by the command `run`. The plan's promises are converted for the witnesses here.
 """
 
 from __future__ import annotations
@@ -43,13 +44,14 @@ _MEMORY = "memory.bin"
 def make_target(
     loaded: Loaded, build: Build, options: RunOptions, *, binary: Path, plugin: Path | None, directory: Path
 ) -> Target:
-    """For the emulator. `plugin` is the observer, None if the run is not observed. Raises NotBootable."""
+    """The target for the emulator. `plugin`: the observer; None if the run is not observed. Raises
+    NotBootable."""
     plan = build.plan
     emulator = plan.platform.emulator
     gic = plan.platform.interrupt_controller
     assert emulator is not None, "the command refuses platforms that the emulator does not have"
     result = directory / _OBSERVER_RESULT if plugin else None
-    # A comma separates arguments of the plugin; in a value it is doubled.
+    # A comma separates arguments of the plugin, so it is doubled in a value.
     observer = f"{_quoted(plugin)},config={_quoted(build.observe)},out={_quoted(result)}" if result else None
     boot = boot_by(options.boot, emulator.machine, elf=build.elf, image=build.img, load_pa=plan.load_area[0])
     booted = build.img if in_one_piece(options.boot) else build.elf
@@ -75,9 +77,10 @@ def make_target(
 
 
 def debugger_script(target: Target, build: Build, base: Path) -> Path | None:
-    """Writes what GDB reads to see a domain; None where nobody asked for it. Raises BadDebugger.
+    """Writes GDB's script for the domain of `--gdb`; None without that option. Raises BadDebugger.
 
-    `base`: the directory of the system file."""
+    `base`: the directory of the system file.
+    """
     debugger = target.options.debugger
     if debugger is None:
         return None
@@ -98,14 +101,14 @@ def debugger_script(target: Target, build: Build, base: Path) -> Path | None:
 def make_simulated_target(
     loaded: Loaded, build: Build, options: RunOptions, programs: Sequence[Path], directory: Path
 ) -> Target:
-    """For the simulated machine; `programs` are the domains'. Raises NotSimulated."""
+    """The target for the simulated machine; `programs`: those of the domains. Raises NotSimulated."""
     target = _target(loaded, build, options, directory, build.elf)
     request = request_of(build, programs, frames_of(target), directory / _MEMORY)
     return replace(target, request=request)
 
 
 def frames_of(target: Target) -> list[int]:
-    """Frames that must be read at the end of a run."""
+    """Addresses of the frames that are read at the end of a run."""
     pool = target.promise.pool_frames.tolist()
     tables = [
         pa for one in target.promise.domains if one.tables is not None for pa in one.tables.frames.tolist()
@@ -145,7 +148,8 @@ def _target(loaded: Loaded, build: Build, options: RunOptions, directory: Path, 
 
 
 def _policy(plan: Plan, options: RunOptions) -> Policy:
-    """The emulator's cores run by turns, so that it shows no delays."""
+    """Scheduling parameters. The bound of release delays applies to the simulated machine only: the
+    emulator's cores run by turns."""
     hypervisor, bound = plan.system.hypervisor, plan.platform.release_delay
     return Policy(
         scheduler=hypervisor.scheduler,
@@ -155,7 +159,7 @@ def _policy(plan: Plan, options: RunOptions) -> Policy:
 
 
 def _on_chip_frames(platform: Platform, event: CountedEvent | None) -> tuple[int, ...]:
-    """As many as all cores' rings can take, where there are rings."""
+    """On-chip frames for the rings of all cores, if there are rings."""
     if platform.ocm is None or event is None:
         return ()
     most = platform.cores.count * limits()["sample_frames"] * PAGE_BYTES
@@ -164,7 +168,8 @@ def _on_chip_frames(platform: Platform, event: CountedEvent | None) -> tuple[int
 
 
 def make_promise(plan: Plan) -> Promise:
-    """What the tables of a run must keep to. Pass-through devices are where the platform has them."""
+    """The promise that the tables of a run must keep. Pass-through devices are at the platform's
+    addresses."""
     load_pa, load_bytes = plan.load_area
     return Promise(
         color_bits=plan.space.bits,
@@ -278,7 +283,8 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
 
 
 def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[PromisedWindow, ...]:
-    """Its pass-through devices, and on GICv2 the virtual CPU interface, which every guest drives itself."""
+    """The domain's pass-through devices, and on GICv2 the virtual CPU interface, which every guest accesses
+    directly."""
     configured = plan.system.domain(domain.name)
     passable = plan.platform.passable()
     found = [
@@ -300,7 +306,7 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
     assert platform.uart is not None
     windows = [PromisedWindow(platform.uart.at, 4 * _KIB, "UART")]
     if gic.type == "gicv3":
-        # It looks for each core's among those of all cores that the chip has.
+        # The hypervisor searches the redistributors of all the chip's cores for those of each core.
         every = gic.redistributors_size or limits()["max_cores"] * 256 * _KIB
         frames = [(gic.distributor, 64 * _KIB, "distributor"), (gic.redistributors, every, "redistributors")]
     else:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user can do about a refusal: the hypervisor's one line, in a sentence.
+"""Explains the hypervisor's refusal to the user: its line of output, with a sentence about what to do.
 
-Called by `result`. A refusal that only a damaged package or a mistake of the builder can cause has none.
+Called by `result`. Refusals that only a damaged package or an error of the builder can cause have no
+sentence.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _LEVEL_SENTENCE = "the firmware or boot loader must enter it at EL2, on a machin
 
 
 def explained(line: str, layout: Layout) -> str:
-    """`line`, and what it means."""
+    """`line`, with an explanation if there is one."""
     sentence = _LEVEL_SENTENCE if _WRONG_LEVEL.search(line) else ""
     if code := _CODE.search(line):
         sentence = _SENTENCES.get(layout.enum_name("manifest_error", int(code[1])) or "", "")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the one object together that `bulkhead run --json` prints, and decides on the verdict.
+"""Composes the object that `bulkhead run --json` prints, and decides the verdict.
 
-Called once a run has ended, with everything that was seen. Pure: no file, no process, no clock, so that
-the same facts give the same object.
+Called after a run with everything that was seen. Pure functions without files, processes or clocks, so that
+equal facts give equal objects.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ Json = dict[str, object]
 
 @dataclass
 class RunFacts:
-    """Everything that is known after a run; what is missing has its reason in its place."""
+    """Everything that is known after a run. A string in place of a value is the reason why it is missing."""
 
     target: Target
     outcome: RunOutcome
     status: SystemStatus | str
     tables: TableWitness | str
-    observer: ObserverResult | str | None  # None: was not asked for
-    simulated: SimulatedResult | None  # of a run of the simulated machine
+    observer: ObserverResult | str | None  # None: not requested
+    simulated: SimulatedResult | None  # None: not a run of the simulated machine
     version: str
     commit: str
-    solo: dict[str, SimulatedResult] = field(default_factory=dict)  # by domain: it alone
+    solo: dict[str, SimulatedResult] = field(default_factory=dict)  # by domain: its run alone
     reasons: list[str] = field(default_factory=list)
-    fetched: Json = field(default_factory=dict)  # versions of kernel, emulator and the like
-    path_costs: Costs = field(default_factory=dict)  # of a system that asked for them
-    mpam: MpamStatus | str | None = None  # None: the platform has none, or the run left nothing
+    fetched: Json = field(default_factory=dict)  # versions of fetched kernels, emulators and the like
+    path_costs: Costs = field(default_factory=dict)  # of a system with `stamps: true`
+    mpam: MpamStatus | str | None = None  # None: no MPAM, or the run left nothing
 
     @property
     def caches(self) -> ObserverResult | None:
-        """Who evicted whom, by whichever witness watched."""
+        """Evictions between owners, from the witness that observed them."""
         if self.simulated is not None:
             return self.simulated.caches
         return self.observer if isinstance(self.observer, ObserverResult) else None
@@ -170,7 +170,7 @@ def _hypervisor(facts: RunFacts, status: SystemStatus | None) -> HypervisorResul
 
 
 def _add_mechanism(facts: RunFacts, status: SystemStatus | None, result: RunResult) -> None:
-    """What divides caches and bandwidth, and what there is of MPAM."""
+    """Adds the mechanisms that divide cache and bandwidth, and MPAM's data."""
     target, chosen = facts.target, facts.target.mechanism
     if chosen is None:
         return
@@ -191,9 +191,9 @@ def _monitored(facts: RunFacts, owner: int) -> list[MonitoredResult] | None:
 
 
 def _guest_time(facts: RunFacts) -> tuple[int | None, str | None]:
-    """From the start of the hypervisor to the end of the run, and whose clock says so: `hypervisor`;
-    `machine`, that of the simulated one; `host`, which the emulator's follows; `console`: it was as long as
-    its newest line says, or longer."""
+    """Guest time in ns from the start of the hypervisor to the end of the run, and its clock: `hypervisor`;
+    `machine` (the simulated one); `host`, which the emulator's clock follows; `console`: at least the time of
+    its newest line."""
     status = facts.status if isinstance(facts.status, SystemStatus) else None
     outcome = facts.outcome
     if status is not None and status.guest_ns is not None:
@@ -214,7 +214,7 @@ def _guest_text(facts: RunFacts) -> str:
 
 
 def _ending_reasons(facts: RunFacts) -> list[str]:
-    """Why the run as a whole is not what was asked for."""
+    """Reasons why the run as a whole failed."""
     outcome, reasons = facts.outcome, []
     if outcome.how in ("failed", "died"):
         reasons.append(outcome.detail)
@@ -291,7 +291,7 @@ def _domain(facts: RunFacts, index: int, reasons: list[str]) -> DomainResult:
 
 
 def _slowdown(facts: RunFacts, target: DomainTarget) -> float | None:
-    """Time for an instruction of its cores beside the others, by the same time alone."""
+    """Time per instruction of its cores in this run, divided by that of its run alone."""
     alone = facts.solo.get(target.name)
     if facts.simulated is None or alone is None:
         return None
@@ -301,7 +301,7 @@ def _slowdown(facts: RunFacts, target: DomainTarget) -> float | None:
 
 
 def _attempts(facts: RunFacts, reasons: list[str]) -> list[AttemptResult]:
-    """What hostile domains have tried, and why that does not show that they are contained."""
+    """Attempts of hostile domains; adds reasons if they do not show that the domains are contained."""
     if facts.outcome.console is None:
         return []
     found: list[AttemptResult] = []
@@ -315,7 +315,7 @@ def _attempts(facts: RunFacts, reasons: list[str]) -> list[AttemptResult]:
 def _interference(
     facts: RunFacts, domains: list[DomainResult], reasons: list[str]
 ) -> list[InterferenceResult]:
-    """Real-time domains that measured themselves before and during an attack."""
+    """Comparisons of real-time domains that measured themselves before and during an attack."""
     names = facts.target.layout.enum("exit_reason")
     ordered = sorted(names, key=lambda name: names[name])
     found: list[InterferenceResult] = []
@@ -328,7 +328,7 @@ def _interference(
 
 
 def _state(domain: DomainStatus) -> str:
-    """As users see it: between two lives, a domain that restarts has not ended."""
+    """State for the user: a domain that restarts has not ended."""
     return "running" if domain.state == "restarting" else domain.state
 
 
@@ -396,7 +396,7 @@ def _witnesses(facts: RunFacts, reasons: list[str]) -> WitnessResults:
 
 
 def _first_of(name: str, texts: list[str], total: int) -> list[str]:
-    """The reason that a broken witness is: its first finding, and how many more there are."""
+    """The reason for a broken witness: its first finding, and the number of further ones."""
     more = f", and {total - 1} more" if total > 1 else ""
     return [f"{name}: {texts[0]}{more}"] if texts else []
 
@@ -404,7 +404,7 @@ def _first_of(name: str, texts: list[str], total: int) -> list[str]:
 def _registers(
     facts: RunFacts, promise: MpamPromise, reasons: list[str]
 ) -> RegisterWitnessResult | MissingWitness:
-    """The witness `mpam`; of a run that never started nobody expects one."""
+    """The witness `mpam`. If it is missing, that is a reason only for a run that started."""
     started = isinstance(facts.status, SystemStatus) and facts.status.phase in ("started", "ended")
     status = facts.mpam if facts.mpam is not None else "the memory could not be read"
     found = witness_of(promise, status)
@@ -418,7 +418,7 @@ def _registers(
 
 
 def _not_bound(target: Target) -> list[str]:
-    """Accesses that go past the tables, so that tables without a fault say nothing of them."""
+    """Accesses that bypass the tables, so that correct tables do not confine them."""
     return [f"DMA of {device} ({domain.name})" for domain in target.domains for device in domain.unconfined]
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each core with a budget did in each of its periods: samples from the hypervisor's rings, as they come.
+"""Each period of each core with a budget: samples from the hypervisor's rings, collected during a run.
 
-The rings (core/sample_ring.h) drop the oldest, so a run is looked at several times a second and once at its
-end. `bulkhead.run.live` fetches the memory, `bulkhead trace` reads the file that is left in the run's
-directory.
+The rings (core/sample_ring.h) drop their oldest entries, so they are read several times a second and once at
+the end of a run. `bulkhead.run.live` fetches the memory; `bulkhead trace` reads the file that is left in the
+run's directory.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from bulkhead.schema.layout import Layout
 SAMPLES_FILE = "samples.json"
 FORMAT = 1
 _HEADER = struct.Struct("<4Q")  # capacity, words, begun, done
-_MOST = 1_000_000  # samples that are kept of a core: some hours of periods of 10 ms
+_MOST = 1_000_000  # samples kept of a run: some hours of periods of 10 ms on one core
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One period of one core's budget. Times are of the counter; `budget`, `period_ticks` and `global_events`
-    are of the next period."""
+    """One period of one core's budget. Times are counter values; `budget`, `period_ticks` and `global_events`
+    are those of the next period."""
 
     core: int
     time: int
@@ -51,7 +51,7 @@ FIELDS = tuple(field.name for field in fields(Sample))
 
 @dataclass(frozen=True)
 class Counted:
-    """What the samples of a domain count."""
+    """The event that the samples of a domain count."""
 
     domain: str
     event: str | None
@@ -59,7 +59,7 @@ class Counted:
 
 
 class NoSamples(BulkheadError):
-    """There is nothing to read; the message is for the user."""
+    """There are no samples to read; the message is for the user."""
 
 
 class Recorder:
@@ -67,14 +67,15 @@ class Recorder:
 
     def __init__(self, layout: Layout) -> None:
         self._entry = _entry(layout)
-        self.seen: dict[int, int] = {}  # core: samples, those that were overwritten too
+        self.seen: dict[int, int] = {}  # by core: number of samples, including overwritten ones
         self.capacity = 0  # of a ring
         self.latest = 0  # time of the last one
         self.samples: list[Sample] = []
         self.dropped: dict[int, int] = {}
 
     def add(self, core: int, ring: bytes) -> int:
-        """Take what is new in a core's ring. Returns how many. What is no ring is nothing."""
+        """Adds the new samples of a core's ring and returns their number; 0 if the bytes are no valid
+        ring."""
         if len(ring) < _HEADER.size:
             return 0
         capacity, words, begun, done = _HEADER.unpack_from(ring)
@@ -94,7 +95,7 @@ class Recorder:
 
 
 def _entry(layout: Layout) -> np.dtype[np.void]:
-    """One sample in a ring, with the fields that are kept."""
+    """Data type of a sample in a ring, with the fields that are kept."""
     places = [layout.locate("status_sample", name) for name in FIELDS[1:]]
     return np.dtype(
         {
@@ -107,14 +108,15 @@ def _entry(layout: Layout) -> np.dtype[np.void]:
 
 
 class RingPlaces:
-    """Where rings can be: in on-chip memory, or in the hypervisor's pool, whose frames are scattered."""
+    """Possible places of rings: on-chip memory, or the hypervisor's pool, whose frames are scattered."""
 
     def __init__(self, pool_frames: Iterable[int], on_chip_frames: Iterable[int] = ()) -> None:
         self._order = [[int(pa) for pa in frames] for frames in (on_chip_frames, pool_frames)]
         self._place = [{pa: number for number, pa in enumerate(frames)} for frames in self._order]
 
     def frames(self, core: CoreStatus) -> list[int]:
-        """Physical addresses of a core's ring, in order; none if it has no ring where one can be."""
+        """Physical addresses of the frames of a core's ring, in order; empty if it has none at a possible
+        place."""
         count = -(-core.samples_bytes // 4096)
         for order, place in zip(self._order, self._place, strict=True):
             first = place.get(core.samples_pa)
@@ -132,7 +134,7 @@ def add_all(
     places: RingPlaces,
     bytes_at: Callable[[int], bytes | None],
 ) -> None:
-    """The rings of all cores, from memory that has been fetched."""
+    """Adds the rings of all cores, from memory that has been fetched."""
     for core in status.cores:
         pages = [bytes_at(pa) for pa in places.frames(core)]
         if pages and all(page is not None for page in pages):
@@ -167,7 +169,7 @@ def write_samples(
 
 
 def read_samples(directory: Path) -> Json:
-    """The file that write_samples() left, its samples as Sample. Raises NoSamples."""
+    """The file that write_samples() wrote, with samples as Sample. Raises NoSamples."""
     path = directory / SAMPLES_FILE
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of the emulator, from its start to the moment when its memory has been read.
+"""One run of the emulator, from its start until its memory has been read.
 
-Called by the command `run`. It decides nothing about success: it says how the run ended and hands over
-what it saw. It must leave no process behind, whatever happens.
+Called by the command `run`. It does not judge the run: it returns how the run ended and what was seen. It
+leaves no process behind.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from bulkhead.run.emulator import EmulatorError, RunningEmulator, how_it_ended
 from bulkhead.run.keys import ASK_TIME, KeyFilter, raw_mode
 from bulkhead.run.nudge import nudge
 
-_DRAIN_QUIET_S = 0.2  # the serial line is empty when nothing comes for so long after the shutdown
+_DRAIN_QUIET_S = 0.2  # after the shutdown, the serial line counts as empty after this silence
 _DRAIN_LIMIT_S = 5.0
-_ASK_AGAIN_S = 0.5  # the hypervisor drops a line of its log that finds no room
-_ASK_LIMIT_S = 3.0  # a hypervisor that says nothing for so long does not run
+_ASK_AGAIN_S = 0.5  # the hypervisor drops a log line if its buffer is full
+_ASK_LIMIT_S = 3.0  # a hypervisor that is silent for so long does not run
 
 
 class View(Protocol):
-    """Who shows the run while it runs."""
+    """Shows a run to the user."""
 
     def line(self, line: ConsoleLine) -> None: ...
 
@@ -53,15 +53,15 @@ class RunOutcome:
     wall_s: float = 0.0
     qemu_version: str = "unknown"
     command: tuple[str, ...] = ()
-    simulated: dict[str, Any] | None = None  # what the simulated machine counted (machine/hosted/run.h)
-    simulated_ns: int | None = None  # the last of its time that is known, since it was switched on
-    told_ns: int | None = None  # guest time at the end of a run that did not end by itself, as EL2 says
-    host_ns: int | None = None  # the same by the host's clock, where the emulator's clock follows it
+    simulated: dict[str, Any] | None = None  # counts of the simulated machine (machine/hosted/run.h)
+    simulated_ns: int | None = None  # last known time of the simulated machine since it was switched on
+    told_ns: int | None = None  # guest time, as EL2 says, at the end of a run that was stopped
+    host_ns: int | None = None  # the same by the host's clock, if the emulator's clock follows it
 
 
 @dataclass(frozen=True)
 class SessionPlan:
-    """What the session must know of the target."""
+    """The session's input, taken from the target."""
 
     machine: emu.EmulatedMachine
     directory: Path
@@ -70,14 +70,14 @@ class SessionPlan:
     timeout_s: float | None
     attach: bool
     look: Callable[[RunningEmulator], Awaitable[float]] | None = (
-        None  # at the machine while it runs; pause in s
+        None  # reads the running machine; returns the pause in s
     )
-    raw_domain: str | None = None  # who has the terminal for itself
-    watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to be looked for, by domain
+    raw_domain: str | None = None  # domain with a raw console
+    watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to search for, by domain
 
 
 def run_session(plan: SessionPlan, view: View) -> RunOutcome:
-    """Run to the end. Errors of the emulator are in the outcome; only bugs raise."""
+    """Run to the end. Errors of the emulator are part of the outcome; other exceptions are bugs."""
     return asyncio.run(_Session(plan, view).run())
 
 
@@ -89,7 +89,7 @@ class _Session:
         self._stop: asyncio.Future[tuple[str, str]] | None = None
         self._signals = 0
         self._last_data = 0.0
-        self._guest_start: float | None = None  # when guest time began, by the host's clock: not before it
+        self._guest_start: float | None = None  # start of guest time by the host's clock; never too early
 
     async def run(self) -> RunOutcome:
         outcome = RunOutcome(
@@ -120,7 +120,7 @@ class _Session:
                 side.append(asyncio.ensure_future(self._nudge(emulator)))
             try:
                 with self._keyboard(emulator):
-                    if self._plan.machine.debugger is None:  # else whoever connects lets it go
+                    if self._plan.machine.debugger is None:  # else the debugger starts the machine
                         await emulator.command("cont")
                     outcome.how, outcome.detail = await self._wait_for_end(emulator)
                 ended_at = time.monotonic()
@@ -147,7 +147,7 @@ class _Session:
         return self._plan.machine.gicv2 and not self._plan.machine.icount
 
     async def _ask_time(self, emulator: RunningEmulator, pump: asyncio.Future[None]) -> int | None:
-        """Guest time now, by the hypervisor's own clock; None if it does not answer."""
+        """Current guest time by the hypervisor's own clock, in ns; None if it does not answer."""
         self._parser.told_ns = None
         end = time.monotonic() + _ASK_LIMIT_S
         ask_at = 0.0
@@ -159,8 +159,8 @@ class _Session:
         return self._parser.told_ns
 
     def _guest_ns_at(self, moment: float) -> int | None:
-        """Guest time by the host's clock. A tag comes after the moment that it names, so this is never more
-        than has passed."""
+        """Guest time by the host's clock, in ns. A tag arrives after the time that it shows, so the result is
+        never too large."""
         if self._plan.machine.icount or self._guest_start is None:
             return None
         return max(self._parser.time_ns, int((moment - self._guest_start) * 1e9))
@@ -178,7 +178,7 @@ class _Session:
             )
             if not done:
                 return "timeout", f"nothing ended the run within {self._plan.timeout_s:.0f} s"
-            # An orderly end counts more than what came with it.
+            # A regular shutdown is preferred over other ends at the same time.
             results = [task.result() for task in done]
             return min(results, key=lambda r: r[0] != "shutdown")
         finally:
@@ -201,12 +201,13 @@ class _Session:
         return "died", f"the emulator ended by itself ({how_it_ended(code)}){emulator.last_words()}"
 
     async def _pump(self, emulator: RunningEmulator, log: BinaryIO) -> None:
-        """Serial line to log, parser and view, until it is closed; a loader's questions are answered."""
+        """Passes the serial line to log, parser and view until it is closed; answers a boot loader's
+        questions."""
         typist = Typist(self._plan.machine.answers)
         while data := await emulator.serial_in.read(65536):
             self._last_data = time.monotonic()
             log.write(data)
-            log.flush()  # it can be watched while the run goes on
+            log.flush()  # so that it can be watched during the run
             self._parser.feed(data)
             if self._parser.time_ns:
                 start = self._last_data - self._parser.time_ns / 1e9
@@ -216,7 +217,7 @@ class _Session:
                 emulator.serial_out.write(typed)
 
     async def _drain(self, pump: asyncio.Future[None]) -> None:
-        """Wait until what the machine has written has arrived."""
+        """Wait until all output of the machine has arrived."""
         end = time.monotonic() + _DRAIN_LIMIT_S
         quiet_from = time.monotonic()
         while not pump.done() and time.monotonic() < end:
@@ -230,9 +231,10 @@ class _Session:
             await asyncio.sleep(0.25)
 
     async def _look(self, emulator: RunningEmulator, ended: asyncio.Event) -> None:
-        """Until the machine has ended; a look that has begun is finished, so that no answer comes late."""
+        """Reads the machine until it has ended. A read that has begun is finished, so that no answer arrives
+        later."""
         pause_s = 0.0
-        with contextlib.suppress(EmulatorError, OSError):  # whoever ends the run says why
+        with contextlib.suppress(EmulatorError, OSError):  # the code that ends the run reports the error
             while self._plan.look is not None:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(pause_s):
@@ -244,7 +246,7 @@ class _Session:
         try:
             await nudge(emulator)
         except EmulatorError as error:
-            if emulator.process.returncode is None:  # else whoever waits for the process says why
+            if emulator.process.returncode is None:  # else the code that waits for the process reports it
                 self._end("failed", str(error))
 
     def _end(self, how: str, detail: str) -> None:
@@ -253,7 +255,7 @@ class _Session:
 
     @contextlib.contextmanager
     def _signals_to(self, emulator: RunningEmulator) -> Iterator[None]:
-        """The first signal ends the run in order, the second one at once."""
+        """The first signal ends the run regularly, the second one at once."""
         loop = asyncio.get_running_loop()
 
         def received(number: signal.Signals) -> None:
@@ -273,7 +275,7 @@ class _Session:
 
     @contextlib.contextmanager
     def _keyboard(self, emulator: RunningEmulator) -> Iterator[None]:
-        """Attach standard input, if it was asked for."""
+        """Attach standard input, if requested."""
         if not self._plan.attach:
             yield
             return

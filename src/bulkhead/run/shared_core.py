@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cores that VCPUs share promise, and whether a run kept it: the list `shared_cores` of its result.
+"""Promises of cores that VCPUs share, and whether a run kept them: the list `shared_cores` of its result.
 
-Called by `result` with what the hypervisor wrote in its statistics pages. What can only be seen there is
-counted there: periods by the clock beside those that the scheduler recharged, dispatches over the head of a
-VCPU of a higher priority that was ready, how long it took from the event that made a VCPU the most urgent one
-of its core to its first instruction. The platform's bound of that is judged where time is the machine's own.
+Called by `result` with the hypervisor's statistics pages. Some promises can only be counted by the
+hypervisor: periods by the clock and periods that the scheduler recharged; dispatches of a VCPU while another
+of a higher priority was ready; delays from the event that made a VCPU the most urgent one of its core to its
+first instruction. The platform's bound of that delay is checked only on the simulated machine, which has its
+own time.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from bulkhead.results.run import SharedCoreResult, SharedVcpuResult
 from bulkhead.run.status import CoreStatus, SharedVcpu, SystemStatus
 from bulkhead.run.target import DomainTarget, Policy
 
-# Most events beyond a budget: what EL2 itself causes on its longest way with interrupts masked, when the
-# overflow comes at its start. Of memory events, what it must fetch anew. Instructions are all counted, by the
-# emulator those of the other cores' turns, too, as a piece of the console's work.
+# Most events beyond a budget: those of EL2's longest path with interrupts masked, if the overflow comes at
+# its start. Of memory events, these are the refills of that path. Of instructions, all are counted; on the
+# emulator also those of other cores' turns, for example part of the console's work.
 LONGEST_WAY = 3500
 LONGEST_WAY_OF_MEMORY = 64
-ACCESSES_OF_A_LINE = 8  # on the bus, where these are what is counted: one for each 8 bytes
+ACCESSES_OF_A_LINE = 8  # bus accesses for a line, one for each 8 bytes
 
-_NOTED_NS = 50_000  # of the moment at which a period ends: by then its core has noted it
+_NOTED_NS = 50_000  # time after the end of a period within which its core has recorded it
 _STARTED = ("ready", "recharge")  # states of a VCPU that waits for the core or for its next period
 
 
@@ -34,7 +35,7 @@ def shared_cores(
 
 
 def shared_reasons(found: Sequence[SharedCoreResult]) -> list[str]:
-    """The promises that were broken, and VCPUs that got no time at all."""
+    """Promises that were broken, and VCPUs that never got the core."""
     reasons = []
     for core in found:
         reasons += [
@@ -123,7 +124,7 @@ def _beyond_budget(one: SharedVcpu, domain: DomainTarget) -> list[str]:
     slack = LONGEST_WAY if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
     slack *= ACCESSES_OF_A_LINE if domain.budget.counts == "accesses" else 1
     slack += domain.budget.slack_events
-    if one.budget.changes:  # by a manager: which one held in that period, the hypervisor alone knows
+    if one.budget.changes:  # a manager changed it: only the hypervisor knows the budget of each period
         return _beyond_changed(one.budget.overshoot_max, slack, domain)
     budgets = [(one.budget.max_per_period, domain.budget.events)]
     if domain.budget.counts in TWO_BUDGETS:
@@ -152,10 +153,10 @@ def _lost_recharges(one: SharedVcpu, domain: DomainTarget, status: SystemStatus)
     whole = status.domains[one.domain]
     throughout = one.vcpu == 0 and whole.state == "running" and not whole.restarts
     if status.guest_ns is not None and throughout and not (one.budget and one.budget.changes):
-        # It ran all the time: the last period may have ended in the run's last moment.
+        # It ran throughout: the last period may have ended in the run's last moment.
         due = max(due, status.guest_ns // domain.budget.period_ns - 1)
-    # The machine goes off while other cores are at work: one of them may have noted that a period has ended,
-    # and not yet that it was recharged for the next one.
+    # The machine stops while other cores work: a core may have recorded the end of a period, but not yet the
+    # recharge for the next one.
     since_ns = status.guest_ns - due * domain.budget.period_ns if status.guest_ns is not None else None
     at_the_end = since_ns is not None and abs(since_ns) < _NOTED_NS
     kept = recharged == due or (at_the_end and recharged == due - 1)
@@ -163,7 +164,7 @@ def _lost_recharges(one: SharedVcpu, domain: DomainTarget, status: SystemStatus)
 
 
 def _beyond_cpu_time(one: SharedVcpu, domain: DomainTarget, slack_ns: int) -> list[str]:
-    """The timer that ends it is an event like others: it may be served that late."""
+    """CPU time beyond the budget. The timer that ends it may be served `slack_ns` late, like other events."""
     if domain.cpu_ns is None or one.cpu_max_ns <= domain.cpu_ns[0] + slack_ns:
         return []
     return [

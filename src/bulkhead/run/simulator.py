@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of the simulated machine, as a process of its own, in the terms of a run of the emulator.
+"""One run of the simulated machine in a process of its own, with the same results as a run of the emulator.
 
-Called by the command `run`. Its console goes to the same parser and view, its memory is read by the same
-witnesses; what it counted is in the outcome's `simulated`. It must leave no process behind.
+Called by the command `run`. The same parser and view show its console, and the same witnesses read its
+memory; its counts are in the outcome's `simulated`. It leaves no process behind.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from bulkhead.run.console import ConsoleParser
 from bulkhead.run.memory import FRAME_BYTES, MemoryImage
 from bulkhead.run.session import RunOutcome, View
 
-_LINE_LIMIT = 1 << 26  # of one piece's console, as JSON
+_LINE_LIMIT = 1 << 26  # for the console output of one line of JSON
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SimulatedPlan:
-    """What must be known to run it."""
+    """Input for a run of the simulated machine."""
 
-    program: Path  # machine/hosted/main.cpp
+    program: Path  # the built machine/hosted/main.cpp
     request: Json  # machine/hosted/run.h
     directory: Path
     domain_names: tuple[str, ...]
     timeout_s: float | None
-    raw_domain: str | None = None  # whose output has no tags
-    watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to be looked for, by domain
+    raw_domain: str | None = None  # domain whose output has no tags
+    watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to search for, by domain
 
 
 def run_simulation(plan: SimulatedPlan, view: View) -> RunOutcome:
-    """Run to the end. What went wrong is in the outcome; only bugs raise."""
+    """Run to the end. Errors are part of the outcome; exceptions are bugs."""
     return run_simulations([plan], view, jobs=1)[0]
 
 
 def run_simulations(plans: Sequence[SimulatedPlan], view: View, *, jobs: int) -> list[RunOutcome]:
-    """Run all, `jobs` at a time; the view sees them mixed."""
+    """Run all, `jobs` at a time; the view shows their output interleaved."""
     return asyncio.run(_run_all([_Simulation(plan, view) for plan in plans], jobs))
 
 
@@ -65,7 +65,7 @@ async def _run_all(simulations: Sequence[_Simulation], jobs: int) -> list[RunOut
 
 @contextlib.contextmanager
 def _signals_to(simulations: Sequence[_Simulation]) -> Iterator[None]:
-    """The first signal ends the runs in order, the second one at once."""
+    """The first signal ends the runs regularly, the second one at once."""
     loop = asyncio.get_running_loop()
 
     def received(number: signal.Signals) -> None:
@@ -107,7 +107,7 @@ class _Simulation:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             limit=_LINE_LIMIT,
-            start_new_session=True,  # Ctrl-C is for this program; it ends the machine in order
+            start_new_session=True,  # Ctrl-C must reach only this program, which ends the machine regularly
         )
         try:
             await asyncio.wait_for(self._drive(process, outcome), self._plan.timeout_s)
@@ -138,7 +138,7 @@ class _Simulation:
                 if text := last.get("console"):
                     data = text.encode("latin-1")
                     log.write(data)
-                    log.flush()  # it can be watched while the run goes on
+                    log.flush()  # so that it can be watched during the run
                     self._parser.feed(data)
                     self._view.raw(data)
                 self._view.tick(self._parser)

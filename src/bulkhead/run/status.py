@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hypervisor's statistics pages as values, unpacked by the layout that both sides share.
 
-Read after a run by `result`. The pages come from a machine that may have failed: whatever stands in them
-must give a value or a reason, never an exception.
+`conclude` reads them after a run, `live` during it. The machine may have failed: any contents must give a
+value or a reason, never an exception.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class DomainStatus:
     fault_syndrome: int
     fault_address: int
     restarts: int
-    unheard_ns: int = 0  # at the machine's end: since its first notification that the broker had not heard
+    unheard_ns: int = 0  # at the machine's end: time since its first notification not heard by the broker
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class LimitStatus:
 
 @dataclass(frozen=True)
 class ReclaimStatus:
-    """What a core gave to the others and drew; periods without what it was guaranteed."""
+    """Events that a core gave to others and drew from them, and periods with less than the guaranteed
+    budget."""
 
     given: int
     drawn: int
@@ -53,7 +54,7 @@ class ReclaimStatus:
 
 @dataclass(frozen=True)
 class RegulationStatus:
-    """The regulator's steps: G in events, the load in 1/65536."""
+    """The regulator's steps: the global budget G in events, the load as a fraction (1.0: full)."""
 
     samples: int
     missed: int
@@ -71,7 +72,7 @@ class RegulationStatus:
 
 @dataclass(frozen=True)
 class BudgetStatus:
-    """How a core's VCPU kept to its budget."""
+    """How a VCPU kept its budget."""
 
     events: int
     periods: int
@@ -84,10 +85,10 @@ class BudgetStatus:
     max_per_period: int
     limit: int  # events, of the latest period
     period_ns: int
-    changes: int  # of these two, by managers
-    limits: LimitStatus | None = None  # of a regulated one
-    reclaim: ReclaimStatus | None = None  # of one that gives and draws
-    second_events: int = 0  # of a second budget, among `events`
+    changes: int  # changes of these two by managers
+    limits: LimitStatus | None = None  # of a regulated core
+    reclaim: ReclaimStatus | None = None  # of a core that gives and draws events
+    second_events: int = 0  # of a second budget; included in `events`
     second_max_per_period: int = 0
 
 
@@ -102,13 +103,13 @@ class SharedVcpu:
     dispatches: int
     blocks: int
     run_ns: int
-    out_of_order: int  # dispatches while one of a higher priority was ready
-    periods_due: int  # that have ended by the clock
+    out_of_order: int  # dispatches while a VCPU of a higher priority was ready
+    periods_due: int  # periods that have ended by the clock
     budget: BudgetStatus | None
     cpu_periods: int = 0  # of its reservation of CPU time
     cpu_throttled_periods: int = 0
-    cpu_max_ns: int = 0  # of one period
-    releases: int = 0  # from an event that made it the most urgent one of its core to its first instruction
+    cpu_max_ns: int = 0  # most in a period
+    releases: int = 0  # delays from becoming the most urgent one of its core to its first instruction
     release_mean_ns: int = 0
     release_max_ns: int = 0
 
@@ -122,17 +123,17 @@ class CoreStatus:
     exits: dict[str, int]  # those that occurred
     injected: int
     list_register_full: int
-    budget: BudgetStatus | None = None  # None: it has none, or nothing of it was seen yet
+    budget: BudgetStatus | None = None  # None: no budget, or nothing counted yet
     samples_pa: int = 0  # where its ring of samples begins
     samples_bytes: int = 0  # 0: it has none
-    switches: int = 0  # from one VCPU to another
-    paths_frame: int = 0  # of the pool: what parts of packets' paths took here; 0: nothing was measured
-    shared: tuple[SharedVcpu, ...] = ()  # then `domain`, `vcpu` and `budget` are nobody's
-    attributed: bool = True  # whose exits and interrupts these are is known
+    switches: int = 0  # between VCPUs
+    paths_frame: int = 0  # pool frame with the measured parts of packets' paths; 0: not measured
+    shared: tuple[SharedVcpu, ...] = ()  # if not empty, `domain`, `vcpu` and `budget` are not used
+    attributed: bool = True  # exits and interrupts belong to one VCPU
 
     def vcpu_of(self, domain: int) -> CoreStatus | None:
-        """This core as the domain's VCPU sees it; None: it has none here. Where others share it, nobody knows
-        whose exits and interrupts the core has counted."""
+        """The domain's VCPU on this core; None: there is none. On a shared core, exits and interrupts are not
+        known for each VCPU."""
         if self.domain == domain:
             return self
         one = next((one for one in self.shared if one.domain == domain), None)
@@ -145,7 +146,7 @@ class CoreStatus:
 
 @dataclass(frozen=True)
 class FlowStatus:
-    """What of a flow was delivered, and how late."""
+    """Packets of a flow that were delivered, and their latency."""
 
     packets: int
     bytes: int
@@ -156,7 +157,7 @@ class FlowStatus:
     latency_sum_ns: int
     lost: int
     refused: int
-    state: str = "open"  # closed: a manager has ended it; none: there never was one of this number
+    state: str = "open"  # closed: a manager ended it; none: there was no flow with this number
     source: int = 0  # domains
     destination: int = 0
     port: int = 0
@@ -172,7 +173,7 @@ class SystemStatus:
     refusal: int
     refusal_name: str | None
     refusal_offset: int
-    guest_ns: int | None  # from the start to the end, if both have been
+    guest_ns: int | None  # from start to end, if both are known
     ttbr0_el2: int
     pool_frames: int
     pool_used: int
@@ -181,13 +182,13 @@ class SystemStatus:
     domains: list[DomainStatus] = field(default_factory=list)
     cores: list[CoreStatus] = field(default_factory=list)
     regulation: RegulationStatus | None = None  # None: nothing was regulated
-    flows: list[FlowStatus] = field(default_factory=list)  # as many as there can be, in order
-    mpam_frame: int = 0  # of the pool: what is published of MPAM (status_mpam.py); 0: nothing
-    transfer_ns: int = 0  # at the machine's end: since the start of the engine's transfer that was under way
+    flows: list[FlowStatus] = field(default_factory=list)  # all places for flows, in order
+    mpam_frame: int = 0  # pool frame with MPAM's data (status_mpam.py); 0: none
+    transfer_ns: int = 0  # at the machine's end: time since the start of the engine's current transfer
 
 
 def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus | str:
-    """The system's page and one page per core; a string says why there is nothing to read."""
+    """Reads the system's page and one page per core. A string says why there is nothing to read."""
     if not pages or pages[0] is None:
         return "the statistics pages could not be read"
     raw = _record(layout, "status_system", pages[0])
@@ -325,7 +326,8 @@ def _core(layout: Layout, page: bytes, hz: int, ended_at: int) -> CoreStatus | N
 
 
 def _since(entered_at: int, ended_at: int) -> int:
-    """Ticks that a VCPU has run when the machine ended; 0 if it does not run, or the machine still does."""
+    """Ticks that a running VCPU had run when the machine ended; 0 if it does not run, or the machine still
+    runs."""
     return max(0, ended_at - entered_at) if entered_at else 0
 
 

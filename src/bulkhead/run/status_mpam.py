@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What EL2 publishes of MPAM: errors, monitors, what it took, and the dump of all components' registers.
+"""What EL2 publishes of MPAM: errors, monitors, its own costs, and the dump of all components' registers.
 
-`conclude` reads it after a run, `live` while the machine runs. The frames come from a machine that may have
-failed: whatever stands in them gives a value or a reason.
+`conclude` reads it after a run, `live` while the machine runs. The machine may have failed: any contents of
+the frames give a value or a reason.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 from bulkhead.evidence.mpam_promise import DumpedRegister
 from bulkhead.schema.layout import Layout
 
-HYPERVISOR = 0xFFFF  # as a monitor's owner
+HYPERVISOR = 0xFFFF  # owner of a monitor
 ENABLED = "enabled"
 
 BytesAt = Callable[[int], bytes | None]
 
-# MPAMF_ESR.ERRCODE, by the architecture's manual (IHI 0099, 10.2).
+# MPAMF_ESR.ERRCODE (IHI 0099, 10.2).
 ERRORS = {
     1: "PARTID_SEL_Range",
     2: "Req_PARTID_Range",
@@ -37,23 +37,23 @@ ERRORS = {
 
 @dataclass(frozen=True)
 class MonitorStatus:
-    """What a monitor has counted for one PARTID."""
+    """The values that a monitor has counted for one PARTID."""
 
     component: int
     instance: int
-    kind: str  # storage: what the partition has now; bandwidth: what it has moved since the start
+    kind: str  # storage: the partition's current bytes; bandwidth: bytes moved since the start
     partid: int
     owner: int  # a domain's index, or HYPERVISOR
     bytes: int
-    most_bytes: int  # of all reads; of bandwidth between two reads
+    most_bytes: int  # largest value of all reads; for bandwidth, between two reads
     never_read: bool
-    not_ready: bool  # when it was to be read last
-    wrapped: bool  # its counter started anew between two reads: it may have done so twice
+    not_ready: bool  # at the last read
+    wrapped: bool  # its counter wrapped between two reads, possibly more than once
 
 
 @dataclass(frozen=True)
 class MpamStatus:
-    """The page; durations in ticks of the counter."""
+    """The page's contents; durations are in ticks of the counter."""
 
     state: str
     version: int
@@ -65,20 +65,21 @@ class MpamStatus:
     errors: dict[str, int]  # that occurred, by name
     error_interrupts: int
     monitors: tuple[MonitorStatus, ...]
-    without_monitor: int  # partitions that got none
-    dump: tuple[DumpedRegister, ...] | None  # None: its frames were not to be read
+    without_monitor: int  # partitions without a monitor
+    dump: tuple[DumpedRegister, ...] | None  # None: its frames could not be read
     dump_left_out: int
 
 
 def mpam_frame(pool_frames: Sequence[int], number: int) -> int | None:
-    """The address of the page; 0 as its number stands for none."""
+    """The physical address of the page; None: number 0, or out of range."""
     return pool_frames[number] if 0 < number < len(pool_frames) else None
 
 
 def read_mpam(
     layout: Layout, number: int, pool_frames: Sequence[int], bytes_at: BytesAt, *, dump: bool = True
 ) -> MpamStatus | str:
-    """From the frame of the pool that the system's status names; a string says why there is nothing."""
+    """Reads MPAM's page, whose pool frame `number` the system's status states. A string says why there is
+    nothing."""
     pa = mpam_frame(pool_frames, number)
     if pa is None:
         return "the hypervisor has published nothing of MPAM"
@@ -129,7 +130,8 @@ def _monitor(layout: Layout, raw: dict[str, Any]) -> MonitorStatus:
 def _dump(
     layout: Layout, raw: dict[str, Any], pool_frames: Sequence[int], bytes_at: BytesAt
 ) -> tuple[DumpedRegister, ...] | None:
-    """Frames of the pool follow each other in the order of their numbers."""
+    """The dumped registers; None: a frame could not be read. The frames have consecutive numbers in the
+    pool."""
     page_bytes, size = layout.constant("page_bytes"), layout.size("status_mpam_register")
     count = min(int(raw["dump_count"]), layout.constant("mpam_dump_frames") * (page_bytes // size))
     first = int(raw["dump_frame"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is run, and what must be known to read it afterwards.
+"""The target of a run: what is started, and the data to evaluate it afterwards.
 
-The session, the results and the witnesses work from this alone, so that tests can make one by hand;
+The session, the results and the witnesses use only this, so that tests can make one by hand;
 `bulkhead.run.prepare` makes it from a built system.
 """
 
@@ -29,21 +29,21 @@ QEMU, MACHINE = "qemu", "machine"
 
 @dataclass(frozen=True)
 class DomainTarget:
-    """One domain, as the user knows it."""
+    """One domain with the properties that the user knows."""
 
     name: str
     cores: tuple[int, ...]
     realtime: bool = False
     colors: tuple[int, ...] | None = None
     expected: str | None = None  # an end that is not a failure: stopped, crashed
-    expects: Expectation | None = None  # what the run has to show of it
-    budget: Budget | None = None  # that is enforced
-    event: str | None = None  # what the budget counts
-    event_bytes: int | None = None  # that an event stands for
-    cpu_ns: tuple[int, int] | None = None  # on cores that it shares: CPU time of each period, the period
-    limited_by_mpam: bool = False  # its maximum is a component's, in place of a budget
+    expects: Expectation | None = None  # what the run has to show
+    budget: Budget | None = None  # the enforced budget
+    event: str | None = None  # the event that the budget counts
+    event_bytes: int | None = None  # bytes that an event stands for
+    cpu_ns: tuple[int, int] | None = None  # on shared cores: CPU time in each period, length of the period
+    limited_by_mpam: bool = False  # MPAM enforces its maximum instead of a budget
     raw_console: bool = False  # its output has no tags
-    unconfined: tuple[str, ...] = ()  # devices that reach all memory: the domain is trusted with them
+    unconfined: tuple[str, ...] = ()  # devices that reach all memory; the domain is trusted with them
 
 
 @dataclass(frozen=True)
@@ -57,23 +57,23 @@ class FlowTarget:
     packet_bytes: int
     period_ns: int
     deadline_ns: int
-    bound_ns: int | None = None  # what the analysis guarantees; None: the flows were not analyzed
+    bound_ns: int | None = None  # bound by the analysis; None: the flows were not analyzed
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Who runs on a core that VCPUs share."""
+    """Scheduling of shared cores."""
 
     scheduler: str = "fixed-priority"
     slice_ns: int = 1_000_000
-    # Of the platform: from the event that makes a VCPU the most urgent one of its core to its first
+    # The platform's bound from the event that makes a VCPU the most urgent one of its core to its first
     # instruction. None: there is none, or this run's time does not show it.
     release_bound_ns: int | None = None
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the user asked of the run."""
+    """The user's options for the run."""
 
     observe: bool = False
     for_ns: int | None = None
@@ -89,12 +89,12 @@ class RunOptions:
     timeout_s: float | None = None
     overrides: tuple[str, ...] = ()
     on: str = QEMU
-    page: bool = True  # draw it at the end
-    repeat: tuple[str, ...] = ()  # the command with its options; empty if another command made the run
+    page: bool = True  # write the report page at the end
+    repeat: tuple[str, ...] = ()  # the command with its options; empty if `run` was not the command
 
     @property
     def hooks(self) -> Hooks:
-        """What is to be wrong on purpose."""
+        """The test hooks with their domains."""
         return Hooks(self.miscolor, self.mislabel, self.misprogram, self.misplace)
 
 
@@ -107,8 +107,8 @@ class Target:
     platform: str
     platform_sha256: str
     package_sha256: str
-    program: str  # which of the board's hypervisors
-    machine: EmulatedMachine | None  # the emulated one; None: the simulated machine
+    program: str  # hypervisor variant of the board
+    machine: EmulatedMachine | None  # None: the simulated machine
     layout: Layout
     status_frames: tuple[int, ...]  # PA of the system's statistics page, then of each core's
     promise: Promise
@@ -120,31 +120,32 @@ class Target:
     color_count: int = 1
     granule_bytes: int = 4096
     miscolored_pa: int | None = None
-    on_chip_frames: tuple[int, ...] = ()  # where rings of samples can be beside the pool
-    request: dict[str, Any] = field(default_factory=dict)  # to the simulated machine (machine/hosted/run.h)
-    regulator: RegulatorPlan | None = None  # that steps
+    on_chip_frames: tuple[int, ...] = ()  # possible places of sample rings besides the pool
+    request: dict[str, Any] = field(default_factory=dict)  # for the simulated machine (machine/hosted/run.h)
+    regulator: RegulatorPlan | None = None  # a dynamic regulator
     flows: tuple[FlowTarget, ...] = ()
-    mechanism: Choices | None = None  # what divides caches and bandwidth
-    mpam: MpamPromise | None = None  # what components must hold; None: the platform has none
-    portions: PortionPromise | None = None  # of the last cache; None: it is not divided so
-    notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
+    mechanism: Choices | None = None  # mechanisms that divide caches and bandwidth
+    mpam: MpamPromise | None = None  # settings that components must hold; None: no MPAM
+    portions: PortionPromise | None = None  # of the last-level cache; None: not divided by portions
+    notices: tuple[dict[str, object], ...] = ()  # keys of the system file that this version does not enforce
 
     @property
     def watched(self) -> dict[str, tuple[str, ...]]:
-        """What the consoles of domains are looked through for."""
+        """Texts to search for in the consoles of domains."""
         return {domain.name: domain.expects.texts for domain in self.domains if domain.expects is not None}
 
     @property
     def raw_domain(self) -> str | None:
-        """The domain that has the terminal for itself."""
+        """The domain with a raw console."""
         return next((domain.name for domain in self.domains if domain.raw_console), None)
 
     @property
     def colored(self) -> bool:
-        """Colors were promised, of the cache or of DRAM banks."""
+        """Whether colors were promised, of the cache or of DRAM banks."""
         return self.promise.color_bits != 0
 
     @property
     def cache_colored(self) -> bool:
-        """Colors of the last cache were promised, so an eviction by another domain breaks a promise."""
+        """Whether colors of the last-level cache were promised, so that an eviction by another domain breaks
+        a promise."""
         return self.colored and self.promise.cache_colored

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user sees while a system runs: the attached console, dimmed lines, or progress alone.
+"""What a user sees while a system runs: the attached console, dimmed lines, or only progress.
 
-Made by the command `run`, fed by the session. Standard output belongs to the attached console and, with
-`--json`, to the result; everything else goes to standard error.
+Made by the command `run`, fed by the session. The attached console and, with `--json`, the result use
+standard output; everything else goes to standard error.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from rich.text import Text
 
 from bulkhead.run.console import HYPERVISOR, ConsoleLine, ConsoleParser, plain, visible
 
-# Columns at the start of a row that continues a line too long for the terminal: a tag alone is in column 0.
+# Columns before a row that continues a line too long for the terminal: only a tag is in column 0.
 _INDENT = 2
-# A guest may have left any of these: soft reset, main screen, no reports of the mouse or of pasted text.
+# Modes that a guest may have set: soft reset, main screen, no reports of the mouse or of pasted text.
 _RESET = b"\x1b[!p\x1b[?1049;1000;1002;1003;1004;1006;2004l"
 
 
 class Rows:
-    """Breaks the hypervisor's stream where the terminal would: otherwise a guest could pad a line so that the
+    """Breaks the hypervisor's output where the terminal would. Otherwise a guest could pad a line so that the
     terminal's next row begins with another domain's tag."""
 
     def __init__(self) -> None:
         self._column = 0
-        self._first = 0  # column of the row that backspaces do not pass
+        self._first = 0  # column that backspaces cannot pass
 
     def feed(self, data: bytes, width: int) -> bytes:
-        """The bytes for a terminal of `width` columns. Other bytes than the hypervisor writes are a boot
+        """The bytes for a terminal of `width` columns. Bytes that the hypervisor does not write are a boot
         loader's and pass unchanged."""
         out = bytearray()
         for byte in data:
@@ -45,7 +45,7 @@ class Rows:
                     continue
                 self._column -= 1
             elif 0x20 <= byte < 0x7F:
-                # Before the last column: behind it a terminal waits with its cursor still on that column.
+                # Break before the last column: after writing it a terminal keeps its cursor there.
                 if self._column >= width - 1 > _INDENT:
                     out += b"\r\n" + b" " * _INDENT
                     self._column = self._first = _INDENT
@@ -55,18 +55,19 @@ class Rows:
 
 
 class AttachedView(AbstractContextManager["AttachedView"]):
-    """The serial line on standard output. `raw`: one domain has the terminal for itself; all bytes pass."""
+    """The serial line on standard output. `raw`: a domain has a raw console, and all bytes pass unchanged."""
 
     def __init__(self, *, raw: bool = False) -> None:
         self._rows = None if raw else Rows()
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        """What follows starts on a line of its own, in normal colors; the session resets the modes."""
+        """Later output starts on a new line in normal colors; after a raw console, terminal modes are reset,
+        too."""
         end = b"\x1b[0m\r\n" if self._rows else _RESET + b"\x1b[0m\r\n"
         self._write(end)
 
     def line(self, line: ConsoleLine) -> None:
-        """Lines are shown as they come, by `raw`."""
+        """Not used: `raw` shows the output as it arrives."""
 
     def raw(self, data: bytes) -> None:
         self._write(self._rows.feed(data, shutil.get_terminal_size().columns) if self._rows else data)
@@ -81,7 +82,7 @@ class AttachedView(AbstractContextManager["AttachedView"]):
 
 
 def _rows(text: str, width: int) -> list[str]:
-    """A line in rows of a terminal, as Rows has them."""
+    """Splits a line into rows of a terminal, as Rows does."""
     step = max(width - _INDENT, 1)
     return [
         text[:width],
@@ -90,13 +91,13 @@ def _rows(text: str, width: int) -> list[str]:
 
 
 class WatchingView(AbstractContextManager["WatchingView"]):
-    """Lines on standard error if `show_lines`, and below them, on a terminal, how far the run is."""
+    """Shows lines on standard error if `show_lines`, and the progress below them on a terminal."""
 
     def __init__(self, title: str, for_ns: int | None, show_lines: bool) -> None:
         self._console = Console(stderr=True, highlight=False)
         self._for_s = for_ns / 1e9 if for_ns else None
         self._show_lines = show_lines
-        self._in_result: dict[str, bool] = {}  # by domain: its current line is one
+        self._in_result: dict[str, bool] = {}  # by domain: its current line is a result
         self._progress: Progress | None = None
         self._task = TaskID(0)
         self._title = title
@@ -130,7 +131,8 @@ class WatchingView(AbstractContextManager["WatchingView"]):
         self._console.print(Text("\n".join(_rows(text, width)), style="dim"), soft_wrap=True)
 
     def _is_result(self, line: ConsoleLine) -> bool:
-        """Results are for the report, and in console.log: a screen full of them hides what is news."""
+        """Whether the line is a result. Results are shown in the report and in console.log, and would hide
+        other lines here."""
         if line.domain is None:
             return False
         if not line.continues:
@@ -138,7 +140,7 @@ class WatchingView(AbstractContextManager["WatchingView"]):
         return self._in_result.get(line.domain, False)
 
     def raw(self, data: bytes) -> None:
-        """Only whole lines are shown."""
+        """Not used: only whole lines are shown."""
 
     def tick(self, parser: ConsoleParser) -> None:
         if not self._progress:
