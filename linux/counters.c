@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * perf allocates the counters and owns their interrupt. Between its own doings with them, all with interrupts
- * off, the PMU driver's start and stop are called directly: what perf offers for other counts takes a mutex.
+ * perf allocates the counters and owns their interrupt. While perf itself does nothing with them, the PMU
+ * driver's start and stop are called directly, with interrupts off: perf's own interface for changing counts
+ * takes a mutex.
  */
 #include "counters.h"
 #include <asm/sysreg.h>
 
 #define MASK        (U64_MAX >> (64u - COUNTERS_BITS))
-/* Until the first start: none comes. */
+/* Preload until the first start: no overflow occurs. */
 #define NO_OVERFLOW (1ull << (COUNTERS_BITS - 1))
 
-/* perf takes any raw code, and one that the CPU does not count stays 0: a budget that is never spent. Events
- * that the architecture knows have a bit (DDI 0487, D13: PMCEID<n>_EL0); others are the CPU's own. */
+/* perf accepts any raw code; an event that the CPU does not count stays 0, so its budget would never be
+ * spent. Architected events have a bit (DDI 0487, D13: PMCEID<n>_EL0); others are specific to the CPU. */
 static bool cpu_counts(u32 event)
 {
     u32 number = event & 0x1F;
@@ -55,7 +56,7 @@ int counters_open(struct counters *counters, unsigned int cpu, const struct coun
     u32 wanted = choice->count + (choice->backup_events != 0 ? 1 : 0);
 
     *counters = (struct counters){.count = choice->count, .backup_events = choice->backup_events};
-    /* Without a PMU its registers are undefined: perf first. */
+    /* Without a PMU its registers are undefined, so perf is asked first. */
     for (u32 i = 0; i < wanted; i++) {
         u32 code = choice->events[i < choice->count ? i : 0];
         int error = open_one(&counters->perf[i], cpu, code, handler, context);
@@ -81,7 +82,8 @@ void counters_close(struct counters *counters)
     }
 }
 
-/* Also if perf has started it again: it does with all, when it makes room for another event. */
+/* Stops a counter, also if perf has restarted it: perf restarts all counters when it makes room for another
+ * event. */
 static void stop_one(struct perf_event *event)
 {
     if ((event->hw.state & PERF_HES_STOPPED) == 0) {
@@ -89,14 +91,14 @@ static void stop_one(struct perf_event *event)
     }
 }
 
-/* False if perf has no counter for it. */
+/* False if perf has no hardware counter for it. */
 static bool start_one(struct perf_event *event, u64 ahead)
 {
     if (event->state != PERF_EVENT_STATE_ACTIVE) {
         return false;
     }
     stop_one(event);
-    event->hw.interrupts = 0; /* what perf limits the rate of samples by: these are none */
+    event->hw.interrupts = 0; /* perf limits the rate of samples by this; these are not samples */
     event->hw.sample_period = ahead;
     event->hw.last_period = ahead;
     local64_set(&event->hw.period_left, (s64)ahead);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The only place that knows which CPUs there are. A CPU that counters cannot be had for is not brought
+ * The only file that knows the set of CPUs. If counters are not available for a CPU, it is not brought
  * online, or, at load, the module is not loaded.
  */
 #include "cpus.h"
@@ -107,7 +107,7 @@ static void nothing(void *argument) {}
 
 void cpus_exit(void)
 {
-    /* Messages that are under way arrive, and their handlers return. */
+    /* Messages in flight arrive, and their handlers return. */
     on_each_cpu(nothing, NULL, 1);
     synchronize_rcu();
     for (u32 i = 0; i < REGULATOR_MAX_CORES; i++) {

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * All CPUs of the module: their life, and questions about one of them by its number. Used by module.c (life),
- * throttle.c (the thread that holds a throttled CPU) and the files in debugfs.
+ * All CPUs of the module: bringing them online and offline, and queries of one of them by its number. Used by
+ * module.c, throttle.c (the thread that holds a throttled CPU) and the files in debugfs.
  */
 #ifndef BULKHEAD_LINUX_CPUS_H
 #define BULKHEAD_LINUX_CPUS_H
 
 #include "regulated_cpu.h"
 
-/* What they have in common. */
+/* Settings that all CPUs share. */
 struct cpus_choice {
     u32 members; /* mask */
     struct counters_choice counters;
-    u64 slack_events; /* of a sum */
+    u64 slack_events; /* slack of a sum */
     bool keep_running;
 };
 
 struct cpus_statistics {
     struct reservation_statistics reservation;
-    u64 limit_events; /* of now */
+    u64 limit_events; /* present limit */
     u64 gave_way;
     u64 uncounted;
     bool started;
     bool throttled;
 };
 
-/* After regulation_init(). -ENOMEM. May sleep. */
+/* Call it after regulation_init(). -ENOMEM. May sleep. */
 int cpus_init(const struct cpus_choice *choice);
 
-/* Ends counting and limiting on all CPUs at once, for good, without any of them having to run a thread: one
- * whose budget is too small for that would not. Each is still to go offline. May sleep. */
+/* Ends counting and limiting on all CPUs at once and for good. No CPU needs to run a thread for this: one
+ * whose budget is too small would not run it. Each CPU must still go offline. May sleep. */
 void cpus_release(void);
 
-/* When no CPU is started: nothing of them is used any more. May sleep. */
+/* Frees everything; call it when no CPU is started. May sleep. */
 void cpus_exit(void);
 
-/* Counting and limiting of a CPU begin and end. Called on it, in a thread, as CPU hotplug does. -ENOENT,
- * -EBUSY: counters_open(). Nothing is to do for CPUs that are no members. */
+/* Begin and end counting and limiting of a CPU. Called on it, in a thread, by CPU hotplug. -ENOENT, -EBUSY:
+ * see counters_open(). For CPUs that are not members they do nothing. */
 int cpus_online(unsigned int cpu);
 int cpus_offline(unsigned int cpu);
 
-/* A member; NULL if the CPU is none. */
+/* A member; NULL if the CPU is not one. */
 struct regulated_cpu *cpus_at(unsigned int cpu);
 
 /* For readers on any CPU: numbers as they are at the moment, each for itself. False if the CPU is no member.

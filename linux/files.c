@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A write is one change, whole: what does not fit into one is refused. Readers show what was asked for last;
- * `status` says whether it is in force.
+ * Each write is one change, applied as a whole: if any part is invalid, all of it is refused. Reading shows
+ * the settings requested last; `status` says whether they are in force.
  */
 #include "files.h"
 #include "cpus.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The module's life: its parameters at load, the order in which its parts begin, and the opposite order in
- * which they end. Budgets hold from cpus_online() to cpus_release() or cpus_offline(), on each CPU.
+ * Load and unload of the module: its parameters, the order in which its parts start, and the opposite order
+ * in which they end. On each CPU, budgets are enforced from cpus_online() to cpus_release() or
+ * cpus_offline().
  */
 #include "cpus.h"
 #include "files.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Every way in stops the counters, asks core/, and does as the answer says, in hard interrupt context. A
- * throttled CPU goes on counting until its thread has it: on a kernel that cannot be preempted anywhere, what
- * runs may run on for a while, and that is this CPU's overshoot.
+ * Every entry point stops the counters, calls core/, and executes its answer, in hard interrupt context. A
+ * throttled CPU goes on counting until its thread runs: on a kernel without full preemption the present task
+ * may run on for a while, and its events are this CPU's overshoot.
  */
 #include "regulated_cpu.h"
 #include "cpus.h"
@@ -38,7 +38,7 @@ static void act(struct regulated_cpu *own, struct budget_action action)
     }
 }
 
-/* A deadline that has passed meanwhile interrupts at once. */
+/* A deadline in the past interrupts at once. */
 static ktime_t deadline(const struct regulated_cpu *own)
 {
     return ns_to_ktime(budget_deadline(&own->budget));
@@ -49,7 +49,7 @@ static void arm_timer(struct regulated_cpu *own)
     hrtimer_start(&own->timer, deadline(own), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-/* What takes the budgets of an interval that another CPU has completed. */
+/* Message handler: takes over the budgets of an interval that another CPU has completed. */
 static void budgets_published(void *argument)
 {
     struct regulated_cpu *own = argument;
@@ -64,7 +64,8 @@ static void budgets_published(void *argument)
     arm_timer(own);
 }
 
-/* One that has not taken the message before takes this one with it. */
+/* Sends the message to the other CPUs. A CPU that has not handled an earlier message handles both
+ * together. */
 static void complete_interval(struct regulated_cpu *own, struct regulator_sample *sample)
 {
     regulation_complete(&own->core, sample);
@@ -170,7 +171,7 @@ void regulated_cpu_begin(struct regulated_cpu *own)
     arm_timer(own);
 }
 
-/* If the others waited for this CPU alone, they are at the end of their interval, and so is it. */
+/* If the other CPUs waited only for this one, their interval ends now, and so does this CPU's. */
 static void leave_set(struct regulated_cpu *own)
 {
     struct regulator_sample sample;
@@ -219,7 +220,7 @@ void regulated_cpu_init(struct regulated_cpu *own, unsigned int cpu,
                         const struct reservation_parameters *parameters)
 {
     own->cpu = cpu;
-    /* What the module's parameters may be is within what these accept. */
+    /* The module's parameter ranges are within those that these functions accept. */
     (void)budget_init(&own->budget, parameters, NULL);
     (void)regulated_init(&own->core, &own->budget, regulation_exchange(), cpu);
     hrtimer_init(&own->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One CPU under regulation, the third driver of core/budget.h and core/regulated_core.h beside EL2 and the
- * simulated machine: counters, a timer on the grid of intervals, messages of other CPUs. Called by cpus.c, on
- * the CPU, with interrupts off.
+ * One CPU under regulation: the third driver of core/budget.h and core/regulated_core.h, next to EL2 and the
+ * simulated machine. It has counters, a timer on the grid of intervals, and messages of other CPUs. Called by
+ * cpus.c, on the CPU, with interrupts off.
  */
 #ifndef BULKHEAD_LINUX_REGULATED_CPU_H
 #define BULKHEAD_LINUX_REGULATED_CPU_H
@@ -18,36 +18,38 @@ struct regulated_cpu {
     unsigned int cpu;
     bool started;
     bool throttled;
-    bool held;     /* its thread has it: nothing is counted */
-    bool trailing; /* throttled, and not yet held: what is counted is charged without a limit */
+    bool held;     /* its thread holds the CPU: nothing is counted */
+    bool trailing; /* throttled but not held yet: events are counted and charged without a limit */
     struct counters counters;
     struct budget budget;
     struct regulated_core core;
     struct hrtimer timer;
     call_single_data_t published;
-    struct irq_work overflow; /* for an interrupt that came as NMI */
+    struct irq_work overflow; /* for an overflow interrupt that came as NMI */
     struct samples samples;
-    u64 seen_events; /* at the end of the interval before */
+    u64 seen_events; /* at the end of the previous interval */
     u64 seen_throttled_ns;
-    u64 gave_way; /* times that others ran while it was throttled, to the interval's end or in between */
+    /* times that other tasks ran while it was throttled: at the end of the interval, or within it */
+    u64 gave_way;
 } ____cacheline_aligned;
 
-/* Sets up all but counters and samples. The parameters' budget and grid are the regulator's; on any CPU. */
+/* Sets up everything except counters and samples. The parameters' budget and grid are the regulator's. May be
+ * called on any CPU. */
 void regulated_cpu_init(struct regulated_cpu *own, unsigned int cpu,
                         const struct reservation_parameters *parameters);
 
-/* Of the counters: what they call. */
+/* Overflow handler of the counters. */
 void regulated_cpu_overflowed(struct perf_event *event, struct perf_sample_data *data,
                               struct pt_regs *registers);
 
-/* Counting and limiting begin and end. The counters are open. */
+/* Begin and end counting and limiting. The counters must be open. */
 void regulated_cpu_begin(struct regulated_cpu *own);
 void regulated_cpu_end(struct regulated_cpu *own);
 
-/* Whether its thread is to hold it now; from when on nothing is counted. */
+/* Whether its thread must hold the CPU now; if so, nothing is counted from now on. */
 bool regulated_cpu_hold(struct regulated_cpu *own);
 
-/* Its thread lets others run, which are counted. */
+/* Its thread lets other tasks run, whose events are counted. */
 void regulated_cpu_give_way(struct regulated_cpu *own);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One regulator for all CPUs. The exchange lets one CPU at a time step it; the lock is for whoever changes
- * its parameters meanwhile, and the mutex for who does that.
+ * One regulator for all CPUs. The exchange lets one CPU at a time step it; the lock protects it against
+ * parameter changes at the same time, and the mutex serialises those changes.
  */
 #include "regulation.h"
 #include "core/regulator_policy.h"
@@ -14,12 +14,12 @@ static DEFINE_MUTEX(changes);
 static DEFINE_RAW_SPINLOCK(lock);
 
 static struct {
-    struct settings latest; /* asked for; of `changes` */
+    struct settings latest; /* requested last; protected by `changes` */
     struct regulator regulator;
     struct regulator_exchange exchange;
     struct period_grid grid;
-    u64 lasts_ns; /* the interval that has begun: a change holds for those after it */
-    u64 outcome;  /* of the latest step: G in events above 32 bits of load */
+    u64 lasts_ns; /* length of the interval that has begun: a change applies to those after it */
+    u64 outcome;  /* of the latest step: G in events, above 32 bits of load */
     bool stores;
 } regulation;
 
@@ -45,7 +45,7 @@ static const char *describe(enum regulator_error error)
     return reasons[error];
 }
 
-/* What is wrong with them; parameters for core/, if nothing is. */
+/* Checks the settings; fills in the parameters for core/ if they are valid. */
 static int check(const struct settings *settings, struct regulator_parameters *parameters)
 {
     const struct regulator_policy *policy = regulator_policy_at(settings->policy);
@@ -98,7 +98,7 @@ struct period_grid regulation_grid(void)
     return regulation.grid;
 }
 
-/* What the memory did, and what all CPUs caused, in the interval that is over. */
+/* Fills in the memory's utilization and the traffic of all CPUs in the interval that has ended. */
 static void fill_load(struct regulator_sample *sample)
 {
     sample->has_utilization = utilization_source_measure(&sample->utilization);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What all CPUs share: the regulator and its exchange (core/), the load of the memory, the settings asked for
- * last. regulated_cpu.c calls it from interrupts, the files in debugfs change it.
+ * State that all CPUs share: the regulator and its exchange (core/), the load of the memory, the settings
+ * requested last. regulated_cpu.c calls it from interrupts; the files in debugfs change it.
  */
 #ifndef BULKHEAD_LINUX_REGULATION_H
 #define BULKHEAD_LINUX_REGULATION_H
@@ -9,7 +9,7 @@
 #include "core/regulated_core.h"
 #include "settings.h"
 
-/* Of the latest step. */
+/* Result of the latest step. */
 struct regulation_outcome {
     u32 global_events;
     u32 load; /* in 1/65536 */
@@ -21,32 +21,32 @@ int regulation_init(const struct settings *settings);
 
 struct regulator_exchange *regulation_exchange(void);
 
-/* The budget of a CPU as of now, and the grid of the intervals: what a CPU begins with. */
+/* The present budget of a CPU, and the grid of the intervals: a CPU's initial values. */
 u64 regulation_budget(u32 cpu);
 struct period_grid regulation_grid(void);
 
-/* The CPU of `core` has completed an interval: steps the regulator and publishes. With interrupts off; the
- * caller interrupts the others. */
+/* The CPU of `core` has completed an interval: steps the regulator and publishes the budgets. Called with
+ * interrupts off; the caller interrupts the other CPUs. */
 void regulation_complete(struct regulated_core *core, struct regulator_sample *sample);
 
 struct regulation_outcome regulation_latest(void);
 bool regulation_stores_samples(void);
 
-/* The settings asked for last. May sleep. */
+/* The settings requested last. May sleep. */
 void regulation_settings(struct settings *settings);
 
-/* Changes them all at once, from the next interval on: `change` gets the latest ones and `argument`, and
- * returns 0 or an error, which is returned and changes nothing. -EINVAL if they do not fit together, -ENODEV
- * as above. May sleep. */
+/* Changes settings together, from the next interval on. `change` gets the latest settings and `argument`, and
+ * returns 0, or an error, which is returned with nothing changed. -EINVAL if the settings contradict each
+ * other, -ENODEV as above. May sleep. */
 int regulation_change(int (*change)(struct settings *settings, void *argument), void *argument);
 
-/* Statistics, as of now. */
+/* Present statistics. */
 struct regulation_statistics {
     struct regulator_statistics steps;
     u64 given_up;
     u64 global_events;
     u32 load;
-    bool waits; /* a change is not yet in force */
+    bool waits; /* a requested change is not in force yet */
 };
 void regulation_statistics(struct regulation_statistics *statistics);
 

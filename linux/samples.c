@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * 511 samples in eight pages, as at EL2.
+ * Room for 511 samples in eight pages, as at EL2.
  */
 #include "samples.h"
 #include <linux/slab.h>

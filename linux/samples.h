@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One CPU's samples, a ring of core/sample_ring.h in memory of its own. The CPU writes at the end of an
- * interval; readers take no lock and write nothing that it reads.
+ * One CPU's samples: a ring of core/sample_ring.h in its own memory. The CPU writes at the end of an
+ * interval; readers take no lock and write nothing that the CPU reads.
  */
 #ifndef BULKHEAD_LINUX_SAMPLES_H
 #define BULKHEAD_LINUX_SAMPLES_H
 
 #include "core/sample_ring.h"
 
-/* One interval; 64-bit words alone, for the ring. */
+/* Sample of one interval; only 64-bit words, as the ring requires. */
 struct sample {
-    u64 number;        /* of the interval */
-    u64 time_ns;       /* of its end, CLOCK_MONOTONIC */
-    u64 periods;       /* that ended with it: more than one if the timer was late by intervals */
-    u64 events;        /* counted */
-    u64 limit_events;  /* its budget, U64_MAX: unlimited */
-    u64 throttled_ns;  /* of it */
+    u64 number;  /* number of the interval */
+    u64 time_ns; /* end of the interval, CLOCK_MONOTONIC */
+    /* periods that ended with it: more than one if the timer was late by whole intervals */
+    u64 periods;
+    u64 events;        /* counted events */
+    u64 limit_events;  /* its budget; U64_MAX: unlimited */
+    u64 throttled_ns;  /* throttled time of the interval */
     u64 global_events; /* G of the latest step */
     u64 load;          /* of the latest step, in 1/65536 */
 };
@@ -31,10 +32,10 @@ struct samples {
 int samples_init(struct samples *samples);
 void samples_free(struct samples *samples);
 
-/* On the CPU of the samples, with interrupts off. */
+/* Called on the CPU of the samples, with interrupts off. */
 void samples_write(struct samples *samples, const struct sample *sample);
 
-/* A reader that begins with the oldest one. */
+/* A reader that begins with the oldest sample. */
 bool samples_reader(const struct samples *samples, struct sample_reader *reader);
 
 #endif

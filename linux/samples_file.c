@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The file `samples`: a line for each interval of each CPU, from the oldest on that is there, and a line
- * where some were overwritten before they were read. Each open file reads on its own; at the end it has
- * nothing to say until there are new ones, as a log.
+ * The file `samples`: a line for each interval of each CPU, from the oldest stored one on, and a line where
+ * samples were overwritten before they were read. Each open file has its own position; at the end a read
+ * returns nothing until there are new samples, as with a log.
  */
 #include "core/regulator_share.h"
 #include "cpus.h"
@@ -22,13 +22,13 @@ static const char heading[] =
 
 struct reading {
     struct mutex lock;
-    u32 cpu; /* whose samples come next */
+    u32 cpu; /* CPU whose samples are read next */
     bool begun;
     bool there[REGULATOR_MAX_CORES];
     struct sample_reader readers[REGULATOR_MAX_CORES];
     char text[TEXT_BYTES];
-    size_t bytes; /* of the text */
-    size_t given; /* to the reader, of them */
+    size_t bytes; /* length of the text */
+    size_t given; /* bytes of the text already given to the reader */
 };
 
 static int open_samples(struct inode *inode, struct file *file)
@@ -69,7 +69,7 @@ static void put_sample(struct reading *reading, u32 cpu, const struct sample *sa
     reading->bytes += bytes;
 }
 
-/* As many lines of one CPU as there are, and as fit. */
+/* Adds lines of one CPU while there are samples and room. */
 static void put_samples(struct reading *reading, u32 cpu)
 {
     struct sample_reader *reader = &reading->readers[cpu];
@@ -101,7 +101,7 @@ static void refill(struct reading *reading)
             put_samples(reading, cpu);
         }
     }
-    reading->cpu = (reading->cpu + 1) % REGULATOR_MAX_CORES; /* nobody is always last */
+    reading->cpu = (reading->cpu + 1) % REGULATOR_MAX_CORES; /* rotates, so that no CPU is always last */
 }
 
 static ssize_t give(struct reading *reading, char __user *to, size_t bytes)

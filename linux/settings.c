@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One table of names with their ranges. Ranges that core/ checks are not checked here again;
- * what is refused here besides is what a host could not live with.
+ * One table of names with their ranges. Ranges that core/ checks are not checked again here; in addition,
+ * values are refused that would make the host unusable.
  */
 #include "settings.h"
 #include "core/regulator_policy.h"
@@ -11,8 +11,8 @@
 #include <linux/string.h>
 
 #define PERMILLE          1000u
-#define MIN_INTERVAL_NS   100000u     /* an interrupt on each CPU, of microseconds */
-#define MAX_INTERVAL_NS   1000000000u /* a CPU is not away for longer */
+#define MIN_INTERVAL_NS   100000u     /* each interval costs an interrupt of some microseconds on each CPU */
+#define MAX_INTERVAL_NS   1000000000u /* longest time for which a CPU can be stopped */
 #define DEFAULT_INTERVAL  1000000u
 #define DEFAULT_PERMILLE  800u
 #define DEFAULT_FLOOR     16u
@@ -23,10 +23,11 @@
 static const char *const hold_names[] = {"keep", "decrease"};
 static const char *const switch_names[] = {"off", "on"};
 
-/* A number within its range, one of several names, or what has a reader and a writer of its own. */
+/* A parameter: a number with a range, one of several names, or text with its own parse and print
+ * functions. */
 struct settings_key {
     const char *name;
-    size_t offset; /* of the field: u64 of a number, u32 of a name */
+    size_t offset; /* of the field: u64 for a number, u32 for a name */
     u64 least;
     u64 most;
     const char *const *names;
@@ -108,7 +109,7 @@ static void print_regulated(struct seq_file *file, const struct settings *settin
     seq_printf(file, "%*pbl", (int)REGULATOR_MAX_CORES, cpus);
 }
 
-/* `cpu:events` or `cpu:unlimited`. A budget of 0 would stop a CPU that the kernel needs, too. */
+/* `cpu:events` or `cpu:unlimited`. 0 is refused: it would stop a CPU for good that the kernel needs too. */
 static int parse_budget(u32 members, u64 budget_events[REGULATOR_MAX_CORES], char *text)
 {
     char *events = text;
@@ -126,7 +127,7 @@ static int parse_budget(u32 members, u64 budget_events[REGULATOR_MAX_CORES], cha
     return parse_number(events, 1, REGULATOR_MAX_EVENTS, &budget_events[cpu]);
 }
 
-/* `cpu:ps`; those of CPUs that are not named stay. */
+/* `cpu:ps`; values of CPUs that are not named are unchanged. */
 static int parse_delays(struct settings *settings, char *text)
 {
     u64 delays_ps[REGULATOR_MAX_CORES];
@@ -158,7 +159,7 @@ static void print_delays(struct seq_file *file, const struct settings *settings)
     }
 }
 
-/* Those of CPUs that are not named stay. */
+/* Values of CPUs that are not named are unchanged. */
 static int parse_budgets(struct settings *settings, char *text)
 {
     u64 budget_events[REGULATOR_MAX_CORES];

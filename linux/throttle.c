@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A thread that waits for interrupts, and not a handler that does: interrupts, IPIs and what they defer are
- * served as on an idle CPU, the scheduler sees a thread that runs, and the stop class (migration, CPU
- * hotplug, patching of text) still comes before it. It does not call the kernel's idle injection
- * (play_idle_precise): that idles for a time that is fixed at its beginning, and a budget can come back
- * earlier. RCU and the scheduler ask for the CPU by need_resched, as of any thread in the kernel.
+ * A thread waits for interrupts, not an interrupt handler: interrupts, IPIs and deferred work are served as
+ * on an idle CPU, the scheduler sees a running thread, and the stop class (migration, CPU hotplug, patching
+ * of text) can still preempt it. It does not use the kernel's idle injection (play_idle_precise), which idles
+ * for a time fixed at its beginning, while a budget can be refilled earlier. RCU and the scheduler request
+ * the CPU by need_resched, as from any thread in the kernel.
  */
 #include "throttle.h"
 #include "cpus.h"
@@ -16,8 +16,8 @@
 
 static DEFINE_PER_CPU(struct task_struct *, threads);
 
-/* Until the next interrupt, which is then taken. Called and left with interrupts masked. Where priorities
- * mask them (pseudo-NMIs), the instruction would not see them. */
+/* Waits for the next interrupt, which is taken when the caller unmasks interrupts. Called and left with
+ * interrupts masked. If interrupts are masked by priority (pseudo-NMIs), WFI would not wake up for them. */
 static void wait_for_interrupt(void)
 {
     if (system_uses_irq_prio_masking()) {
@@ -28,8 +28,8 @@ static void wait_for_interrupt(void)
     }
 }
 
-/* Others run for a moment, counted: what asked for the CPU comes before real-time threads, or is the kernel's
- * limit of them (kernel.sched_rt_runtime_us). */
+/* Lets other tasks run for a moment; their events are counted. The request comes from a class above real-time
+ * threads, or from the kernel's limit of real-time threads (kernel.sched_rt_runtime_us). */
 static void give_way(struct regulated_cpu *own)
 {
     unsigned long before = current->nivcsw;
@@ -70,7 +70,7 @@ static int should_hold(unsigned int cpu)
     return own != NULL && READ_ONCE(own->throttled);
 }
 
-/* In the thread, when it begins. */
+/* Called in the thread when it begins. */
 static void raise_priority(unsigned int cpu)
 {
     struct sched_attr attributes = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Two free-running registers, busy cycles and all cycles, and one that clears and starts them: the MMDC's of
- * i.MX 6 and S32V234 unless parameters say otherwise (i.MX 6 reference manual, MMDC profiling: MADPCR0,
- * MADPSR0, MADPSR1). Nobody else may use them meanwhile.
+ * Two free-running counters, busy cycles and all cycles, and a register that clears and starts them: by
+ * default those of the MMDC of i.MX 6 and S32V234 (i.MX 6 reference manual, MMDC profiling: MADPCR0, MADPSR0,
+ * MADPSR1); parameters select others. No other software may use them meanwhile.
  */
 #include "utilization_source.h"
 #include <linux/io.h>
@@ -81,7 +81,8 @@ bool utilization_source_is_there(void)
     return registers != NULL;
 }
 
-/* Busy cycles first: what passes between the two makes the load look lower by nanoseconds, not higher. */
+/* Busy cycles are read first: the cycles between the two reads make the load look lower by nanoseconds, not
+ * higher. */
 bool utilization_source_measure(u32 *utilization_now)
 {
     u32 busy;

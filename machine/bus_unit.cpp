@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Write-backs, waiting for room, and the counts of what went further than the nearest level; see the header.
+// Write-backs, waiting for room, and the counts of accesses beyond the nearest level; see the header.
 #include "machine/bus_unit.h"
 
 namespace bulkhead::machine {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core's way out of its private caches: makes requests for lines, waits for room where there is none, and
-// counts what a PMU counts at the second level and at the bus. The load/store unit asks it for lines, the
-// private caches give it what they write back. All calls come in order (sequencer::order()).
+// A core's interface to what lies below its private caches: requests lines, waits for room if there is none,
+// and counts the PMU's events of the second level and of the bus. The load/store unit requests lines from it,
+// and the private caches hand it their write-backs. All calls come in order of simulated time
+// (sequencer::order()).
 #pragma once
 
 #include "machine/event_tallies.h"
@@ -12,8 +13,9 @@ namespace bulkhead::machine {
 
 class bus_unit {
 public:
-    // `client`: who is told of arrivals. `private_l2`: events of the second level are not the shared one's.
-    // `transfer`: how long a line from the nearest level takes the core's read channel.
+    // `client`: is told when lines arrive. `private_l2`: the events of the second level are counted for the
+    // private L2 and not for the shared one. `transfer`: how long a line from the nearest level occupies the
+    // core's read channel.
     bus_unit(memory_system &memory, memory_client &client, route way, std::uint64_t line_bytes,
              bool private_l2, picoseconds transfer, sequencer &turn, event_tallies &tallies)
         : memory_(memory), client_(client), route_(std::move(way)), uncached_route_{{}, route_.master},
@@ -27,17 +29,17 @@ public:
     void set_label(mpam_label label) { label_ = label; }
     [[nodiscard]] mpam_label label() const { return label_; }
 
-    // A line through the shared levels, or past them. It can find no room.
+    // Requests a line through the shared levels, or past them. The reply can be `full`: no room.
     memory_system::reply ask(phys_addr line, owner_id owner, bool prefetch, picoseconds now)
     {
         return ask_by(route_, line, owner, prefetch, now);
     }
-    // The same for a demand, which waits for room; moves `now` on then.
+    // Like ask(), for a demand access: waits until there is room, and then moves `now` forward.
     memory_system::reply fetch(phys_addr line, owner_id owner, picoseconds &now)
     {
         return fetch_by(route_, line, owner, now);
     }
-    // A read of the table walker or of instructions, which enters every level.
+    // A read of the table walker or an instruction fetch: the line is allocated in every level.
     memory_system::reply fetch_allocating(phys_addr line, owner_id owner, bool instructions, picoseconds &now)
     {
         const std::uint8_t data = requester_;
@@ -48,7 +50,7 @@ public:
         requester_ = data;
         return reply;
     }
-    // Maintenance of a line of a shared level of the core's way. Says when that is done.
+    // Maintenance of a line in a shared level on the core's route. Returns when it is done.
     picoseconds maintain(std::size_t level, phys_addr line, bool clean, bool invalidate)
     {
         const picoseconds done = memory_.level(level).take_port(turn_.settled());
@@ -60,27 +62,29 @@ public:
         return fetch_by(uncached_route_, line, owner, now);
     }
 
-    // Whether the next level wants clean lines too that the private caches give up.
+    // Whether the next level also takes clean lines that the private caches evict.
     [[nodiscard]] bool keeps_clean() const
     {
         return !route_.levels.empty() && memory_.level(route_.levels.front()).takes_victims();
     }
-    // A dirty line of the private caches; says when the next level has taken it.
+    // Writes back a dirty line of the private caches. Returns when the next level has taken it.
     picoseconds write_back(written_back line);
-    // A clean one; its data may be `coming`.
+    // Hands an evicted clean line to the next level. `coming`: its data may not have arrived yet.
     void give_up_clean(written_back line, bool coming);
-    // A whole line that was never fetched, into the first shared level or past all of them. There is room.
+    // Writes a whole line that was never fetched into the first shared level, or past all of them. The caller
+    // has checked that there is room.
     picoseconds write_streamed(written_back line, bool past_levels);
-    // A store that no cache may serve. There is room.
+    // A store to uncached memory. The caller has checked that there is room.
     picoseconds write_uncached(phys_addr line);
     void wait_for_write_room();
-    // A line that another cluster has, or is asked to give up for a write (memory_system::snoop_others()).
+    // Snoops other clusters for a line: one of them may have it, or must give it up for a write
+    // (memory_system::snoop_others()).
     std::optional<picoseconds> snoop_others(phys_addr line, access_kind kind, owner_id owner, bool here,
                                             picoseconds now)
     {
         return memory_.snoop_others(route_, request(line, kind, owner, false), here, now);
     }
-    // What a line counts that came from a cache beside the core's own levels.
+    // Counts the events of a line that came from a cache outside of the core's own levels.
     void count_from_cache(bool own_cluster)
     {
         tallies_.count(core_event::l2d_access);
@@ -90,14 +94,16 @@ public:
         }
         count_beats();
     }
-    // What others' caches gave up for this core had to make room below: what went to DRAM since then for that
-    // is this core's.
+    // Other caches made room below for lines that they gave up for this core. Counts the lines that went to
+    // DRAM for this since `lines_before` as this core's.
     void count_sent(std::uint64_t lines_before);
-    // A dirty line that another core wants, for which this one executes nothing: not among its events.
+    // Writes back a dirty line that another core wants. This core executes nothing for it, so it is not among
+    // its events.
     void hand_over(written_back line, picoseconds when) { memory_.write_back(route_, write_of(line), when); }
 
 private:
-    static constexpr std::uint64_t beat_bytes = 16; // a data channel of 128 bits, as Cortex-A53's to memory
+    static constexpr std::uint64_t beat_bytes = 16; // a data channel of 128 bits, as that of Cortex-A53 to
+                                                    // memory
 
     [[nodiscard]] line_request request(phys_addr line, access_kind kind, owner_id owner, bool prefetch) const
     {
@@ -110,7 +116,7 @@ private:
                 .prefetch = prefetch,
                 .allocate = allocate_};
     }
-    // A line that was brought in before, perhaps for another partition than the one that runs now.
+    // A write-back. The line may have been brought in for another partition than the one that runs now.
     [[nodiscard]] line_request write_of(written_back line) const
     {
         return {.line = line.line,
@@ -120,7 +126,7 @@ private:
                 .mpam = line.mpam,
                 .requester = requester_};
     }
-    // What is asked of memory, and what it had to write back for that, is counted as this core's.
+    // Requests to memory, and the write-backs that they caused, are counted as this core's events.
     memory_system::reply ask_by(const route &way, phys_addr line, owner_id owner, bool prefetch,
                                 picoseconds now)
     {
@@ -150,7 +156,7 @@ private:
         }
         return reply;
     }
-    // A line between the core and what is shared.
+    // One line is transferred between the core and the shared part.
     void count_beats() { tallies_.count(core_event::beats, beats_); }
     void count_written(std::uint64_t lines_before);
     [[gnu::noinline]] memory_system::reply ask_again(const route &way, phys_addr line, owner_id owner);
@@ -160,10 +166,10 @@ private:
     memory_client &client_;
     route route_;
     route uncached_route_;
-    std::uint64_t beats_; // of a line
+    std::uint64_t beats_; // bus beats of one line
     bool private_l2_;
     picoseconds transfer_;
-    picoseconds transfer_from_{}; // when the read channel is free
+    picoseconds transfer_from_{}; // when the read channel becomes free
     bool allocate_ = false;
     std::uint8_t requester_;
     mpam_label label_{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One set-associative cache: write-back, write-allocate, indexed by physical address, with an owner per line
-// and counts of who evicted whom. Hierarchies build on it; it knows no time, no other cache and no lock.
-// The path of a hit is here, in the header, because every access of a run takes it.
+// and counts of which owner evicted which. Hierarchies are built from it. It does not know time, other caches
+// or locks. The path of a hit is in this header because every access of a run takes it.
 #pragma once
 
 #include <bit>
@@ -19,35 +19,36 @@
 
 namespace bulkhead::machine {
 
-// A dirty line that left a cache and that the level below must take.
+// A dirty line that was evicted from a cache and that the level below must take.
 struct written_back {
     phys_addr line;
     owner_id owner;
-    mpam_label mpam{}; // of the request that brought it in, from caches that keep labels (gone_label())
+    mpam_label mpam{}; // label of the request that brought the line in, if the cache keeps labels
+                       // (gone_label())
 };
 
-// What bringing in a line pushed out, whether dirty or not.
+// A line that was evicted to make room for another one, dirty or clean.
 struct displaced {
     owner_id owner;
     bool dirty;
     phys_addr line;
 };
 
-// What a line that came without being waited for still has before it. At most one of the two at a time: a
-// prefetched line is `ahead` until somebody wants it, whether its data are here or not.
+// State of a line that was requested without waiting for it. A line has at most one of the two marks: a
+// prefetched line is `ahead` until its first demand access, whether its data have arrived or not.
 enum class line_mark : std::uint8_t {
     none = 0,
-    coming = 2, // its data may not be here yet
-    ahead = 4,  // nobody has wanted it yet
+    coming = 2, // its data may not have arrived yet
+    ahead = 4,  // prefetched, without a demand access so far
 };
 
-// What a lookup found.
+// Result of a lookup.
 enum class presence : std::uint8_t { absent, here, coming, ahead };
 
 class cache {
 public:
-    // The line of a set that was used last, of which a read changes nothing, and the same if it is dirty, of
-    // which a write changes nothing either. A marked line is neither.
+    // The most recently used line of a set: a read of it changes nothing in the cache. `dirty_line` is the
+    // same line if it is dirty; a write to it changes nothing either. Marked lines are in neither field.
     struct recent {
         std::uint64_t line = no_line;
         std::uint64_t dirty_line = no_line;
@@ -55,11 +56,11 @@ public:
         std::uint32_t empty = 0; // ways of the set that hold no line
     };
 
-    // What a slot holds, in one word: the line's number, its owner, whether it is dirty, its mark.
+    // Contents of a slot in one word: line number, owner, dirty flag, mark.
     using contents = std::uint64_t;
 
-    // `owners`: owner ids are below it, 1 to 256. `seed` matters for random replacement only. Addresses are
-    // below 2^53.
+    // `owners`: owner ids are below this number, 1 to 256. `seed` is used by random replacement only.
+    // Addresses must be below 2^53.
     static result<cache> make(const cache_geometry &geometry, replacement policy, std::size_t owners,
                               std::uint64_t seed);
 
@@ -67,8 +68,8 @@ public:
     [[nodiscard]] const cache_statistics &statistics() const { return statistics_; }
     [[nodiscard]] cache_statistics &statistics() { return statistics_; }
 
-    // A demand access that may only hit. Unless the line is absent it was a hit, counted, and the line is now
-    // the most recently used one. Absent: nothing has changed or been counted; call fill().
+    // A demand access that hits or does nothing. If the line is present, the hit is counted and the line
+    // becomes the most recently used one. Answer `absent`: nothing has changed or been counted; call fill().
     presence demand(phys_addr address, access_kind kind)
     {
         const std::size_t slot = use_if_here(address, kind);
@@ -80,10 +81,11 @@ public:
     }
     bool hit(phys_addr address, access_kind kind) { return demand(address, kind) != presence::absent; }
 
-    // For a caller that counts its accesses itself, because nearly all of them end here: by set. They stay
-    // where they are as long as the cache's storage does.
+    // For a caller that handles and counts hits in the most recently used line itself, as nearly all accesses
+    // are such hits. One element per set. The pointer stays valid as long as the cache's storage.
     [[nodiscard]] const recent *used_last() const { return recent_.data(); }
-    // demand() of a cache that many use, whose last line is rarely the next one: without a look there.
+    // demand() for a cache that many cores use, where the next access rarely is to the most recently used
+    // line: does not check that line first.
     presence shared_demand(phys_addr address)
     {
         const place where = place_of(address);
@@ -91,8 +93,8 @@ public:
         return slot == absent ? presence::absent : shared_use(where, slot);
     }
 
-    // demand() without counting, in two steps, of which the first changes nothing. The slot is valid until
-    // the next change; `absent`: it is not here.
+    // demand() without counting, in two steps: find() changes nothing, use() updates the line. A slot is
+    // valid until the next change; `absent`: the line is not in the cache.
     static constexpr std::size_t absent = ~std::size_t{0};
     [[nodiscard]] std::size_t find(phys_addr address) const { return find(place_of(address)); }
     presence use(phys_addr address, std::size_t slot, access_kind kind)
@@ -108,16 +110,17 @@ public:
         return slot == absent ? presence::absent : use(address, slot, kind);
     }
 
-    // A demand access to a line that hit() did not find: counts the miss, brings the line in, and says what
-    // had to go.
+    // Completes a demand access that hit() did not find: counts the miss, allocates the line, and returns the
+    // evicted line.
     std::optional<displaced> fill(phys_addr address, owner_id owner, access_kind kind,
                                   line_mark mark = line_mark::none, mpam_label label = {})
     {
         return displaced_from(fill_over_slowly(
             address, owner, static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(mark), label));
     }
-    // fill() for who wants to know of dirty lines only, as a miss of a private cache does: the dirty line
-    // that had to go, as the cache holds it; ask is_dirty() and, before the next change, given_up() of it.
+    // fill() for a caller that needs to know of dirty evicted lines only, such as a miss of a private cache.
+    // Returns the evicted slot as the cache held it: test it with is_dirty() and, before the next change,
+    // call given_up() for the line.
     [[gnu::noinline]] contents fill_over(phys_addr address, owner_id owner, access_kind kind, line_mark mark,
                                          mpam_label label)
     {
@@ -131,8 +134,8 @@ public:
         count_eviction(gone, owner);
         return gone;
     }
-    // A demand access that hit() did not find and that brings no line in: the cache has lines when the level
-    // above gives them up.
+    // Counts a demand miss that hit() did not find and that allocates nothing: this cache is filled when the
+    // level above evicts lines.
     void miss_without_fill(owner_id owner) { count_miss(owner); }
     static bool is_line(contents slot) { return slot < nothing; }
     static bool is_dirty(contents slot) { return (slot & dirty_flag) != 0; }
@@ -144,7 +147,7 @@ public:
                    ? std::optional(displaced{owner_of(slot), (slot & dirty_flag) != 0, address_of(slot)})
                    : std::nullopt;
     }
-    // Marks a line differently, if it is here.
+    // Changes the mark of a line, if it is in the cache.
     void remark(phys_addr address, line_mark mark);
 
     // A demand access, hit or miss.
@@ -160,36 +163,38 @@ public:
         return {false, fill(address, owner, kind)};
     }
 
-    // A line that comes from the level above, dirty or not. It is no demand; if it is not here it is
-    // allocated without a fetch, with its owner as evictor. A line that its partition may not allocate comes
-    // back at once, as what had to go.
+    // Takes a line that the level above gave up, dirty or clean. This is not a demand access; a line that is
+    // not present is allocated without a fetch, with its owner as evictor. If its partition may not allocate
+    // it, the line itself is returned as the evicted one.
     std::optional<displaced> receive(written_back line, bool dirty = true, line_mark mark = line_mark::none);
 
-    // Takes a line out, for coherence or inclusion; nothing is counted. What it was, if it was here.
+    // Takes a line out, for coherence or inclusion; counts nothing. Returns the line, if it was present.
     std::optional<displaced> invalidate(phys_addr address);
-    // The line's newest contents have gone to the level below: it stays, but is not dirty any more. False: it
-    // was not dirty, or not here.
+    // Clears the dirty flag after the line's newest contents were written to the level below; the line stays.
+    // False: it was not dirty, or not present.
     bool clean(phys_addr address);
-    // Ways that take no new lines from now on (bit w: way w); what they hold stays and is hit. Not all ways.
+    // Ways that allocate no new lines from now on (bit w: way w). Lines in them stay and can be hit. At least
+    // one way must stay unlocked.
     void lock_ways(std::uint64_t ways)
     {
         locked_ways_ = ways;
         slow_ways_ = keeps_labels_ ? ~std::uint64_t{0} : ways;
     }
-    // From now on each line keeps the MPAM label of the request that brought it in. `allocation`, which lives
-    // as long, says which ways a partition may take; null: any. While it is empty.
+    // From now on each line keeps the MPAM label of the request that brought it in. `allocation` says which
+    // ways a partition may allocate in and must outlive the cache; null: any way. Call it while the cache is
+    // empty.
     void keep_labels(partitioned_allocation *allocation);
     [[nodiscard]] bool is_partitioned() const { return allocation_ != nullptr; }
-    // Of the line that had to go last, or was taken out.
+    // Label of the line that was evicted or taken out last.
     [[nodiscard]] mpam_label gone_label() const { return gone_label_; }
-    // Of a line that is here.
+    // Label of a line that is present.
     [[nodiscard]] mpam_label label_of(phys_addr address) const
     {
         const std::size_t slot = keeps_labels_ ? find(address) : absent;
         return slot == absent ? mpam_label{} : labels_[slot];
     }
 
-    // For maintenance by sets and ways: the line that is there.
+    // The line at a set and way, for maintenance by set and way.
     [[nodiscard]] std::optional<phys_addr> line_at(std::uint64_t set, std::uint32_t way) const
     {
         if (set > set_mask_ || way >= ways_) {
@@ -199,7 +204,7 @@ public:
         return is_line(found) ? std::optional(address_of(found)) : std::nullopt;
     }
     [[nodiscard]] bool contains(phys_addr address) const { return find(place_of(address)) != absent; }
-    // How many lines of each owner are here now.
+    // The number of lines of each owner that are in the cache now.
     [[nodiscard]] std::vector<std::uint64_t> lines_of_owners() const;
 
 private:
@@ -209,7 +214,7 @@ private:
     static constexpr std::uint64_t mark_flags = 6;
     static constexpr std::uint64_t no_line = ~std::uint64_t{0} >> line_shift;
     static constexpr contents nothing = no_line << line_shift;
-    static constexpr contents not_allocated = nothing | 8; // the line's partition may take no place
+    static constexpr contents not_allocated = nothing | 8; // the line's partition may not allocate in any way
     static constexpr std::uint32_t no_way = ~std::uint32_t{0};
 
     cache(const cache_geometry &geometry, replacement_state state, std::size_t owners);
@@ -236,21 +241,21 @@ private:
     {
         return phys_addr{slot >> line_shift << line_bits_};
     }
-    // Sets lie powers of two apart in all tables, so that no lookup waits for a multiplication.
+    // The distance between sets is a power of two in all tables, so that a lookup needs no multiplication.
     [[nodiscard]] std::size_t first_slot(std::size_t set) const { return set << slots_shift_; }
     [[nodiscard]] std::size_t first_tag(std::size_t set) const { return set << tags_shift_; }
     [[nodiscard]] std::uint32_t way_of(std::size_t set, std::size_t slot) const
     {
         return static_cast<std::uint32_t>(slot - first_slot(set));
     }
-    // A byte of a hash of the line's number: the memories of domains often lie powers of two apart.
+    // One byte of a hash of the line's number, because the memories of domains often lie powers of two apart.
     static std::uint8_t tag_of(std::uint64_t line)
     {
         return static_cast<std::uint8_t>(line * 0x9E3779B97F4A7C15U >> 56U);
     }
 
-    // The lowest slot of its set that holds the line. A byte of each way's tag is compared first; those
-    // behind the last way lead to no line of this set.
+    // The lowest slot of the set that holds the line. The one-byte tags of the ways are compared first; tag
+    // bytes behind the last way never lead to a line of this set.
     [[nodiscard]] std::size_t find(const place &where) const
     {
         const std::size_t first = first_slot(where.set);
@@ -274,7 +279,8 @@ private:
         const place where = place_of(address);
         recent &own = recent_[where.set];
         if (own.line == where.line) {
-            if (kind == access_kind::write) { // used last in its set, so no policy would change anything
+            if (kind == access_kind::write) { // most recently used in its set: no replacement policy would
+                                              // change anything
                 slots_[own.slot] |= dirty_flag;
                 own.dirty_line = where.line;
             }
@@ -293,7 +299,7 @@ private:
         const contents what = slots_[slot];
         if (replacement_.keeps_order()) [[unlikely]] {
             replacement_.touch(where.set, way_of(where.set, slot));
-            recent_[where.set].line = no_line; // it is not the last one any more
+            recent_[where.set].line = no_line; // it is no longer the most recently used line
             recent_[where.set].dirty_line = no_line;
         }
         statistics_.of(owner_of(what)).accesses.add();
@@ -305,7 +311,7 @@ private:
         recent_[set].slot = static_cast<std::uint32_t>(slot);
         remember(recent_[set]);
     }
-    // After any change of the slot that was used last.
+    // Updates the record of the most recently used slot after any change of that slot.
     void remember(recent &own)
     {
         const contents what = slots_[own.slot];
@@ -320,7 +326,7 @@ private:
         counts.accesses.add();
         counts.misses.add();
     }
-    // What had to go, or `nothing`, or `not_allocated`.
+    // Returns the evicted contents, or `nothing`, or `not_allocated`.
     contents fill_over_slowly(phys_addr address, owner_id owner, std::uint64_t flags, mpam_label label);
     contents put(const place &where, owner_id owner, std::uint64_t flags, mpam_label label);
     [[gnu::noinline]] contents put_labelled(const place &where, owner_id owner, std::uint64_t flags,
@@ -354,17 +360,17 @@ private:
     std::uint32_t line_bits_;
     std::uint64_t set_mask_;
     std::size_t ways_;
-    std::uint32_t slots_shift_; // of a set's number
+    std::uint32_t slots_shift_; // shift that makes a set's number the index of its first slot
     std::uint32_t tags_shift_;
     std::vector<recent> recent_;     // by set
-    std::vector<std::uint8_t> tags_; // by set: of each way, of no_line where it is empty
-    std::vector<contents> slots_;    // by set, and as many as are looked at behind the last one
+    std::vector<std::uint8_t> tags_; // by set: the tag of each way; the tag of no_line if the way is empty
+    std::vector<contents> slots_;    // by set; as many extra slots behind the last set as a lookup may read
     std::uint64_t locked_ways_ = 0;
-    std::uint64_t slow_ways_ = 0; // the same, or all of them where lines have labels
+    std::uint64_t slow_ways_ = 0; // the locked ways; all ways if lines have labels
     bool keeps_labels_ = false;
     partitioned_allocation *allocation_ = nullptr;
-    std::vector<mpam_label> labels_; // as slots_; none: lines have no labels
-    mpam_label gone_label_{};        // of the line that had to go last
+    std::vector<mpam_label> labels_; // by slot, as slots_; empty: lines have no labels
+    mpam_label gone_label_{};        // of the line that was evicted last
 };
 
 } // namespace bulkhead::machine

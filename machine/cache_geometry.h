@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Size, ways and line of a cache, and the check that such a cache can exist. Configuration code makes a
+// Size, ways and line size of a cache, and the check that they are consistent. Configuration code makes a
 // geometry from a platform's description; caches take only checked ones.
 #pragma once
 
@@ -9,8 +9,8 @@ namespace bulkhead::machine {
 
 class cache_geometry {
 public:
-    // Refuses what no plainly indexed cache can be: a line or a number of sets that is not a power of two, no
-    // or too many ways (64 at most), a size that is not ways * sets * line.
+    // Refuses geometries that plain indexing cannot have: a line size or number of sets that is not a power
+    // of two, no ways or more than 64, a size that is not ways * sets * line.
     static result<cache_geometry> make(byte_count size, std::uint32_t ways, byte_count line);
 
     [[nodiscard]] byte_count size() const { return byte_count{std::uint64_t{ways_} * sets_ << line_bits_}; }
@@ -19,7 +19,7 @@ public:
     [[nodiscard]] std::uint32_t sets() const { return sets_; }
     [[nodiscard]] std::uint32_t line_bits() const { return line_bits_; }
 
-    // The set that an address falls in: plain index bits right above the line offset.
+    // The set of an address: index bits directly above the line offset.
     [[nodiscard]] std::uint32_t set_of(phys_addr address) const
     {
         return static_cast<std::uint32_t>(address.value >> line_bits_) & (sets_ - 1);

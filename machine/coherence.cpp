@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a coherent interconnect asks of caches (snoops), as Arm's CCI does of clusters: of all but the one
-// that the request comes from. A part of machine/memory_system.h.
+// Snoops of a coherent interconnect, as Arm's CCI sends them to clusters: to all clusters except that of the
+// requester. A part of machine/memory_system.h.
 #include <algorithm>
 
 #include "machine/memory_system.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core: its sequencer (time, turn, fibers), its load/store unit with the private caches, its counts. What
-// runs on it (on a fiber) calls it for every access and every stretch of instructions, and a call returns
-// when the core may go on. A core must be called only by the fiber that runs on it, but for signal(),
-// stand_still() and what only reads.
+// One core: its sequencer (time, turn, fibers), its load/store unit with the private caches, and its counts.
+// The software on it, which runs on a fiber, calls the core for every access and every run of instructions; a
+// call returns when the core may go on. Only the fiber that runs on the core may call it, except for
+// signal(), stand_still() and functions that only read.
 #pragma once
 
 #include <functional>
@@ -25,10 +25,10 @@ public:
     core &operator=(const core &) = delete;
     ~core();
 
-    // --- For what runs on the core ---
+    // --- For the software on the core ---
 
-    // Instructions that touch no memory, or the loads and stores among them: access() adds only what an
-    // access costs beyond an average instruction.
+    // Executes instructions. `count` includes loads and stores: access() adds only what an access costs
+    // beyond an average instruction.
     void instructions(std::uint64_t count)
     {
         if (!core_clock::execute(count)) [[unlikely]] {
@@ -36,7 +36,7 @@ public:
         }
     }
 
-    // Cycles that an instruction takes beyond an average one's, whatever the caches have.
+    // Cycles of an instruction beyond those of an average one, independent of the caches.
     void busy(std::uint32_t cycles)
     {
         if (!turn_.clock().execute_cycles(cycles)) [[unlikely]] {
@@ -44,7 +44,8 @@ public:
         }
     }
 
-    // A load or a store that nothing waits for but the core's own limits; returns when the core may go on.
+    // A load or store whose result no instruction waits for. Returns when the core may go on: it stalls only
+    // if a limit of the core is reached.
     void access(phys_addr address, std::uint32_t bytes, access_kind kind)
     {
         tallies_.count(core_event::memory_access);
@@ -54,7 +55,7 @@ public:
         other_access(address, bytes, kind, false);
     }
 
-    // A load whose address came from the load before it: returns when the data are there.
+    // A load whose address came from the previous load: returns when the data have arrived.
     void dependent_read(phys_addr address, std::uint32_t bytes)
     {
         tallies_.count(core_event::memory_access);
@@ -65,49 +66,51 @@ public:
         other_access(address, bytes, access_kind::read, true);
     }
 
-    // A load or store of memory that is mapped so that no cache may serve it.
+    // A load or store to memory that is mapped as uncached.
     void past_caches(phys_addr address, std::uint32_t bytes, access_kind kind)
     {
         tallies_.count(core_event::memory_access);
         uncached(address, bytes, kind);
     }
 
-    // An access that no cache may serve: device memory, or memory mapped so. A load waits for its data, a
-    // store until it is on its way; for either the memory moves a line.
+    // An uncached access: device memory, or memory mapped as uncached. A load waits for its data, a store
+    // until it has been sent; in both cases memory transfers a whole line.
     void uncached(phys_addr address, std::uint32_t bytes, access_kind kind);
 
-    // Time that passes without instructions: the entry of an exception, a barrier.
+    // Lets time pass without instructions: exception entry, a barrier.
     void spend(picoseconds time);
 
-    // Returns when all that is due by this core's clock has happened and no other core can do anything before
-    // it any more. Before whatever others can see: a device's register, engine::at(). Says when that is.
+    // Returns when everything that is due before this core's clock has happened and no other core can act
+    // before it any more. Must be called before any effect that others can see: a device's register,
+    // engine::at(). Returns that time.
     picoseconds order() { return turn_.order(); }
 
-    // Until signal() (wait for interrupt). Returns at once if a signal came that attend() did not see.
+    // Waits for signal() (wait for interrupt). Returns at once if a signal arrived that attend() has not
+    // handled.
     void wait();
 
-    // Gives the core to another fiber; returns when somebody gives it back.
+    // Gives the core to another fiber; returns when the core is given back to this one.
     void run_on(fiber &next) { turn_.run_on(next); }
     [[nodiscard]] fiber &current() { return turn_.current(); }
 
-    // Called on the running fiber, between two instructions, when a signal is due: an interrupt to take. It
-    // may give the core to another fiber.
+    // `attend` is called on the running fiber, between two instructions, when a signal is due, which is an
+    // interrupt to take. It may give the core to another fiber.
     void set_attend(std::function<void()> attend) { turn_.set_attend(std::move(attend)); }
 
-    // For the runtime of instrumented code, which takes instructions from the budget itself
-    // (machine/budget.h): it is spent.
+    // Called by the runtime of instrumented code, which takes instructions from the budget itself
+    // (machine/budget.h), when the budget is spent.
     [[gnu::noinline]] void budget_spent();
 
-    // Instructions of a line, which is at `offset` of a text. Returns when they are there.
+    // Fetches a line of instructions, which is at `offset` of a text. Returns when it has arrived.
     void fetch(phys_addr where, const std::shared_ptr<fetched_text> &text, std::uint64_t offset);
 
     // --- For its MMU (machine/mmu.h) ---
 
-    // Reads a descriptor, from that cache on. Returns when it is there.
+    // Reads a descriptor; the lookup begins in cache `from`. Returns when the data have arrived.
     void walk_read(phys_addr where, walk_path from);
     void spend_cycles(std::uint32_t cycles, stall_cause cause);
     void count_one(core_event which) { tallies_.count(which); }
-    // What the core has waited for translations since this was made, counted in cycles.
+    // The time that the core has stalled for translations since this object was made, counted in cycles.
     class walk_stall {
     public:
         explicit walk_stall(core &own) : own_(own), before_(own.stalled_ps(stall_cause::walk)) {}
@@ -128,15 +131,15 @@ public:
 
     // --- For devices and other cores ---
 
-    // Something wants what runs on the core at `when`: ends wait(), or leads to the attend function.
+    // Signals the software on the core at `when`: ends wait(), or leads to a call of the attend function.
     void signal(picoseconds when) { turn_.signal(when); }
 
-    // What another core has broadcast arrives at `when`, and this one stands still for `time`, unless it
-    // waits for a signal then. Not before what was said earlier, and later than now by the settings'
-    // `signals.maintenance_ps`.
+    // A broadcast of another core arrives at `when`: this core stalls for `time`, unless it is waiting for a
+    // signal then. `when` must not be before that of an earlier call, and must be later than now by the
+    // settings' `signals.maintenance_ps`.
     void stand_still(picoseconds when, picoseconds time) { turn_.stand_still(when, time); }
 
-    // --- For all ---
+    // --- For all callers ---
 
     [[nodiscard]] core_id id() const { return turn_.id(); }
     [[nodiscard]] picoseconds clock() const { return turn_.now(); }
@@ -151,7 +154,7 @@ public:
     // Whether its private caches have a line.
     [[nodiscard]] bool holds(phys_addr line) const { return load_store_.caches().holds(line); }
 
-    // MPAM: travels with every request of this core. Fetches of instructions can have another one.
+    // Sets the MPAM label of every request of this core. Instruction fetches can have a different one.
     void set_label(mpam_label label) { set_label(label, label); }
     void set_label(mpam_label data, mpam_label instructions)
     {
@@ -160,27 +163,27 @@ public:
     }
     [[nodiscard]] mpam_label label() const { return load_store_.bus().label(); }
 
-    // `reached` is called, within an access of this core, when the event has been counted `count` times;
+    // `reached` is called, during an access of this core, when the event has been counted `count` times;
     // count 0: never. For a PMU's overflow.
     void watch(core_event which, std::uint64_t count, std::function<void()> reached)
     {
         tallies_.watch(which, count, std::move(reached));
     }
 
-    // Puts a first program on the core, on a fiber of its own. When it returns, the core has ended. Before or
-    // between runs, or by an event.
+    // Starts a first program on the core, on its own fiber. When it returns, the core has ended. Call it
+    // before a run, between runs, or from an event.
     void start(std::function<void(core &)> program, byte_count stack = fiber::default_stack);
 
-    // Takes all lines of a range out of the private caches; dirty ones are written back. By software that
-    // runs on the core, or before a run.
+    // Takes all lines of a range out of the private caches; dirty ones are written back. Called by software
+    // on the core, or before a run.
     void flush(phys_addr start, byte_count size);
-    // Maintenance by software that runs on the core. Of a line of the private caches for data: its newest
-    // contents go to the next level, the line leaves, or both.
+    // Cache maintenance by software on the core, for one line of the private data caches. `clean`: its newest
+    // contents go to the next level; `invalidate`: the line is taken out.
     void maintain(phys_addr line, bool clean, bool invalidate);
-    // Of L1I: all of it, or a line.
+    // Invalidates L1I: all of it, or one line.
     void forget_instructions();
     void forget_instructions(phys_addr line) { fetch_.drop(line); }
-    // Of a shared level on its way: the index is that of the machine.
+    // Maintenance of a line in a shared level on the core's route; the index is that of the machine.
     void maintain_level(std::size_t level, phys_addr line, bool clean, bool invalidate);
 
 private:
@@ -199,7 +202,7 @@ private:
     [[gnu::noinline]] void missed_access(load_store_unit::access what);
     [[gnu::noinline]] void split_access(load_store_unit::access what);
     [[gnu::noinline]] void found_access(load_store_unit::access what, std::size_t slot);
-    // The end of each slow path: interrupts are taken between instructions.
+    // The end of each slow path: interrupts are taken here, between instructions.
     void finish()
     {
         turn_.between_instructions();

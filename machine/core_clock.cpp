@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the budget is; see machine/budget.h for why there is one of it.
+// Defines the budget; machine/budget.h explains why it is one variable.
 #include "machine/core_clock.h"
 
 machine_running_core machine_running = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of one core: a number of femtoseconds, plus what was used of its budget (machine/budget.h) since
-// that was granted. A core owns one (machine/sequencer.h); it knows nothing of other cores, and decides
-// nothing: who grants says how far it may go.
+// The clock of one core, in femtoseconds: the time when the budget (machine/budget.h) was granted, plus the
+// part of the budget that was used since. A core owns one (machine/sequencer.h). It knows no other cores and
+// decides nothing: the caller of grant() says how far the core may run.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ public:
     {
     }
 
-    // Rounded up to picoseconds. `begun`: rounded down.
+    // now(): rounded up to picoseconds. begun(): rounded down.
     [[nodiscard]] picoseconds now() const { return picoseconds{(fs() + 999) / 1000}; }
     [[nodiscard]] picoseconds begun() const { return picoseconds{fs() / 1000}; }
     [[nodiscard]] std::uint64_t executed() const { return instructions_ + used(); }
@@ -34,14 +34,15 @@ public:
         return (fs() - idle.value * 1000) / cycle_fs_;
     }
 
-    // --- By the core that runs. False: its budget is spent, and it must look at what else there is. ---
+    // --- Called by the running core. False: its budget is spent, and it must check what else is due. ---
 
     [[nodiscard]] static bool execute(std::uint64_t count)
     {
         machine_running.budget -= static_cast<std::int64_t>(count);
         return machine_running.budget >= 0;
     }
-    // The budget is what remains to the limit, so it shrinks too; at least as much as it must.
+    // Adds the load-use penalty. The budget is what remains up to the limit, so it shrinks by at least as
+    // much time.
     [[nodiscard]] bool execute_load_use()
     {
         fs_ += load_use_fs_;
@@ -49,7 +50,7 @@ public:
         granted_ -= load_use_instructions_;
         return machine_running.budget >= 0;
     }
-    // Cycles beside the instructions; as above.
+    // Adds cycles on top of those of the instructions; the budget shrinks as above.
     [[nodiscard]] bool execute_cycles(std::uint32_t count)
     {
         const std::int64_t instructions = cycle_instructions_ * count;
@@ -59,7 +60,8 @@ public:
         return machine_running.budget >= 0;
     }
 
-    // --- What was used of the budget becomes time; all below are called after it, and grant() at the end ---
+    // --- settle() turns the used part of the budget into time. All functions below are called after it, and
+    // grant() at the end. ---
 
     void settle()
     {
@@ -77,7 +79,7 @@ public:
     {
         return picoseconds{count * cycle_fs_ / 1000};
     }
-    // Not back. Says how far that was.
+    // Never moves the clock back. Returns by how much it moved.
     picoseconds advance_to(picoseconds when)
     {
         const std::uint64_t when_fs = when.value * 1000;
@@ -88,20 +90,20 @@ public:
         fs_ = when_fs;
         return passed;
     }
-    // A budget up to a time, and of so many instructions at most.
+    // Grants a budget that lasts up to a time, and for at most `instructions`.
     void grant(picoseconds limit, std::uint64_t instructions)
     {
         granted_ = static_cast<std::int64_t>(std::min(budget_to(limit), instructions));
         machine_running.budget = granted_;
     }
 
-    // --- By who changes the running core ---
+    // --- Called when the running core changes ---
 
-    // The budget is not this core's any more. It was settled.
+    // The budget no longer belongs to this core. The clock was settled before.
     void left() { runs_ = false; }
-    // The core's bit for its fetches, from when it runs next on.
+    // Sets the core's bit for its fetches; takes effect when it runs next.
     void set_fetches(std::uint64_t bit) { fetches_ = bit; }
-    // The budget is what another core left, or nobody.
+    // This core runs now: takes over the budget that another core, or none, has left.
     void resumed()
     {
         granted_ = machine_running.budget;
@@ -118,7 +120,8 @@ private:
         return runs_ ? static_cast<std::uint64_t>(granted_ - machine_running.budget) : 0;
     }
     [[nodiscard]] std::uint64_t fs() const { return fs_ + used() * instruction_fs_; }
-    // How many instructions end before a time, or one less: a division would cost more than all the rest.
+    // How many instructions end before a time, or one less: an exact division would cost more than the rest
+    // of grant().
     [[nodiscard]] std::uint64_t budget_to(picoseconds limit) const
     {
         __extension__ using wide = unsigned __int128;
@@ -134,10 +137,10 @@ private:
     std::int64_t load_use_instructions_;
     std::int64_t cycle_instructions_;
     std::uint64_t instructions_reciprocal_; // 2^64 / instruction_fs_, rounded down
-    std::uint64_t fs_ = 0;                  // as of when the budget was granted
+    std::uint64_t fs_ = 0;                  // when the budget was granted
     std::int64_t granted_ = 0;
     std::uint64_t fetches_ = 0;
-    std::uint64_t instructions_ = 0; // as of then; not next to fs_: the compiler would change both as one
+    std::uint64_t instructions_ = 0; // at that time; not next to fs_: the compiler would change both as one
                                      // word, which is slow to read again
     bool runs_ = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of what a core counts, as reports have them.
+// Names of a core's counts, as in reports.
 #include "machine/core_counts.h"
 
 namespace bulkhead::machine {

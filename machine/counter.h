@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 64-bit event counter with one writer at a time that other threads may read while it counts: they see some
-// recent value, never a torn one. It costs what a plain integer costs; it must never be added to by two
-// threads at once.
+// A 64-bit event counter with one writer at a time. Other threads may read it while it counts: they see a
+// recent value, never a torn one. It costs as much as a plain integer. Two threads must never add to it at
+// once.
 #pragma once
 
 #include <atomic>

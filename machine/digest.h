@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One number for all that happened in a run. Each happening is mixed with its time; the mixed values are
-// added, so that the number does not depend on the order in which the host got to them. It is no
-// cryptographic hash.
+// One number that summarises everything that happened in a run. Each event is hashed with its time; the
+// hashes are added, so that the number does not depend on the order in which the host processed the events.
+// It is not a cryptographic hash.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace bulkhead::machine {
 
 class digest {
 public:
-    // `what` and `where`: kind, core, address; the caller packs them.
+    // `what` and `where`: kind, core and address, packed by the caller.
     void add(picoseconds when, std::uint64_t what, std::uint64_t where)
     {
         value_ += folded(when.value + what * 0xD1B54A32D192ED03U + 0x9E3779B97F4A7C15U,
@@ -23,7 +23,7 @@ public:
     [[nodiscard]] std::uint64_t count() const { return count_; }
 
 private:
-    // The upper and the lower half of the product, as wyhash mixes (Wang Yi, 2019).
+    // Xor of the upper and the lower half of the product, as wyhash mixes (Wang Yi, 2019).
     static constexpr std::uint64_t folded(std::uint64_t a, std::uint64_t b)
     {
         __extension__ using wide = unsigned __int128;

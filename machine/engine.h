@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs cores, devices and memory in order of simulated time on one host thread: each core runs ahead on what
-// it has for itself and stops before the first thing that another core, a device or memory could still
-// change. Cores call it (machine/sequencer.h); whoever owns the machine calls run().
+// Runs cores, devices and memory in order of simulated time on one host thread. Each core runs ahead as long
+// as it uses only its own state, and stops before the first event by which another core, a device or memory
+// could still affect it. Cores call the engine (machine/sequencer.h); the owner of the machine calls run().
 #pragma once
 
 #include <algorithm>
@@ -25,31 +25,32 @@ public:
     static constexpr picoseconds never = memory_system::never;
 
     enum class ending : std::uint8_t {
-        reached, // the time that run() was given
+        reached, // the time given to run() was reached
         idle,    // all cores wait or have ended, and nothing is due
         stopped, // by stop()
     };
 
-    // `lookahead`: how far a core may run ahead on what is its own: as long as the shortest way of anything
-    // from one core to another (an interrupt, an event, a broadcast), so that nothing comes too late.
+    // `lookahead`: how far a core may run ahead on its own state. It must not exceed the shortest delay of
+    // any signal from one core to another (an interrupt, an event, a broadcast), so that no signal arrives
+    // too late.
     engine(memory_system &memory, picoseconds lookahead) : memory_(memory), lookahead_(lookahead) {}
 
-    // Cores are told apart by their place; all are added before the first run().
+    // The order of adding gives cores their numbers; all are added before the first run().
     void add(sequencer &one);
 
-    // `what` is called at `when`, in order of time (equal times: in order of asking), before any core does
-    // anything shared at that time. Called by events, by a core after order(), or outside of run(); `when` is
-    // not before now().
+    // `what` is called at `when`, in order of time (equal times: in order of the calls of at()), before any
+    // core accesses shared state at that time. Callers are events, a core after order(), or code outside of
+    // run(); `when` must not be before now().
     event_id at(picoseconds when, event what);
-    // Nothing if it was called already.
+    // Does nothing if the event was called already.
     void cancel(event_id which);
 
-    // Of the event or of the core that is running.
+    // Time of the event or of the core that is running.
     [[nodiscard]] picoseconds now() const;
 
-    // Until all that is due before `until` has happened.
+    // Runs until everything that is due before `until` has happened.
     ending run(picoseconds until);
-    // run() returns at the next point where the running core gives way.
+    // Makes run() return at the next point where the running core yields.
     void stop()
     {
         stopping_ = true;
@@ -67,31 +68,31 @@ private:
         picoseconds when;
         event_id id;
         event what;
-        // For a heap, which has the greatest on top.
+        // Reversed, because the standard heap keeps the greatest element on top.
         bool operator<(const timed &other) const
         {
             return when > other.when || (when == other.when && id > other.id);
         }
     };
 
-    // Whether nothing can happen before `now`, nor an event at it.
+    // Whether no core or memory can act before `now`, and no event is due at or before it.
     [[nodiscard]] bool none_before(picoseconds now) const
     {
         return now < others_due_ && now < edge_ && now <= memory_.next();
     }
-    // The running core can not go on before sequencer::due() (never: before somebody wakes it): others run
-    // till then.
+    // The running core cannot go on before sequencer::due() (never: until it is woken): others run until
+    // then.
     [[gnu::noinline]] void give_way(sequencer &mine);
-    // The running core's program has ended: which fiber goes on.
+    // The running core's program has ended: returns the fiber that runs next.
     fiber &after_end();
-    // How far the running core's clock may go on what is its own.
+    // How far the running core's clock may advance on its own state.
     [[nodiscard]] picoseconds private_limit() const
     {
         const picoseconds others = std::min(others_due_, memory_.next());
         const picoseconds ahead = others > never - lookahead_ ? never : others + lookahead_;
         return std::min(ahead, edge_);
     }
-    // A core that does not run acts at `when`, whatever was said before.
+    // Sets the time at which a core that does not run acts next to `when`, replacing any earlier time.
     void wake(core_id which, picoseconds when)
     {
         turns_.set(which, when);
@@ -108,9 +109,9 @@ private:
     memory_system &memory_;
     picoseconds lookahead_;
     std::vector<sequencer *> cores_;
-    turns turns_;                    // of the cores that do not run
-    picoseconds others_due_ = never; // the first of them
-    std::vector<timed> events_;      // a heap; nothing is called of what was cancelled
+    turns turns_;                    // next times of the cores that do not run
+    picoseconds others_due_ = never; // the earliest of them
+    std::vector<timed> events_;      // a heap; cancelled events stay in it without a function to call
     event_id next_event_ = 0;
     fiber home_;
     sequencer *running_ = nullptr;
@@ -118,7 +119,7 @@ private:
     bool in_event_ = false;
     bool stopping_ = false;
     picoseconds until_{};
-    picoseconds edge_{}; // what all cores stop before: the next event, the end of the run
+    picoseconds edge_{}; // limit for all cores: the next event or the end of the run
 };
 
 } // namespace bulkhead::machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watching for counts; see the header.
+// Watches for counts; see the header.
 #include "machine/event_tallies.h"
 
 #include <utility>

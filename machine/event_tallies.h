@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a core has counted of each event, and who wants to know when a count is reached (a PMU's overflow).
-// All parts of a core count here. An event's count is goal - left: it is counted down to what somebody
-// watches for, if anything, so that one comparison serves both.
+// Counts of a core's events, and callbacks for when a count is reached (a PMU's overflow). All parts of a
+// core count here. An event's count is goal - left: `left` is counted down to the watched value, so that one
+// comparison serves both purposes.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ public:
         return own.goal - own.left;
     }
 
-    // `reached` is called within the access that counts the event for the `count`th time; it may watch anew.
-    // count 0: never.
+    // `reached` is called during the access that counts the event for the `count`th time; it may call watch()
+    // again. count 0: never.
     void watch(core_event which, std::uint64_t count, std::function<void()> reached);
 
 private:

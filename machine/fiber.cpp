@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks and the way into a fiber's body; the switch itself is machine/fiber_switch/<processor>.S.
+// Stacks, and the entry to a fiber's body; the switch itself is in machine/fiber_switch/<processor>.S.
 #include "machine/fiber.h"
 
 #include <sys/mman.h>

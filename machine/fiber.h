@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of control that the machine switches between by itself: a stack and the place where to go on. All
-// that runs on a simulated core runs on one; the engine has one more, the host thread's own. Switching is
-// symmetrical and takes some nanoseconds; it must never happen inside a signal handler.
+// Threads of control that the machine switches itself: a stack and the point where execution continues.
+// Everything on a simulated core runs on a fiber; the engine has one more, the host thread's own stack.
+// Switching is symmetrical and takes some nanoseconds; it must never happen inside a signal handler.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,32 @@
 
 #include "machine/types.h"
 
-// A word of the running fiber's own, which switching keeps: what runs on it finds its surroundings there.
+// A word that belongs to the running fiber and is preserved across switches: the code on the fiber finds its
+// context there.
 extern "C" void *bulkhead_fiber_word;
 
 namespace bulkhead::machine {
 
 class fiber {
 public:
-    // What runs on it. The fiber that it returns goes on when it has ended, and it is never resumed again.
+    // The function that runs on the fiber. When it returns, the fiber has ended and is never resumed; the
+    // fiber that it returned runs next.
     using body = std::function<fiber &()>;
 
     static constexpr byte_count default_stack{256 * 1024};
 
-    // The host thread's own stack: it is running.
+    // Represents the host thread's own stack, which is running.
     fiber() = default;
-    // A new one, which starts when it is first switched to. Its stack ends in a guard page. A fiber that is
-    // destroyed before its body has returned is not unwound: what its frames own is lost.
+    // Creates a fiber that starts when it is first switched to. Its stack ends in a guard page. A fiber that
+    // is destroyed before its body has returned is not unwound: resources that its stack frames own are
+    // leaked.
     explicit fiber(body what, byte_count stack = default_stack);
     ~fiber();
     fiber(const fiber &) = delete;
     fiber &operator=(const fiber &) = delete;
 
-    // From the running fiber, which must be *this, to another one; returns when somebody switches back.
+    // Switches from the running fiber, which must be *this, to another one; returns when a fiber switches
+    // back.
     void switch_to(fiber &next);
 
     [[nodiscard]] bool ended() const { return ended_; }
@@ -46,12 +50,12 @@ private:
     void arrived();
 
     void *resume_at_ = nullptr; // stack pointer
-    void *word_ = nullptr;      // bulkhead_fiber_word, while others run
+    void *word_ = nullptr;      // saved bulkhead_fiber_word, while other fibers run
     stack_memory stack_;
     body body_;
     bool ended_ = false;
     fiber *came_from_ = nullptr;
-    // What the address sanitizer wants to know, if it is there.
+    // State for the address sanitizer, if it is built in.
     void *fake_stack_ = nullptr;
     const void *sanitizer_bottom_ = nullptr;
     std::size_t sanitizer_bytes_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the address sanitizer must hear of a change of stacks; nothing where it is not built in. For
+// Tells the address sanitizer about switches of stacks; does nothing where it is not built in. For
 // machine/fiber.cpp only.
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace bulkhead::machine::sanitizer {
 
 #ifdef BULKHEAD_ADDRESS_SANITIZER
-// `keep`: where the left stack's own state goes, null if it is left for ever.
+// `keep`: where the state of the stack that is left is stored; null if it is left for ever.
 inline void leave(void **keep, const void *bottom, std::size_t bytes)
 {
     __sanitizer_start_switch_fiber(keep, bottom, bytes);
@@ -30,7 +30,8 @@ inline void enter(void *kept, const void *&left_bottom, std::size_t &left_bytes)
 {
     __sanitizer_finish_switch_fiber(kept, &left_bottom, &left_bytes);
 }
-// Memory of a new stack: an earlier one there, of a fiber that was given up, has left its marks.
+// Clears the sanitizer's marks on the memory of a new stack: an earlier, abandoned fiber may have left some
+// there.
 inline void forget(const void *bottom, std::size_t bytes)
 {
     __asan_unpoison_memory_region(bottom, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of ranges of frames; see the header.
+// Changes ranges of frames; see the header.
 #include "machine/frames.h"
 
 #include <algorithm>

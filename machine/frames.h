@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine knows of each 4 KiB frame of its memory (DRAM, and on the chip what caches may have):
-// whose it is, and whether several cores use it at once. Asked on a miss of a private cache only; set before
-// a run or by whoever maps memory during it.
+// What the machine knows of each 4 KiB frame of its memory (DRAM, and cacheable on-chip memory): its owner,
+// and whether several cores use it at once. Read on a miss of a private cache only; written before a run, or
+// by code that maps memory during it.
 #pragma once
 
 #include <vector>
@@ -23,10 +23,10 @@ public:
     {
     }
 
-    // Memory beside the DRAM; whole frames. Before the machine runs.
+    // Adds memory other than the DRAM, in whole frames. Before the machine runs.
     void add(phys_addr base, byte_count size) { others_.emplace_back(base, size); }
 
-    // Of an address that is no memory: null.
+    // The frame of an address; null if there is no memory at it.
     [[nodiscard]] const frame *find(phys_addr address) const
     {
         const std::uint64_t number = (address.value - base_) >> bits;
@@ -34,11 +34,11 @@ public:
     }
     [[nodiscard]] bool is_dram(phys_addr address) const { return (address.value - base_) >> bits < count_; }
 
-    // Of the DRAM.
+    // Base and size of the DRAM.
     [[nodiscard]] phys_addr base() const { return phys_addr{base_}; }
     [[nodiscard]] byte_count size() const { return byte_count{std::uint64_t{frames_.size()} << bits}; }
 
-    // Of all frames that the range touches; what is no memory is left out.
+    // Apply to all frames that the range touches; addresses without memory are skipped.
     void set_owner(phys_addr start, byte_count size, owner_id owner);
     void set_shared(phys_addr start, byte_count size, bool shared);
 

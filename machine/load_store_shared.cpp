@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses of the load/store unit to frames that several cores use at once: each comes in order, hits
-// included, and sees what other cores' private caches hold. They pass by the private second level.
+// Accesses of the load/store unit to frames that several cores use at once: each is made in order, hits
+// included, and snoops other cores' private caches. They bypass the private second level.
 #include "machine/load_store_unit.h"
 
 namespace bulkhead::machine {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses of the load/store unit that pass by L1: memory that is mapped so, what is not DRAM, devices, and
-// the reads of the table walker.
+// Accesses of the load/store unit that bypass L1: uncached memory, memory that is not DRAM, devices, and the
+// reads of the table walker.
 #include "machine/load_store_unit.h"
 
 namespace bulkhead::machine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of an access that L1 does not serve; see the header. All that others can see happens after
+// Accesses that L1 does not serve; see the header. All effects that others can see happen after
 // sequencer::order().
 #include "machine/load_store_unit.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a core does with its loads and stores: hits in L1, misses in flight (MSHRs), the store buffer,
-// prefetches, write streaming, memory that no cache may serve. It owns the private caches and waits by the
-// core's sequencer. The path of a hit is in this header, because nearly every access takes it.
+// Handles a core's loads and stores: hits in L1, misses in flight (MSHRs), the store buffer, prefetches,
+// write streaming, and uncached memory. It owns the private caches and waits through the core's sequencer.
+// The path of a hit is in this header, because nearly every access takes it.
 #pragma once
 
 #include <optional>
@@ -23,21 +23,21 @@ class fetch_unit;
 
 class load_store_unit final : public memory_client {
 public:
-    // What cores share.
+    // The parts of the machine that cores share.
     struct surroundings {
         memory_system &memory;
         const frames &ram;
         std::span<const region_settings> regions;
-        picoseconds device;                      // an access to what is no memory
-        std::vector<load_store_unit *> &snooped; // all cores', in the order of their numbers
+        picoseconds device;                      // latency of an access to an address that is not memory
+        std::vector<load_store_unit *> &snooped; // the units of all cores, by core number
     };
-    // What became of an access.
+    // How an access was served.
     enum class service : std::uint8_t {
         l1_hit,
-        merged, // it goes on with a line that is in flight
-        ordered // it came in order; the core's limits may have changed
+        merged, // joined a line that is in flight
+        ordered // made in order; the core's limits may have changed
     };
-    struct access { // in two registers
+    struct access { // small enough to be passed in two registers
         phys_addr address;
         std::uint32_t bytes;
         access_kind kind;
@@ -55,8 +55,8 @@ public:
     [[nodiscard]] bus_unit &bus() { return bus_; }
     [[nodiscard]] const bus_unit &bus() const { return bus_; }
 
-    // Whether L1 has the line and nothing of it changes by the access. The first and the last byte must be of
-    // the same line.
+    // Whether L1 has the line and the access would change nothing in the cache. False if the access crosses a
+    // line.
     [[nodiscard]] bool changes_nothing(phys_addr address, std::uint32_t bytes, access_kind kind) const
     {
         const std::uint64_t line = address.value >> line_bits_;
@@ -64,9 +64,9 @@ public:
         return (kind == access_kind::write ? last.dirty_line : last.line) == line &&
                (address.value + bytes - 1) >> line_bits_ == line;
     }
-    // Any other access goes one of three ways: over the end of a line; to a line that L1 has, or has a place
-    // for (`slot`); to one that it has not. Unless it was served without, it came in order, and what it needs
-    // of the core's limits may have changed.
+    // Any other access takes one of three ways: split() if it crosses the end of a line; serve() if L1 has
+    // the line, or a place allocated for it (`slot`); miss() otherwise. Unless serve() says otherwise, the
+    // access was made in order, and the core's limits may have changed.
     [[nodiscard]] bool fits_line(access what) const
     {
         return (what.address.value & line_mask_) + what.bytes <= line_mask_ + 1;
@@ -80,20 +80,21 @@ public:
     }
     void miss(access what);
 
-    // Memory that no cache may serve, or a device.
+    // An access to uncached memory or to a device.
     [[gnu::noinline]] void uncached(access what);
-    // A descriptor of translation tables, from that cache on.
+    // Reads a descriptor of translation tables; the lookup begins in cache `from`.
     void walk_read(phys_addr where, walk_path from);
     // Takes the lines of a range out of the private caches; dirty ones are written back.
     void flush(phys_addr start, byte_count size);
-    // A line's newest contents go to the next level, it leaves the private caches, or both.
+    // `clean`: the line's newest contents go to the next level; `invalidate`: the line leaves the private
+    // caches.
     void maintain(phys_addr line, bool clean, bool invalidate);
 
-    // Whose L1I loses a line, too, that the caches above a level must give up.
+    // Sets the fetch unit whose L1I loses a line too when the caches above a level must give it up.
     void set_fetches(fetch_unit &fetches) { fetches_ = &fetches; }
 
     static constexpr std::uint64_t unlimited = std::uint64_t{1} << 62U; // instructions
-    // How many instructions may execute before the oldest load in flight holds them up. The clock was
+    // How many instructions may execute before the oldest load in flight stalls the core. The clock must be
     // settled.
     [[nodiscard]] std::uint64_t instructions_left()
     {
@@ -104,7 +105,7 @@ public:
         const std::uint64_t executed = turn_.clock().instructions();
         return end <= executed ? 0 : end - executed;
     }
-    // Waits for the oldest loads while more instructions have executed behind them than may.
+    // Waits for the oldest loads while more instructions than the window allows have executed behind them.
     void hold_window();
 
     // memory_client
@@ -120,7 +121,7 @@ private:
     {
         return phys_addr{address.value & ~line_mask_};
     }
-    // A load that nothing executes behind.
+    // A load that blocks all later instructions.
     [[nodiscard]] bool waits(access what) const
     {
         return what.kind == access_kind::read && (what.dependent || settings_.loads == 1);
@@ -159,7 +160,8 @@ private:
 
     // machine/load_store_shared.cpp
     [[gnu::noinline]] void shared(access what, owner_id owner);
-    // What others of the cluster had of a line, and whether one had to give it up or write it back.
+    // Result of a snoop in the cluster: whether another core held the line, and whether one had to give it up
+    // or write it back.
     struct beside {
         bool held = false;
         bool asked = false;
@@ -175,7 +177,7 @@ private:
     std::uint64_t line_mask_;
     std::uint32_t line_bits_;
     std::uint32_t l1d_set_mask_;
-    const cache::recent *used_last_ = nullptr; // of L1
+    const cache::recent *used_last_ = nullptr; // the most recently used lines of L1
     core_settings settings_;
     surroundings around_;
     sequencer &turn_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole simulated machine made from settings: cores, shared levels, interconnect, DRAM and the engine that
-// orders them. The embedding API: whoever runs programs, traces or the hypervisor on it starts here.
+// orders them. This is the embedding API: code that runs programs, traces or the hypervisor on the machine
+// starts here.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@ namespace bulkhead::machine {
 
 class simulated_machine {
 public:
-    // Refuses impossible settings, naming what is wrong. `log`: commands of DRAM channel 0.
+    // Refuses impossible settings and says what is wrong. `log`: receives the commands of DRAM channel 0.
     static result<std::unique_ptr<simulated_machine>> make(const settings &wanted,
                                                            std::vector<dram::issued> *log = nullptr);
 
@@ -31,11 +32,11 @@ public:
     // Null: the settings have no MPAM.
     [[nodiscard]] mpam::components *mpam() { return mpam_.get(); }
 
-    // A range of DRAM is used by several cores at once from now on, or not any more. Its lines leave all
-    // private caches. Not from an event.
+    // Sets whether a range of DRAM is used by several cores at once from now on. Its lines are taken out of
+    // all private caches. Must not be called from an event.
     void share(phys_addr start, byte_count size, bool shared);
 
-    // All that happened so far; equal for equal runs.
+    // Digest of everything that happened so far; equal for equal runs.
     [[nodiscard]] std::uint64_t digest() const { return memory_.events().value(); }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a line through shared levels and interconnect to DRAM and back; see the header.
+// The path of a line through shared levels and interconnect to DRAM and back; see the header.
 #include "machine/memory_system.h"
 
 #include <algorithm>

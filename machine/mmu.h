@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Address translation of one core: first-level TLBs for data and for instructions, a main TLB, a cache of
-// intermediate addresses, a walk cache, and a walker that reads VMSAv8-64 tables (machine/vmsa.h) of one or
-// two stages, or VMSAv7 short descriptors (machine/short_descriptors.h), out of simulated RAM. Each table
-// read is an access of the core, with its time. All front ends translate here: generators, recorded and
-// compiled programs, hosted guests and EL2, machine code of Armv7-A. It must be called by the fiber that runs
-// on the core, but for the invalidations, which come from anywhere.
+// intermediate addresses, a walk cache, and a page-table walker. The walker reads VMSAv8-64 tables
+// (machine/vmsa.h) of one or two stages, or VMSAv7 short descriptors (machine/short_descriptors.h), from
+// simulated RAM. Each read of a table is an access of the core and takes its time. All front ends translate
+// here: generators, recorded and compiled programs, hosted guests and EL2, machine code of Armv7-A. Only the
+// fiber that runs on the core may call it, except for the invalidations, which any caller may use.
 //
-// What is cached where is Arm's of Cortex-A53 (DDI 0500 5.2): TLBs have what both stages make of an address,
-// with the smaller of their sizes; the cache of intermediate addresses what stage 2 makes of one; the walk
-// cache where stage 1's table of the last level is. All maintenance empties the first-level TLBs.
+// The caches hold what those of Arm's Cortex-A53 hold (DDI 0500 5.2): TLBs the result of both stages, with
+// the smaller of their sizes; the cache of intermediate addresses the result of stage 2; the walk cache the
+// address of stage 1's last-level table. All maintenance empties the first-level TLBs.
 #pragma once
 
 #include <functional>
@@ -25,25 +25,26 @@ struct translation_regime {
     translation_stage stage1;
     translation_stage stage2;
     std::uint64_t mair = 0; // memory attributes of stage 1
-    bool el2 = false;       // EL2's own, of one stage
+    bool el2 = false;       // EL2's own regime, of one stage
     std::uint16_t asid = 0;
     std::uint16_t vmid = 0;
-    std::optional<short_descriptors::registers> tables32{}; // instead of the two stages
+    std::optional<short_descriptors::registers> tables32{}; // short descriptors, used instead of the two
+                                                            // stages
 
     [[nodiscard]] translation_tag tag() const { return {el2, vmid, asid, false}; }
 };
 
-// What a TLB entry says: all of `bytes`, aligned, go to `output` on.
+// Contents of a TLB entry: an aligned range of 1 << shift bytes is mapped to the same range from `output` on.
 struct page_translation {
     phys_addr output;
-    std::uint32_t shift = 0; // log2 of how many bytes
-    std::uint32_t whole = 0; // of the mapping of stage 1 that this is a part of
+    std::uint32_t shift = 0; // log2 of the size in bytes
+    std::uint32_t whole = 0; // log2 of the size of the stage 1 mapping that this is a part of
     bool writable = false;
-    bool user = false;       // EL0 may access it, too
+    bool user = false;       // EL0 may access it too
     bool device = false;     // not to be cached
-    std::uint32_t entry = 0; // of the first-level TLB, for entry_dropped
-    // Of short descriptors, whose rights are checked by who accesses (short_descriptors::refused()): they
-    // depend on DACR and privilege, which are no part of an entry.
+    std::uint32_t entry = 0; // entry in the first-level TLB, for on_dropped()
+    // Attributes of a short descriptor. The accessing code checks its rights (short_descriptors::refused()),
+    // because they depend on DACR and privilege, which are not part of an entry.
     short_descriptors::attributes says{};
 
     [[nodiscard]] phys_addr of(std::uint64_t address) const
@@ -54,41 +55,43 @@ struct page_translation {
 
 class mmu {
 public:
-    // Eight bytes of simulated RAM; nothing where there is none.
+    // Reads eight bytes of simulated RAM; nothing where there is no RAM.
     using table_reader = std::function<std::optional<std::uint64_t>(phys_addr)>;
     using outcome = std::variant<page_translation, translation_fault>;
-    using answer = std::variant<const page_translation *, translation_fault>; // up to the next call
+    using answer = std::variant<const page_translation *, translation_fault>; // valid until the next call
 
-    // Why there can be no such MMU: impossible numbers of entries, or a first level that costs cycles (a hit
-    // in it is part of the access).
+    // Why no MMU can have these settings: impossible numbers of entries, or a first-level TLB whose hit costs
+    // cycles (such a hit is part of the access). Nothing: they are valid.
     static std::optional<refusal> refused(const mmu_settings &wanted);
-    // Refuses the same.
+    // Refuses the same settings.
     static result<mmu> make(const mmu_settings &wanted, core &owner, table_reader reader);
 
-    // A load or store. Returns when the core knows the answer: at once if the first TLB has it.
+    // Translates a load or store. Returns when the core has the result: at once on a hit in the first-level
+    // TLB.
     outcome translate(const translation_regime &regime, std::uint64_t address, access_kind kind);
-    // The same for who needs no copy.
+    // The same for a caller that needs no copy.
     answer find(const translation_regime &regime, std::uint64_t address, access_kind kind);
-    // An instruction's.
+    // Translates an instruction fetch.
     outcome fetch(const translation_regime &regime, std::uint64_t address);
-    // Whether that would be at once.
+    // Whether translate() would hit in the first-level TLB.
     [[nodiscard]] bool knows(const translation_regime &regime, std::uint64_t address, access_kind kind);
 
-    // Lockdown. From now on what walks find goes into that lockable entry of the main TLB (below
-    // lockable_entries()), where it stays until it is invalidated; nothing: into the others.
+    // TLB lockdown: from now on, results of walks go into this lockable entry of the main TLB (below
+    // lockable_entries()), where they stay until invalidated; nothing: into normal entries.
     void lock_walks_into(std::optional<std::uint32_t> entry) { locks_into_ = entry; }
     [[nodiscard]] std::uint32_t lockable_entries() const { return main_.lockable(); }
-    // What a lockable entry has, to be saved and restored by software; nothing: it is empty.
+    // Contents of a lockable entry, which software saves and restores; nothing: the entry is empty.
     struct locked_translation {
-        std::uint64_t first; // of the addresses
+        std::uint64_t first; // first of the translated addresses
         translation_tag whose;
         page_translation what;
     };
     [[nodiscard]] std::optional<locked_translation> locked(std::uint32_t entry) const;
     void set_locked(std::uint32_t entry, const std::optional<locked_translation> &to);
 
-    // By names of the architecture's operations. What another core broadcasts is invalidated here, too, by
-    // whoever executes it. `locked`: as the core's manual says.
+    // Invalidations, with the names of the architecture's operations. The core that broadcasts an
+    // invalidation also calls this on the MMUs of other cores. `locked`: whether locked entries are
+    // invalidated too; the core's manual says so.
     void invalidate_all(locked_entries locked = locked_entries::too);
     void invalidate_el2_page(std::uint64_t address);              // VAE2
     void invalidate_vmid(std::uint16_t vmid);                     // VMALLS12E1
@@ -97,25 +100,26 @@ public:
     void invalidate_page(std::uint16_t vmid, std::uint64_t address,
                          locked_entries locked = locked_entries::too);                      // VAAE1
     void invalidate_page_of(std::uint16_t vmid, std::uint16_t asid, std::uint64_t address); // VAE1
-    void invalidate_intermediate(std::uint16_t vmid, std::uint64_t address); // IPAS2E1: of stage 2 alone
-    // The first-level TLBs alone: a register changed that their entries depend on.
+    void invalidate_intermediate(std::uint16_t vmid, std::uint64_t address); // IPAS2E1: only stage 2
+    // Empties only the first-level TLBs, after a change of a register that their entries depend on.
     void empty_first();
 
-    // Called when an entry of the first-level data TLB ends: something else takes its place, or it is
-    // invalidated. For those that remember what it said.
+    // `dropped` is called when an entry of the first-level data TLB is replaced or invalidated, for code that
+    // has stored its contents.
     void on_dropped(std::function<void(std::uint32_t)> dropped) { dropped_ = std::move(dropped); }
-    // Called when the first-level TLB for instructions takes an entry, in place of another perhaps.
+    // `dropped` is called when the first-level TLB for instructions inserts an entry, which may replace
+    // another one.
     void on_code_dropped(std::function<void()> dropped) { code_dropped_ = std::move(dropped); }
-    // Called after each walk, with the time that it took and the address space that it was for.
+    // `walked` is called after each walk, with its duration and its address space.
     void on_walked(std::function<void(picoseconds, std::uint16_t)> walked) { walked_ = std::move(walked); }
     [[nodiscard]] std::uint32_t first_entries() const { return data_.count(); }
 
 private:
-    // What a stage makes of an address.
+    // Result of one stage for an address.
     struct mapped {
-        std::uint64_t output; // of the whole mapping
+        std::uint64_t output; // first address of the whole mapping
         std::uint32_t shift = 64;
-        std::uint32_t whole = 64; // as in page_translation
+        std::uint32_t whole = 64; // see page_translation::whole
         bool writable = true;
         bool user = true;
         bool device = false;
@@ -161,9 +165,10 @@ private:
     first_tlb instructions_;
     first_tlb main_;
     translation_cache<mapped> intermediate_;
-    translation_cache<std::uint64_t> walks_; // tables of the last level
-    page_translation unkept_;                // what was found last and no entry can have
-    // Invalidations so far: what was looked up before one and is to be kept after it is looked up again.
+    translation_cache<std::uint64_t> walks_; // addresses of last-level tables
+    page_translation unkept_;                // the last result that fits no entry
+    // Number of invalidations so far. A result that was looked up before an invalidation and is to be stored
+    // after it is looked up again.
     std::uint64_t invalidated_ = 0;
     std::optional<std::uint32_t> locks_into_; // lockable entry that walks fill
     std::function<void(std::uint32_t)> dropped_;

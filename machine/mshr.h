@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that a core has asked for and whose data have not come yet: which, why, and when they come. Their
-// places in the caches are taken already (machine/cache.h marks them). A core owns one
-// (machine/load_store_unit.h). What has come is forgotten only when somebody asks how many there are: every
-// miss adds an entry, few ask.
+// The lines that a core has requested and whose data have not arrived yet: line, purpose, and time of
+// arrival. They are allocated in the caches already (machine/cache.h marks them). A core owns one
+// (machine/load_store_unit.h). Entries whose data have arrived are removed only when the number of entries is
+// asked for: every miss adds an entry, but the number is needed rarely.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +16,19 @@ namespace bulkhead::machine {
 
 class mshr_file {
 public:
-    static constexpr std::uint32_t most = 32;                // of each purpose
-    static constexpr picoseconds unknown{~std::uint64_t{0}}; // until memory says
+    static constexpr std::uint32_t most = 32;                // entries of each purpose
+    static constexpr picoseconds unknown{~std::uint64_t{0}}; // until memory has decided
 
     enum class purpose : std::uint8_t { load, store, prefetch };
     struct entry {
         phys_addr line;
         std::uint64_t ticket;
-        std::uint64_t instruction; // when it began, by the count of instructions
-        picoseconds when;          // of the data
+        std::uint64_t instruction; // count of instructions when the miss began
+        picoseconds when;          // when the data arrive
         bool from_memory;
     };
 
-    // Whether there are `limit` or more of a purpose whose data have not come by `now`.
+    // Whether `limit` or more entries of a purpose have not received their data by `now`.
     bool full(purpose why, std::uint32_t limit, picoseconds now)
     {
         queue &own = of(why);
@@ -38,8 +38,8 @@ public:
         own.forget(now);
         return own.count >= limit;
     }
-    // How many there are of all purposes whose data have not come by `now`; whether they are `limit` or more,
-    // in which case first() may be asked which of them comes first, as far as is known.
+    // in_flight(): the number of entries of all purposes that have not received their data by `now`. full():
+    // whether these are `limit` or more; if so, first() returns the one that arrives first, as far as known.
     std::uint32_t in_flight(picoseconds now)
     {
         std::uint32_t sum = 0;
@@ -51,7 +51,8 @@ public:
     }
     bool full(std::uint32_t limit, picoseconds now)
     {
-        std::uint32_t known = 0; // some have come, perhaps, which is looked at if it matters
+        std::uint32_t known = 0; // may include entries that have arrived; those are removed only if it
+                                 // matters
         for (const queue &one : queues_) {
             known += one.count;
         }
@@ -71,12 +72,12 @@ public:
         }
         return *found;
     }
-    // Whether there is any; the oldest of them.
+    // any(): whether there is an entry in flight; oldest(): the oldest entry.
     bool any(purpose why, picoseconds now) { return full(why, 1, now); }
     [[nodiscard]] const entry &oldest(purpose why) const { return queues_[slot(why)].at(0); }
 
-    // The last to come of those for a line (it can be given up and asked for again before it has come), or
-    // null. Valid until the next change.
+    // The entry of a line that arrives last (a line can be evicted and requested again before it has
+    // arrived), or null. Valid until the next change.
     [[nodiscard]] const entry *find(phys_addr line, picoseconds now) const
     {
         const entry *found = nullptr;
@@ -94,9 +95,9 @@ public:
         return found;
     }
 
-    // Not when full(why, most).
+    // Must not be called when full(why, most).
     void add(purpose why, const entry &added) { of(why).push(added); }
-    // A prefetched line is wanted now, if it is still on its way.
+    // A demand access hit a prefetched line: moves its entry to `why`, if it is still in flight.
     void want(phys_addr line, purpose why, std::uint64_t instruction, picoseconds now)
     {
         queue &ahead = of(purpose::prefetch);
@@ -112,7 +113,7 @@ public:
             }
         }
     }
-    // Memory has said when the line of a ticket comes.
+    // Memory has decided when the line of a ticket arrives.
     void arrives(std::uint64_t ticket, picoseconds when)
     {
         for (queue &one : queues_) {
@@ -123,14 +124,14 @@ public:
     }
 
 private:
-    // In the order of asking.
+    // Entries in the order of the requests.
     struct queue {
         std::array<entry, most> entries{};
         std::uint32_t first = 0;
         std::uint32_t count = 0;
-        std::uint32_t unknown = 0; // of them, that nobody knows the time of
-        bool in_order = true;      // they come as they were asked for
-        picoseconds latest{};      // of the others, and of those that have come
+        std::uint32_t unknown = 0; // entries whose time of arrival is not known
+        bool in_order = true;      // entries arrive in the order of the requests
+        picoseconds latest{};      // latest known time of arrival, including entries that have arrived
 
         [[nodiscard]] entry &at(std::uint32_t i) { return entries[(first + i) % most]; }
         [[nodiscard]] const entry &at(std::uint32_t i) const { return entries[(first + i) % most]; }
@@ -176,7 +177,7 @@ private:
                 forget_others(now);
             }
         }
-        // Those that came before older ones.
+        // Removes entries that arrived before older ones.
         [[gnu::noinline]] void forget_others(picoseconds now)
         {
             in_order = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns which 4 KiB frame of physical memory: ranges of RAM in a given order, and one byte per frame over
-// all of them. The planner writes such maps, the observer and the simulated machine look up in them; a map
-// never changes during a run.
+// The owner of each 4 KiB frame of physical memory: ranges of RAM in a given order, and one byte per frame
+// over all of them. The planner writes these maps; the observer and the simulated machine look up owners in
+// them. A map never changes during a run.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,13 @@ struct ram_range {
 
 class owner_map {
 public:
-    // Refuses unaligned, empty and overlapping ranges, a number of owners that is not the number of frames,
-    // and owners that do not exist.
+    // Refuses unaligned, empty and overlapping ranges, a list of owners whose length is not the number of
+    // frames, and owner ids that are not below `owner_count`.
     static result<owner_map> make(std::vector<ram_range> ranges, std::vector<std::uint8_t> owners,
                                   std::size_t owner_count);
 
-    // The position of a physical byte in all ranges put one after the other; nothing outside of RAM.
+    // The position of an address when all ranges are placed one after the other; nothing if it is outside of
+    // RAM.
     [[nodiscard]] std::optional<std::uint64_t> offset_of(phys_addr address) const
     {
         std::uint64_t before = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds accesses that follow each other at a fixed distance of lines, and says which lines to fetch ahead. It
-// sees what L1 missed (and what it would have missed but for earlier prefetches), knows physical lines only,
-// and so never leaves a page: a stream ends with its page, and the next page begins another one. A core owns
-// one and does the fetching.
+// Detects accesses that follow each other at a fixed distance of lines, and says which lines to prefetch. It
+// sees the misses of L1 (and accesses that would have missed without earlier prefetches) and only physical
+// lines, so it never crosses a page: a stream ends with its page, and the next page begins a new one. A core
+// owns one and does the fetching.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace bulkhead::machine {
 class prefetcher {
 public:
     struct stream {
-        std::uint64_t last = 0;      // line
-        std::int64_t stride = 0;     // 0: only one line is known
-        std::int64_t ahead = 0;      // strides beyond `last` that were fetched; the caller counts
+        std::uint64_t last = 0;      // last line of the stream
+        std::int64_t stride = 0;     // in lines; 0: only one line is known
+        std::int64_t ahead = 0;      // strides beyond `last` that were prefetched; counted by the caller
         std::uint32_t confirmed = 0; // how often the stride was seen
     };
 
@@ -31,11 +31,11 @@ public:
 
     [[nodiscard]] bool enabled() const { return !lasts_.empty(); }
 
-    // Line number `line` was wanted. The stream that goes on with it and is to be fetched ahead, or null.
-    // Only if enabled(). Valid until the next call.
+    // A demand for line number `line`. Returns the stream that it continues, if lines are to be prefetched
+    // for it, or null. Call only if enabled(). Valid until the next call.
     [[gnu::noinline]] stream *wanted(std::uint64_t line)
     {
-        // No stride is longer: from -reach to reach, in one comparison.
+        // Tests in one comparison whether the stride is within -reach to reach, the longest strides.
         const std::uint64_t reach = wanted_.max_stride_lines;
         for (const std::uint64_t last : lasts_) {
             if (line + reach - last <= 2 * reach) [[unlikely]] {
@@ -45,7 +45,7 @@ public:
         replace(line);
         return nullptr;
     }
-    // The line that is to be fetched next for it; nothing beyond its page or its depth.
+    // The line to prefetch next for a stream; nothing if it is beyond the stream's page or depth.
     [[nodiscard]] std::optional<std::uint64_t> next_of(const stream &one) const
     {
         if (one.ahead >= static_cast<std::int64_t>(wanted_.depth_lines)) {
@@ -67,7 +67,7 @@ private:
         next_ = next_ + 1 == lasts_.size() ? 0 : next_ + 1;
     }
 
-    // wanted() of a line that may belong to a stream.
+    // wanted() for a line that may belong to a stream.
     [[gnu::noinline]] stream *near(std::uint64_t line)
     {
         const std::uint64_t reach = wanted_.max_stride_lines;
@@ -80,7 +80,7 @@ private:
         return nullptr;
     }
 
-    // Whether a line so near to the last one follows it; the second line of a stream gives the stride.
+    // Whether the line continues the stream; the second line of a stream sets the stride.
     bool continues(std::size_t which, std::uint64_t line)
     {
         if (page_of(line) != page_of(lasts_[which])) {
@@ -112,7 +112,7 @@ private:
     std::uint64_t page_lines_;
     std::vector<std::uint64_t> lasts_; // by stream: its last line
     std::vector<stream> streams_;
-    std::size_t next_ = 0; // to be replaced
+    std::size_t next_ = 0; // stream to be replaced next
 };
 
 } // namespace bulkhead::machine

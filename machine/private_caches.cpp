@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the private caches give up, by themselves and for others; see the header.
+// Evictions of the private caches, and snoops by other cores; see the header.
 #include "machine/private_caches.h"
 
 namespace bulkhead::machine {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caches of one core: L1 for data and, where the platform has one, a private L2. What comes in pushes
-// something out: L1's dirty lines, and clean ones where the next level takes lines on eviction, go to the L2,
-// or with none to the bus unit; so do the L2's. They know no time. The load/store unit owns them; other
-// cores' accesses to shared frames reach them through snoops.
+// The caches of one core: L1 for data and, where the platform has one, a private L2. A fill evicts a line:
+// L1's dirty lines, and its clean ones if the next level takes lines on eviction, go to the L2, or without an
+// L2 to the bus unit; evictions of the L2 go to the bus unit too. These caches do not know time. The
+// load/store unit owns them; accesses of other cores to shared frames reach them through snoops.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ namespace bulkhead::machine {
 
 class private_caches {
 public:
-    // Lines of shared frames have a tag of their own, so that the fast path never hits them and their
-    // accesses come in order. They are never in the L2.
+    // Set in the addresses of lines of shared frames, so that the fast path never hits them and their
+    // accesses are made in order. These lines are never in the L2.
     static constexpr std::uint64_t shared_tag = std::uint64_t{1} << 52U;
 
     private_caches(const core_settings &wanted, cache l1d, std::optional<cache> l2, bus_unit &bus,
@@ -41,13 +41,13 @@ public:
         return l1d_.contains(line) || (l2_ && l2_->contains(line));
     }
 
-    // A line of a shared frame, too.
+    // Also finds lines of shared frames.
     [[nodiscard]] bool holds(phys_addr line) const
     {
         return contains(line) || l1d_.contains(phys_addr{line.value | shared_tag});
     }
 
-    // A line that was missed takes its place in all of them, or in one.
+    // Allocates a line that missed, in L1 and, if it is filled on fetches, in the L2.
     void fill(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
     {
         if (l2_fills_) {
@@ -66,12 +66,12 @@ public:
     }
     [[gnu::noinline]] void fill_l2(phys_addr line, owner_id owner);
 
-    // Takes a line out, a shared frame's too. The newest contents, if they were dirty.
+    // Takes a line out, also one of a shared frame. Returns the newest contents if they were dirty.
     std::optional<written_back> drop(phys_addr line);
-    // A line stays, and what was dirty of it is not any more: says whether it was.
+    // Clears the dirty flag of a line, which stays. Returns whether it was dirty.
     bool clean(phys_addr line);
-    // Another core's access to a line of a shared frame: a write takes it out of here, a read leaves it here
-    // clean; what was dirty goes to the shared level. True: that was necessary.
+    // Snoop for another core's access to a line of a shared frame: a write invalidates the line here, a read
+    // leaves it here clean; dirty contents go to the shared level. True: this was necessary.
     bool snoop(phys_addr line, access_kind kind, owner_id owner, picoseconds when);
 
 private:
@@ -83,8 +83,8 @@ private:
     std::optional<cache> l2_;
     bus_unit &bus_;
     event_tallies &tallies_;
-    bool l2_fills_;    // there is one, and it takes lines when they are fetched
-    bool keeps_clean_; // the level below L1 takes clean lines that L1 gives up
+    bool l2_fills_;    // there is an L2, and it is filled when lines are fetched
+    bool keeps_clean_; // the level below L1 takes clean lines that L1 evicts
 };
 
 } // namespace bulkhead::machine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's source of chance: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
-// generators", OOPSLA 2014). Same seed, same sequence, on every host; it must never be seeded from outside of
-// a run's inputs.
+// The machine's random number generator: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
+// generators", OOPSLA 2014). The same seed gives the same sequence on every host. It must never be seeded
+// from anything but a run's inputs.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ private:
     std::uint64_t state_;
 };
 
-// Where a choice is made with every miss: a linear congruential generator (Knuth, TAOCP volume 2, 3.3.4, line
-// 26), of which only the upper bits are used.
+// For a choice on every miss: a linear congruential generator (Knuth, TAOCP volume 2, 3.3.4, line 26), of
+// which only the upper bits are used.
 class quick_random_source {
 public:
     explicit constexpr quick_random_source(std::uint64_t seed) : state_(random_source(seed).next()) {}

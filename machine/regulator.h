@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A QoS-400 style regulator of one direction of one master: an average rate with a burst that may exceed it,
-// and a peak rate. It delays requests, never drops them. Callers ask in order of time.
+// A QoS-400 style regulator of one direction of one master: an average rate, a burst that may exceed it, and
+// a peak rate. It delays requests and never drops them. Calls must be in order of time.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class regulator {
 public:
     explicit regulator(const regulator_settings &wanted) { set(wanted); }
 
-    // Takes effect with the next request; what is owed stays owed.
+    // Takes effect with the next request; traffic above the old rate still has to be made up for.
     void set(const regulator_settings &wanted)
     {
         rate_bytes_per_s_ = wanted.rate_bytes_per_s;
@@ -22,7 +22,7 @@ public:
         burst_ps_ = ps_for(wanted.burst_bytes, rate_bytes_per_s_);
     }
 
-    // When a request of so many bytes may go that wants to at `when`.
+    // The time at which a request of `bytes` that is ready at `when` may be sent.
     picoseconds admit(picoseconds when, std::uint64_t bytes)
     {
         if ((rate_bytes_per_s_ | peak_bytes_per_s_) == 0 && std::max(paid_until_, peak_from_) <= when.value)
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] picoseconds delayed() const { return picoseconds{delayed_ps_}; }
 
 private:
-    // Rounded up: never more than the rate. No rate: no time.
+    // Rounded up: the rate is never exceeded. Without a rate: 0.
     static std::uint64_t ps_for(std::uint64_t bytes, std::uint64_t bytes_per_s)
     {
         constexpr std::uint64_t ps_per_s = 1'000'000'000'000;
@@ -50,8 +50,8 @@ private:
     std::uint64_t rate_bytes_per_s_ = 0;
     std::uint64_t peak_bytes_per_s_ = 0;
     std::uint64_t burst_ps_ = 0;
-    std::uint64_t paid_until_ = 0; // when the rate has paid for all that was sent
-    std::uint64_t peak_from_ = 0;  // no request before it
+    std::uint64_t paid_until_ = 0; // when the rate has made up for all bytes that were sent
+    std::uint64_t peak_from_ = 0;  // no request may be sent before it
     std::uint64_t delayed_ps_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Construction and the slow half of the replacement policies; see the header for what each one does.
+// Construction and the slow paths of the replacement policies; the header describes each policy.
 #include "machine/replacement.h"
 
 #include <array>

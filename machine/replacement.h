@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which line of a full set goes. Each policy is a type with touch(), on every use of a line, and victim(),
-// when a full set must give up a line; replacement_state holds the one that a cache was made with. Nothing
-// here knows tags or owners.
+// Replacement policies: which line of a full set is evicted. Each policy is a type with touch(), called on
+// every use of a line, and victim(), called when a full set must evict a line; replacement_state holds the
+// policy of one cache. Policies know neither tags nor owners.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace bulkhead::machine {
 
 enum class replacement : std::uint8_t { lru, tree_plru, random };
 
-// "lru", "plru" or "random", as platform files say it.
+// "lru", "plru" or "random", as in platform files.
 std::optional<replacement> replacement_from_name(std::string_view name);
 std::string_view replacement_name(replacement policy);
 
-// Ways that must not go, bit w for way w; not all of them.
+// Ways that must not be evicted, bit w for way w; not all of them.
 using locked_ways = std::uint64_t;
 
-// A random way, of a seeded source.
+// A random way, from a seeded generator.
 class random_choice {
 public:
     random_choice(const cache_geometry &geometry, std::uint64_t seed) : ways_(geometry.ways()), random_(seed)
@@ -40,7 +40,7 @@ private:
     quick_random_source random_;
 };
 
-// The way whose last use is longest ago.
+// The least recently used way.
 class lru_order {
 public:
     explicit lru_order(const cache_geometry &geometry)
@@ -53,11 +53,12 @@ public:
 private:
     std::uint32_t ways_;
     std::uint64_t clock_ = 0;
-    std::vector<std::uint64_t> last_use_; // per line: when, on clock_
+    std::vector<std::uint64_t> last_use_; // per line: value of clock_ at its last use
 };
 
-// Per set a tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search
-// for a victim to the right half. The leaves are the ways, numbered ways_ + way: a power of two of them.
+// For each set a tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit leads the
+// search for a victim to the right half. The leaves are the ways, numbered ways_ + way; the number of ways is
+// a power of two.
 class plru_trees {
 public:
     explicit plru_trees(const cache_geometry &geometry);
@@ -79,7 +80,7 @@ public:
     }
 
 private:
-    // What turns the nodes of a tree away from a way.
+    // Bits to clear and to set so that all nodes on the path to a way point away from it.
     struct turn {
         std::uint64_t cleared = 0;
         std::uint64_t set = 0;
@@ -94,11 +95,11 @@ private:
 
 class replacement_state {
 public:
-    // Tree pseudo-LRU needs a power of two of ways.
+    // Tree pseudo-LRU needs a power of two as number of ways.
     static result<replacement_state> make(const cache_geometry &geometry, replacement policy,
                                           std::uint64_t seed);
 
-    // Random replacement, which caches of most cores have, is asked for first.
+    // Checks for random replacement first, as the caches of most cores have it.
     void touch(std::size_t set, std::uint32_t way)
     {
         if (std::holds_alternative<random_choice>(policy_)) [[likely]] {
@@ -121,9 +122,9 @@ public:
         return std::get_if<plru_trees>(&policy_)->victim(set, locked);
     }
 
-    // Whether touch() changes anything.
+    // Whether touch() changes the state.
     [[nodiscard]] bool keeps_order() const { return !std::holds_alternative<random_choice>(policy_); }
-    // Whether draw() does for victim().
+    // Whether draw() can be called instead of victim().
     [[nodiscard]] bool quick(locked_ways locked) const
     {
         return std::holds_alternative<random_choice>(policy_) && locked == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue in a ring that grows when it must and never shrinks: no allocation and no moving of elements while
-// its length settles. For small trivially copyable elements; it must never be used across threads.
+// A queue in a ring buffer that grows when necessary and never shrinks: once its length is stable, nothing is
+// allocated or moved. For small trivially copyable elements; must never be used across threads.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ public:
     }
     void pop_front() { ++first_; }
     [[nodiscard]] const T &at(std::size_t place) const { return slots_[(first_ + place) & mask_]; }
-    // The element there becomes the first; the order of the others stays.
+    // Moves an element to the front; the order of the others stays.
     void bring_to_front(std::size_t place)
     {
         const T chosen = at(place);
@@ -33,8 +33,8 @@ public:
         }
         slots_[first_ & mask_] = chosen;
     }
-    // Behind the last element that `after(element, added)` does not say to come after it: cheap if that is
-    // near the end.
+    // Inserts behind the last element for which `after(element, added)` is false; cheap if that is near the
+    // end. `after`: whether the element belongs behind `added`.
     template <class After> void insert(const T &added, const After &after)
     {
         push_back(added);
@@ -44,9 +44,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t first_size = 16; // a power of two, as all sizes
+    static constexpr std::size_t first_size = 16; // a power of two, as are all sizes
 
-    // The last element to where it belongs.
+    // Moves the last element to its place.
     template <class After> [[gnu::noinline]] void sink(T added, const After &after)
     {
         std::size_t place = end_ - 1;
@@ -68,7 +68,7 @@ private:
         mask_ = slots_.size() - 1;
     }
 
-    // Places count on for ever; their lowest bits are the slot.
+    // Positions increase for ever; their lowest bits are the slot.
     std::vector<T> slots_ = std::vector<T>(first_size);
     std::size_t mask_ = first_size - 1;
     std::size_t first_ = 0;

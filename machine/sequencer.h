@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a core acts: its clock, its turn among the other cores, devices and memory, what it waits for, and the
-// fiber that runs on it. A core owns one (machine/core.h); the engine (machine/engine.h) orders them. It
-// knows nothing of what the core executes or accesses.
+// Decides when a core acts: its clock, its turn among the other cores, devices and memory, what it waits for,
+// and the fiber that runs on it. A core owns one (machine/core.h); the engine (machine/engine.h) orders them.
+// It knows nothing of what the core executes or accesses.
 #pragma once
 
 #include <array>
@@ -32,10 +32,10 @@ public:
     [[nodiscard]] picoseconds settled() const { return clock_.settled(); }
     [[nodiscard]] bool runs() const { return clock_.runs(); }
 
-    // --- For what runs on the core ---
+    // --- For the software on the core ---
 
-    // Returns when all that is due by this core's clock has happened and no other core can do anything before
-    // it any more. Says when that is.
+    // Returns when everything that is due before this core's clock has happened and no other core can act
+    // before it any more. Returns that time.
     picoseconds order()
     {
         clock_.settle();
@@ -46,7 +46,8 @@ public:
         }
         return now;
     }
-    // The same if the clock has gone as far as it may. It was settled.
+    // Calls order() if the clock has reached the limit up to which it may run ahead. The clock must be
+    // settled.
     void catch_up()
     {
         if (timeline_.private_limit() <= clock_.settled()) {
@@ -63,15 +64,16 @@ public:
         clock_.settle();
         clock_.add_cycles(cycles);
     }
-    // Until arrived() has named the time of a ticket's data, and that time has come; in order afterwards, as
-    // after the two below.
+    // Waits until arrived() has given the time of the ticket's data and that time has come. The core is in
+    // order afterwards; so it is after the two functions below.
     void wait_for_data(ticket which, stall_cause cause);
-    // Until room() has named a time and that has come, or until `at_latest`.
+    // Waits until room() has given a time and that time has come, or until `at_latest`.
     void wait_for_room(picoseconds at_latest, stall_cause cause);
-    // Until signal(); at once if a signal came that attend() did not see.
+    // Waits for signal(); returns at once if a signal arrived that attend() has not handled.
     void wait_for_signal();
 
-    // What is due between two instructions: standing still for others, the attend function.
+    // Handles what is due between two instructions: stalls for other cores' broadcasts, and the attend
+    // function.
     void between_instructions()
     {
         if (!standstills_.empty()) [[unlikely]] {
@@ -82,14 +84,14 @@ public:
             attend_();
         }
     }
-    // A budget up to the next thing that is due, and of so many instructions at most.
+    // Grants a budget that lasts up to the next due event, and for at most `instructions`.
     void grant(std::uint64_t instructions)
     {
         clock_.grant(limit(), instructions);
         last_instruction_ = clock_.instructions() + instructions;
     }
 
-    // --- From outside ---
+    // --- Called from outside ---
 
     void arrived(ticket which, picoseconds when)
     {
@@ -109,8 +111,8 @@ public:
 
     // --- Fibers ---
 
-    // A first program, on a fiber of its own, at the time of the engine if the core's is earlier. When it
-    // returns, the core has ended.
+    // Starts a first program on its own fiber, at the engine's time or the core's time, whichever is later.
+    // When it returns, the core has ended.
     void start(std::function<void()> program, byte_count stack);
     void run_on(fiber &next);
     [[nodiscard]] fiber &current() { return *current_; }
@@ -118,11 +120,11 @@ public:
 
     // --- For the engine ---
 
-    // When it acts next, while others run; never: when somebody wakes it.
+    // When the core acts next, while others run; never: when it is woken.
     [[nodiscard]] picoseconds due() const { return due_; }
     void left() { clock_.left(); }
     void resumed() { clock_.resumed(); }
-    // Something is due that was not: the core that runs may not go beyond it.
+    // A new event is due: shortens the budget of the running core so that it does not pass the event.
     void limit_changed()
     {
         clock_.settle();
@@ -153,7 +155,7 @@ private:
         }
         return limit;
     }
-    // It waits for that.
+    // The core acts next at `when`.
     void wake(picoseconds when)
     {
         due_ = when;
@@ -168,10 +170,10 @@ private:
     picoseconds due_ = engine::never;
     waiting waits_ = waiting::no;
     ticket waits_for_ = 0;
-    std::uint64_t last_instruction_ = 0; // that it may execute, by the count of instructions
+    std::uint64_t last_instruction_ = 0; // count of instructions up to which the core may execute
     picoseconds signal_at_ = engine::never;
     std::function<void()> attend_;
-    std::deque<standstill> standstills_; // to come, in order
+    std::deque<standstill> standstills_; // future stalls, in order of time
 
     std::vector<std::unique_ptr<fiber>> started_;
     fiber *current_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads settings; see the header. Inside of this file a refusal travels as an exception, since the JSON
-// library speaks in them; it leaves as a value.
+// Reads settings; see the header. Inside of this file refusals are exceptions, as the JSON library throws
+// them; callers get them as values.
 #include "machine/settings_json.h"
 
 #include <limits>

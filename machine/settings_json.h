@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of a machine as one JSON object: every field of machine/settings.h by its name, those that are
-// left out as they are there. src/bulkhead/machine/settings.py writes it. Names and types are checked here;
-// what the values mean is checked by who builds from them (machine/machine.h).
+// The settings of a machine as one JSON object. Keys are the names of the fields in machine/settings.h; a key
+// that is left out keeps the default from there. src/bulkhead/machine/settings.py writes it. Names and types
+// are checked here; the values are checked by the code that builds from them (machine/machine.h).
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace bulkhead::machine {
 
-// Refuses what is no such object, with the path of the key: an unknown one, a value of another type, a number
-// that does not fit.
+// Refuses text that is not an object with these keys and gives the path of the key: an unknown key, a value
+// of the wrong type, a number out of range.
 result<settings> settings_from_json(const std::string &text);
 
 } // namespace bulkhead::machine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache level that several cores share, with its time: every lookup costs a latency and occupies the one
-// port for a while, so that cores delay each other. Below it is another level or memory, which the caller
-// (machine/memory_system.h) asks next.
+// A cache level that several cores share, with its timing: every lookup has a latency and occupies the only
+// port for a while, so that cores delay each other. The level below is another shared level or memory, which
+// the caller (machine/memory_system.h) asks next.
 #pragma once
 
 #include <algorithm>
@@ -21,18 +21,19 @@ public:
         storage_.lock_ways(wanted.cache.locked_ways);
     }
 
-    // A lookup for a demand at `when`; demands come in order of time. When it has the data, or asks the level
-    // below.
+    // A lookup for a demand access at `when`; demand accesses come in order of time. Returns when the data of
+    // a hit are there, or when the level below is asked.
     picoseconds pass(picoseconds when) { return take_port(when) + picoseconds{wanted_.latency_ps}; }
-    // A line that is not here takes its place at once, marked as coming; the caller knows when it comes. Says
-    // what had to go.
+    // Allocates a line that missed, marked as coming; the caller keeps the time of arrival. Returns the
+    // evicted contents.
     cache::contents take_in(phys_addr line, owner_id owner, mpam_label label, std::uint8_t requester)
     {
         choose_ways(requester);
         return storage_.fill_over(line, owner, access_kind::read, line_mark::coming, label);
     }
 
-    // A line that the level above gives up. Says what had to go: it itself where no way is open.
+    // Takes a line that the level above gives up. Returns the evicted line, which is the given line itself if
+    // the requester may allocate in no way.
     std::optional<displaced> receive(const line_request &given)
     {
         if (is_closed_to(given.requester) && !storage_.contains(given.line)) [[unlikely]] {
@@ -43,8 +44,9 @@ public:
                                 given.coming ? line_mark::coming : line_mark::none);
     }
 
-    // Lockdown while it runs (PL310: DDI 0246H, 3.3.11): ways that take no lines of that requester from now
-    // on, be they all of them; what they hold is hit. All requesters from `requesters` on are like the last.
+    // Lockdown at run time (PL310: DDI 0246H, 3.3.11): ways in which this requester allocates no lines from
+    // now on, possibly all ways; lines in them can still be hit. Requesters from `requesters` on are treated
+    // as the last one.
     static constexpr std::size_t requesters = 16;
     void lock_ways(std::uint8_t requester, std::uint64_t ways)
     {
@@ -54,18 +56,18 @@ public:
         }
         locked_[std::min<std::size_t>(requester, requesters - 1)] = ways & all_ways();
     }
-    // Whether what it asks for takes no place.
+    // Whether this requester may allocate in no way.
     [[nodiscard]] bool is_closed_to(std::uint8_t requester) const
     {
         return locked_by_requester_ && locked_for(requester) == all_ways();
     }
 
-    // Whether lines enter it when the level above gives them up, clean ones too, and not when it is asked for
-    // them.
+    // Whether lines are allocated when the level above evicts them, dirty or clean, and not when they are
+    // requested.
     [[nodiscard]] bool takes_victims() const { return wanted_.cache.on_eviction; }
 
-    // Holds the port for a lookup, a fill or what the level above gives up, from `when` on, or from when it
-    // is free; says from when.
+    // Occupies the port for a lookup, a fill or a line from the level above, from `when` on, or later when it
+    // is free. Returns the time from which it is occupied.
     picoseconds take_port(picoseconds when)
     {
         const picoseconds start = std::max(when, free_from_);

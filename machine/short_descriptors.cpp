@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bits of short descriptors and of the registers beside them; see the header. Names are those of DDI 0406C.
+// Bits of short descriptors and of the related registers; see the header. Names are those of DDI 0406C.
 #include "machine/short_descriptors.h"
 
 namespace bulkhead::machine::short_descriptors {

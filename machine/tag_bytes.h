@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen bytes of tags, one for each way of a cache set, compared with one tag at once: the filter that
-// makes a lookup cheap on the host. With SSE2 where the host has it (every x86-64 has), else
-// byte by byte.
+// Compares sixteen tag bytes, one for each way of a cache set, with one tag at once: the filter that makes a
+// lookup cheap on the host. Uses SSE2 where the host has it (every x86-64 has), otherwise compares byte by
+// byte.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace bulkhead::machine {
 struct tag_bytes {
     static constexpr std::uint32_t count = 16;
 
-    // Bit i: byte i of those from `first` on equals the tag.
+    // Bit i: byte i from `first` on equals the tag.
     static std::uint32_t equal_to(const std::uint8_t *first, std::uint8_t tag)
     {
 #ifdef __SSE2__

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated time: integer picoseconds since the start of a run. Every model that has an own clock converts at
-// its border, rounding so that nothing happens early.
+// Simulated time: integer picoseconds since the start of a run. A model with its own clock converts at its
+// interface and rounds so that nothing happens early.
 #pragma once
 
 #include <compare>
@@ -15,8 +15,8 @@ struct picoseconds {
     constexpr picoseconds operator-(picoseconds other) const { return {value - other.value}; }
 };
 
-// A clock of a fixed period in femtoseconds: 2133 MT/s is no whole number of picoseconds. Good for
-// 5 hours of a 1 GHz clock before the products overflow.
+// A clock with a fixed period in femtoseconds, because the period of 2133 MT/s is not a whole number of
+// picoseconds. The products overflow after 5 hours.
 class clock_domain {
 public:
     explicit constexpr clock_domain(std::uint64_t period_fs)
@@ -24,10 +24,11 @@ public:
     {
     }
 
-    // The first edge at or after a time, and the time of an edge in whole picoseconds, not before it.
+    // edge_at(): the first edge at or after a time. time_of(): the time of an edge in picoseconds, rounded
+    // up.
     [[nodiscard]] constexpr std::uint64_t edge_at(picoseconds when) const
     {
-        // A division, by multiplication: the quotient is at most one too small.
+        // A division by multiplication: the quotient is at most one too small.
         const std::uint64_t dividend = when.value * 1000 + period_fs_ - 1;
         const std::uint64_t quotient = upper_half(dividend, reciprocal_);
         return quotient + (dividend - quotient * period_fs_ >= period_fs_ ? 1 : 0);

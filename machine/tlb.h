@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of translations in sets and ways: entries of any power-of-two size side by side, told apart by
-// exception level, virtual machine and address space, and beside them some that software locks (as
-// Cortex-A9's, DDI 0388I 6.2). TLBs, the cache of intermediate addresses and the walk cache are all of these,
-// with other things to find (machine/mmu.h). It knows neither tables nor time.
+// A set-associative cache of translations. Entries have any power-of-two size and are distinguished by
+// exception level, virtual machine and address space; in addition there are entries that software locks (as
+// those of Cortex-A9, DDI 0388I 6.2). TLBs, the cache of intermediate addresses and the walk cache are
+// instances with different contents (machine/mmu.h). It knows neither tables nor time.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@
 
 namespace bulkhead::machine {
 
-// Whose translation it is. EL2's own regime has neither virtual machine nor address space.
+// The translation regime of an entry. EL2's own regime has neither virtual machine nor address space.
 struct translation_tag {
     bool el2 = false;
     std::uint16_t vmid = 0;
     std::uint16_t asid = 0;
-    bool global = false; // of any address space of the virtual machine
+    bool global = false; // valid in every address space of the virtual machine
 
-    // Whether an entry with this tag is one for accesses with the other. Without branches: it is asked of
-    // entry after entry.
+    // Whether an entry with this tag serves accesses with the other tag. Without branches, because every
+    // lookup tests many entries.
     [[nodiscard]] bool serves(const translation_tag &other) const
     {
         const std::uint32_t asids = global ? 0 : static_cast<std::uint32_t>(asid ^ other.asid);
@@ -36,27 +36,30 @@ struct translation_tag {
     }
 };
 
-// Whether maintenance concerns what software has locked.
+// Whether maintenance also invalidates locked entries.
 enum class locked_entries : std::uint8_t { too, stay };
 
 template <class What> class translation_cache {
 public:
     struct entry {
-        std::uint64_t first = nowhere; // of the addresses that it translates
-        std::uint32_t shift = 0;       // log2 of their number
-        std::uint32_t whole = 0;       // the same of the mapping that it is a part of
+        std::uint64_t first = nowhere; // first of the addresses that it translates
+        std::uint32_t shift = 0;       // log2 of the number of addresses
+        std::uint32_t whole = 0;       // log2 of the size of the mapping that it is a part of
         translation_tag tag;
         What what{};
-        std::uint64_t used = 0; // 0: empty
+        std::uint64_t used = 0; // clock at the last use or the insertion; 0: empty
 
-        static constexpr std::uint64_t nowhere = ~std::uint64_t{0}; // hardly an address: empty ones have none
+        // `first` of an empty entry, which is very unlikely to match an address
+        static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
         [[nodiscard]] bool has(std::uint64_t address) const { return (address ^ first) >> shift == 0; }
-        // Whether maintenance of that address concerns it: all parts of a mapping go together.
+        // Whether maintenance of the address concerns this entry: all parts of a mapping are invalidated
+        // together.
         [[nodiscard]] bool is_of(std::uint64_t address) const { return (address ^ first) >> whole == 0; }
     };
 
-    // Refuses ways that do not divide the entries, and a number of sets that is no power of two.
+    // Refuses a number of ways that does not divide the entries, and a number of sets that is not a power of
+    // two.
     static result<translation_cache> make(const tlb_settings &wanted)
     {
         const std::uint32_t ways = wanted.ways == 0 ? wanted.entries : wanted.ways;
@@ -68,7 +71,7 @@ public:
         return translation_cache{wanted, ways};
     }
 
-    // Null: a miss. A found one is the most recently used of its set, unless the oldest go first.
+    // Null: a miss. With LRU, a found entry becomes the most recently used of its set.
     entry *find(std::uint64_t address, const translation_tag &who)
     {
         entry *const found = search(address, who);
@@ -78,8 +81,8 @@ public:
         return found;
     }
 
-    // Log2 of the part of a mapping, around an address, that one entry can keep: the largest that it has room
-    // for. 0: the mapping is smaller than all entries.
+    // Log2 of the part of a mapping, around an address, that one entry can hold: the largest size that an
+    // entry can have and that fits. 0: the mapping is smaller than all sizes of entries.
     [[nodiscard]] std::uint32_t kept(std::uint32_t shift) const
     {
         std::uint32_t most = 0;
@@ -89,9 +92,9 @@ public:
         return page_shifts_.empty() ? shift : most;
     }
 
-    // An entry of its own for the part of a mapping, in place of the one of its set that was used least
-    // recently, or inserted first; what it says is the caller's to fill in. Null if there are no entries.
-    // `whole`: log2 of the mapping that it is a part of.
+    // Allocates an entry for the part of a mapping, replacing the least recently used (or first inserted)
+    // entry of its set; the caller fills in `what`. Null if there are no entries. `whole`: log2 of the size
+    // of the mapping that it is a part of.
     entry *place(std::uint64_t address, std::uint32_t shift, std::uint32_t whole, const translation_tag &who)
     {
         if (ways_ == 0) {
@@ -123,8 +126,8 @@ public:
         }
     }
 
-    // Into the lockable entry of that number, whatever it has: it stays until invalidated, whatever is
-    // inserted. An entry of the others for the same addresses goes.
+    // Stores a translation in a lockable entry, replacing its contents; it stays until invalidated. A normal
+    // entry for the same addresses is removed.
     void lock(std::uint32_t number, std::uint64_t address, std::uint32_t shift, std::uint32_t whole,
               const translation_tag &who, const What &what)
     {
@@ -133,12 +136,12 @@ public:
         }
         locked_.at(number) = {address >> shift << shift, shift, std::max(shift, whole), who, what, ++clock_};
     }
-    // A lockable entry; used 0: nothing is in it.
+    // A lockable entry; `used` 0: it is empty.
     [[nodiscard]] const entry &locked(std::uint32_t number) const { return locked_.at(number); }
     void unlock(std::uint32_t number) { locked_.at(number) = {}; }
     [[nodiscard]] std::uint32_t lockable() const { return static_cast<std::uint32_t>(locked_.size()); }
 
-    // All entries of which `which(entry)` says so.
+    // Invalidates all entries for which `which(entry)` is true.
     template <class Which> void invalidate(Which &&which, locked_entries locked = locked_entries::too)
     {
         const auto some = [&](std::vector<entry> &all) {
@@ -159,7 +162,7 @@ public:
         sizes_ = 0;
     }
 
-    // Number of an entry; all locked ones have the number behind the last of the others.
+    // Number of an entry. All locked entries share one number, that behind the last normal entry.
     [[nodiscard]] std::uint32_t number_of(const entry &one) const
     {
         const std::less<> before;
@@ -212,10 +215,10 @@ private:
     std::vector<std::uint32_t> page_shifts_;
     std::uint32_t ways_;
     std::uint32_t sets_;
-    std::uint64_t sizes_ = 0; // a bit for each size that was inserted
+    std::uint64_t sizes_ = 0; // one bit for each entry size that was inserted
     std::uint64_t clock_ = 0;
-    std::vector<entry> entries_; // set by set
-    std::vector<entry> locked_;  // empty ones among them
+    std::vector<entry> entries_; // grouped by set
+    std::vector<entry> locked_;  // including empty ones
 };
 
 } // namespace bulkhead::machine

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's address space on the MMU of the core that it runs on: for front ends that give addresses one by
-// one (generators, recorded programs). What was looked up last is at hand, so that accesses to the same page
-// or block cost the simulation nothing; that changes no timing, since the first-level TLB has it then.
+// A program's address space on the MMU of the core that it runs on, for front ends that give addresses one by
+// one (generators, recorded programs). The last translation is kept here, so that accesses to the same page
+// or block cost no simulation work. This does not change the timing, since that translation is in the
+// first-level TLB then.
 #pragma once
 
 #include <memory>
@@ -27,10 +28,11 @@ public:
         return made;
     }
 
-    // What the tables do not map goes there. No optional: it would cost each access a detour over memory.
+    // Physical address of what the tables do not map. Not an optional: that would be passed through memory on
+    // each access.
     static constexpr phys_addr nowhere{~std::uint64_t{0}};
 
-    // Where an access goes, when the core knows it.
+    // Physical address of an access. Returns when the core has the translation.
     [[nodiscard]] phys_addr of(std::uint64_t address, access_kind kind)
     {
         if (address - first_ < bytes_) [[likely]] {
@@ -39,7 +41,7 @@ public:
         return look_up(address, kind);
     }
 
-    // Forgets all translations, and looks the program's instructions up again.
+    // Invalidates all translations, then looks up the one of the program's instructions again.
     void flush()
     {
         unit_->invalidate_all();
@@ -68,10 +70,10 @@ private:
 
     address_space space_;
     std::optional<mmu> unit_;
-    // Of the mapping that was looked up last.
+    // The mapping that was looked up last: first address and size.
     std::uint64_t first_ = 0;
     std::uint64_t bytes_ = 0;
-    std::uint64_t distance_ = 0; // to where it goes
+    std::uint64_t distance_ = 0; // from the virtual to the physical address
 };
 
 } // namespace bulkhead::machine

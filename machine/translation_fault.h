@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a translation is refused, whatever the format of the tables: what walks and checks answer with.
+// Why a translation is refused, for all formats of tables: the error of walks and permission checks.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct translation_fault {
         permission,
         address_size,
         external,
-        domain,       // of short descriptors, as the next one
-        external_walk // a table is where there is no memory
+        domain,       // of short descriptors, as is the next one
+        external_walk // a table lies at an address without memory
     };
     cause why;
     std::uint8_t stage; // 1 or 2
     std::uint8_t level;
-    bool of_table_walk = false;     // of stage 1, by stage 2
-    std::uint64_t intermediate = 0; // stage 2: the address that it was asked for
+    bool of_table_walk = false;     // fault of stage 2 on a table access of stage 1
+    std::uint64_t intermediate = 0; // stage 2: the intermediate address that was to be translated
     std::uint8_t domain = 0;        // of short descriptors
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cores act next, and when: the few that do not run, in order of time, equal times by number. The
-// engine (machine/engine.h) owns one and asks it at every change of cores.
+// Which cores act next, and when: the cores that do not run, in order of time, equal times by number. The
+// engine (machine/engine.h) owns one and uses it at every switch between cores.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,20 @@ namespace bulkhead::machine {
 
 class turns {
 public:
-    static constexpr std::uint32_t most = 64; // cores
+    static constexpr std::uint32_t most = 64; // number of cores
     static constexpr picoseconds never{~std::uint64_t{0}};
 
-    // never: no core is here.
+    // never: the queue is empty.
     [[nodiscard]] picoseconds first_due() const
     {
         return turns_[count_] == none ? never : picoseconds{turns_[count_] >> core_bits};
     }
     [[nodiscard]] bool empty() const { return count_ == 0; }
-    // The number of the first core, which is not here any more then; not of none.
+    // Removes the first core and returns its number. Must not be called on an empty queue.
     std::size_t take_first() { return turns_[count_--] & (most - 1); }
 
-    // A core that is not here. Times are below 2^58 ps; core clocks end before (machine/time.h).
+    // Adds a core that is not in the queue. Times must be below 2^58 ps; core clocks end before
+    // (machine/time.h).
     void add(core_id core, picoseconds due)
     {
         const std::uint64_t added = due.value << core_bits | core.value;
@@ -37,7 +38,7 @@ public:
         }
         turns_[place] = added;
     }
-    // A core that may be here at another time; never: it is not any more.
+    // Adds a core, or changes its time if it is in the queue; never: removes it.
     void set(core_id core, picoseconds due)
     {
         const auto end = turns_.begin() + static_cast<std::ptrdiff_t>(count_) + 1;
@@ -54,8 +55,8 @@ private:
     static constexpr std::uint32_t core_bits = 6;
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-    // Time and core in one word, which one comparison orders; the first one last. Below all of them is one
-    // that never comes, so that nobody looks further.
+    // Time and core number in one word, so that one comparison orders both; the earliest is last. Element 0
+    // is a sentinel that is later than all, so that searches stop there.
     std::array<std::uint64_t, most + 1> turns_{none};
     std::size_t count_ = 0;
 };

@@ -10,7 +10,7 @@
 
 namespace bulkhead::machine {
 
-// Whose memory it is: nobody's, the hypervisor's, or a domain's. What the numbers mean is up to the caller.
+// Owner of memory: nobody, the hypervisor, or a domain. The caller defines the meaning of the numbers.
 struct owner_id {
     std::uint8_t value = 0;
     constexpr auto operator<=>(const owner_id &) const = default;
@@ -31,7 +31,7 @@ struct phys_addr {
     constexpr auto operator<=>(const phys_addr &) const = default;
 };
 
-// Why something can not be built as asked for, in words for the person who asked.
+// Why something cannot be built as requested, in words for the user.
 struct refusal {
     std::string reason;
 };

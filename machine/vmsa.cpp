@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bits of descriptors and of the registers that say where tables are; see the header. Names are those of
-// DDI 0487, D8.3 and D23.
+// Bits of descriptors and of the registers that locate tables; see the header. Names are those of DDI 0487,
+// D8.3 and D23.
 #include "machine/vmsa.h"
 
 namespace bulkhead::machine::vmsa {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognizes stores that write whole lines before their fills have arrived, as the read-allocate mode of
-// Cortex-A cores does: after enough such lines in a row, stores that miss fetch nothing any more; their lines
-// are merged from the stores and sent when they are whole. Which addresses follow each other does not matter,
-// so several streams may be interleaved. Only the bookkeeping is here; the load/store unit, which owns one,
-// fetches and sends.
+// Detects stores that write whole lines before their fills have arrived, as the read-allocate mode of
+// Cortex-A cores does. After enough of these lines in a row, stores that miss no longer fetch; their lines
+// are merged from the stores and sent when they are complete. The order of the lines' addresses does not
+// matter, so several streams may be interleaved. Only the bookkeeping is here; the load/store unit, which
+// owns one, fetches and sends lines.
 #pragma once
 
 #include <algorithm>
@@ -18,29 +18,29 @@ namespace bulkhead::machine {
 
 class write_stream {
 public:
-    static constexpr std::uint32_t most = 16; // lines at a time
+    static constexpr std::uint32_t most = 16; // lines that are tracked at once
 
     // A line that is being written.
     struct line {
         std::uint64_t number = 0;
-        std::uint64_t bytes = 0; // that were stored: a bit for each 64th of the line
+        std::uint64_t bytes = 0; // bytes stored so far: one bit for each 64th of the line
         owner_id owner;
-        bool fetched = false; // its fill is in flight; else it is merged
-        mpam_label mpam{};    // of what began to write it
+        bool fetched = false; // its fill is in flight; otherwise the line is merged
+        mpam_label mpam{};    // label of the first store to it
 
         [[nodiscard]] bool whole() const { return ~bytes == 0; }
     };
 
-    // `merging`: lines that may be merged at a time.
+    // `merging`: maximum number of lines that are merged at once.
     write_stream(const write_streaming_settings &wanted, std::uint32_t line_bytes, std::uint32_t merging)
         : wanted_(wanted), line_bytes_(line_bytes), merging_allowed_(std::min(merging, most / 2))
     {
     }
 
     [[nodiscard]] bool enabled() const { return wanted_.lines != 0; }
-    // Whether stores that miss fetch nothing.
+    // Whether stores that miss no longer fetch.
     [[nodiscard]] bool streaming() const { return enabled() && row_ >= wanted_.lines; }
-    // Whether whole lines go past the shared levels too.
+    // Whether complete lines bypass the shared levels too.
     [[nodiscard]] bool passes_levels() const
     {
         return wanted_.shared_lines != 0 && row_ >= wanted_.shared_lines;
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] bool merges() const { return merging_ != 0; }
     [[nodiscard]] bool may_merge() const { return merging_ < merging_allowed_; }
 
-    // The line if it is being written, or null. Valid until the next change.
+    // The line if it is tracked, or null. Valid until the next change.
     [[nodiscard]] line *find(std::uint64_t number)
     {
         for (std::uint32_t i = 0; i < count_; ++i) {
@@ -63,8 +63,8 @@ public:
     {
         return *std::find_if(lines_.begin(), lines_.end(), [](const line &one) { return !one.fetched; });
     }
-    // A line that was not being written is from now on. Not more than may_merge() says if it is not fetched.
-    // The oldest that was fetched gives way if need be: nobody will know any more whether it became whole.
+    // Starts to track a line that is not tracked yet. If it is not fetched, may_merge() must be true. If
+    // there is no room, the oldest fetched line is dropped and counts as not completed in time.
     line &begin(std::uint64_t number, owner_id owner, bool fetched, mpam_label label = {})
     {
         if (count_ == most) {
@@ -74,24 +74,25 @@ public:
         lines_[count_] = {number, 0, owner, fetched, label};
         return lines_[count_++];
     }
-    // Bytes of it, from `offset` on, are stored.
+    // Records that `bytes` bytes from `offset` on were stored.
     void store(line &own, std::uint64_t offset, std::uint32_t bytes) const
     {
         own.bytes |= bits_of(offset, bytes);
     }
-    // It was whole before its fill arrived, or without one.
+    // The line was complete before its fill arrived, or is complete without a fill.
     void complete(const line &own)
     {
         ++row_;
         remove(own);
     }
-    // It was not.
+    // The line was not complete when its fill arrived, or was dropped.
     void broken(const line &own)
     {
         row_ = 0;
         remove(own);
     }
-    // Lines whose fills have come, as `in_flight(number)` says, are whole no more.
+    // Drops the lines whose fills have arrived, for which `in_flight(number)` is false: they were not
+    // completed in time.
     template <class InFlight> void sweep(InFlight &&in_flight)
     {
         for (std::uint32_t i = 0; i < count_;) {
@@ -112,7 +113,7 @@ private:
                   lines_.begin() + static_cast<std::ptrdiff_t>(place));
         --count_;
     }
-    // The bytes [from, from + count) of a line, each bit a 64th of it.
+    // The bits of the bytes [from, from + count) of a line; each bit is a 64th of it.
     [[nodiscard]] std::uint64_t bits_of(std::uint64_t from, std::uint64_t count) const
     {
         const std::uint64_t first = from * 64 / line_bytes_;
@@ -126,8 +127,8 @@ private:
     std::uint32_t merging_allowed_;
     std::array<line, most> lines_{}; // oldest first
     std::uint32_t count_ = 0;
-    std::uint32_t merging_ = 0; // of them
-    std::uint32_t row_ = 0;     // lines in a row that were whole in time
+    std::uint32_t merging_ = 0; // number of lines that are merged
+    std::uint32_t row_ = 0;     // lines in a row that were completed in time
 };
 
 } // namespace bulkhead::machine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of a workload: taken from the front of what the host gives, never given back. A request that does
-// not fit makes the arena exhausted for good, so that a workload takes all it needs and asks once whether it
-// got it.
+// Memory of a workload: allocated from the front of the host's memory and never freed. A request that does
+// not fit marks the arena as exhausted for good, so that a workload can allocate everything and check once at
+// the end.
 #ifndef BULKHEAD_WORKLOADS_ARENA_H
 #define BULKHEAD_WORKLOADS_ARENA_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ARENA_ALIGNMENT = 64 }; // a cache line: what one buffer does never touches another
+enum { ARENA_ALIGNMENT = 64 }; // a cache line, so that buffers never share one
 
 struct arena {
     unsigned char *start;
@@ -19,7 +19,7 @@ struct arena {
     bool exhausted;
 };
 
-// `start` has the arena's alignment.
+// `start` must have the arena's alignment.
 struct arena arena_of(void *start, uint64_t bytes);
 
 // Aligned, contents undefined; NULL if it does not fit.

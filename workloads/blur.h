@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Smoothing of planes with a Gaussian, along rows and then down columns. Beyond its borders a plane goes on
-// with the values at them.
+// Smoothing of planes with a Gaussian, along rows and then down columns. Beyond its borders a plane continues
+// with the border values.
 #ifndef BULKHEAD_WORKLOADS_BLUR_H
 #define BULKHEAD_WORKLOADS_BLUR_H
 
@@ -14,7 +14,7 @@ struct blur {
     int32_t radius;
 };
 
-// Of this standard deviation, in pixels, up to three of them away.
+// Makes a filter with this standard deviation in pixels, cut off at three standard deviations.
 struct blur blur_of(double deviation);
 
 // `to` may be `from`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All workloads, one file each. A program has one of them (catalog_one.c) or all (catalog_all.c).
+// All workloads, one file each. A program contains one of them (catalog_one.c) or all (catalog_all.c).
 #ifndef BULKHEAD_WORKLOADS_CATALOG_H
 #define BULKHEAD_WORKLOADS_CATALOG_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checksum of a workload's results: depends on every value and on their order. Integers go in as they
-// are; floating-point values by their bits, since they are the same in each build.
+// The checksum of a workload's results: depends on every value and on their order. Integers are added as they
+// are, floating-point values by their bits, since these are the same in each build.
 #ifndef BULKHEAD_WORKLOADS_CHECKSUM_H
 #define BULKHEAD_WORKLOADS_CHECKSUM_H
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plane that most points of a cloud lie on, found by random sampling (RANSAC): planes through three
-// points each are tried, and the one with the most points near it wins. Clustering takes it away first, as
-// nothing stands apart that stands on one ground.
+// The plane on which most points of a cloud lie, found by random sampling (RANSAC): planes through three
+// points each are tried, and the one with the most points near it is chosen. Clustering removes the ground
+// first, because it connects all objects.
 #ifndef BULKHEAD_WORKLOADS_GROUND_H
 #define BULKHEAD_WORKLOADS_GROUND_H
 
 #include "guests/runtime/random.h"
 #include "workloads/points.h"
 
-// x, y, z with a x + b y + c z = d lie on it; (a, b, c) is one long.
+// The plane of all points with a x + b y + c z = d; (a, b, c) has length one.
 struct ground {
     float a, b, c, d;
 };
 
-// The best of `tries` planes; near are points within `reach` metres. `count` of 3 or more.
+// The best of `tries` planes; points within `reach` metres count as near. `count` must be 3 or more.
 struct ground ground_find(const struct point *points, uint32_t count, float reach, uint32_t tries,
                           struct random *random);
 

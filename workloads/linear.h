@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The little linear algebra and the functions that scan matching needs, by the four operations and the square
-// root alone, in a fixed order: the same bits on every processor.
+// The linear algebra and functions for scan matching, using only the four operations and the square root in a
+// fixed order: results have the same bits on every processor.
 #ifndef BULKHEAD_WORKLOADS_LINEAR_H
 #define BULKHEAD_WORKLOADS_LINEAR_H
 
@@ -19,20 +19,20 @@ struct normal6 {
 
 double square_root(double value);
 
-// For values up to 0; precise to 1e-12 relatively.
+// For values up to 0; relative error 1e-12.
 double exponential(double value);
 
-// About x, then y, then z; angles within a quarter turn.
+// Rotation about x, then y, then z; angles within a quarter turn.
 struct rotation rotation_of(const double angles[3]);
 
 void rotate(const struct rotation *rotation, const double from[3], double to[3]);
 void rotate_back(const struct rotation *rotation, const double from[3], double to[3]);
 
-// Symmetric matrices as xx xy xz yy yz zz. False: it has no inverse.
+// Symmetric matrices are stored as xx xy xz yy yz zz. False: there is no inverse.
 bool invert_symmetric3(const double m[6], double inverse[6]);
 void multiply_symmetric3(const double m[6], const double v[3], double product[3]);
 
-// By Cholesky's decomposition. False: not positive definite.
+// Solves by Cholesky decomposition. False: not positive definite.
 bool solve6(const struct normal6 *equations, double solution[6]);
 
 #endif

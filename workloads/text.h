@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one thing that workloads and their driver do with texts: compare names.
+// Comparison of names, for workloads and their driver.
 #ifndef BULKHEAD_WORKLOADS_TEXT_H
 #define BULKHEAD_WORKLOADS_TEXT_H
 

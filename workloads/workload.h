@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a workload is: a named algorithm on an input that it makes itself from a seed, in memory that it is
-// given. The driver (driver.h) runs it in each of the three builds. A workload knows no host: it takes memory
-// from the arena, parameters from its setup, and calls nothing but what is in this directory and the
-// hardware-free parts of the guests' runtime, so that the same source gives the same bits everywhere.
+// Definition of a workload: a named algorithm on an input that it makes itself from a seed, in memory that it
+// is given. The driver (driver.h) runs it in each of the three builds. A workload does not depend on the
+// host: it takes memory from the arena and parameters from its setup, and calls only functions of this
+// directory and the hardware-free parts of the guests' runtime, so that the same source gives the same bits
+// everywhere.
 #ifndef BULKHEAD_WORKLOADS_WORKLOAD_H
 #define BULKHEAD_WORKLOADS_WORKLOAD_H
 
@@ -15,12 +16,12 @@ enum { WORKLOAD_MAX_PARAMETERS = 8 };
 
 struct workload_parameter {
     const char *name; // NULL ends the list
-    uint64_t normal;  // realistic
-    uint64_t small;   // for tests: milliseconds
+    uint64_t normal;  // realistic value
+    uint64_t small;   // value for tests, which take milliseconds
     const char *what;
 };
 
-// What a run of a workload starts with.
+// Input of a run of a workload.
 struct workload_setup {
     const struct workload_parameter *parameters;
     uint64_t values[WORKLOAD_MAX_PARAMETERS]; // in the order of the parameters
@@ -32,23 +33,23 @@ struct workload {
     const char *name;
     const char *what;
     const struct workload_parameter *parameters;
-    uint64_t iterations; // as many as it does unasked
+    uint64_t iterations; // default number of iterations
 
-    // Takes memory and makes the input. NULL: parameters make no sense or the memory is too small.
+    // Allocates memory and makes the input. NULL: the parameters are invalid or the memory is too small.
     void *(*prepare)(const struct workload_setup *setup);
 
-    // Does the work once. Timed.
+    // Does the work once. This is timed.
     void (*iterate)(void *state);
 
-    // Of all that the iterations computed. The same for the same parameters, seed and iterations in each
-    // build.
+    // Checksum of everything that the iterations computed. The same in each build for the same parameters,
+    // seed and iterations.
     uint64_t (*checksum)(const void *state);
 
-    // How much of the result is what the maker of the input knows that it must be, in thousandths.
+    // Part of the result that agrees with what is known about the input, in thousandths.
     uint32_t (*correct)(const void *state);
 };
 
-// The value of one of the workload's own parameters.
+// Value of one of the workload's own parameters.
 uint64_t workload_value(const struct workload_setup *setup, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device tree says about the machine that the guest runs on. board_discover() fills it once at the
-// start; drivers and programs read it. Nothing else may assume an address or an interrupt number.
+// The machine that the guest runs on, according to the device tree. board_discover() fills it in once at the
+// start; drivers and programs read it. No other code may assume addresses or interrupt numbers.
 #ifndef BULKHEAD_GUESTS_BOARD_H
 #define BULKHEAD_GUESTS_BOARD_H
 
@@ -23,14 +23,14 @@ struct board {
     uint32_t cpu_count;
     enum board_psci psci;
     uint64_t uart_base;                // 0: no console
-    uint32_t uart_intid;               // 0: not said
+    uint32_t uart_intid;               // 0: not given
     struct dt_range gic_distributor;   // size 0: no GIC
     struct dt_range gic_redistributor; // size 0: not a GICv3
     struct dt_range gic_interface;     // size 0: not a GICv2
     uint32_t virtual_timer_intid;
 };
 
-// Reads the device tree at `blob`, or the one at the start of RAM if `blob` is NULL or is none.
+// Reads the device tree at `blob`, or the one at the start of RAM if `blob` is NULL or not a device tree.
 void board_discover(const void *blob);
 
 const struct board *board(void);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks things up in the guest's device tree, for board.c and params.c. The reader beneath is core's, which
-// the hypervisor uses too: it never reads outside the blob, whatever the blob says; nonsense ends a search,
-// it does not end the guest.
+// Searches in the guest's device tree, for board.c and params.c. The parser below is core's, which the
+// hypervisor uses too: it never reads outside the blob, whatever the blob contains; invalid contents end a
+// search, not the guest.
 #ifndef BULKHEAD_GUESTS_DEVICETREE_H
 #define BULKHEAD_GUESTS_DEVICETREE_H
 
@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Larger blobs are refused: nothing in a guest needs them, and a wild size must not be followed.
+// Larger blobs are refused: no guest needs them, and an invalid size must not be used.
 #define DT_MAX_BYTES DEVICETREE_MAX_BYTES
 
 struct dt {
     struct devicetree tree;
 };
 
-// A node: where its first property starts, and how its parent counts addresses.
+// A node: offset of its first property, and the cell counts of its parent.
 struct dt_node {
     uint32_t offset;
     uint32_t address_cells;
@@ -58,10 +58,10 @@ bool dt_cell(const struct dt_value *value, uint32_t index, uint32_t *cell);
 // A whole value of one or two cells.
 bool dt_number(const struct dt_value *value, uint64_t *number);
 
-// Is `text` one of the value's NUL-terminated strings?
+// Whether `text` is one of the value's NUL-terminated strings.
 bool dt_has_string(const struct dt_value *value, const char *text);
 
-// Entry `index` of `reg`. Buses between the node and the root are taken to translate addresses one to one.
+// Entry `index` of `reg`. Buses between the node and the root are assumed to map addresses one to one.
 bool dt_reg(const struct dt *tree, const struct dt_node *node, uint32_t index, struct dt_range *range);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens at an exception: interrupts go to the program, everything else too, and if the program does
-// not take it, the guest ends with a dump of its registers. Called by vectors.S only.
+// Handling of exceptions: interrupts and all other exceptions are passed to the program; if the program does
+// not handle one, the guest ends with a dump of its registers. Called by vectors.S only.
 #ifndef BULKHEAD_GUESTS_EXCEPTION_H
 #define BULKHEAD_GUESTS_EXCEPTION_H
 
 #include <stdint.h>
 
-// As vectors.S stores it.
+// Layout as vectors.S stores it.
 struct exception_frame {
     uint64_t x[31];
     uint64_t sp;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text formatting into a buffer, a small part of printf: %c %s %d %i %u %x %p %% with flags `0` and `-`,
-// width, and lengths `l`, `ll`, `z`. No floating point, no allocation. Whatever does not fit is dropped and
-// remembered, so that a report is never printed cut short by accident.
+// Text formatting into a buffer, a subset of printf: %c %s %d %i %u %x %p %% with flags `0` and `-`, width,
+// and lengths `l`, `ll`, `z`. No floating point, no allocation. Output that does not fit is dropped and
+// recorded in `truncated`, so that no report is printed incomplete by mistake.
 #ifndef BULKHEAD_GUESTS_FORMAT_H
 #define BULKHEAD_GUESTS_FORMAT_H
 

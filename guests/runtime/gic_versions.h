@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The drivers of the versions of the interrupt controller, for gic.c to choose from. Nobody else calls them.
+// The drivers for the versions of the interrupt controller. Only gic.c calls them.
 #ifndef BULKHEAD_GUESTS_GIC_VERSIONS_H
 #define BULKHEAD_GUESTS_GIC_VERSIONS_H
 

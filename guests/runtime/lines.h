@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walking over memory by cache lines: the load that the programs put on the memory system. Each step is one
-// read and one write of the first word of a line, in address order, and the compiler may not drop any.
+// Walks over memory by cache lines: the load that the programs put on the memory system. Each step is one
+// read and one write of the first word of a line, in address order; the compiler may not drop any.
 #ifndef BULKHEAD_GUESTS_LINES_H
 #define BULKHEAD_GUESTS_LINES_H
 
 #include <stdint.h>
 
-// Size of a data-cache line, as the processor says.
+// Size of a data-cache line, according to the processor.
 uint64_t lines_bytes(void);
 
 // Reads, increments and writes one word in each line of [start, end); both are line-aligned.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of the Power State Coordination Interface (Arm DEN 0022), by the method that the device tree names.
+// Calls of the Power State Coordination Interface (Arm DEN 0022), by the method (HVC or SMC) in the device
+// tree.
 #ifndef BULKHEAD_GUESTS_PSCI_H
 #define BULKHEAD_GUESTS_PSCI_H
 

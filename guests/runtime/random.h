@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pseudorandom numbers from a seed: the same every time. SplitMix64 (Steele, Lea, Flood: "Fast splittable
-// pseudorandom number generators", OOPSLA 2014). No global state.
+// Pseudorandom numbers from a seed; the same seed gives the same numbers. SplitMix64 (Steele, Lea, Flood:
+// "Fast splittable pseudorandom number generators", OOPSLA 2014). No global state.
 #ifndef BULKHEAD_GUESTS_RANDOM_H
 #define BULKHEAD_GUESTS_RANDOM_H
 
@@ -11,7 +11,7 @@ struct random {
     uint64_t state;
 };
 
-// A good hash of a number.
+// Hash of a number.
 static inline uint64_t random_mix(uint64_t value)
 {
     value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -25,7 +25,7 @@ static inline uint64_t random_next(struct random *random)
     return random_mix(random->state);
 }
 
-// From 0 to `limit` - 1, nearly evenly; 0 for a limit of 0.
+// Returns 0 to `limit` - 1, nearly uniformly distributed; 0 for a limit of 0.
 static inline uint64_t random_below(struct random *random, uint64_t limit)
 {
     return limit != 0 ? random_next(random) % limit : 0;

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Finds the device by the device tree and starts it, with its interrupt. False: the domain has none, or no
-// interrupt controller.
+// Finds the device in the device tree and starts it, with its interrupt. False: the domain has no such
+// device, or no interrupt controller.
 bool socket_init(void);
 
-// The driver's part of an interrupt; nothing, if it is another one's.
+// Handles the device's interrupt; does nothing for other interrupts.
 void socket_interrupt(uint32_t intid);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-// `ticks` at `frequency` ticks a second, rounded down. Exact as long as the result fits, for any
-// frequency up to 18 GHz (not 0).
+// Converts `ticks` at `frequency` ticks a second, rounded down. Exact if the result fits, for any frequency
+// up to 18 GHz (not 0).
 uint64_t ticks_to_ns(uint64_t ticks, uint64_t frequency);
 
 // The reverse, rounded down, with the same limits.

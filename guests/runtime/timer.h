@@ -15,11 +15,12 @@ uint64_t timer_frequency(void);
 // Requests the timer's interrupt from the moment when the counter reaches `deadline` (at once if it has).
 void timer_set(uint64_t deadline);
 
-// Sleeps until the counter has reached `deadline`. Interrupts are masked before and after it, and taken
-// meanwhile; the timer's interrupt is enabled, and program_interrupt() calls timer_stop() for it.
+// Sleeps until the counter has reached `deadline`. Interrupts must be masked before and are masked after the
+// call, and are taken during it; the timer's interrupt must be enabled, and program_interrupt() must call
+// timer_stop() for it.
 void timer_sleep_until(uint64_t deadline);
 
-// Withdraws the request.
+// Cancels the request.
 void timer_stop(void);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-// Copies between physical addresses, which do not overlap.
+// Copies between physical addresses; the ranges must not overlap.
 void window_copy(uint64_t to, uint64_t from, uint64_t bytes);
 
 #endif

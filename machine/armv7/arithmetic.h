@@ -16,7 +16,7 @@ struct with_carry {
     bool carry;
 };
 
-// `amount` is below 256, and 0 leaves value and carry; RRX shifts by one.
+// `amount` is below 256; with 0, value and carry stay unchanged; RRX shifts by one.
 [[nodiscard]] inline with_carry shifted(std::uint32_t value, std::uint8_t type, std::uint32_t amount,
                                         bool carry)
 {
@@ -61,7 +61,7 @@ struct saturated {
     bool clipped;
 };
 
-// To `bits` of two's complement.
+// Saturates to `bits` bits of two's complement.
 [[nodiscard]] inline saturated signed_saturate(std::int64_t value, std::uint32_t bits)
 {
     const std::int64_t most = (std::int64_t{1} << (bits - 1)) - 1;
@@ -71,7 +71,7 @@ struct saturated {
     return value < -most - 1 ? saturated{-most - 1, true} : saturated{value, false};
 }
 
-// To `bits` without a sign, which may be none.
+// Saturates to `bits` unsigned bits; `bits` may be 0.
 [[nodiscard]] inline saturated unsigned_saturate(std::int64_t value, std::uint32_t bits)
 {
     const std::int64_t most = (std::int64_t{1} << bits) - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoded code: blocks of instructions that execute one after the other, found by where they are, and ended
-// when that memory changes.
+// Decoded code: blocks of instructions that execute one after the other, found by their address, and ended
+// when their memory changes.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace bulkhead::machine::armv7 {
 
-// Where execution is.
+// State that identifies a block at the point of execution.
 struct block_place {
     std::uint32_t address = 0;
     std::uint8_t it = 0;
@@ -27,21 +27,24 @@ struct block {
     phys_addr where{};
     std::uint32_t bytes = 0; // from `where` on
     bool cached = true;
-    // The second half of a single instruction that goes beyond its span of code.
+    // Physical address of the second half, if the single instruction of the block extends beyond its span of
+    // code.
     std::optional<phys_addr> rest;
-    code_line *line = nullptr; // of the first instruction; null: nothing to ask for
+    code_line *line = nullptr; // line of the first instruction; null: no line needs to be fetched
     std::vector<operation> operations;
-    // The interpreter's epoch in which the profile has allowed it, with and without privilege.
+    // The interpreter's epoch in which the profile last allowed the block, by privilege (0: unprivileged, 1:
+    // privileged).
     std::array<std::uint64_t, 2> allowed_in{};
-    // That followed last: behind the last instruction, and where it went otherwise. May have ended, and is
-    // then allowed in no epoch.
+    // The blocks that followed last: behind the last instruction, and at another address. They may have
+    // ended, and are then allowed in no epoch.
     std::array<block *, 2> followers{};
     bool ended = false;
 };
 
 class blocks {
 public:
-    // The first halfword that span has, and what it goes on with if that is not enough for one instruction.
+    // The span of code with the first halfword, and the span in which it continues if the first one does not
+    // contain a whole instruction.
     struct code {
         code_span span;
         std::optional<code_span> rest;
@@ -51,16 +54,16 @@ public:
     {
     }
 
-    // A block of that place that its code still is.
+    // A block at that place whose code has not changed.
     [[nodiscard]] block *find(const block_place &place, const code &of);
     [[nodiscard]] block &decode(const block_place &place, const code &of);
-    // Whether a first instruction needs more than `span` has.
+    // Whether the first instruction extends beyond `span`.
     [[nodiscard]] static bool goes_beyond(const code_span &span);
 
-    // Ends those that have any of these bytes; true: there were some.
+    // Ends the blocks that contain any of these bytes; true: there were some.
     bool end(phys_addr where, std::uint32_t bytes);
     void end_all();
-    // Blocks that have ended are there until this, which nobody must execute meanwhile.
+    // Frees the blocks that have ended, which must not be executing.
     void collect();
     [[nodiscard]] bool has_ended_ones() const { return !ended_.empty(); }
 
@@ -87,8 +90,9 @@ private:
     features has_;
     std::shared_ptr<code_lines> lines_;
     std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<block>>> by_place_;
-    std::unordered_map<std::uint64_t, std::vector<block *>> by_page_; // physical
-    std::array<std::uint32_t, filter_size> filter_{};                 // blocks of pages, by low bits
+    std::unordered_map<std::uint64_t, std::vector<block *>> by_page_; // by physical page
+    // number of blocks by low bits of the page number
+    std::array<std::uint32_t, filter_size> filter_{};
     std::vector<std::unique_ptr<block>> ended_;
     std::uint64_t decoded_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of L1I that an interpreter executes from, and which of them the core has: a block looks at a flag
-// and asks the core only if its line has left L1I since.
+// The L1I lines that an interpreter executes from, with a flag for each whether the core has it: a block
+// tests the flag and fetches only if its line has left L1I.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace bulkhead::machine::armv7 {
 
 struct code_line {
     phys_addr where;
-    std::uint32_t address; // virtual: L1I is indexed by that
+    std::uint32_t address; // virtual: L1I is indexed by it
     bool cached;
     bool present = false;
 };
@@ -24,9 +24,9 @@ public:
     explicit code_lines(const core &on);
 
     [[nodiscard]] std::uint32_t line_bytes() const { return line_bytes_; }
-    // Whether lines must be asked for: there is an L1I.
+    // Whether lines must be fetched, because there is an L1I.
     [[nodiscard]] bool asks() const { return has_l1i_; }
-    // The line that has an address. It stays where it is.
+    // The line that contains an address. Its object is never moved.
     [[nodiscard]] code_line &at(std::uint32_t address, phys_addr where, bool cached);
     void left(std::uint64_t core_bit, std::uint64_t offset, std::uint64_t bytes) override;
 

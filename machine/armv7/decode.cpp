@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the row of a word and makes the operation of its fields; see the header.
+// Finds the row of a word and makes the operation from its fields; see the header.
 #include "machine/armv7/decode.h"
 
 #include <array>

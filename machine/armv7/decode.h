@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a word to an operation, by the tables (encoding.h). A function of the word, its address, ITSTATE and
-// what the core has: the same words make the same operations.
+// Decodes a word to an operation, using the tables (encoding.h). The result depends only on the word, its
+// address, ITSTATE and the features of the core.
 #pragma once
 
 #include "machine/armv7/operation.h"
@@ -20,12 +20,13 @@ struct instruction_place {
     return halfword >> 11U >= 0x1D;
 }
 
-// `word`: of `bytes`; of T32 with 4 bytes the first halfword is above. Whatever is unallocated, unpredictable
-// or not of this core executes as undefined.
+// `word`: `bytes` bytes; for 4 bytes of T32, the first halfword is the upper one. Words that are unallocated,
+// unpredictable or not implemented by this core execute as undefined.
 [[nodiscard]] operation decode(std::uint32_t word, std::uint8_t bytes, const instruction_place &where,
                                const features &has);
 
-// Whether decode() knows the word as allocated: an instruction of the tables, be it not implemented.
+// Whether the operation is undefined: decode() does not know its word as allocated. Instructions of the
+// tables that are not implemented count as allocated.
 [[nodiscard]] bool is_undefined(const operation &what);
 
 } // namespace bulkhead::machine::armv7

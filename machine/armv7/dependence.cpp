@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows values through registers; see the header.
+// Follows values through registers to find loads whose value becomes an address; see the header.
 #include "machine/armv7/dependence.h"
 
 #include <cstring>

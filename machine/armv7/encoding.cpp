@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns to masks and fields; see the header.
+// Turns patterns into masks and fields; see the header.
 #include "machine/armv7/encoding.h"
 
 #include <bit>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the decoder's tables. A row's pattern has the bits of an encoding from the most significant one on:
-// 0 and 1 are fixed, a letter is a bit of the field of that name, whose bits follow each other from the top
-// wherever they stand; blanks mean nothing. Behind a semicolon fields have constant values ("; n=13, p=1").
-// Bits that the architecture wants to be zero or one are fixed: other values are unpredictable, and all that
-// is unpredictable is undefined here.
+// 0 and 1 are fixed; a letter is a bit of the field of that name. The bits of a field are concatenated from
+// the top, even if they are not adjacent in the encoding; blanks are ignored. After a semicolon, fields get
+// constant values ("; n=13, p=1"). Bits that the architecture requires to be zero or one are fixed: other
+// values are unpredictable, and unpredictable encodings are undefined here.
 //
 //     c condition          d n m a registers (operation.h)    b: d and n     g: d and m
 //     i j immediate, i above   l list of registers            s sets flags   t h type and amount of a shift
-//     p u w index, add, writeback   f unprivileged            x y halves     e extra   r which status
+//     p u w index, add, writeback   f unprivileged            x y halves     e extra   r status register
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::uint32_t of(char letter) const { return values_[index(letter)]; }
     [[nodiscard]] std::uint32_t width_of(char letter) const { return widths_[index(letter)]; }
     [[nodiscard]] bool has(char letter) const { return width_of(letter) != 0; }
-    // i above j.
+    // The immediate: bits of i above those of j.
     [[nodiscard]] std::uint32_t immediate() const { return of('i') << width_of('j') | of('j'); }
     void append(char letter, std::uint32_t bits, std::uint32_t width)
     {
@@ -41,15 +41,15 @@ private:
     std::array<std::uint32_t, 26> widths_{};
 };
 
-// Makes the rest of an operation of the fields; false: unpredictable.
+// Fills in the rest of an operation from the fields; false: unpredictable.
 using finisher = bool (*)(operation &what, const fields &of);
 
 enum class it_rule : std::uint8_t {
     any,
-    outside,      // unpredictable inside
-    last,         // unpredictable inside, unless it is the last one
-    sets_outside, // T32, 16 bits: sets the flags outside
-    unconditional // executes in an IT block whatever its condition
+    outside,      // unpredictable inside an IT block
+    last,         // unpredictable inside an IT block, except as its last instruction
+    sets_outside, // T32, 16 bits: sets the flags outside of an IT block
+    unconditional // executes in an IT block regardless of its condition
 };
 enum class only : std::uint8_t { both, a_profile, m_profile };
 
@@ -57,17 +57,17 @@ struct row {
     std::string_view pattern;
     const char *name;
     handler execute;
-    handler setting_flags = nullptr; // the same with S; null: no such thing
+    handler setting_flags = nullptr; // the handler that sets flags (S); null: there is none
     register_use use = register_use::data;
-    // Registers that must not be some: a letter of a field in lower case, neither 13 nor 15; in upper case,
-    // not 15.
+    // Restrictions of registers: the letter of a field in lower case: neither 13 nor 15; in upper case: not
+    // 15.
     std::string_view not_special{};
-    finisher finish = nullptr; // null: the immediate as it is
+    finisher finish = nullptr; // null: the immediate is used unchanged
     it_rule it = it_rule::any;
     only where = only::both;
 };
 
-// A row with its pattern taken apart.
+// A row with its pattern parsed.
 class encoding {
 public:
     explicit encoding(const row &of);
@@ -93,7 +93,7 @@ private:
     fields constants_;
 };
 
-// The tables (table_t16.cpp, table_t32.cpp, table_a32.cpp). The first row that matches counts.
+// The tables (table_t16.cpp, table_t32.cpp, table_a32.cpp). The first matching row is used.
 [[nodiscard]] std::span<const row> t16_rows();
 [[nodiscard]] std::span<const row> t32_rows();
 [[nodiscard]] std::span<const row> a32_rows();

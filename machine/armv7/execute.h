@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of all instructions have in common: changes of the pc, and the ways to the profile.
+// Common functions of all instructions: changes of the pc, and calls of the profile.
 #pragma once
 
 #include "machine/armv7/arithmetic.h"
@@ -8,7 +8,7 @@
 
 namespace bulkhead::machine::armv7 {
 
-// The state that a call of the profile is promised (profile.h).
+// Sets the state that calls of the profile require (profile.h).
 inline profile &at_instruction(interpreter &on, const operation &what)
 {
     on.state().r[pc] = what.address;
@@ -19,7 +19,7 @@ inline profile &at_instruction(interpreter &on, const operation &what)
 outcome undefined_instruction(interpreter &on, const operation &what);
 outcome missing_instruction(interpreter &on, const operation &what);
 
-// BranchWritePC: the instruction set stays.
+// BranchWritePC: the instruction set is unchanged.
 inline outcome branch_to(interpreter &on, std::uint32_t address)
 {
     registers &state = on.state();
@@ -27,8 +27,8 @@ inline outcome branch_to(interpreter &on, std::uint32_t address)
     return outcome::jumped;
 }
 
-// Bit 0 says which instruction set it is. What v7-A leaves unpredictable (bits 1 and 0 are 10) is A32 at the
-// word; v7-M has no A32, and faults at the next instruction.
+// Bit 0 selects the instruction set. If bits 1 and 0 are 10, which is unpredictable in v7-A, execution
+// continues in A32 at the aligned word; v7-M has no A32, and faults at the next instruction.
 inline outcome interwork_to(interpreter &on, std::uint32_t address)
 {
     registers &state = on.state();
@@ -53,7 +53,7 @@ inline outcome result_to_pc(interpreter &on, std::uint32_t address)
     return on.state().thumb ? branch_to(on, address) : interwork_to(on, address);
 }
 
-// v7-A: with the SPSR, behind all else that the instruction does.
+// v7-A: exception return with the SPSR, after all other effects of the instruction.
 outcome return_with_spsr(interpreter &on, const operation &what, std::uint32_t address);
 
 } // namespace bulkhead::machine::armv7

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data processing: one operation with the three forms of its second operand, with and without flags; shifts
-// are moves. Bit fields, counts and reversals are here, too.
+// Data processing: each operation with the three forms of its second operand, with and without flags; shifts
+// are moves. Bit fields, counts and reversals are here too.
 #pragma once
 
 #include "machine/armv7/execute.h"
@@ -130,12 +130,12 @@ outcome data_processing(interpreter &on, const armv7::operation &what)
     return outcome::next;
 }
 
-// ADR: the aligned pc and a distance.
+// ADR: the aligned pc plus a distance.
 outcome address_of(interpreter &on, const operation &what);
-// MOVT: the upper halfword.
+// MOVT: writes the upper halfword.
 outcome move_top(interpreter &on, const operation &what);
 
-// From bit `amount` on: BFI and BFC up to bit `extra`, SBFX and UBFX `extra` + 1 bits.
+// Fields begin at bit `amount`: BFI and BFC end at bit `extra`; SBFX and UBFX have `extra` + 1 bits.
 outcome bit_field_insert(interpreter &on, const operation &what);
 outcome bit_field_clear(interpreter &on, const operation &what);
 outcome signed_bit_field(interpreter &on, const operation &what);

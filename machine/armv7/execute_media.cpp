@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplications, saturation and what else of the media instructions needs no template; see the header.
+// Multiplications, saturation and the other media instructions that are not templates; see the header.
 #include "machine/armv7/execute_media.h"
 
 #include <utility>

@@ -29,7 +29,7 @@ template <bool flags> outcome multiply_add(interpreter &on, const operation &wha
     return outcome::next;
 }
 
-// SMULL, UMULL, and with the sum SMLAL, UMLAL.
+// SMULL and UMULL; with accumulation SMLAL and UMLAL.
 template <bool is_signed, bool accumulate, bool flags>
 outcome multiply_long(interpreter &on, const operation &what)
 {
@@ -56,14 +56,14 @@ outcome multiply_add_add(interpreter &on, const operation &what); // UMAAL
 outcome signed_divide(interpreter &on, const operation &what);
 outcome unsigned_divide(interpreter &on, const operation &what);
 
-// `top_n`, `top_m`: which halves.
+// `top_n`, `top_m`: the upper halves are used.
 outcome multiply_halves(interpreter &on, const operation &what);          // SMULxy
 outcome multiply_halves_add(interpreter &on, const operation &what);      // SMLAxy
 outcome multiply_halves_add_long(interpreter &on, const operation &what); // SMLALxy
 outcome multiply_word_half(interpreter &on, const operation &what);       // SMULWy
 outcome multiply_word_half_add(interpreter &on, const operation &what);   // SMLAWy
 
-// `top_m`: the halves of m are exchanged (X); in the last three, the result is rounded (R).
+// `top_m`: the halves of m are exchanged (X); in the last three functions, the result is rounded (R).
 outcome dual_add(interpreter &on, const operation &what);                 // SMUAD
 outcome dual_add_accumulate(interpreter &on, const operation &what);      // SMLAD
 outcome dual_subtract(interpreter &on, const operation &what);            // SMUSD
@@ -90,7 +90,7 @@ outcome pack_bottom_top(interpreter &on, const operation &what); // PKHBT
 outcome pack_top_bottom(interpreter &on, const operation &what); // PKHTB
 outcome select_bytes(interpreter &on, const operation &what);    // SEL
 
-// SXTB and its like: `extra` is the rotation in bytes; with or without n added.
+// SXTB and similar: `extra` is the rotation in bytes; with or without addition of n.
 enum class part : std::uint8_t { byte, halfword, two_bytes };
 template <part what_part, bool is_signed, bool accumulate>
 outcome extend(interpreter &on, const operation &what)
@@ -111,7 +111,7 @@ outcome extend(interpreter &on, const operation &what)
     return outcome::next;
 }
 
-// SADD16 and its like: what is done with the parts, and with their results.
+// SADD16 and similar: the operation on the parts, and the processing of their results.
 enum class parallel : std::uint8_t { add16, asx, sax, sub16, add8, sub8 };
 enum class parallel_result : std::uint8_t { flags, saturates, halves };
 

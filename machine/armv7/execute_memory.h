@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores: single, double, multiple, exclusive, and hints. An instruction whose access faults
-// changes no register, so it can execute again.
+// changes no register, so it can be executed again.
 #pragma once
 
 #include "machine/armv7/execute.h"
@@ -18,7 +18,7 @@ enum class datum : std::uint8_t { u8, s8, u16, s16, word };
     return what == datum::s8 ? extended(value, 8) : what == datum::s16 ? extended(value, 16) : value;
 }
 
-// The address and the new base: an immediate, or register m shifted.
+// The address and the new base. The offset is an immediate or the shifted register m.
 struct place {
     std::uint32_t address;
     std::uint32_t base;
@@ -121,23 +121,24 @@ template <bool by_register> outcome store_double(interpreter &on, const operatio
     return outcome::next;
 }
 
-// The registers of the list `imm`, the lowest at the lowest address; `index` before, `add` upwards.
+// The registers in the list `imm`, the lowest at the lowest address; `index`: before, `add`: upwards.
 outcome load_multiple(interpreter &on, const operation &what);
 outcome store_multiple(interpreter &on, const operation &what);
-// With ^: the User mode's registers, or, with the pc in the list, a return from an exception.
+// With ^: the registers of User mode, or, with the pc in the list, an exception return.
 outcome load_multiple_user(interpreter &on, const operation &what);
 outcome store_multiple_user(interpreter &on, const operation &what);
 outcome load_multiple_return(interpreter &on, const operation &what);
 
-// `extra`: bytes, 8 for a double word in d and a, or a and m of a store; d of a store is the status.
+// `extra`: bytes; with 8, the double word is in d and a, or, for a store, in a and m; d of a store is the
+// status.
 outcome load_exclusive(interpreter &on, const operation &what);
 outcome store_exclusive(interpreter &on, const operation &what);
 outcome clear_exclusive(interpreter &on, const operation &what);
 
-// TBB, TBH: `extra` is bytes.
+// TBB, TBH: `extra` is the number of bytes.
 outcome table_branch(interpreter &on, const operation &what);
 
-// RFE, SRS: as LDM and STM of two words; `imm` of SRS is the mode whose stack it is.
+// RFE, SRS: like LDM and STM of two words; `imm` of SRS is the mode whose stack is used.
 outcome return_from_stack(interpreter &on, const operation &what);
 outcome store_return_state(interpreter &on, const operation &what);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches and what the profile executes; see the headers.
+// Branches, and the instructions that the profile implements; see the headers.
 #include "machine/armv7/execute_system.h"
 
 namespace bulkhead::machine::armv7 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches, IT and hints, and the instructions that the profile executes.
+// Branches, IT and hints, and the instructions that the profile implements.
 #pragma once
 
 #include "machine/armv7/execute.h"
@@ -8,7 +8,7 @@ namespace bulkhead::machine::armv7 {
 
 outcome nothing(interpreter &on, const operation &what); // NOP, IT, PLD and other hints
 
-// `imm` is the address.
+// `imm` is the target address.
 outcome branch(interpreter &on, const operation &what);
 outcome branch_with_link(interpreter &on, const operation &what);
 outcome branch_with_link_exchange(interpreter &on, const operation &what); // to the other instruction set
@@ -27,11 +27,11 @@ outcome data_memory_barrier(interpreter &on, const operation &what);
 outcome data_synchronization_barrier(interpreter &on, const operation &what);
 outcome instruction_synchronization_barrier(interpreter &on, const operation &what);
 
-// `imm`: which (profile.h); `extra`: mask.
+// `imm`: the status register (profile.h); `extra`: mask.
 outcome move_from_status(interpreter &on, const operation &what);
 outcome move_to_status(interpreter &on, const operation &what);
-outcome move_to_status_immediate(interpreter &on, const operation &what); // `amount`: which
-// `extra`: imod; `amount`: A, I, F; `top_n`: whether there is a mode, `imm`.
+outcome move_to_status_immediate(interpreter &on, const operation &what); // `amount`: the status register
+// `extra`: imod; `amount`: A, I, F; `top_n`: whether the mode changes, to `imm`.
 outcome change_state(interpreter &on, const operation &what);
 // `n`, `m`: CRn, CRm; `amount`: opc1; `extra`: opc2; `shift`: coprocessor.
 outcome move_from_coprocessor(interpreter &on, const operation &what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tables of different instruction sets have in common: immediates, and the rules beyond a pattern for
-// what is unpredictable.
+// Common parts of the tables of different instruction sets: immediates, and rules for unpredictable encodings
+// that patterns cannot express.
 #pragma once
 
 #include "machine/armv7/arithmetic.h"
@@ -19,7 +19,7 @@ template <std::uint32_t factor> bool times(operation &what, const fields &of)
     return true;
 }
 
-// The shift of a register: LSR and ASR by 0 are by 32, ROR by 0 is RRX.
+// The shift of a register: LSR and ASR by 0 mean 32, ROR by 0 means RRX.
 inline bool immediate_shift(operation &what, const fields & /*of*/)
 {
     if (what.amount == 0 && (what.shift == lsr || what.shift == asr)) {
@@ -54,7 +54,7 @@ template <std::uint32_t bytes> bool of_bytes(operation &what, const fields & /*o
     what.extra = bytes;
     return true;
 }
-// The status of a store-exclusive: neither base nor data.
+// The status of a store-exclusive: neither the base nor a data register.
 inline bool status_alone(operation &what, const fields & /*of*/)
 {
     return what.d != what.n && what.d != what.a;
@@ -64,7 +64,7 @@ inline bool status_alone_of_two(operation &what, const fields & /*of*/)
     return what.d != what.n && what.d != what.a && what.d != what.m;
 }
 
-// Fields of `lsb` and width: extra is the last bit, or the width less one.
+// Checks of bit fields: `extra` is the last bit, or the width minus one.
 inline bool ordered_bits(operation &what, const fields & /*of*/)
 {
     return what.extra >= what.amount;
@@ -73,7 +73,7 @@ inline bool bits_in_word(operation &what, const fields & /*of*/)
 {
     return what.amount + what.extra <= 31;
 }
-// SSAT and its like have a bit for the shift: LSL or ASR, the latter by 0 is by 32.
+// SSAT and similar have one bit for the shift: LSL, or ASR, where 0 means 32.
 inline bool saturation_shift(operation &what, const fields &of)
 {
     what.shift = of.of('t') != 0 ? asr : lsl;
@@ -83,21 +83,21 @@ inline bool saturation_shift(operation &what, const fields &of)
     return true;
 }
 
-// SXTB and its like: by how many bytes.
+// SXTB and similar: rotation in bytes.
 inline bool byte_rotation(operation &what, const fields &of)
 {
     what.extra = static_cast<std::uint8_t>(of.of('e'));
     return true;
 }
 
-// MSR: which bytes of a status register.
+// MSR: the bytes of the status register that are written.
 inline bool status_mask(operation &what, const fields &of)
 {
     what.extra = static_cast<std::uint8_t>(of.of('e'));
     return what.extra != 0;
 }
 
-// CPS with a mode. `i`: change of interrupts, `j`: whether to change the mode, `x`: which interrupts.
+// CPS with a mode. `i`: change of the masks, `j`: whether the mode changes, `x`: which masks.
 inline bool cps_mode(operation &what, const fields &of)
 {
     what.extra = static_cast<std::uint8_t>(of.of('i'));
@@ -110,7 +110,7 @@ inline bool cps_mode(operation &what, const fields &of)
     return what.extra >= 2 ? what.amount != 0 : what.amount == 0 && what.top_n;
 }
 
-// SRS: the mode whose stack it is.
+// SRS: the mode whose stack is used.
 inline bool listed_mode(operation &what, const fields &of)
 {
     what.imm = of.of('l');
@@ -125,7 +125,7 @@ inline bool coprocessor(operation &what, const fields &of)
     return what.shift != 10 && what.shift != 11;
 }
 
-// MRC: the flags, or a register that is not SP.
+// MRC: the destination is the flags, or a register other than SP.
 inline bool coprocessor_to_register(operation &what, const fields &of)
 {
     return what.d != sp && coprocessor(what, of);

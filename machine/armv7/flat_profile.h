@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile without a system level, for tests and measurements of the interpreter: memory is one piece, where
-// virtual and physical addresses are the same; accesses outside of it and undefined instructions stop it.
+// A profile without a system level, for tests and measurements of the interpreter: memory is one piece, with
+// virtual addresses equal to physical ones; accesses outside of it and undefined instructions stop execution.
 #pragma once
 
 #include <cstring>
@@ -23,12 +23,12 @@ public:
     [[nodiscard]] event last() const { return last_; }
     // The immediate of SVC or BKPT, the undefined word, or the address of the fault.
     [[nodiscard]] std::uint32_t detail() const { return detail_; }
-    // How often attend() and fetch() were called.
+    // Number of calls of attend() and fetch().
     [[nodiscard]] std::uint64_t attended() const { return attended_; }
     [[nodiscard]] std::uint64_t fetched() const { return fetched_; }
-    // From now on each fetch() ends what those before it have said, as a TLB of one entry does.
+    // From now on each fetch() invalidates the answers of earlier ones, as with a TLB of one entry.
     void set_forgetful(bool forgetful) { forgetful_ = forgetful; }
-    // From now on no cache serves code.
+    // Sets whether code is cached.
     void set_code_cached(bool cached) { code_cached_ = cached; }
     [[nodiscard]] const std::vector<std::string> &missing() const { return missing_; }
     void go_on() { last_ = event::none; }
@@ -99,7 +99,7 @@ public:
     }
     [[nodiscard]] bool privileged() override { return false; }
 
-    // The flags alone, and in v7-A User mode.
+    // Only the flags, and in v7-A the mode bits of User mode.
     [[nodiscard]] std::optional<std::uint32_t> mrs(std::uint32_t which) override
     {
         const std::uint32_t mode = has_.m_profile ? 0 : 0x10;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the instructions of an Armv7 core. Code is decoded once into blocks, which are kept by virtual and
-// physical address, instruction set and ITSTATE, and linked to those that followed them. Each instruction is
-// charged to the core, each line of code is fetched through its L1I, and interrupts are taken between two
-// instructions. All that a mode or a system register decides is the profile's (profile.h).
+// Executes the instructions of an Armv7 core. Code is decoded once into blocks, which are stored by virtual
+// and physical address, instruction set and ITSTATE, and linked to the blocks that followed them. Each
+// instruction is charged to the core, each line of code is fetched through its L1I, and interrupts are taken
+// between two instructions. Everything that depends on a mode or a system register is in the profile
+// (profile.h).
 #pragma once
 
 #include <array>
@@ -26,33 +27,34 @@ class blocks;
 
 class interpreter {
 public:
-    // All outlive it. It sets the core's attend function.
+    // All arguments must outlive it. It sets the core's attend function.
     interpreter(core &on, registers &state, profile &system);
     interpreter(const interpreter &) = delete;
     interpreter &operator=(const interpreter &) = delete;
     ~interpreter();
 
-    // On the core's fiber. Executes from r[15] on until stop(). An exception, a reset or another context is
-    // in the registers when it is entered again.
+    // Called on the core's fiber. Executes from r[15] on until stop(). After an exception, a reset or a
+    // context switch, the new state must be in the registers when it is called again.
     void run();
-    // The same, of at most `instructions`; says how many it executed. For tests.
+    // The same for at most `instructions`; returns how many it executed. For tests.
     std::uint64_t run(std::uint64_t instructions);
 
     // --- For the profile; each may be called at any time ---
 
-    // run() returns behind the instruction that executes.
+    // Makes run() return behind the present instruction.
     void stop() { attention_ |= wants_stop; }
-    // attend() is called before the next instruction: a mask was cleared, an interrupt became pending.
+    // Requests a call of attend() before the next instruction: a mask was cleared, or an interrupt became
+    // pending.
     void look_for_interrupts() { attention_ |= wants_interrupts; }
-    // Code may be mapped or permitted otherwise, or an instruction TLB has lost an entry: fetch() is asked
-    // again for each block.
+    // The mapping or permission of code may have changed, or an instruction TLB has lost an entry: fetch() is
+    // called again for each block.
     void translation_changed()
     {
         ++epoch_;
         attention_ |= wants_lookup;
     }
-    // What fetch() says of privileged and of unprivileged code is kept apart. Says which it is from the next
-    // instruction on. At the start: privileged.
+    // Sets the privilege from the next instruction on; privileged at the start. Answers of fetch() are stored
+    // separately for privileged and unprivileged code.
     void set_privileged(bool privileged)
     {
         if (privileged_ != privileged) {
@@ -60,25 +62,26 @@ public:
             attention_ |= wants_lookup;
         }
     }
-    // Memory has changed, by a store of this core, of another one, by DMA: blocks of that code are decoded
-    // again. Cheap where there is no code.
+    // Must be called when memory has changed, by a store of this or another core or by DMA: blocks of that
+    // code are decoded again. Cheap where there is no code.
     void stored(phys_addr where, std::uint32_t bytes)
     {
         if (bytes > 4 || code_at(where) || code_at(phys_addr{where.value + bytes - 1})) [[unlikely]] {
             code_changed(where, bytes);
         }
     }
-    // All code is decoded again: memory was loaded behind the cores' backs.
+    // All code is decoded again: memory was loaded without stores of the cores.
     void forget_code();
-    // Called when code says DBG, which is a hint to whoever looks on (DDI 0406C.d A8.8.42), with its option.
+    // `marked` is called when the program executes DBG, a hint to a debugger (DDI 0406C.d A8.8.42), with its
+    // option.
     void when_marked(std::function<void(std::uint32_t option)> marked) { marked_ = std::move(marked); }
-    // An exception, a return from one, CLREX.
+    // Clears the exclusive monitor: for an exception, an exception return, or CLREX.
     void clear_exclusive() { exclusive_.reset(); }
 
     [[nodiscard]] registers &state() { return state_; }
     [[nodiscard]] core &on() { return on_; }
     [[nodiscard]] profile &system() { return system_; }
-    // Instructions before the last end of run().
+    // Instructions executed up to the last return of run().
     [[nodiscard]] std::uint64_t executed() const { return executed_; }
     // Blocks that were decoded since the start. For tests.
     [[nodiscard]] std::uint64_t blocks_decoded() const;
@@ -90,7 +93,7 @@ public:
         std::uint32_t bytes;
     };
     void set_exclusive(exclusive_access what) { exclusive_ = what; }
-    // Whether a store-exclusive succeeds; closes the monitor.
+    // Whether a store-exclusive succeeds; clears the monitor.
     [[nodiscard]] bool take_exclusive(exclusive_access what)
     {
         const bool open =
@@ -98,7 +101,7 @@ public:
         exclusive_.reset();
         return open;
     }
-    // An instruction has moved so many words: the first cycle is that of any instruction.
+    // Charges an instruction that transfers `words` words; the first cycle is that of any instruction.
     void moved(std::uint32_t words)
     {
         if (words_per_cycle_ != 0 && words > words_per_cycle_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches; see the header.
+// Searches for memory and devices by address; see the header.
 #include "machine/armv7/physical_bus.h"
 
 namespace bulkhead::machine::armv7 {

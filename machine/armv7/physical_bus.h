@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is at a physical address of a 32-bit board: bytes of memory, or registers of a device. Both profiles
-// ask it behind translation and checks. It knows no time: whoever makes an access charges the core.
+// The contents of physical addresses of a 32-bit board: bytes of memory, or registers of a device. Both
+// profiles use it after translation and checks. It knows no time: the accessing code charges the core.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace bulkhead::machine::armv7 {
 
 class physical_bus {
 public:
-    // Registers of 32 bits by offset. A narrower access is one of the whole register; of a write the other
+    // Registers of 32 bits by offset. A narrower access accesses the whole register; for a write, the other
     // bytes are zero.
     struct device {
         std::uint64_t base = 0;
@@ -22,14 +22,14 @@ public:
         std::function<void(std::uint32_t offset, std::uint32_t value)> write;
     };
 
-    // `memory` outlives it; `ranges` are those that it was made of.
+    // `memory` must outlive it; `ranges`: those that `memory` was made from.
     physical_bus(const ram &memory, std::vector<memory_range> ranges);
     physical_bus(const physical_bus &) = delete;
     physical_bus &operator=(const physical_bus &) = delete;
 
     void add(device one) { devices_.push_back(std::move(one)); }
 
-    // Where the host has the bytes; null: not all of them are memory.
+    // Host address of the bytes; null: not all of them are memory.
     [[nodiscard]] std::uint8_t *memory(std::uint64_t address, std::uint32_t bytes) const
     {
         const std::uint64_t offset = address - last_->first;
@@ -38,7 +38,7 @@ public:
         }
         return other_memory(address, bytes);
     }
-    // Bytes of memory from there to the end of its range; 0: it is none.
+    // Bytes of memory from `address` to the end of its range; 0: it is not memory.
     [[nodiscard]] std::uint64_t memory_left(std::uint64_t address) const;
     [[nodiscard]] const device *device_at(std::uint64_t address) const;
 
@@ -52,7 +52,7 @@ private:
     [[nodiscard]] std::uint8_t *other_memory(std::uint64_t address, std::uint32_t bytes) const;
 
     std::vector<piece> pieces_;
-    mutable const piece *last_; // that had the last access
+    mutable const piece *last_; // piece of the last access
     std::vector<device> devices_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions see of an Armv7 core in every mode: r0 to r15 and the application program status
-// (Arm DDI 0406C.d A2.3, A2.4; DDI 0403E.e B1.4). Banked registers, modes and masks belong to the profile,
-// which exchanges r[13] and r[14] itself when they are banked.
+// The registers that instructions of an Armv7 core use in every mode: r0 to r15 and the application program
+// status (Arm DDI 0406C.d A2.3, A2.4; DDI 0403E.e B1.4). Banked registers, modes and masks belong to the
+// profile, which exchanges r[13] and r[14] itself if they are banked.
 #pragma once
 
 #include <array>
@@ -15,23 +15,23 @@ inline constexpr std::uint32_t pc = 15;
 
 struct registers {
     std::array<std::uint32_t, 16> r{};
-    // N is bit 31 of one word, Z is set if the other is zero: an instruction that sets both stores its result
-    // twice and decides nothing. Use n(), z() and set_apsr().
+    // N is bit 31 of one word; Z is set if the other word is zero. An instruction that sets both stores its
+    // result twice, without a branch. Use n(), z() and set_apsr().
     std::uint32_t negative_word = 0;
     std::uint32_t zero_word = 1;
     bool c = false;
     bool v = false;
     bool q = false;
     std::uint8_t ge = 0; // GE[3:0]
-    // ITSTATE as DDI 0406C.d A2.5.2 numbers its bits; 0 outside of an IT block. Valid whenever the profile is
+    // ITSTATE with the bit numbers of DDI 0406C.d A2.5.2; 0 outside of an IT block. Valid when the profile is
     // called and between two instructions.
     std::uint8_t it = 0;
-    bool thumb = false; // T32; else A32
+    bool thumb = false; // true: T32; false: A32
 
     [[nodiscard]] bool n() const { return (negative_word >> 31U) != 0; }
     [[nodiscard]] bool z() const { return zero_word == 0; }
 
-    // N, Z, C, V, Q in bits 31 to 27 and GE in bits 19 to 16, where APSR, CPSR and xPSR have them.
+    // N, Z, C, V, Q in bits 31 to 27 and GE in bits 19 to 16, as in APSR, CPSR and xPSR.
     static constexpr std::uint32_t apsr_mask = 0xF80F0000;
     static constexpr std::uint32_t apsr_nzcvq = 0xF8000000;
     static constexpr std::uint32_t apsr_ge = 0x000F0000;
@@ -40,7 +40,7 @@ struct registers {
         return (n() ? 1U << 31U : 0) | (z() ? 1U << 30U : 0) | (c ? 1U << 29U : 0) | (v ? 1U << 28U : 0) |
                (q ? 1U << 27U : 0) | static_cast<std::uint32_t>(ge) << 16U;
     }
-    // Of `value` those bits that `mask` names, apsr_nzcvq and apsr_ge or one of them; all others stay.
+    // Sets the bits in `mask` from `value`: apsr_nzcvq, apsr_ge or both; all others stay.
     void set_apsr(std::uint32_t value, std::uint32_t mask = apsr_mask)
     {
         if ((mask & apsr_nzcvq) != 0) {
@@ -59,7 +59,7 @@ struct registers {
         v = (value & 1U << 28U) != 0;
     }
 
-    // ITSTATE in the places of EPSR and CPSR: [7:2] in bits 15 to 10, [1:0] in bits 26 and 25.
+    // ITSTATE at its position in EPSR and CPSR: [7:2] in bits 15 to 10, [1:0] in bits 26 and 25.
     static constexpr std::uint32_t it_mask = 0x0600FC00;
     [[nodiscard]] std::uint32_t it_bits() const
     {

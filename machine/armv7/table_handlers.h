@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handlers by short names, for rows of the decoder's tables (table_t16.cpp, table_t32.cpp, table_a32.cpp)
-// alone.
+// Short names of handlers, only for rows of the decoder's tables (table_t16.cpp, table_t32.cpp,
+// table_a32.cpp).
 #pragma once
 
 #include "machine/armv7/execute_data.h"
@@ -18,7 +18,7 @@ inline constexpr operand2 immediate = operand2::immediate;
 inline constexpr operand2 by_shift = operand2::shifted;
 inline constexpr operand2 by_register = operand2::by_register;
 inline constexpr handler nop = nothing;
-// With an immediate, and with a register, as the offset.
+// The offset is an immediate in ld and st, and a register in ldr and str.
 template <datum type> inline constexpr handler ld = load<type, false>;
 template <datum type> inline constexpr handler ldr = load<type, true>;
 template <datum type> inline constexpr handler st = store<type, false>;

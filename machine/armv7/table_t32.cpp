@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// T32, 32 bits, the first halfword above (Arm DDI 0406C.d A6.3, DDI 0403E.e A5.3).
+// T32, 32 bits; the first halfword is the upper one (Arm DDI 0406C.d A6.3, DDI 0403E.e A5.3).
 #include <bit>
 
 #include "machine/armv7/finish.h"

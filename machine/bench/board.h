@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine that the benchmark runs on: what platforms/zcu102.yaml describes, as the machine's settings.
-// Not for experiments, which take theirs from the platform's file.
+// The settings of the machine that the benchmark runs on: those of platforms/zcu102.yaml. Not for
+// experiments, which read the platform's file.
 #pragma once
 
 #include "machine/settings.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmark lets the cores do: loads that hit the first level, hit the shared level, miss everywhere
-// in a random order, or stream through memory. All four cores do the same, each on memory of its own.
+// The loads of the benchmark: cores hit in the first level, hit in the shared level, miss everywhere in
+// random order, or stream through memory. All four cores do the same, each in its own memory.
 #pragma once
 
 #include <string_view>
@@ -21,16 +21,16 @@ struct kernel {
 
 const std::vector<kernel> &kernels();
 
-// What one measurement did; how it went is for people to see that the kernel does what its name says.
+// Result of one measurement; the counts show whether the kernel does what its name says.
 struct measurement {
-    double seconds = 0;           // of the host's processor: others may use it too
+    double seconds = 0;           // processor time of the host, which other programs may use too
     std::uint64_t accesses = 0;   // loads that the programs did
     std::uint64_t l1_misses = 0;  // lines that came into private caches
     std::uint64_t dram_reads = 0; // bursts
     std::uint64_t simulated_ps = 0;
 };
 
-// A machine that has done the kernel once, so that its caches hold what they can.
+// A machine that has executed the kernel once, so that its caches are warm.
 class prepared {
 public:
     prepared(const kernel &what, std::uint64_t seed);
@@ -43,7 +43,7 @@ private:
     kernel what_;
     std::uint64_t seed_;
     std::unique_ptr<simulated_machine> machine_;
-    std::vector<std::unique_ptr<translated>> spaces_; // of cores
+    std::vector<std::unique_ptr<translated>> spaces_; // address space of each core
 };
 
 } // namespace bulkhead::machine::bench

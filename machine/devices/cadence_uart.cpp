@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions of the FIFOs are latched for as long as they hold, so that one which is cleared too early comes
-// again.
+// Conditions of the FIFOs are latched as long as they hold: a condition that is cleared while it still holds
+// is latched again.
 #include "machine/devices/cadence_uart.h"
 
 namespace bulkhead::machine::devices {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The APB timer of Arm's Cortex-M System Design Kit (DDI 0479D 4.1): counts down 32 bits, raises its
-// interrupt at 0 and starts again. No external input: with EXTIN as its clock or its enable it stands still.
-// Whoever calls it has ordered its core before.
+// The APB timer of Arm's Cortex-M System Design Kit (DDI 0479D 4.1): a 32-bit down counter that raises its
+// interrupt at 0 and starts again. There is no external input: with EXTIN as its clock or its enable it
+// stands still. Callers have made the access in order.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ class cmsdk_timer {
 public:
     static constexpr std::uint64_t bytes = 0x1000;
 
-    // `line` gets each change of the interrupt.
+    // `line` is called with each change of the interrupt.
     cmsdk_timer(engine &timeline, device_clock clock, std::function<void(bool)> line);
 
     [[nodiscard]] std::uint32_t read(std::uint32_t offset, picoseconds now) const;

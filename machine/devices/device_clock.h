@@ -11,7 +11,7 @@ namespace bulkhead::machine::devices {
 
 class device_clock {
 public:
-    // Up to 1 THz, more than 0.
+    // `frequency_hz`: 1 Hz to 1 THz.
     explicit constexpr device_clock(std::uint64_t frequency_hz) : period_fs_(fs_per_s / frequency_hz) {}
 
     [[nodiscard]] constexpr std::uint64_t ticks(picoseconds now) const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a time to a value; see the header.
+// Computes the value at a time; see the header.
 #include "machine/devices/down_counter.h"
 
 namespace bulkhead::machine::devices {

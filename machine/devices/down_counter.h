@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter that goes down to 0, tells so, and starts again from a reload value: SysTick and the CMSDK timer
-// are such. The value is computed when it is asked for; the engine is asked for zeros alone. Whoever calls it
-// has ordered its core before.
+// A counter that counts down to 0, reports this, and starts again from a reload value, as SysTick and the
+// CMSDK timer do. The value is computed when it is read; engine events exist only for the zeros. Callers have
+// made the access in order.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ public:
     [[nodiscard]] std::uint32_t reload() const { return reload_; }
     [[nodiscard]] std::uint32_t value(picoseconds now) const;
 
-    // Each takes effect at `now`. A counter at 0 takes the reload value a tick later; one that is reloaded
+    // Both take effect at `now`. A counter at 0 takes the reload value a tick later; one that is reloaded
     // with 0 stays at 0.
     void run(bool running, picoseconds now);
     void set_value(std::uint32_t value, picoseconds now);
-    // From the next reload on.
+    // Takes effect at the next reload.
     void set_reload(std::uint32_t reload, picoseconds now);
 
 private:
@@ -43,10 +43,10 @@ private:
     std::function<void()> reached_;
     bool running_ = false;
     std::uint32_t reload_ = 0;
-    std::uint32_t held_ = 0;     // value while it does not run, or while reload is 0
-    bool counts_ = false;        // towards zero_at_
+    std::uint32_t held_ = 0;     // value while it is stopped, or while the reload value is 0
+    bool counts_ = false;        // counts down, to 0 at tick zero_at_
     std::uint64_t zero_at_ = 0;  // tick
-    std::uint64_t loads_at_ = 0; // tick before which it is still at 0
+    std::uint64_t loads_at_ = 0; // tick before which its value is still 0
     engine::event_id event_ = 0;
 };
 

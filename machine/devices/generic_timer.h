@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The generic timer (DDI 0487, chapter D12): one counter for all cores and, on each, an EL1 physical, an EL1
-// virtual and an EL2 physical timer. Times come from the engine; outputs are levels that go to whoever made
-// it.
+// virtual and an EL2 physical timer. Time comes from the engine; `line` is called with the levels of the
+// outputs.
 #pragma once
 
 #include <array>
@@ -26,10 +26,11 @@ public:
     [[nodiscard]] std::uint64_t counter() const;
     [[nodiscard]] std::uint64_t control(core_id core, timer_kind which) const;
     [[nodiscard]] std::uint64_t compare(core_id core, timer_kind which) const;
-    // By the core itself, in order of time.
+    // Called by the core itself, in order of time.
     void set_control(core_id core, timer_kind which, std::uint64_t value);
     void set_compare(core_id core, timer_kind which, std::uint64_t value);
-    // What the virtual counter is behind the physical one; the virtual timer compares with that.
+    // Distance of the virtual counter behind the physical one; the virtual timer compares with the virtual
+    // counter.
     void set_offset(core_id core, std::uint64_t ticks);
     [[nodiscard]] std::uint64_t offset(core_id core) const { return cores_[core.value].offset; }
 

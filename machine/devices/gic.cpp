@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts from their inputs to the CPU interface; see the header.
+// Handles interrupts from their inputs to the CPU interface; see the header.
 #include "machine/devices/gic.h"
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distributor: what both versions have, targets, and software-generated interrupts with their senders.
-// Register offsets from IHI 0048, chapter 4.3.
+// The distributor: registers common to both versions, targets, and software-generated interrupts with their
+// senders. Register offsets from IHI 0048, chapter 4.3.
 #include "machine/devices/gic_v2.h"
 
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GICv2 as software sees it (IHI 0048; the GIC-400 is one): distributor, CPU interfaces, and the frames by
-// which a hypervisor gives guests virtual ones. All of them are banked by who accesses them. No security
-// extensions, so interrupts are in Group 0 unless software moves them; no aliased registers, so those of
-// Group 1 are acknowledged only with AckCtl.
+// which a hypervisor gives virtual ones to guests. All of them are banked by the accessing core. There are no
+// security extensions, so interrupts are in Group 0 unless software moves them; there are no aliased
+// registers, so interrupts of Group 1 are acknowledged only with AckCtl.
 #pragma once
 
 #include "machine/devices/gic.h"
@@ -35,9 +35,9 @@ public:
     void write_virtual(core_id from, std::uint64_t offset, std::uint64_t value);
 
 private:
-    // What a core has besides what both versions have.
+    // State of a core in addition to that common to both versions.
     struct own {
-        std::array<std::uint8_t, sgis> senders{}; // of pending software-generated interrupts
+        std::array<std::uint8_t, sgis> senders{}; // sending cores of pending software-generated interrupts
         bool acknowledges_group1 = false;         // AckCtl
         std::uint32_t binary_points = 0;          // GICC_BPR and, from bit 8 on, ABPR
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frames of a core: its CPU interface (IHI 0048, chapter 4.4), the control of its virtual interface, and
-// that interface as a guest sees it (chapter 5). List registers are translated from and to GICv3's layout.
+// the virtual interface as a guest sees it (chapter 5). List registers are converted from and to GICv3's
+// layout.
 #include <bit>
 
 #include "machine/devices/gic_v2.h"

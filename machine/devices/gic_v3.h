@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GICv3 as software sees it (IHI 0069): distributor and redistributors; the CPU interfaces are the core's
-// system registers, which whoever executes a core has. No LPIs. Never looks at who its caller is.
+// A GICv3 as software sees it (IHI 0069): distributor and redistributors. The CPU interfaces are system
+// registers, implemented by the code that executes a core. No LPIs. The behaviour never depends on the
+// accessing core.
 #pragma once
 
 #include "machine/devices/gic.h"
@@ -21,7 +22,7 @@ public:
     // `changed` is called with a core whose signalled interrupts may have changed.
     gic_v3(const settings &chosen, std::function<void(core_id)> changed);
 
-    // Registers by offset; of the redistributors, from the first one's start.
+    // Registers by offset; for the redistributors, from the start of the first one.
     std::uint64_t read_distributor(std::uint64_t offset, unsigned bytes);
     void write_distributor(std::uint64_t offset, unsigned bytes, std::uint64_t value);
     std::uint64_t read_redistributor(std::uint64_t offset, unsigned bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// List registers as the guest's accesses change them (IHI 0069, 4.8 and chapter 5).
+// Changes of list registers by the guest's accesses (IHI 0069, 4.8 and chapter 5).
 #include "machine/devices/gic_virtual_interface.h"
 
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interrupt output of a controller to one core (nIRQ), as the core sees it: what the controller signals
-// at one time makes the core branch to its vector a latency later, whatever the core does then: it executes,
-// it waits (WFI), its software looks. Whoever connects a controller to cores keeps one for each.
+// The interrupt output of a controller to one core (nIRQ) as the core sees it: a signalled interrupt takes
+// the core to its vector after a latency, whether the core executes, waits (WFI), or its software polls. The
+// code that connects a controller to cores keeps one for each core.
 #pragma once
 
 #include "machine/engine.h"
@@ -10,8 +10,8 @@ namespace bulkhead::machine::devices {
 
 class irq_output {
 public:
-    // The controller has something to signal, or nothing any more. `seen`: by when a core would see it that
-    // does not see it yet. What is withdrawn before that time is never seen.
+    // The controller signals an interrupt, or none any more. `seen`: when the core sees it, if it does not
+    // see one already. An interrupt that is withdrawn before that time is never seen.
     void set(bool high, picoseconds seen)
     {
         if (!high) {
@@ -21,7 +21,7 @@ public:
         }
     }
 
-    // Since when, or from when on, the core sees it; never: nothing is signalled.
+    // When the core began or begins to see the interrupt; never: none is signalled.
     [[nodiscard]] picoseconds seen_from() const { return seen_from_; }
     [[nodiscard]] bool is_seen(picoseconds now) const { return seen_from_ <= now; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of 32 bits that stand while profiling is off or frozen.
+// 32-bit counters that stop while profiling is off or frozen.
 #include "machine/devices/mmdc_profile.h"
 
 #include <iterator>

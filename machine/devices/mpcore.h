@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The private memory region of a Cortex-A9 MPCore as one core sees it (DDI 0407I, 1.5): snoop control unit,
-// interrupt interfaces and distributor, private timer, global timer. The SCU's registers keep what is
-// written: coherence is the machine's. The watchdog and the global timer's comparator are left out, and
-// whoever made this is told, once, if software uses them.
+// interrupt interfaces and distributor, private timer, global timer. The SCU's registers only store written
+// values: the machine models coherence elsewhere. The watchdog and the global timer's comparator are left
+// out; if software uses them, `missing` is called once.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ public:
 
     struct settings {
         std::uint64_t clock_hz;  // PERIPHCLK
-        std::uint32_t cores = 1; // as the SCU says
+        std::uint32_t cores = 1; // as reported by the SCU
     };
-    // `missing` gets the name of what is not modelled.
+    // `missing` is called with the name of a part that is not modelled.
     mpcore(const settings &chosen, engine &timeline, core &on, gic_v2 &gic,
            std::function<void(std::string_view)> missing);
 
-    // Of the core, on its fiber and in order.
+    // Called by the core, on its fiber and in order.
     [[nodiscard]] std::uint32_t read(std::uint32_t offset);
     void write(std::uint32_t offset, std::uint32_t value);
 
@@ -50,7 +50,7 @@ private:
     bool timer_event_ = false;
     device_clock clock_;
     bool global_runs_ = false;
-    std::map<std::uint32_t, std::uint32_t> kept_; // of the SCU
+    std::map<std::uint32_t, std::uint32_t> kept_; // stored registers of the SCU
     std::set<std::string_view> reported_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers of DDI 0183, chapter 3. The transmit FIFO is empty, so its interrupt is raised as soon as
-// something has been sent, or full, because the line is held.
+// Registers of DDI 0183, chapter 3. The transmit FIFO is either empty, so that its interrupt is raised as
+// soon as a byte has been sent, or full, because the line is held.
 #include "machine/devices/pl011.h"
 
 #include <array>

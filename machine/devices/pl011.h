@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PL011 (Arm DDI 0183) whose line is as fast as its driver, as an emulator's is: what is written has been
-// sent, unless whoever made it holds the line. Text goes to them; what is received waits in a FIFO. Knows no
-// time.
+// A PL011 (Arm DDI 0183) whose line is as fast as its driver, as that of an emulator: written bytes are sent
+// at once, unless the line is held (set_room()). Received bytes wait in a FIFO. The model knows no time.
 #pragma once
 
 #include <deque>
@@ -14,7 +13,7 @@ namespace bulkhead::machine::devices {
 
 class pl011 final : public uart {
 public:
-    // `sent` gets each byte, `line` each change of the interrupt.
+    // `sent` is called with each byte, `line` with each change of the interrupt.
     pl011(std::function<void(std::uint8_t)> sent, std::function<void(bool)> line)
         : sent_(std::move(sent)), line_(std::move(line))
     {
@@ -23,7 +22,7 @@ public:
     std::uint64_t read(std::uint64_t offset) override;
     void write(std::uint64_t offset, std::uint64_t value) override;
     void receive(std::uint8_t byte) override;
-    // The transmit FIFO is full after so many bytes; nothing: the line takes all.
+    // The transmit FIFO is full after `bytes` bytes; nothing: the line sends all bytes at once.
     void set_room(std::optional<std::uint32_t> bytes);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets of the PL310's registers (DDI 0246H, table 3-2) and what they do; see the header.
+// Offsets of the PL310's registers (DDI 0246H, table 3-2) and their effects; see the header.
 #include "machine/devices/pl310.h"
 
 namespace bulkhead::machine::devices {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register semantics of the performance monitors. Every change goes the same way: count up to now under the
-// old rules, change, and settle the new ones.
+// Register semantics of the performance monitors. Every change has the same steps: count up to now with the
+// old configuration, change it, and set up watches for the new one.
 #include "machine/devices/pmu.h"
 
 #include <algorithm>

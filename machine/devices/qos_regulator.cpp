@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From registers to rates; see the header.
+// Converts register values to rates; see the header.
 #include "machine/devices/qos_regulator.h"
 
 namespace bulkhead::machine::devices {

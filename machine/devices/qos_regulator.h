@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of a QoS-400 regulator: a page of the interconnect's programmer's view for each master. Its
-// rates hold from the next request on. Modelled: average rate, burst and peak of reads and of writes, and
-// their enable bits; the other registers (outstanding transactions, latency, QoS values) keep what is written
-// and have no effect. CoreLink QoS-400 TRM (DSU 0026), register summary; places of ZynqMP's: UG1087.
+// The registers of a QoS-400 regulator: one page of the interconnect's programmer's view for each master.
+// Changed rates apply from the next request on. Modelled: average rate, burst and peak of reads and of
+// writes, and their enable bits. The other registers (outstanding transactions, latency, QoS values) store
+// written values and have no effect. CoreLink QoS-400 TRM (DSU 0026), register summary; addresses of
+// ZynqMP's: UG1087.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ inline constexpr std::uint64_t write_rate = 0x120;  // [31:20] transactions in 4
 inline constexpr std::uint64_t read_peak = 0x124;
 inline constexpr std::uint64_t read_burst = 0x128;
 inline constexpr std::uint64_t read_rate = 0x12C;
-inline constexpr std::uint64_t end = 0x13C; // after qos_range
+inline constexpr std::uint64_t end = 0x13C; // behind qos_range
 inline constexpr std::uint32_t enable_write_rate = 1U << 0U;
 inline constexpr std::uint32_t enable_read_rate = 1U << 1U;
 } // namespace qos_register
@@ -32,8 +33,8 @@ class qos_regulator {
 public:
     static constexpr std::uint64_t bytes = 0x1000;
 
-    // Of one master of the memory system; its settings say clock and bytes of a transaction, and what is set
-    // at the start.
+    // For one master of the memory system. `wanted`: its clock, the bytes of a transaction, and the initial
+    // values.
     qos_regulator(memory_system &memory, std::size_t master, const qos_settings &wanted);
 
     [[nodiscard]] std::uint32_t read(std::uint64_t offset) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reset and clock control of STM32F7 chips (RM0410, chapter RCC), as a boot loader leaves it: registers keep
-// what is written, and all clocks run whatever they say.
+// Reset and clock control of STM32F7 chips (RM0410, chapter RCC) in the state that a boot loader leaves:
+// registers store written values, and all clocks run regardless of them.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a time to a count; see the header.
+// Computes the count at a time; see the header.
 #include "machine/devices/stm32_timer.h"
 
 #include <utility>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The USART of STM32F7 chips (RM0410, chapter USART) as far as a console needs it: asynchronous, 8 bits, no
-// FIFO. Its line is as fast as its driver: what is written has been sent; unless it has a clock: then a byte
-// takes ten bits at the rate that BRR says, and one more waits in TDR. Whoever sets it up has routed its
-// clock and pins; here they are. No interrupt when the transmitter is ready, of a line with a clock.
+// The USART of STM32F7 chips (RM0410, chapter USART), with the functions that a console needs: asynchronous,
+// 8 bits, no FIFO. Without a clock its line is as fast as its driver: written bytes are sent at once. With a
+// clock, a byte takes ten bit times at the rate in BRR, and one more byte waits in TDR. The routing of its
+// clock and pins is assumed to be set up. With a clock there is no interrupt when the transmitter becomes
+// ready.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,7 @@ public:
         std::function<picoseconds()> now;
     };
 
-    // `sent` gets each byte, `line` each change of the interrupt.
+    // `sent` is called with each byte, `line` with each change of the interrupt.
     stm32_usart(std::function<void(std::uint8_t)> sent, std::function<void(bool)> line)
         : stm32_usart(std::move(sent), std::move(line), {})
     {
@@ -44,7 +45,7 @@ private:
     std::function<void(std::uint8_t)> sent_;
     std::function<void(bool)> line_;
     clocked clock_;
-    picoseconds begins_{}; // of the byte that was written last: until then it is in TDR
+    picoseconds begins_{}; // when the byte that was written last begins to be sent: until then it is in TDR
     picoseconds ends_{};
     std::uint32_t control_ = 0; // CR1
     std::uint32_t control_2_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A serial line's device as a board has it: registers by offset, and what comes in. pl011.h and
-// cadence_uart.h are the kinds. What goes out, and the interrupt, go to whoever made it.
+// Interface of a board's serial port: registers by offset, and received bytes. pl011.h and cadence_uart.h are
+// implementations. Sent bytes and the interrupt are reported to the code that made the device.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ public:
 
     virtual std::uint64_t read(std::uint64_t offset) = 0;
     virtual void write(std::uint64_t offset, std::uint64_t value) = 0;
-    // A byte arrives; it waits for as long as the FIFO is full.
+    // A byte arrives; it waits while the FIFO is full.
     virtual void receive(std::uint8_t byte) = 0;
 };
 

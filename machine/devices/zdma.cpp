@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transfer is one loop, go_on(), that is entered whenever something may have become possible: reads lines
-// while the channel may have more in flight, and writes what has arrived, in order.
+// A transfer is one loop, go_on(), which is called whenever progress may have become possible: it reads lines
+// while the channel may have more in flight, and writes lines that have arrived, in order.
 #include "machine/devices/zdma.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One channel of a ZynqMP-style general purpose DMA (UG1085, chapter 19, and UG1087, module ZDMA): registers
-// as software sees them, transfers from register descriptors or linked lists in memory, line by line through
-// interconnect and DRAM. It moves the bytes too. Not modelled: the FCI, rate control, pause and resume,
-// write- only and read-only modes (a channel that is started so reports an error).
+// as software sees them, and transfers described by registers or by linked lists in memory, line by line
+// through interconnect and DRAM. It also moves the bytes. Not modelled: the FCI, rate control, pause and
+// resume, write-only and read-only modes (a channel that is started in one of these reports an error).
 #pragma once
 
 #include <array>
@@ -40,19 +40,19 @@ inline constexpr std::uint32_t ctrl2 = 0x200;
 class zdma_channel final : public memory_client {
 public:
     struct settings {
-        picoseconds start;             // from being enabled to its first access
-        picoseconds finish;            // from the last write's leaving to the interrupt
-        picoseconds line;              // between two lines on its bus, in each direction
-        std::uint32_t burst_lines = 2; // lines of a burst, the unit of what may be in flight
-        bool coherent = true;          // the interconnect asks the clusters of cores for what they have
+        picoseconds start;             // from enabling to the first access
+        picoseconds finish;            // from the last write to the interrupt
+        picoseconds line;              // minimum time between two lines on its bus, in each direction
+        std::uint32_t burst_lines = 2; // lines of a burst; the number in flight is limited in bursts
+        bool coherent = true;          // the interconnect snoops the clusters of cores
     };
     struct surroundings {
         engine &timeline;
         memory_system &memory;
         route way;
-        owner_id owner;     // who is charged for what it does
-        mpam_label label{}; // of its requests: one, as of a master without an SMMU
-        // The bytes of a physical range; empty: there is no memory, or none that the channel may reach.
+        owner_id owner;     // owner that its traffic is counted for
+        mpam_label label{}; // label of all its requests, as for a master without an SMMU
+        // The bytes of a physical range; empty: there is no memory, or the channel may not access it.
         std::function<std::span<std::byte>(phys_addr first, byte_count bytes, access_kind kind)> bytes;
         std::function<void(bool high)> line;
     };
@@ -85,17 +85,17 @@ public:
 private:
     static constexpr std::size_t most_line_bytes = 256;
 
-    // One side's place in its descriptors.
+    // Position of one side, source or destination, in its descriptors.
     struct side {
         std::uint64_t address = 0;
         std::uint64_t left = 0;
         std::uint32_t control = 0;
-        std::uint64_t next = 0; // descriptor in memory; used if `list`
+        std::uint64_t next = 0; // next descriptor in memory; used if `list`
         bool list = false;
         std::uint32_t fetch_error = 0; // ISR bits
         std::uint32_t data_error = 0;
     };
-    // A line, or a part of one, on its way through the channel's buffer.
+    // A line, or a part of one, in the channel's buffer.
     struct piece {
         std::uint64_t address = 0;
         ticket id = 0;
@@ -129,13 +129,13 @@ private:
 
     bool busy_ = false;
     bool failed_ = false;
-    std::uint64_t run_ = 0; // numbers transfers: an event of an earlier one is stale
+    std::uint64_t run_ = 0; // number of the transfer: events of earlier transfers are ignored
     side source_;
     side destination_;
-    std::deque<piece> pieces_; // in order
-    picoseconds read_from_{};  // the bus is taken until then
+    std::deque<piece> pieces_; // in order of addresses read
+    picoseconds read_from_{};  // the bus is occupied until then
     picoseconds write_from_{};
-    bool read_admitted_ = false; // the next line was, for read_from_
+    bool read_admitted_ = false; // the regulator has admitted the next line, for read_from_
     bool write_admitted_ = false;
     picoseconds last_write_{};
     bool waits_for_room_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arbitration by score: queued reads and writes compete in one queue, as in NXP's MMDC (i.MX 6ULL reference
-// manual, 35.5.1.3 and 35.5.1.4, "dynamic scoring" and "guarding"). What is left out of it is the priority
-// that a master sends along, QoS. The scheduler asks here when a channel's policy says so.
+// manual, 35.5.1.3 and 35.5.1.4, "dynamic scoring" and "guarding"). The priority that a master sends with a
+// request (QoS) is not modelled. The scheduler uses this if a channel's policy says so.
 #pragma once
 
 #include <string>
@@ -12,21 +12,22 @@
 namespace bulkhead::machine::dram {
 
 struct arbitration {
-    static constexpr std::uint32_t greatest = 15; // score: four bits
+    static constexpr std::uint32_t greatest = 15; // maximum score: four bits
 
-    std::uint32_t row_hit = 4;   // of a request whose row is open
-    std::uint32_t direction = 2; // of a read after a read, a write after a write
-    std::uint32_t age = 1;       // for each arbitration that the request lost
-    std::uint32_t most = 15;     // by age
-    std::uint32_t guard = 15;    // arbitrations that may be lost after age has given its most
+    std::uint32_t row_hit = 4;   // score of a request whose row is open
+    std::uint32_t direction = 2; // score of a read after a read, or a write after a write
+    std::uint32_t age = 1;       // score for each arbitration that the request lost
+    std::uint32_t most = 15;     // maximum score by age
+    std::uint32_t guard = 15;    // arbitrations that may be lost after age has reached its maximum
 
-    // Why the values contradict each other, or nothing.
+    // Why the values contradict each other; empty if they do not.
     [[nodiscard]] std::string contradiction() const;
 
-    // Lost arbitrations after which a request goes before all that have lost fewer.
+    // Number of lost arbitrations after which a request is served before all that have lost fewer.
     [[nodiscard]] std::uint32_t patience() const { return (most + age - 1) / age + guard; }
 
-    // The highest goes first, among equals the oldest. `lost`: arbitrations since it was queued.
+    // The request with the highest score is served first, of equal ones the oldest. `lost`: arbitrations lost
+    // since it was queued.
     [[nodiscard]] std::uint32_t score(bool hits, bool same_direction, std::uint32_t lost) const
     {
         if (lost >= patience()) {
@@ -37,7 +38,7 @@ struct arbitration {
     }
 };
 
-// A queued request and what decides about it.
+// A queued request and the values that arbitration compares.
 struct contender {
     const request_queue::entry *request = nullptr;
     bool write = false;
@@ -49,8 +50,8 @@ struct contender {
     }
 };
 
-// The request that goes next. `served`: column commands of the channel up to now, modulo 2^32; `wrote`: the
-// last of them was a write. At least one request is queued.
+// The request to serve next. `served`: column commands of the channel so far, modulo 2^32; `wrote`: the last
+// of them was a write. At least one request must be queued.
 contender arbitrate(const arbitration &rule, const request_queue &reads, const request_queue &writes,
                     const banks &banks, std::uint32_t served, bool wrote);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface between a memory controller and MPAM's bandwidth control. For each request that arrives the
-// controller asks when it may enter the queue, and for each choice whose requests go first; it reports what
-// the data bus moved. machine/mpam/bandwidth_partitions.h implements it; without one, requests enter as they
-// come.
+// Interface between a memory controller and MPAM's bandwidth control. The controller asks when each arriving
+// request may enter the queue, and in which order partitions are served; it reports the bytes that the data
+// bus moved. machine/mpam/bandwidth_partitions.h implements it; without it, requests enter in the order of
+// arrival.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace bulkhead::machine::dram {
 
-// Order of partitions: the more urgent one goes first, of equally urgent ones that with the smaller deadline.
-// A deadline is a place in the order of proportional shares, not a time.
+// Order of partitions: the more urgent one is served first, of equally urgent ones that with the smaller
+// deadline. A deadline is a position in the order of proportional shares, not a time.
 struct standing {
     std::uint32_t urgency = 0;
     std::uint64_t deadline = 0;
@@ -40,19 +40,19 @@ public:
     bandwidth_control &operator=(const bandwidth_control &) = delete;
     virtual ~bandwidth_control() = default;
 
-    // A request has arrived at `when`. Returns `when` if it may enter, or the later time at which the
+    // A request has arrived at `when`. Returns `when` if it may enter, or a later time at which the
     // controller asks again. Calls for one channel come in order of time.
     virtual picoseconds admit(const request &what, picoseconds when) = 0;
-    // A request has entered.
+    // A request has entered the queue.
     virtual void entered(const request &what, picoseconds when) = 0;
-    // The channel's data bus moves a burst for a partition.
+    // The channel's data bus transfers a burst for a partition.
     virtual void moved(std::size_t channel, std::uint16_t partition, byte_count bytes, picoseconds when) = 0;
 
     // The smallest deadline of all requests in the channel's queues is now `deadline`.
     virtual void waits_from(std::size_t /*channel*/, std::uint64_t /*deadline*/) {}
 
-    // The order of a partition's requests in a channel's queues at `when`, and until when no such order
-    // changes if nothing is moved.
+    // standing_of(): the order of a partition's requests in a channel's queues at `when`. stands_until():
+    // until when no order changes if nothing is transferred.
     [[nodiscard]] virtual standing standing_of(std::size_t channel, std::uint16_t partition,
                                                picoseconds when) = 0;
     [[nodiscard]] virtual picoseconds stands_until(picoseconds when) = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one DRAM channel as its commands see it: which row is open in each bank, and when each command
-// may go where. It applies the rules of timing.h, of which the compiler makes straight code for each command,
-// and decides nothing; the scheduler asks and issues.
+// The state of one DRAM channel for its commands: the open row of each bank, and the earliest time of each
+// command. It applies the rules of timing.h, from which the compiler makes straight-line code for each
+// command. It decides nothing; the scheduler reads the times and issues commands.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ public:
     [[nodiscard]] std::uint64_t open_banks() const { return open_; }
     [[nodiscard]] std::uint64_t banks_of_rank(std::uint32_t rank) const { return ranks_[rank].banks; }
 
-    // The first clock, from `now` on, at which the command may go to the bank; whether it makes sense there
-    // (a read of a closed bank) is the caller's affair.
+    // The first clock, from `now` on, at which the command may go to the bank. The caller checks that the
+    // command makes sense there (a read needs an open row).
     template <command what> [[nodiscard]] clocks earliest(std::uint32_t bank, clocks now) const
     {
         const bank_state &own = banks_[bank];
@@ -40,10 +40,11 @@ public:
         return later<what, anywhere_in_rank(what)>(when, own.rank->next);
     }
 
-    // A refresh of a rank, all of whose banks are closed: when each of them could be activated.
+    // The first clock at which a rank may be refreshed. All its banks are closed; it is the time at which
+    // each of them could be activated.
     [[nodiscard]] clocks earliest_refresh(std::uint32_t rank) const;
 
-    // `row` matters for activate only; `when` is not before earliest().
+    // Issues a command. `row` is used by activate only; `when` must not be before earliest().
     template <command what> void issue(std::uint32_t bank, std::uint32_t row, clocks when)
     {
         bank_state &own = banks_[bank];
@@ -65,7 +66,7 @@ private:
     struct alignas(64) line : std::array<clocks, command_count> {}; // the earliest time of each command
     struct alignas(128) rank_state {
         std::array<clocks, command_count> next{};
-        std::array<clocks, 4> activates{}; // of the last four, in a ring; plus tFAW
+        std::array<clocks, 4> activates{}; // the last four activates, in a ring; each time includes tFAW
         std::uint32_t oldest = 0;
         std::uint64_t banks = 0;
     };
@@ -82,16 +83,18 @@ private:
         return any_rule(what, scope::rank) || any_rule(what, scope::other_rank);
     }
 
-    // What puts a refresh off but another one is in the banks' times: what the rank needs before a refresh,
-    // each bank needs before an activate.
+    // Whether a rule applies. Rules that delay a refresh after another command are left out: a bank's
+    // activate is delayed as much, and earliest_refresh() takes the maximum of the banks' times for an
+    // activate.
     static constexpr bool matters(const rule &one, command first, scope where)
     {
         const bool known_by_banks = one.then == command::refresh && one.first != command::refresh;
         return one.first == first && one.where == where && !known_by_banks;
     }
 
-    // Whether a rule always moves its slot on, so that the old value need not be looked at: a command is
-    // never issued before its own turn, and what only one command puts off is put off in order of time.
+    // Whether a rule always increases the earliest time, so that no maximum with the old value is needed: a
+    // command is never issued before its own earliest time, and a time that only one kind of command delays
+    // is delayed in order of time.
     static constexpr bool moves_on(const rule &one)
     {
         const bool sole = std::all_of(rules.begin(), rules.end(), [&one](const rule &other) {
@@ -108,7 +111,7 @@ private:
         return ruled ? std::max(when, next[slot(what)]) : when;
     }
 
-    // What `what`, issued at `when`, puts off within one scope.
+    // Applies the delays that `what`, issued at `when`, causes within one scope.
     template <command what, scope where, class Line> void apply(Line &next, clocks when) const
     {
         apply<what, where>(next, when, std::make_index_sequence<rules.size()>{});
@@ -146,15 +149,15 @@ private:
         clocks &next = rank.next[slot(command::activate)];
         rank.activates[rank.oldest] = when + faw_;
         rank.oldest = (rank.oldest + 1) % 4;
-        next = std::max(next, rank.activates[rank.oldest]); // of the fourth activate back
+        next = std::max(next, rank.activates[rank.oldest]); // tFAW: after the fourth last activate
     }
 
-    std::array<clocks, rules.size()> distance_{}; // of each rule
+    std::array<clocks, rules.size()> distance_{}; // distance of each rule, in clocks
     clocks faw_;
     std::uint64_t open_ = 0;
-    // Never resized: banks point at their group and rank.
+    // Never resized: banks have pointers to their group and rank.
     std::vector<rank_state> ranks_;
-    std::vector<line> groups_; // of all ranks
+    std::vector<line> groups_; // groups of all ranks
     std::vector<bank_state> banks_;
 };
 

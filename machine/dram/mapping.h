@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which DRAM place a physical address is: each bit of channel, rank, bank group, bank, row and column is one
-// address bit or the exclusive or of several. Checked to be a bijection between addresses and places, so that
-// no two lines share a place and no place is lost; it never looks at the contents.
+// Maps physical addresses to places in DRAM: each bit of channel, rank, bank group, bank, row and column is
+// one address bit or the exclusive or of several. The mapping is checked to be a bijection between addresses
+// and places, so that no two lines share a place and no place is unused.
 #pragma once
 
 #include <bit>
@@ -21,17 +21,17 @@ struct mapping_bits {
 class mapping {
 public:
     // `base`: address of the first byte of DRAM, a multiple of the DRAM's size rounded to its lowest used
-    // bit. Refuses a field whose number of bits does not fit the shape, address bits inside of a burst or
-    // beyond the memory, and bits used twice so that two addresses meet.
+    // bit. Refuses a field whose number of bits does not fit the organization, address bits inside of a burst
+    // or beyond the memory, and fields by which two addresses have the same place.
     static result<mapping> make(const organization &shape, const mapping_bits &bits, phys_addr base);
 
-    // The usual order where nothing else is known, from low to high: column, group, bank, channel, rank, row;
+    // The usual order if nothing else is known, from low to high: column, group, bank, channel, rank, row;
     // consecutive lines of one row stay together.
     static mapping_bits row_bank_column(const organization &shape);
 
     [[nodiscard]] place of(phys_addr address) const { return unpack(packed(address)); }
 
-    // The same in one word, for who keeps many.
+    // The place packed in one word, for code that stores many.
     [[nodiscard]] std::uint64_t packed(phys_addr address) const
     {
         std::uint64_t left = (address.value - base_) >> burst_bits_;
@@ -64,8 +64,8 @@ private:
 
     std::uint64_t base_;
     std::uint32_t burst_bits_;
-    // A place is linear in the address: the exclusive or of what each part of the address, equally many bits,
-    // gives. From the lowest bits on.
+    // A place is a linear function of the address: the exclusive or of one table entry for each part of the
+    // address. Parts have equally many bits, from the lowest bits on.
     std::uint32_t part_bits_;
     std::uint64_t part_mask_;
     std::vector<std::uint64_t> parts_;

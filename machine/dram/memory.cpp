@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller's outside; see the header. Converts and distributes, decides nothing.
+// The interface of the controller; see the header. It converts and distributes requests and decides nothing.
 #include "machine/dram/memory.h"
 
 #include "machine/dram/partition_turns.h"

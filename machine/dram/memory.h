@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory controller with its DRAM as the rest of the machine sees it: requests by physical address in,
-// answers in picoseconds out, and the profiling counters that software can read. One object for all channels.
+// A memory controller with its DRAM, as the rest of the machine uses it: it takes requests by physical
+// address, returns answers in picoseconds, and has the profiling counters that software can read. One object
+// for all channels.
 #pragma once
 
 #include <optional>
@@ -20,14 +21,14 @@ struct memory_settings {
     timing timings;
     policy how;
     picoseconds request_latency; // from the controller's port to its queue
-    picoseconds answer_latency;  // from the last data to the port
+    picoseconds answer_latency;  // from the last data of a burst to the port
 };
 
-// As a controller's profiling registers have them, summed over channels.
+// Counts of a controller's profiling registers, summed over channels.
 struct memory_profile {
-    std::uint64_t cycles = 0;      // of the command clock
-    std::uint64_t busy_cycles = 0; // any request pending in any channel; the mean over channels
-    byte_count read;               // moved over the data bus
+    std::uint64_t cycles = 0;      // cycles of the command clock
+    std::uint64_t busy_cycles = 0; // cycles with a pending request in a channel; mean over the channels
+    byte_count read;               // bytes moved over the data bus
     byte_count written;
     [[nodiscard]] double utilization() const
     {
@@ -44,45 +45,48 @@ public:
         bool write;
     };
 
-    // Refuses what organization, timing, policy and mapping refuse. `log`: commands of channel 0.
+    // Refuses what organization, timing, policy and mapping refuse. `log`: receives the commands of channel
+    // 0.
     static result<memory> make(const memory_settings &settings, std::vector<issued> *log = nullptr);
 
-    // A line is wanted, or given back; at `when`, which is not before a time that advance() was given.
-    // Requests may come in any order of time.
-    // `label`: MPAM's, for the bandwidth control. Says whether next() has changed.
+    // Requests a line, or writes one back, at `when`, which must not be before a time given to advance().
+    // Requests may come in any order of time. `label`: MPAM label for the bandwidth control. Returns whether
+    // next() has changed.
     bool request(request_id id, phys_addr address, access_kind kind, picoseconds when, mpam_label label = {});
 
-    // Each outlives the memory or is taken away again by a null pointer; the first while nothing is pending.
+    // Both must outlive the memory, or be removed with a null pointer; set the bandwidth control while
+    // nothing is pending.
     void set_bandwidth_control(bandwidth_control *control);
     void set_request_log(request_log *requests) { requests_ = requests; }
 
-    // Lets everything happen that is due before `until`; `answered(answer)` is called for each answer, in no
-    // particular order. It asks nothing of this memory.
+    // Processes everything that is due before `until` and calls `answered(answer)` for each answer, in no
+    // particular order. `answered` must not call this memory.
     template <class Answered> void advance(picoseconds until, Answered &&answered)
     {
         advance_to(clock_.edge_at(until), answered);
     }
-    // The same for what is due at next(); something is.
+    // The same for what is due at next(), which must exist.
     template <class Answered> void decide(Answered &&answered) { advance_to(next_ + 1, answered); }
 
-    // No answer that is not known yet comes before it if no request comes; until then nobody needs to call
-    // advance(). Nothing pending: none.
+    // The earliest time of an answer that is not known yet, if no further request comes; advance() need not
+    // be called before. Nothing: no request is pending.
     [[nodiscard]] std::optional<picoseconds> next() const
     {
         return next_ == scheduler::never ? std::nullopt : std::optional(clock_.time_of(next_));
     }
 
-    // What was done by `now`, which nothing may precede any more. All that is due by then is decided, so that
-    // no request counts as pending that has gone; who gets its answer still hears of it at next().
+    // The counts up to `now`. Nothing may happen before `now` any more. Everything that is due by then is
+    // decided, so that requests that have completed do not count as pending; their answers are still given at
+    // next().
     [[nodiscard]] memory_profile profile(picoseconds now);
-    // Lets requests arrive and go by `now`, for who looks at what a bandwidth control counted.
+    // Lets requests arrive and complete up to `now`, before the counts of a bandwidth control are read.
     void settle(picoseconds now);
     [[nodiscard]] std::size_t channels() const { return ports_.size(); }
-    // Bytes per second that the data bus can carry.
+    // Peak data rate of the data bus, in bytes per second.
     [[nodiscard]] double peak_bytes_per_s() const;
 
 private:
-    // On its way to the controller's queue.
+    // A request that has not reached the controller's queue yet.
     struct incoming {
         request_id id;
         std::uint64_t at; // packed by the mapping
@@ -90,12 +94,12 @@ private:
         bool write;
         mpam_label label;
     };
-    // A channel and what is on its way to it, in order of time.
+    // A channel and the requests that have not reached it yet, in order of time.
     struct port {
         scheduler channel;
         ring<incoming> inbox{};
-        clocks arrival = scheduler::never; // of the first in the inbox
-        std::uint32_t writes = 0;          // in the inbox
+        clocks arrival = scheduler::never; // of the first request in the inbox
+        std::uint32_t writes = 0;          // number of writes in the inbox
     };
 
     memory(const memory_settings &settings, mapping map, std::vector<issued> *log);
@@ -103,7 +107,7 @@ private:
     void take_in(port &own, const incoming &one);
     [[gnu::noinline]] bool put_off(port &own, const incoming &one);
 
-    // No answer that what is on its way brings about is before it. A write is answered when it comes.
+    // Lower bound of the answers to requests that have not arrived yet. A write is answered when it arrives.
     static clocks answered_after(const port &own, clocks arrival)
     {
         return own.channel.completes_after(arrival, own.writes != 0);
@@ -129,7 +133,7 @@ private:
     clock_domain clock_;
     mapping map_;
     std::vector<port> ports_;
-    clocks next_ = scheduler::never; // no answer that is not known is before it
+    clocks next_ = scheduler::never; // earliest time of an answer that is not known yet
     bandwidth_control *control_ = nullptr;
     request_log *requests_ = nullptr;
 };

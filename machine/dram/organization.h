@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a DRAM is built: channels, ranks, bank groups, banks, rows, columns, and how many bytes one burst
-// moves. Made once from a platform's description; everything in machine/dram takes only checked ones.
+// The organization of a DRAM: channels, ranks, bank groups, banks, rows, columns, and the bytes of one burst.
+// Made once from a platform's description; all of machine/dram takes only checked organizations.
 #pragma once
 
 #include "machine/types.h"
 
 namespace bulkhead::machine::dram {
 
-inline constexpr std::uint32_t max_banks_per_channel = 64; // sets of banks are one machine word
+inline constexpr std::uint32_t max_banks_per_channel = 64; // sets of banks fit in one machine word
 inline constexpr std::uint32_t max_ranks = 16;
 
 class organization {
@@ -22,7 +22,7 @@ public:
         byte_count burst{64};
     };
 
-    // Refuses counts that are not powers of two, more than 64 banks in a channel, and bursts that are no
+    // Refuses counts that are not powers of two, more than 64 banks in a channel, and bursts that are not a
     // power of two from 8 B to 256 B.
     static result<organization> make(const counts &wanted);
 
@@ -40,7 +40,8 @@ private:
     counts counts_;
 };
 
-// One burst's place. `bank` counts within the channel: (rank * groups + group) * banks + bank of the group.
+// The place of a burst. `bank` counts within the channel: (rank * groups + group) * banks + bank of the
+// group.
 struct place {
     std::uint32_t channel;
     std::uint32_t bank;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who goes first; see the header. Bounded by the length of the queues.
+// Chooses the request to serve first; see the header. Bounded by the length of the queues.
 #include "machine/dram/partition_turns.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order of commands where MPAM divides the bandwidth: requests of the partitions that come first in the order
-// of bandwidth_control.h go first; among equals the controller's own policy decides, row hits and the oldest
-// first. While the first request waits for its bank, others are served that do not delay it. A request older
-// than the controller's age limit goes first.
+// Order of commands if MPAM divides the bandwidth. Requests of the partitions that are first in the order of
+// bandwidth_control.h are served first; among equals the controller's own policy decides, row hits and the
+// oldest first. While the first request waits for its bank, others are served that do not delay it. A request
+// older than the controller's age limit is served before all others.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace bulkhead::machine::dram {
 
 class partition_turns final : public turn_policy {
 public:
-    // `control` lives as long. Of the channel with that number.
+    // Turns of channel number `channel`. `control` must outlive this object.
     partition_turns(const policy &how, const timing &timing, bandwidth_control &control, std::size_t channel,
                     byte_count burst);
 
@@ -27,11 +27,12 @@ public:
 
 private:
     using entry = request_queue::entry;
-    // Of one direction: who stands first, and who goes, which can be a row hit that is as urgent.
+    // Choice of one direction: `first`, the request that is first in the order, and `goes`, the one that is
+    // served, which can be a row hit of the same urgency.
     struct choice {
         const entry *first = nullptr;
         const entry *goes = nullptr;
-        standing place; // of the first
+        standing place; // standing of `first`
     };
 
     [[nodiscard]] standing standing_of(std::uint16_t partition, clocks now);
@@ -50,8 +51,8 @@ private:
     clocks between_columns_;
     clocks age_limit_;
     std::uint32_t cap_;
-    bool overtakes_ = false;       // the last choice passes over who stands first
-    std::uint32_t overtakers_ = 0; // such choices that were served, one after the other
+    bool overtakes_ = false;       // the last choice serves another request than `first`
+    std::uint32_t overtakers_ = 0; // number of such choices in a row that were served
 };
 
 } // namespace bulkhead::machine::dram

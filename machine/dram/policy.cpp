@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a controller can not be programmed to; see the header. Called once, before a run.
+// Checks the settings of a controller; see the header. Called once, before a run.
 #include "machine/dram/policy.h"
 
 namespace bulkhead::machine::dram {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a memory controller is programmed: its queues, which of reads and writes has its turn, how long others
-// may overtake, and what becomes of an open row. Plain values; turn_policy.h makes of them what decides.
+// The settings of a memory controller: its queues, when reads and writes have their turn, how far requests
+// may be overtaken, and when an open row is closed. Plain values; turn_policy.h makes the deciding object
+// from them.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +14,26 @@
 namespace bulkhead::machine::dram {
 
 enum class page_policy : std::uint8_t {
-    open,  // a row stays open until another one of its bank is wanted
-    closed // a row is closed after an access when no queued request wants it
+    open,  // a row stays open until another row of its bank is needed
+    closed // a row is closed after an access if no queued request needs it
 };
 
 struct policy {
     std::uint32_t read_queue = 32;
     std::uint32_t write_queue = 32;
-    std::uint32_t write_high = 24; // writes are drained from here ...
-    std::uint32_t write_low = 8;   // ... to here, while reads wait
-    std::uint32_t cap = 16;        // row hits of a bank that may overtake an older request of it
-    // Clocks. The oldest request of those that have their turn goes before all others of any bank once it is
-    // as old as this.
+    std::uint32_t write_high = 24; // at this fill level of the write queue, writes are drained ...
+    std::uint32_t write_low = 8;   // ... down to this level, while reads wait
+    std::uint32_t cap = 16;        // row hits of a bank that may overtake an older request of that bank
+    // In clocks. Once the oldest request of the direction that has the turn is this old, it is served before
+    // all others of any bank.
     std::uint32_t age_limit = 1024;
     page_policy page = page_policy::open;
-    // Instead of watermarks: reads and writes take turns as transaction stores that become critical.
+    // Replaces the watermarks: reads and writes take turns as transaction stores that become critical.
     std::optional<store_settings> stores = std::nullopt;
-    // Instead of watermarks, cap and age limit: reads and writes compete by score.
+    // Replaces watermarks, cap and age limit: reads and writes compete by score.
     std::optional<dram::arbitration> arbitration = std::nullopt;
 
-    // Why the values contradict each other, or nothing.
+    // Why the values contradict each other; empty if they do not.
     [[nodiscard]] std::string contradiction() const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats' lines; see the header.
+// Formats of the lines; see the header.
 #include "machine/dram/request_log.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the requests that reach the memory controller to a file, in order of their arrival, in the plain
-// text formats that other DRAM simulators read. The controller's model calls it; it must never change what
-// the model does.
+// Writes the requests that reach the memory controller to a file, in order of arrival, in the plain text
+// formats that other DRAM simulators read. The model of the controller calls it; it must never change the
+// model's behaviour.
 #pragma once
 
 #include <cstdio>
@@ -15,7 +15,7 @@
 
 namespace bulkhead::machine::dram {
 
-// One request a line: address, direction, and where the format has it the clock of arrival.
+// One request per line: address, direction, and clock of arrival if the format has it.
 enum class trace_format : std::uint8_t {
     dramsim3,  // 0x1f40 READ 1200       DRAMsim3; WRITE
     ramulator, // 0x1f40 R               Ramulator 1; W
@@ -25,16 +25,16 @@ std::optional<trace_format> trace_format_of(std::string_view name);
 
 class request_log {
 public:
-    // `most`: requests written; what comes later is left out.
+    // `most`: maximum number of requests that are written; later ones are left out.
     static result<request_log> open(const std::string &path, trace_format format, std::uint64_t most);
 
-    // A request that will arrive at `when`; in any order.
+    // Adds a request that will arrive at `when`; calls may come in any order.
     void add(std::uint64_t address, bool write, clocks when)
     {
         coming_.insert({address, when, write},
                        [](const request &one, const request &added) { return one.when > added.when; });
     }
-    // None will come before `until` any more.
+    // No request will arrive before `until` any more: writes those that arrived earlier.
     void advance(clocks until)
     {
         while (!coming_.empty() && coming_.front().when < until) {
@@ -44,7 +44,8 @@ public:
     }
 
     [[nodiscard]] std::uint64_t written() const { return written_; }
-    // Writes what is left. Why the file is not complete, or nothing.
+    // Writes the remaining requests and closes the file. Returns why the file is incomplete, or an empty
+    // string.
     std::string close();
 
 private:

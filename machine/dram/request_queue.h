@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queued requests of one direction, reads or writes, by bank and by age. It knows which of a bank's
-// requests goes next when rows and a cap on overtaking are respected; which bank goes next is the scheduler's
-// choice.
+// The queued requests of one direction, reads or writes, by bank and by age. It selects the next request of
+// each bank, respecting row hits and a cap on overtaking; the scheduler chooses the bank.
 #pragma once
 
 #include <memory>
@@ -11,8 +10,8 @@
 namespace bulkhead::machine::dram {
 
 class request_queue {
-    // A place in a ring of a bank's requests, in order of arrival. One place of the ring is no request's, so
-    // that requests come and go without a look at where the ring begins.
+    // An element in the ring of a bank's requests, in order of arrival. One element of the ring is not a
+    // request, so that requests are inserted and removed without a special case at the ends.
     struct place_of_bank {
         place_of_bank *next = this;
         place_of_bank *previous = this;
@@ -21,39 +20,40 @@ class request_queue {
 public:
     struct entry : private place_of_bank {
         std::uint64_t id = 0;
-        std::uint64_t order = 0;   // of arrival
-        std::uint64_t arrived = 0; // the clock in which it came into the queue
+        std::uint64_t order = 0;   // number in the order of arrival
+        std::uint64_t arrived = 0; // clock in which it entered the queue
         std::uint32_t row = 0;
         std::uint32_t column = 0;
         std::uint16_t bank = 0;
-        std::uint16_t partition = 0; // MPAM's
-        std::uint32_t stamp = 0;     // column commands of the channel, modulo 2^32, when it came
-        entry *younger = this; // of all; the oldest one's and the youngest one's neighbour is no request
+        std::uint16_t partition = 0; // MPAM partition
+        std::uint32_t stamp = 0;     // column commands of the channel when it arrived, modulo 2^32
+        entry *younger = this; // ring of all requests by age; entry 0, which is not a request, closes the
+                               // ring
         entry *older = this;
 
     private:
         friend class request_queue;
     };
 
-    // `cap`: row hits of a bank that may overtake an older request of it.
+    // `cap`: row hits of a bank that may overtake an older request of that bank.
     request_queue(std::uint32_t capacity, std::uint32_t cap);
 
     [[nodiscard]] std::uint32_t size() const { return size_; }
     [[nodiscard]] bool full() const { return free_ == nullptr; }
-    // Bit b: bank b has requests; its candidate wants the open row.
+    // banks(): bit b: bank b has requests. hits(): bit b: the candidate of bank b needs the open row.
     [[nodiscard]] std::uint64_t banks() const { return banks_; }
     [[nodiscard]] std::uint64_t hits() const { return hits_; }
-    // The bank's request that goes next; it has some.
+    // The next request of a bank, which must have requests.
     [[nodiscard]] const entry &candidate(std::uint32_t bank) const { return *lines_[bank].candidate; }
-    // Of all; there are some.
+    // The oldest of all requests; the queue must not be empty.
     [[nodiscard]] const entry *oldest() const { return ages().younger; }
 
-    // Whether a request for the same row and column is queued.
+    // Whether a request for the same burst is queued.
     [[nodiscard]] bool has(const place &at) const;
-    // Whether any request of the bank wants the row.
+    // Whether any request of the bank needs the row.
     [[nodiscard]] bool wants(std::uint32_t bank, std::uint32_t row) const;
 
-    // What is known of a request when it comes; see entry.
+    // Properties of an arriving request; see entry.
     struct arrival {
         std::uint64_t id;
         std::uint64_t order;
@@ -62,7 +62,7 @@ public:
         std::uint16_t partition = 0;
     };
 
-    // Not when it is full. `open`: the row that is open in the bank.
+    // Adds a request; the queue must not be full. `open`: the row that is open in the bank.
     void append(const arrival &one, const place &at, std::uint32_t open)
     {
         entry &added = *free_;
@@ -96,14 +96,15 @@ public:
         }
     }
 
-    // Makes a queued request its bank's candidate, up to the next change of the bank. `open`: the bank's row.
+    // Makes a queued request its bank's candidate, until the next change of the bank. `open`: the bank's open
+    // row.
     void prefer(const entry &which, std::uint32_t open)
     {
-        lines_[which.bank].candidate = which.younger->older; // itself, in our hands
+        lines_[which.bank].candidate = which.younger->older; // the same entry, as a pointer to non-const
         hits_ = (hits_ & ~bit(which.bank)) | (which.row == open ? bit(which.bank) : 0);
     }
 
-    // Takes the bank's candidate out, which was served; `open`: its row.
+    // Removes the bank's candidate, which was served; `open`: the bank's open row.
     void remove_candidate(std::uint32_t bank, std::uint32_t open)
     {
         line &own = lines_[bank];
@@ -124,34 +125,34 @@ public:
         }
     }
 
-    // Another row is open in the bank.
+    // Another row was opened in the bank.
     void row_opened(std::uint32_t bank, std::uint32_t open)
     {
         if ((banks_ & bit(bank)) != 0) {
             choose(bank, open);
         }
     }
-    // No row is.
+    // The bank's row was closed.
     void row_closed(std::uint32_t bank)
     {
         line &own = lines_[bank];
         hits_ &= ~bit(bank);
-        own.candidate = static_cast<entry *>(own.next); // of a bank without requests nobody asks
+        own.candidate = static_cast<entry *>(own.next); // not used if the bank has no requests
     }
 
 private:
     struct line : place_of_bank {
-        entry *candidate = nullptr;  // if it has any request
-        std::uint32_t overtaken = 0; // hits served since an older request was passed over
+        entry *candidate = nullptr;  // valid if the bank has requests
+        std::uint32_t overtaken = 0; // row hits served since an older request was overtaken
     };
 
     static constexpr std::uint64_t bit(std::uint32_t bank) { return std::uint64_t{1} << bank; }
     static const entry &request_at(const place_of_bank *at) { return static_cast<const entry &>(*at); }
-    // The place in the ring of all requests that is none's.
+    // The element in the ring of all requests that is not a request.
     [[nodiscard]] entry &ages() const { return entries_[0]; }
     void choose(std::uint32_t bank, std::uint32_t open);
 
-    // On the heap, since they point at each other.
+    // On the heap and never moved, since they point at each other.
     std::unique_ptr<entry[]> entries_;
     std::unique_ptr<line[]> lines_;
     entry *free_ = nullptr;

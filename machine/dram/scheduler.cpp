@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FR-FCFS command by command, from event to event; see the header. Everything here is bounded by the number
-// of banks and the length of the queues.
+// FR-FCFS command by command, event-driven; see the header. All functions are bounded by the number of banks
+// and the length of the queues.
 #include "machine/dram/scheduler.h"
 
 namespace bulkhead::machine::dram {

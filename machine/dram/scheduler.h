@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler of one DRAM channel: first ready, first come (FR-FCFS, Rixner et al., ISCA 2000), command by
-// command. In each clock one command goes out: the column command of the oldest request whose row is open and
-// whose time has come, else the precharge or activate of the oldest request that needs one; so rows of
-// waiting banks are opened in the shadow of other banks' row hits. It goes from event to event: what goes
-// next and when is planned, and planned again when a request comes or goes. Whose turn it is, reads or
-// writes, is a policy's affair (turn_policy.h). tests/machine/reference_scheduler.h does the same by looking
-// at every clock.
+// The scheduler of one DRAM channel: first ready, first come, first served (FR-FCFS, Rixner et al., ISCA
+// 2000), command by command. Each clock it issues one command: the column command of the oldest request whose
+// row is open and whose time has come, otherwise the precharge or activate of the oldest request that needs
+// one; so rows of waiting banks are opened in the shadow of other banks' row hits. It is event-driven: the
+// next command and its time are planned, and planned anew when a request arrives or completes. A policy
+// (turn_policy.h) decides between reads and writes. tests/machine/reference_scheduler.h does the same clock
+// by clock.
 #pragma once
 
 #include "machine/dram/banks.h"
@@ -16,7 +16,7 @@
 
 namespace bulkhead::machine::dram {
 
-// A command as it was issued; refresh: `bank` is the first of its rank.
+// A command as it was issued; for a refresh, `bank` is the first bank of its rank.
 struct issued {
     clocks when;
     command what;
@@ -28,35 +28,35 @@ struct issued {
 struct scheduler_statistics {
     std::array<std::uint64_t, command_count> commands{};
     std::uint64_t forwarded = 0; // reads answered from the write queue
-    std::uint64_t merged = 0;    // writes that replaced a queued one of the same place
-    std::uint64_t busy = 0;      // clocks in which any request was pending
+    std::uint64_t merged = 0;    // writes that replaced a queued write to the same place
+    std::uint64_t busy = 0;      // clocks with a pending request
     [[nodiscard]] std::uint64_t of(command what) const { return commands[static_cast<std::size_t>(what)]; }
 };
 
 class scheduler {
 public:
     static constexpr clocks never = ~clocks{0};
-    using request_id = std::uint64_t; // the caller's
+    using request_id = std::uint64_t; // chosen by the caller
 
-    // A read whose last data arrived, or a write that the write queue took over (and may hold for long).
+    // A read whose last data arrived, or a write that the write queue took over (where it may wait for long).
     struct completion {
         request_id id;
         clocks when;
         bool write;
     };
 
-    // `log`: every command is appended to it if it is given, in order of time.
+    // `log`: if given, every command is appended to it, in order of time.
     scheduler(const organization &shape, const timing &timing, const policy &policy,
               std::vector<issued> *log = nullptr);
 
-    // A request that arrives at `when`, not before any time given to advance(). It waits outside of the
-    // queues while they are full, in order of arrival.
+    // A request that arrives at `when`, not before any time given to advance(). While the queues are full it
+    // waits outside of them, in order of arrival.
     void request(request_id id, const place &at, bool write, clocks when, std::uint16_t partition = 0);
 
-    // Another policy decides about turns from now on. While nothing is pending.
+    // Replaces the policy that decides about turns. Call it while nothing is pending.
     void set_turns(std::unique_ptr<turn_policy> turns);
 
-    // Issues all that goes before `until`. No request may come before it any more.
+    // Issues all commands that are due before `until`. No request may arrive before `until` any more.
     void advance(clocks until)
     {
         if (std::min(due_, next_refresh_) < until) {
@@ -64,15 +64,16 @@ public:
         }
     }
 
-    // No command but a refresh's goes before it if no request comes; nothing to do: `never`.
+    // Earliest clock of the next command except a refresh, if no request arrives; `never` without commands.
     [[nodiscard]] clocks due() const { return due_; }
-    // No completion that is not known yet is before it if no request comes; nothing pending: `never`.
+    // Lower bound of the completions that are not known yet, if no request arrives; `never` if nothing is
+    // pending.
     [[nodiscard]] clocks completes_after() const;
-    // No completion that a request brings about which comes at `arrival` is before it.
+    // Lower bound of the completions that a request arriving at `arrival` causes.
     [[nodiscard]] clocks completes_after(clocks arrival, bool write) const;
 
-    // Completions since the last forget_completions(), in order of command; `when` can be ahead of
-    // advance()'s time.
+    // Completions since the last forget_completions(), in order of their commands; `when` can be later than
+    // the time given to advance().
     [[nodiscard]] const std::vector<completion> &completions() const { return completions_; }
     void forget_completions() { completions_.clear(); }
 
@@ -81,7 +82,7 @@ public:
         return reads_.size() + writes_.size() +
                static_cast<std::uint32_t>(waiting_reads_.size() + waiting_writes_.size());
     }
-    // `busy` as of `now`.
+    // Statistics with `busy` up to `now`.
     [[nodiscard]] scheduler_statistics statistics(clocks now) const;
 
 private:
@@ -91,17 +92,17 @@ private:
         std::uint16_t partition;
         clocks arrived;
     };
-    // A command that can go at `when`. Of two that could go in one clock the one with the lower precedence
-    // goes: its class is in the highest bits, then the request's order, its direction, and the bank in the
-    // lowest.
+    // A command that can be issued at `when`. If two could be issued in one clock, the one with the lower
+    // precedence is issued. Precedence has the command's class in the highest bits, then the request's order,
+    // its direction, and the bank in the lowest.
     struct plan {
         clocks when = never;
         std::uint64_t precedence = never;
         __extension__ using wide = unsigned __int128; // compared in two instructions
         [[nodiscard]] wide key() const { return wide{when} << 64U | precedence; }
         [[nodiscard]] bool before(const plan &other) const { return key() < other.key(); }
-        // Becomes the other one if that goes before. Word by word: the host would wait for a plan that is
-        // read as a whole when it was just written in two words.
+        // Takes over the other plan if that comes first. Copied word by word, because on the host a load of
+        // both words at once stalls if they were just stored as two words.
         void yield_to(const plan &other)
         {
             if (other.before(*this)) [[unlikely]] {
@@ -114,8 +115,8 @@ private:
             return static_cast<std::uint32_t>(precedence % max_banks_per_channel);
         }
     };
-    // What requests whose turn it is wait for. The first of each kind is kept, since a command changes the
-    // times of its own kind only, and those of its bank.
+    // The kinds of commands that requests of the direction with the turn wait for. The first plan of each
+    // kind is kept, because a command changes only the times of its own kind and of its bank.
     enum kind : std::uint32_t { columns, activates, precharges, kinds };
 
     [[nodiscard]] request_queue &queue_of(bool write) { return write ? writes_ : reads_; }
@@ -142,7 +143,8 @@ private:
     void plan_refresh(clocks from);
     void plan_closing(clocks from);
     template <command what> [[nodiscard]] plan first_of(std::uint64_t banks, bool write, clocks from) const;
-    // A time that has passed has been another command's, and says no more who is the first.
+    // Whether the first plan of a kind must be computed anew. A plan whose time has passed was not issued
+    // because another command was, so it may no longer be the first.
     [[nodiscard]] bool outdated(kind which, std::uint32_t stale, clocks from) const
     {
         return (stale >> which & 1U) != 0 || first_[which].when < from;
@@ -175,30 +177,31 @@ private:
 
     request_queue reads_;
     request_queue writes_;
-    ring<waiting> waiting_reads_; // outside of the full queues
+    ring<waiting> waiting_reads_; // requests that wait outside of the full queues
     ring<waiting> waiting_writes_;
-    std::uint64_t order_ = 1;  // of the next request; 0 is before all
-    std::uint32_t served_ = 0; // column commands, modulo 2^32
+    std::uint64_t order_ = 1;  // number of the next request; 0 is before all
+    std::uint32_t served_ = 0; // column commands so far, modulo 2^32
 
     turn turn_;
-    plan planned_;                    // the next command, if nothing comes
-    std::array<plan, kinds> first_{}; // of each kind, for the direction whose turn it is, if it is not stale
-    std::uint32_t stale_ = all_kinds; // kinds, as bits
-    clocks look_again_ = never;       // when to plan anew although nothing comes or goes: turn or age
-    clocks due_ = never;              // the earlier of both
-    clocks free_ = 0;                 // the command bus is free from then on
-    bool overdue_ = false;            // the oldest request of the direction is over the age limit
-    bool changed_ = false;            // an arrival needs a new plan
-    std::uint32_t preferred_ = no_bank; // whose candidate was chosen by prefer()
+    plan planned_;                    // the next command if no request arrives
+    std::array<plan, kinds> first_{}; // first plan of each kind for the direction with the turn, if not stale
+    std::uint32_t stale_ = all_kinds; // stale kinds, as bits
+    clocks look_again_ = never;       // time at which to plan anew without arrivals: the turn or the age
+                                      // limit changes
+    clocks due_ = never;              // the earlier of planned_ and look_again_
+    clocks free_ = 0;                 // first clock at which the command bus is free
+    bool overdue_ = false;            // the oldest request of the direction has reached the age limit
+    bool changed_ = false;            // an arrival requires a new plan
+    std::uint32_t preferred_ = no_bank; // bank whose candidate was chosen by prefer()
     bool preferred_write_ = false;
 
-    std::uint64_t closing_ = 0;       // banks with an open row that nobody wants, to be closed
-    std::uint64_t refreshing_ = 0;    // banks of ranks that are to be refreshed: nothing else goes there
+    std::uint64_t closing_ = 0;       // banks with an open row that no request needs, which are to be closed
+    std::uint64_t refreshing_ = 0;    // banks of ranks that are to be refreshed: no other commands go there
     std::vector<clocks> refresh_due_; // by rank
-    clocks next_refresh_;             // the earliest of those whose turn has not come
+    clocks next_refresh_;             // the earliest one that is not due yet
 
     clocks busy_from_ = 0;
-    clocks busy_until_ = 0; // end of the last data
+    clocks busy_until_ = 0; // end of the last data transfer
     scheduler_statistics statistics_;
     std::vector<completion> completions_;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns by score: of all queued requests the one with the highest score goes next (arbitration.h). Its rows
-// are opened first, others' in its shadow.
+// Turns by score: the queued request with the highest score is served next (arbitration.h). Its row is opened
+// first, rows of other requests in the shadow of that.
 #pragma once
 
 #include "machine/dram/turn_policy.h"
@@ -24,7 +24,7 @@ public:
 
 private:
     arbitration rule_;
-    bool wrote_ = false; // the last column command
+    bool wrote_ = false; // the last column command was a write
 };
 
 } // namespace bulkhead::machine::dram

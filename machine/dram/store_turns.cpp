@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores become critical, are served and rest; see the header.
+// When stores become critical, are served and rest; see the header.
 #include "machine/dram/store_turns.h"
 
 namespace bulkhead::machine::dram {

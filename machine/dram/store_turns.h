@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns by transaction stores: reads and writes wait in a store each, and one store has its turn until the
-// other one is critical or the first one is empty. A critical store is served a run of requests at least.
-// transaction_stores.h says where this comes from.
+// Turns by transaction stores: reads and writes wait in one store each. A store keeps its turn until the
+// other one is critical or it is empty itself. A critical store is served at least a run of requests.
+// transaction_stores.h gives the sources.
 #pragma once
 
 #include <array>
@@ -19,8 +19,9 @@ public:
 
 private:
     struct store {
-        std::uint32_t size = 0; // as of the last look
-        clocks unserved = 0;    // since then: the last service, or the arrival of the first request
+        std::uint32_t size = 0; // at the last update
+        clocks unserved = 0;    // start of the time without service: the last service, or the arrival of the
+                                // first request
         clocks emptied = 0;     // when the last request left
         clocks rests_until = 0;
     };
@@ -32,7 +33,7 @@ private:
     store_settings how_;
     std::array<store, 2> stores_{}; // reads, writes
     bool writing_ = false;
-    std::uint32_t run_left_ = 0; // requests of the run that a critical store has
+    std::uint32_t run_left_ = 0; // requests left in the run of a critical store
 };
 
 } // namespace bulkhead::machine::dram

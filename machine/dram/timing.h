@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timing parameters of a DRAM by their data sheet names, in clocks, and the list of constraints between
-// commands that they make. The list is data: the channel applies it, and people can read it. The rules are
-// those of JESD79-3F (DDR3), JESD79-4B (DDR4), JESD209-2F (LPDDR2) and JESD21-C 3.11.5 (SDR SDRAM), which
-// differ in the values (DDR3: no bank groups, so the short and the long forms are equal) and not in the form.
+// The timing parameters of a DRAM under their data sheet names, in clocks, and the constraints between
+// commands that follow from them. The constraints are a list that the channel applies and people can read.
+// The rules are those of JESD79-3F (DDR3), JESD79-4B (DDR4), JESD209-2F (LPDDR2) and JESD21-C 3.11.5 (SDR
+// SDRAM), which differ in the values (DDR3 has no bank groups, so the short and the long values are equal)
+// and not in the form.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +24,8 @@ enum class command : std::uint8_t { activate, precharge, read, write, refresh };
 inline constexpr std::size_t command_count = 5;
 const char *name_of(command which);
 
-// Where the second command of a constraint must go for the constraint to hold. `other_rank`: on every rank
-// of the channel but that of the first command.
+// Where the second command must go for a constraint to apply. `other_rank`: on every rank of the channel
+// except that of the first command.
 enum class scope : std::uint8_t { bank, group, rank, other_rank };
 
 // A constraint between two commands with its distance.
@@ -32,13 +33,13 @@ struct constraint {
     command first;
     command then;
     scope where;
-    std::uint32_t distance; // clocks, at least
+    std::uint32_t distance; // minimum, in clocks
     std::string rule;       // as in the data sheet: "tRCD"
 };
 
 struct timing {
     std::uint64_t period_fs = 0; // of the command clock
-    // In clocks:
+    // All in clocks:
     std::uint32_t burst = 0; // data bus: burst length / 2, SDR: burst length
     std::uint32_t cl = 0;    // read command to first data
     std::uint32_t cwl = 0;   // write command to first data; SDR: 0
@@ -47,22 +48,24 @@ struct timing {
     std::uint32_t ras = 0;
     std::uint32_t ccd_s = 0, ccd_l = 0;
     std::uint32_t rrd_s = 0, rrd_l = 0;
-    std::uint32_t faw = 0; // four activates; 0: no limit
+    std::uint32_t faw = 0; // window for four activates; 0: no limit
     std::uint32_t wr = 0;
     std::uint32_t wtr_s = 0, wtr_l = 0;
     std::uint32_t rtp = 0;
     std::uint32_t refi = 0; // 0: no refresh
     std::uint32_t rfc = 0;
-    std::uint32_t turnaround = 0;  // idle data bus between a read's and a write's data
-    std::uint32_t rank_switch = 0; // idle data bus between two ranks' data (tRTRS)
+    std::uint32_t turnaround = 0;  // idle clocks of the data bus between the data of a read and of a write
+    std::uint32_t rank_switch = 0; // idle clocks of the data bus between data of two ranks (tRTRS)
 
     [[nodiscard]] std::uint32_t rc() const { return ras + rp; }
 
-    // Why no such DRAM can be, or nothing: values that contradict each other (a row that closes before it can
-    // be read, a burst that overlaps the next, refreshes that leave no time, a long form below the short).
+    // Why no DRAM can have these values, or an empty string: values that contradict each other (a row that
+    // closes before it can be read, a burst that overlaps the next, refreshes that leave no time, a long
+    // value below the short one).
     [[nodiscard]] std::string contradiction() const;
 
-    // Clocks from a command to another so that the second's data follows the first's after `gap` idle clocks.
+    // Clocks between two commands so that the data of the second follow the data of the first after `gap`
+    // idle clocks.
     [[nodiscard]] constexpr std::uint32_t data_after(std::uint32_t first_latency, std::uint32_t gap,
                                                      std::uint32_t second_latency) const
     {
@@ -70,11 +73,11 @@ struct timing {
         return end > second_latency ? end - second_latency : 1;
     }
 
-    // All of `rules` with this DRAM's distances.
+    // All `rules` with the distances of this DRAM.
     [[nodiscard]] std::vector<constraint> constraints() const;
 };
 
-// One rule of the list: which two commands, where, and how far apart.
+// One rule of the list: the two commands, the scope, and the distance.
 struct rule {
     command first;
     command then;
@@ -83,8 +86,9 @@ struct rule {
     std::uint32_t (*distance)(const timing &);
 };
 
-// All constraints between two commands; tFAW, between four, and tREFI, a duty, are not among them. Known at
-// compile time, so that `banks` has straight code for each command; the distances are a platform's.
+// All constraints between two commands. tFAW, which is between four, and tREFI, which is a period, are not
+// among them. They are known at compile time, so that `banks` has straight-line code for each command; the
+// distances come from the platform.
 inline constexpr std::array rules{
     rule{command::activate, command::read, scope::bank, "tRCD", [](const timing &t) { return t.rcd; }},
     rule{command::activate, command::write, scope::bank, "tRCD", [](const timing &t) { return t.rcd; }},
@@ -125,14 +129,14 @@ inline constexpr std::array rules{
          [](const timing &t) { return t.data_after(t.cwl, t.rank_switch, t.cl); }},
 };
 
-// Whether any rule can put off `then` in a scope.
+// Whether any rule can delay `then` in a scope.
 constexpr bool any_rule(command then, scope where)
 {
     return std::any_of(rules.begin(), rules.end(),
                        [=](const rule &one) { return one.then == then && one.where == where; });
 }
 
-// Whether any rule of a scope follows from `first`.
+// Whether `first` causes a delay by any rule of a scope.
 constexpr bool any_rule_after(command first, scope where)
 {
     return std::any_of(rules.begin(), rules.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a controller's registers can not hold; see the header. Called once, before a run.
+// Checks that the values fit in a controller's registers; see the header. Called once, before a run.
 #include "machine/dram/transaction_stores.h"
 
 namespace bulkhead::machine::dram {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which implementation a policy's values ask for; see the header.
+// Makes the implementation that a policy's values select; see the header.
 #include "machine/dram/turn_policy.h"
 
 #include "machine/dram/score_turns.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose turn it is: reads or writes, or one request alone. The scheduler asks whenever a request came or
-// went; an implementation looks at the queues and answers, and never issues anything itself. Watermarks,
-// transaction stores and arbitration by score are its implementations.
+// Decides which requests have the turn: reads or writes, or one single request. The scheduler asks whenever a
+// request arrives or completes; an implementation reads the queues and answers, and never issues commands
+// itself. Watermarks, transaction stores and arbitration by score are implementations.
 #pragma once
 
 #include <memory>
@@ -12,22 +12,23 @@
 
 namespace bulkhead::machine::dram {
 
-// What a policy may look at.
+// The state that a policy may read.
 struct queued_requests {
     const request_queue &reads;
     const request_queue &writes;
     const banks &rows;
-    std::uint32_t served; // column commands up to now, modulo 2^32
+    std::uint32_t served; // column commands so far, modulo 2^32
 };
 
 struct turn {
-    // The one request whose column command may go; none: any of the direction, row hits and the oldest first.
+    // The only request whose column command may be issued; null: any of the direction, row hits and the
+    // oldest first.
     const request_queue::entry *only = nullptr;
-    // The first clock at which it is another one's turn although nothing came or went.
+    // The first clock at which the turn may change without arrivals or completions.
     clocks until = ~clocks{0};
     bool writing = false;
-    // It is the reads' turn until a write comes, whatever becomes of reads: nobody needs to ask or tell
-    // before.
+    // The reads keep the turn until a write arrives, whatever happens to reads: until then, take() and
+    // served() need not be called.
     bool settled = false;
 };
 
@@ -38,17 +39,17 @@ public:
     turn_policy &operator=(const turn_policy &) = delete;
     virtual ~turn_policy() = default;
 
-    // The turn from `now` on. Asked after every arrival, every column command and at `until`, unless the
-    // turn is settled; asking once more changes nothing. With follows_rows() also after every activate and
-    // precharge.
+    // The turn from `now` on. Called after every arrival, after every column command, and at `until`, unless
+    // the turn is settled; calling it again changes nothing. With follows_rows(), also called after every
+    // activate and precharge.
     virtual turn take(const queued_requests &all, clocks now) = 0;
-    // A column command went out; its request has left the queue.
+    // A column command was issued; its request has left the queue.
     virtual void served(bool write, clocks when) = 0;
-    // The same, for who tells partitions apart (MPAM).
+    // The same for policies that distinguish partitions (MPAM).
     virtual void served_for(std::uint16_t /*partition*/, bool write, clocks when) { served(write, when); }
     [[nodiscard]] virtual bool follows_rows() const { return false; }
-    // Whether requests that wait for room in a queue enter it by their partitions, not as they came, and
-    // whether one of a partition enters before an earlier one of another.
+    // tells_partitions(): whether requests that wait for room in a queue enter it by partition, not in order
+    // of arrival. goes_ahead(): whether a request of partition `one` enters before an earlier one of `other`.
     [[nodiscard]] virtual bool tells_partitions() const { return false; }
     [[nodiscard]] virtual bool goes_ahead(std::uint16_t /*one*/, std::uint16_t /*other*/, clocks /*now*/)
     {

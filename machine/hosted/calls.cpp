@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the images' undefined symbols mean: one table of names for hypervisor and guests.
+// Resolves the images' undefined symbols: one table of names for hypervisor and guests.
 #include "machine/hosted/calls.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosted images' undefined symbols mean, and which machine their calls are for. Used by this directory
-// only.
+// Resolves the undefined symbols of hosted images, and finds the machine that a call is for. Used in this
+// directory only.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@ namespace bulkhead::machine::hosted {
 
 class system;
 
-// The machine that the calls of hosted code are for: the one that the running fiber belongs to.
+// The machine that a call of hosted code is for: that of the running fiber.
 [[nodiscard]] system &current();
 
-// A call of hypervisor or guest, or of the runtime, by its name; null: unknown. A symbol_table.
+// Address of a function that hypervisor, guest or runtime may call, by name; null: unknown. A symbol_table.
 const void *symbol(std::string_view name);
 
 } // namespace bulkhead::machine::hosted

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions and their returns. A guest that was left goes on where it was if ELR_EL2 still says so; if EL2
-// has set another address, that is an exception to EL1 or the start of a VCPU.
+// Exceptions and exception returns. A guest that was left continues where it was if ELR_EL2 is unchanged; if
+// EL2 has set another address, this is an exception to EL1 or the start of a VCPU.
 #include "machine/hosted/cpu.h"
 
 #include "hypervisor/base/syndrome.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One core as hosted software sees it: registers, exception levels, and the two fibers between which
-// exceptions and their returns switch: EL2's, for as long as the core is on, and that of the VCPU that it
-// enters, a new one each time that a VCPU starts. A core has at most one VCPU of a domain, so its VMID names
-// it. Times are the core model's affair (machine/core.h).
+// exceptions and exception returns switch. EL2's fiber exists as long as the core is on; the other one is
+// that of the entered VCPU, a new one each time that a VCPU starts. A core has at most one VCPU of a domain,
+// so the VMID identifies it. The core model (machine/core.h) does the timing.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ namespace bulkhead::machine::hosted {
 
 class system;
 
-// What takes a core from a guest to EL2.
+// An exception that takes a core from a guest to EL2.
 struct exception {
     std::uint64_t syndrome = 0; // ESR_EL2; 0: an interrupt
     std::uint64_t address = 0;  // FAR_EL2
@@ -35,56 +35,56 @@ struct exception {
 
 class cpu final : fault_handler, page_translator {
 public:
-    // `translation`: the core's TLBs; nothing: translation takes no time.
-    // `partitions`: its registers of MPAM, or null.
+    // `translation`: the core's TLBs; nothing: translation takes no time. `partitions`: the core's MPAM
+    // registers, or null.
     cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation,
         partition_registers *partitions);
     ~cpu();
 
-    // Whose code an execution is of.
+    // The core that an execution belongs to.
     [[nodiscard]] static cpu &of(const execution &what) { return static_cast<cpu &>(*what.faults); }
     [[nodiscard]] system &whole() { return system_; }
 
     [[nodiscard]] core &timing() { return timing_; }
     [[nodiscard]] core_id id() const { return timing_.id(); }
     [[nodiscard]] registers &state() { return state_; }
-    // MPAM's; null: the core has none.
+    // MPAM registers; null: the core has none.
     [[nodiscard]] partition_registers *partitions() { return partitions_; }
     [[nodiscard]] bool in_guest() const { return in_guest_; }
     [[nodiscard]] bool is_on() const { return on_; }
 
-    // Starts at a function of the hypervisor's image with MMU off.
+    // Starts the core at a function of the hypervisor's image, with the MMU off.
     void power_on(const void *function, std::uint64_t x0, std::uint64_t x1);
 
-    // --- For EL2 ---
-    // ERET; returns with the next exception: 0 synchronous, 1 interrupt, 2 SError.
+    // --- For EL2 --- ERET; returns at the next exception: 0 synchronous, 1 interrupt, 2 SError.
     int enter_guest(guest_regs &regs);
     void wait_for_interrupt();
     void wait_for_event();
     [[nodiscard]] event_register &event() { return event_; }
-    // EL2's MMU is on: its accesses are translated from now on.
+    // EL2's MMU was turned on: its accesses are translated from now on.
     void translation_on();
-    // What the operations of the same names do to this core's TLBs, whoever executes them.
+    // Effects of the operations of the same names on this core's TLBs, for operations of this core and of
+    // others.
     void invalidate_all();
     void invalidate_el2_page(std::uint64_t address);
     void invalidate_intermediate(std::uint16_t vmid, std::uint64_t ipa);
     void invalidate_stage1(std::uint16_t vmid);
     [[nodiscard]] std::uint16_t vmid() const;
 
-    // --- For the guest ---
-    // To EL2 and back. True if the instruction is done (its address was passed), false if it must be tried
-    // again.
+    // --- For the guest --- Switches to EL2 and back. True if the instruction is done (EL2 has advanced past
+    // it), false if it must be repeated.
     bool leave(const exception &why);
-    // Takes what interrupts are due.
+    // Takes the interrupts that are due.
     void take_interrupts();
     void guest_wait(const void *where);
     void guest_wait_for_event();
     void set_interrupt_mask(bool masked);
     void inject_undefined(std::uint64_t address);
     [[nodiscard]] std::uint64_t *exchange(); // x0 to x30 of the guest, in EL2's copy of its registers
-    // What an access at an intermediate address costs in translation, with or without a result.
+    // Adds the translation time of an access at an intermediate address, whether the translation succeeds or
+    // faults.
     void pay_translation(std::uint64_t ipa, access_kind kind);
-    // Its guest maps some of its memory so that no cache may serve it, or, for no bytes, all of it as usual.
+    // Tells that the guest maps part of its memory as uncached, or, if `bytes` is 0, all of it as cached.
     void map_guest_past_caches(std::uint64_t ipa, byte_count bytes);
     [[nodiscard]] guest_space *space() const { return space_; }
     [[nodiscard]] tables stage2() const;
@@ -96,7 +96,8 @@ private:
     std::optional<phys_addr> translate_code(std::uint64_t ipa) override;
     void enter(execution &what, const window &space, const std::shared_ptr<program_text> &text);
     void translate_guest();
-    // Makes a page of the guest's memory accessible, through EL2 if it must; returns with it mapped.
+    // Makes a page of the guest's memory accessible, with an exception to EL2 if necessary; returns when it
+    // is mapped.
     void map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume);
     void map_around(std::uint64_t ipa, const translation &page);
     void map_runs(std::span<const mapping_run> runs, page_attributes attributes);
@@ -124,14 +125,15 @@ private:
     fiber *el2_ = nullptr;
     execution el2_execution_;
     std::unique_ptr<fast_pages> el2_pages_;
-    std::vector<fast_pages *> pages_of_entry_; // who has allowed pages by an entry of the first-level TLB
+    std::vector<fast_pages *> pages_of_entry_; // for each entry of the first-level TLB: the object that has
+                                               // allowed pages because of it
     // A VCPU that was entered here.
     struct guest {
         execution runs;
         std::unique_ptr<fast_pages> pages;
         std::unique_ptr<fiber> on;
-        std::uint64_t left_at = 0; // ELR_EL2 as its last exception set it
-        bool continues = false;    // its fiber can go on
+        std::uint64_t left_at = 0; // ELR_EL2 as set by its last exception
+        bool continues = false;    // its fiber can be resumed
         std::optional<std::uint64_t> pending_vector;
     };
     std::map<std::uint64_t, guest> guests_; // by VMID

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hypervisor's accessors (hypervisor/arch/hosted/include/arch): what an instruction would do on the core
-// that runs now. No policy, no timing but what the board's settings say of barriers and device accesses.
+// The hypervisor's accessors (hypervisor/arch/hosted/include/arch): effects of instructions on the running
+// core. No policy, and no timing except the settings' costs of barriers and device accesses.
 #include "machine/hosted/el2_calls.h"
 
 #include <arch/barrier.h>

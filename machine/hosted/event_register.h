@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event register of one core (DDI 0487, D1.6.1), which WFE waits for and clears, and the events that are
-// on their way to it. cpu.h has one.
+// on the way to it. Owned by cpu.h.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@ namespace bulkhead::machine::hosted {
 class event_register {
 public:
     void set() { set_ = true; }
-    // An event that another core has sent arrives then; not before those that were sent earlier.
+    // An event of another core arrives at `when`, which must not be before that of an earlier call.
     void set_at(picoseconds when) { coming_.push_back(when); }
     void clear() { set_ = false; }
 
@@ -24,7 +24,7 @@ public:
         return set_;
     }
 
-    // When the next one arrives that has not arrived when is_set() was asked; never: none.
+    // Arrival time of the next event that had not arrived at the last is_set(); never: none.
     [[nodiscard]] picoseconds coming() const { return coming_.empty() ? engine::never : coming_.front(); }
 
 private:

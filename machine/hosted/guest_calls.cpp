@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bare-metal guests call instead of executing an instruction
-// (guests/arch/hosted/include/arch/machine.h): done by the virtual interrupt controller or a timer, or taken
-// to EL2 with the syndrome that hardware would give. Every call is a place where interrupts are taken.
+// Functions that bare-metal guests call instead of executing an instruction
+// (guests/arch/hosted/include/arch/machine.h): handled by the virtual interrupt controller or a timer, or
+// trapped to EL2 with the syndrome that hardware would give. Interrupts are taken at every call.
 #include "guests/arch/hosted/include/arch/machine.h"
 
 #include "hypervisor/base/syndrome.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traps of MDCR_EL2 (DDI 0487, D24.5); what HPMN leaves is machine/devices/pmu.h's.
+// Traps by MDCR_EL2 (DDI 0487, D24.5); machine/devices/pmu.h handles the counters that HPMN leaves to the
+// guest.
 #include "machine/hosted/guest_monitors.h"
 
 #include "machine/hosted/calls.h"

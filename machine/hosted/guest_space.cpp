@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One window over both parts; see the header.
+// One window over both parts of the address space; see the header.
 #include "machine/hosted/guest_space.h"
 
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address space of a guest as a window: its own IPAs, and, of a broker, what it sees of physical memory
-// behind an IPA far above them (BH_BROKER_WINDOW). A window that reached so far would be mostly gap, so what
-// is up there lies in the window right behind the guest's own IPAs. What maps what is stage 2's affair.
+// The address space of a guest as a window: its own IPAs and, for a broker, its view of physical memory
+// behind an IPA far above them (BH_BROKER_WINDOW). A window of that size would mostly be a gap, so this upper
+// part lies directly behind the guest's own IPAs in the window. Stage 2 determines what is mapped.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace bulkhead::machine::hosted {
 
 class guest_space {
 public:
-    // IPAs up to `memory_end`, and `memory` from IPA `others_at` + its own address on; 0: the guest sees no
-    // memory but its own.
+    // Covers IPAs up to `memory_end`, and `memory` at IPA `others_at` + its physical address; `others_at` 0:
+    // the guest sees only its own memory.
     static result<std::unique_ptr<guest_space>> make(const ram &bytes, memory_range memory,
                                                      std::uint64_t memory_end, std::uint64_t others_at);
 
     [[nodiscard]] window &pages() { return pages_; }
     // Host address of an IPA, mapped or not.
     [[nodiscard]] std::byte *host(std::uint64_t ipa) const { return pages_.host(in_window(ipa)); }
-    // The IPA of an address in the window, and back.
+    // Conversion between IPAs and addresses in the window.
     [[nodiscard]] std::uint64_t ipa_at(std::uint64_t in_window) const;
     [[nodiscard]] std::uint64_t in_window(std::uint64_t ipa) const;
-    // Other domains have it, too.
+    // Whether the IPA is in the view of physical memory, which other domains also use.
     [[nodiscard]] bool is_others(std::uint64_t ipa) const;
-    // What the guest's own tables would say, which it does not have here: that it has mapped some of its IPAs
-    // so that no cache may serve them; that it maps none so.
+    // Replaces the guest's own tables, which do not exist here: map_past_caches(): the guest has mapped these
+    // IPAs as uncached; map_all_cached(): it has mapped none so.
     void map_past_caches(std::uint64_t ipa, byte_count bytes) { past_.push_back({ipa, bytes}); }
     void map_all_cached() { past_.clear(); }
     struct piece {
@@ -36,7 +36,7 @@ public:
         byte_count bytes;
     };
     [[nodiscard]] const std::vector<piece> &mapped_past_caches() const { return past_; }
-    // The first IPA of the guest's own that the window has, and one past the last.
+    // The guest's own IPAs in the window: first, and one past the last.
     [[nodiscard]] std::uint64_t own_first() const { return pages_.layout().first; }
     [[nodiscard]] std::uint64_t own_end() const { return own_end_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guest's instruction that goes to EL2: the syndrome that hardware would give, and the answer. For the
+// A guest's instruction that traps to EL2: the syndrome that hardware would give, and the answer. For the
 // calls of guests (machine/hosted/guest_*.cpp).
 #pragma once
 
@@ -15,14 +15,15 @@ constexpr std::uint64_t of_class(exception_class which)
     return std::uint64_t{which} << 26 | il;
 }
 
-// A trapped MRS or MSR of x0, by the register's SYSREG_ENCODING.
+// Syndrome of a trapped MRS or MSR with x0, by the register's SYSREG_ENCODING.
 std::uint64_t sysreg_syndrome(std::uint64_t encoding, bool read);
 
-// An instruction without an operand, by its SYSREG_ENCODING: to EL2 until it is done if this bit of HCR_EL2
-// says so, which is the answer.
+// Traps an instruction without operand, given by its SYSREG_ENCODING, to EL2 if the bit of HCR_EL2 is set,
+// and returns when it is done. Returns whether it was trapped.
 bool traps(std::uint64_t hcr_bit, std::uint64_t encoding, const void *where);
 
-// To EL2 until the instruction is done: the hypervisor answers in x0. `where`: the caller's return address.
+// Traps to EL2 and returns when the instruction is done, with the hypervisor's answer in x0. `where`: the
+// caller's return address.
 std::uint64_t trap(std::uint64_t syndrome, std::uint64_t x0, const void *where);
 
 } // namespace bulkhead::machine::hosted

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the core's counts an event of the architecture is.
+// Maps events of the architecture to the core's counts.
 #include "machine/hosted/monitors.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The performance monitors of one core of a hosted run: their registers (machine/devices/pmu.h) on what the
-// core model counts. The overflow of an event that the core can watch for comes within the access that causes
-// it. For those that it counts without looking (cycles, instructions) the engine asks again in
-// time: with an error of at most `patience`.
+// The performance monitors of one core of a hosted run: their registers (machine/devices/pmu.h), fed by the
+// core model's counts. For events that the core can watch, the overflow comes during the access that causes
+// it. For events without a watch (cycles, instructions) an engine event reads the count in time, with an
+// error of at most `patience`.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ class monitors {
 public:
     static constexpr picoseconds patience{100'000};
 
-    // `line`: the overflow interrupt's level, when it changes.
+    // `line`: called with the level of the overflow interrupt when it changes.
     monitors(engine &timeline, core &counted, std::uint32_t counters, std::function<void(bool)> line);
     monitors(const monitors &) = delete;
     monitors &operator=(const monitors &) = delete;
 
     [[nodiscard]] devices::pmu &registers() { return registers_; }
 
-    // The core waits for an interrupt, or does not any more: nothing is counted meanwhile.
+    // The core begins or ends to wait for an interrupt; while it waits, nothing is counted.
     void set_asleep(bool asleep);
 
 private:
@@ -40,7 +40,7 @@ private:
 
     engine &timeline_;
     core &counted_;
-    std::array<asked, 64> asked_{}; // by event; of those that are looked at in time
+    std::array<asked, 64> asked_{}; // by event; used for events that are read by engine events
     bool asleep_ = false;
     devices::pmu registers_;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPAM's system registers of one core, and the label that they give its requests at each exception level
-// (DDI 0487, chapter D22 and the registers' pages): MPAM2_EL2 at EL2, MPAM1_EL1 at EL1, where guests run
-// here, whose numbers are virtual if MPAMHCR_EL2 says so and become physical by MPAMVPM<n>_EL2. There is no
-// EL3: MPAM2_EL2 has the enable bit. MPAM0_EL1 is kept and labels nothing, for nothing runs at EL0. A change
-// holds at once, not from the next context synchronization on.
+// MPAM's system registers of one core, and the label that they give to its requests at each exception level
+// (DDI 0487, chapter D22 and the registers' pages): MPAM2_EL2 at EL2; MPAM1_EL1 at EL1, where guests run,
+// whose numbers are virtual if MPAMHCR_EL2 says so and are translated to physical ones by MPAMVPM<n>_EL2.
+// There is no EL3: MPAM2_EL2 has the enable bit. MPAM0_EL1 is stored but labels nothing, since nothing runs
+// at EL0. Changes take effect at once, not at the next context synchronization.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@ namespace bulkhead::machine::hosted {
 
 class partition_registers {
 public:
-    // The core lives as long.
+    // The core must outlive this object.
     partition_registers(core &labelled, const mpam::system_settings &has) : core_(labelled), has_(has) {}
 
-    // At EL2; nothing, or false: it is none of these registers.
+    // Accesses at EL2; nothing, or false: not one of these registers.
     [[nodiscard]] std::optional<std::uint64_t> read(sysreg_id id) const;
     bool write(sysreg_id id, std::uint64_t value);
 
-    // A guest's: whether EL2 has asked for its accesses, and what they do if it has not.
+    // Accesses by a guest: whether EL2 traps them, and their effect if it does not.
     [[nodiscard]] bool traps_from_guest(sysreg_id id) const;
     [[nodiscard]] std::uint64_t read_by_guest(sysreg_id id) const;
     void write_by_guest(sysreg_id id, std::uint64_t value);
@@ -46,7 +46,8 @@ private:
     [[nodiscard]] mpam_label data(std::uint64_t of) const { return label(of >> 16U, of >> 40U); }
     [[nodiscard]] mpam_label instructions(std::uint64_t of) const { return label(of, of >> 32U); }
     [[nodiscard]] mpam_label label(std::uint64_t partid, std::uint64_t group) const;
-    [[nodiscard]] mpam_label mapped(std::uint64_t partid, std::uint64_t group) const; // of EL1
+    // label at EL1 after translation
+    [[nodiscard]] mpam_label mapped(std::uint64_t partid, std::uint64_t group) const;
 
     core &core_;
     mpam::system_settings has_;

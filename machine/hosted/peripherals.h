@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a board has besides cores and memory, by what its settings say: interrupt controller, timers, UART,
-// memory controller, DMA. Made by the system; hosted software reaches them by physical address, and by the
-// system registers of the interrupt controller and the timers. It never decides what happens to whom accesses
-// what is not there.
+// A board's devices, according to its settings: interrupt controller, timers, UART, memory controller, DMA.
+// Made by the system; hosted software accesses them by physical address, and through the system registers of
+// the interrupt controller and the timers. The caller decides what happens on an access where there is no
+// device.
 #pragma once
 
 #include <functional>
@@ -26,22 +26,22 @@ namespace bulkhead::machine::hosted {
 enum class gic_kind : std::uint8_t { v2, v3 };
 enum class uart_kind : std::uint8_t { pl011, cadence };
 
-// A DMA engine: channels of the ZynqMP's kind, one behind the other.
+// A DMA engine: channels like those of the ZynqMP, at consecutive addresses.
 struct dma_settings {
     std::uint64_t at = 0;
-    std::uint64_t channel_bytes = 0;       // from one channel's registers to the next one's
+    std::uint64_t channel_bytes = 0;       // distance of the registers of two channels
     std::vector<std::uint32_t> interrupts; // of each channel
     std::string master;                    // name of its port
     devices::zdma_channel::settings timing{};
 };
 
-// Registers of the regulator before a master that has one.
+// The registers of a master's QoS-400 regulator.
 struct qos_place {
     std::uint64_t at = 0;
     std::string master;
 };
 
-// Where devices are and what they are connected to: from the platform file.
+// Addresses and connections of devices, from the platform file.
 struct board_settings {
     gic_kind gic = gic_kind::v3;
     std::uint64_t gicd_pa = 0;
@@ -57,19 +57,20 @@ struct board_settings {
     std::uint32_t virtual_timer_irq = 27;
     std::uint32_t physical_timer_irq = 30;
     std::uint64_t timer_hz = 62'500'000;
-    std::uint32_t event_counters = 0;         // of each core's performance monitors; 0: it has none
-    std::vector<std::uint32_t> overflow_irqs; // of each core's; 0: not connected
+    std::uint32_t event_counters = 0;         // in each core's performance monitors; 0: no performance
+                                              // monitors
+    std::vector<std::uint32_t> overflow_irqs; // of each core; 0: not connected
     std::vector<std::uint64_t> mpidrs;
     bool s2fwb = false;                // the cores have FEAT_S2FWB
-    std::uint64_t dram_profile_pa = 0; // of the memory controller's profiling counters; 0: it has none
+    std::uint64_t dram_profile_pa = 0; // registers of the memory controller's profiling counters; 0: none
     std::vector<dma_settings> dma;
     std::vector<qos_place> qos;
-    // What hardware does at the border of EL2, beside the memory accesses of the software there.
+    // Hardware costs at entry to and exit from EL2, in addition to the memory accesses of the software there.
     picoseconds entry{};   // taking an exception
     picoseconds exit{};    // returning from one
     picoseconds barrier{}; // DSB, ISB
-    // An invalidation that a core broadcasts: how long each other core stands still, and how long the core
-    // itself waits for them.
+    // An invalidation that a core broadcasts: how long each other core stalls, and how long the core itself
+    // waits for the others.
     picoseconds broadcast_stall{};
     picoseconds broadcast_wait{};
 };
@@ -79,18 +80,18 @@ public:
     struct surroundings {
         simulated_machine &machine;
         ram &memory;
-        std::function<void(core_id)> interrupts_changed; // of a core, perhaps
-        std::function<void(std::uint8_t)> sent;          // by the UART
+        std::function<void(core_id)> interrupts_changed; // interrupts signalled to a core may have changed
+        std::function<void(std::uint8_t)> sent;          // a byte was sent by the UART
     };
     // Every `master` of the board's settings must be one of the machine's.
     peripherals(const board_settings &board, surroundings around);
 
     [[nodiscard]] devices::gic &gic() { return *gic_; }
-    [[nodiscard]] devices::gic_v3 *gic_v3() { return v3_; } // null: the board has another
+    [[nodiscard]] devices::gic_v3 *gic_v3() { return v3_; } // null: the board has a GICv2
     [[nodiscard]] devices::generic_timer &timer() { return *timer_; }
     [[nodiscard]] devices::uart &uart() { return *uart_; }
 
-    // A device's register; nothing, or false: there is no device.
+    // Accesses a device's register; nothing, or false: there is no device at the address.
     [[nodiscard]] std::optional<std::uint64_t> read(core_id from, std::uint64_t pa, unsigned bytes);
     bool write(core_id from, std::uint64_t pa, unsigned bytes, std::uint64_t value);
 

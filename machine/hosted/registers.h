@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system registers of one core as storage, by the hypervisor's own table of them, with what they hold out
-// of reset and the identification of a Cortex-A53. Registers that do something are
-// machine/hosted/sysregs.cpp's.
+// The system registers of one core as storage, according to the hypervisor's own table of them, with their
+// reset values and the identification of a Cortex-A53. machine/hosted/sysregs.cpp implements registers with
+// side effects.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@ namespace bulkhead::machine::hosted {
 
 class registers {
 public:
-    // `s2fwb`: it has FEAT_S2FWB, which that core has not. `partitions`: it has MPAM; null: it has not.
+    // `s2fwb`: the core has FEAT_S2FWB, which a real Cortex-A53 does not have. `partitions`: the core has
+    // MPAM; null: it does not.
     registers(std::uint64_t mpidr, bool gic_v3, bool s2fwb,
               const mpam::system_settings *partitions = nullptr);
 
@@ -26,7 +27,7 @@ private:
     std::array<std::uint64_t, SYSREG_ID_COUNT> values_{};
 };
 
-// Saved program status, as far as it matters here.
+// The bits of the saved program status that are used here.
 namespace pstate {
 inline constexpr std::uint64_t el1h = 0x5;
 inline constexpr std::uint64_t irq_masked = 1u << 7;

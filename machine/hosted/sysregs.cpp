@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function for each device and direction; they are asked one after the other.
+// One function for each device and direction; an access tries them one after the other.
 #include "machine/hosted/sysregs.h"
 
 namespace bulkhead::machine::hosted {

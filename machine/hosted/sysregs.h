@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// System registers that are a device's: which of its functions each is. For the accessors of a hosted run
-// (machine/hosted/el2_calls.cpp) and of the hypervisor's unit tests on these devices (tests/hypervisor); all
-// other registers are storage (machine/hosted/registers.h). Knows nothing of time: who calls has ordered.
+// System registers that belong to a device, mapped to the device's functions. Used by the accessors of a
+// hosted run (machine/hosted/el2_calls.cpp) and by the hypervisor's unit tests on these devices
+// (tests/hypervisor); all other registers are storage (machine/hosted/registers.h). It knows no time: the
+// caller has made the access in order.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +20,19 @@ namespace bulkhead::machine::hosted {
 
 class sysregs {
 public:
-    // All must live as long. `gic`: null where its registers are in memory. `monitors`: of each core; none:
-    // their registers are storage. `partitions`: the same of MPAM.
+    // All arguments must outlive this object. `gic`: null if its registers are memory-mapped. `monitors`: of
+    // each core; empty: their registers are storage. `partitions`: the same for MPAM.
     sysregs(devices::gic_v3 *gic, devices::generic_timer &timer, std::vector<devices::pmu *> monitors = {},
             std::vector<partition_registers *> partitions = {})
         : gic_(gic), timer_(timer), monitors_(std::move(monitors)), partitions_(std::move(partitions))
     {
     }
 
-    // What an instruction of `which` does at EL2; nothing, or false: not a device's.
+    // Access by an instruction of core `which` at EL2; nothing, or false: the register belongs to no device.
     [[nodiscard]] std::optional<std::uint64_t> read(core_id which, sysreg_id id);
     bool write(core_id which, sysreg_id id, std::uint64_t value);
 
-    // Whether others than the core can see that it was accessed.
+    // Whether the access has effects outside of the core.
     [[nodiscard]] static bool is_ordered(sysreg_id id)
     {
         return id >= SYSREG_ID_CNTFRQ_EL0 && id <= SYSREG_ID_ICH_VMCR_EL2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The board that hosted software runs on: what it is made of, how it starts, where its devices are.
+// The board that hosted software runs on: its parts, how it starts, and the addresses of its devices.
 #include "machine/hosted/system.h"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated machine as the hypervisor's board: memory, cores, devices, firmware, and the address spaces
-// of EL2 and of each guest. One run: make it, put a package into memory, run. Whoever runs it (bindings,
-// tests) sees only this header; cores and devices behind it are told apart in the other files of this
-// directory.
+// of EL2 and of each guest. For one run: make it, put a package into memory, run. Code that runs it
+// (bindings, tests) includes only this header; the other files of this directory implement cores and devices.
 #pragma once
 
 #include <functional>
@@ -25,32 +24,33 @@
 
 namespace bulkhead::machine::hosted {
 
-// What a loader would put into memory, and who owns its frames.
+// The memory contents that a loader would write, and the owners of frames.
 struct contents {
     struct piece {
         std::uint64_t pa;
         std::span<const std::byte> bytes;
     };
     std::vector<piece> pieces;
-    std::uint64_t load_address = 0;       // of the package
-    std::span<const std::uint8_t> owners; // of each frame of RAM
+    std::uint64_t load_address = 0;       // load address of the package
+    std::span<const std::uint8_t> owners; // owner of each frame of RAM
     std::uint64_t pool_pa = 0;            // first frame of the hypervisor's memory
-    std::uint64_t pool_bytes = 0;         // of that memory in EL2's address space
+    std::uint64_t pool_bytes = 0;         // size of that memory in EL2's address space
     std::shared_ptr<const image> hypervisor;
     // By domain, in the manifest's order.
     struct domain {
         std::shared_ptr<const image> program;
         std::uint64_t memory_end = 0; // one past its highest IPA
-        std::uint64_t others_at = 0;  // IPA of physical address 0, of a broker (machine/hosted/guest_space.h)
+        std::uint64_t others_at = 0;  // for a broker: IPA of physical address 0
+                                      // (machine/hosted/guest_space.h)
     };
     std::vector<domain> domains;
 };
 
 enum class end_of_run : std::uint8_t {
     off,      // the hypervisor turned the machine off
-    time,     // the time that run() was given is over
-    idle,     // all cores wait and nothing will come
-    confused, // hosted code did what no model answers: the reason is in `trouble`
+    time,     // the time given to run() is over
+    idle,     // all cores wait and nothing is due
+    confused, // hosted code did something that no model supports: the reason is in `trouble`
 };
 
 class cpu;
@@ -62,15 +62,15 @@ public:
 
     end_of_run run(picoseconds until);
 
-    // `what` is called at the moment that started() is about.
+    // `what` is called at the moment that started() returns.
     void when_started(std::function<void()> what) { when_started_ = std::move(what); }
 
-    // Bytes arrive at the UART, one after the other from `when` on.
+    // Bytes arrive at the UART one after the other, from `when` on.
     void type(picoseconds when, std::string_view text);
 
     [[nodiscard]] const std::string &console() const { return console_; }
     [[nodiscard]] const std::string &trouble() const { return trouble_; }
-    // When the hypervisor said that all has started; nothing: not yet.
+    // When the hypervisor reported that everything has started; nothing: not yet.
     [[nodiscard]] std::optional<picoseconds> started() const { return started_; }
     [[nodiscard]] simulated_machine &hardware() { return *machine_; }
     [[nodiscard]] const ram &memory() const { return *memory_; }
@@ -80,14 +80,14 @@ public:
     [[nodiscard]] cpu &core_at(std::size_t n) { return *cpus_[n]; }
     [[nodiscard]] std::size_t core_count() const { return cpus_.size(); }
     [[nodiscard]] devices::gic &gic() { return peripherals_->gic(); }
-    // Of the interrupt controller, to a core.
+    // The interrupt controller's output to a core.
     [[nodiscard]] const devices::irq_output &irq_output_of(core_id which) const
     {
         return irq_outputs_[which.value];
     }
     [[nodiscard]] bool has_gic_v3() const { return board_.gic == gic_kind::v3; }
     [[nodiscard]] devices::generic_timer &timer() { return peripherals_->timer(); }
-    // Of a core; null: it has none.
+    // Performance monitors of a core; null: it has none.
     [[nodiscard]] monitors *monitors_of(core_id which)
     {
         return monitors_.empty() ? nullptr : monitors_[which.value].get();
@@ -97,22 +97,26 @@ public:
     [[nodiscard]] window &el2_space() { return *el2_space_; }
     [[nodiscard]] const instance &hypervisor() const { return *hypervisor_; }
     [[nodiscard]] guest_space *space_of(std::uint64_t vmid);
-    [[nodiscard]] std::shared_ptr<program_text> text_of(std::uint64_t vmid) const; // null: it is not fetched
-    // The accesses of a domain whose VCPUs are on several cores must be ordered, even where they hit.
+    // null: its instruction fetches are not modelled
+    [[nodiscard]] std::shared_ptr<program_text> text_of(std::uint64_t vmid) const;
+    // Tells that a VCPU of a domain starts on a core. Accesses of a domain with VCPUs on several cores must
+    // be made in order, even when they hit.
     void vcpu_starts(std::uint64_t vmid, core_id where);
-    // So must those to a page that a domain shares with EL2 on another core, or with the broker.
+    // Tells that a domain shares a page with EL2 on another core, or with the broker: accesses to it must be
+    // made in order too.
     void share_page(phys_addr page);
-    [[nodiscard]] std::byte *physical(std::uint64_t pa); // as EL2 sees memory with its MMU off
+    [[nodiscard]] std::byte *physical(std::uint64_t pa); // host address; as EL2 sees memory with its MMU off
     [[nodiscard]] std::byte *el2_pointer(std::uint64_t va);
-    [[nodiscard]] std::uint64_t el2_address(std::uint64_t in_window) const; // the reverse
+    [[nodiscard]] std::uint64_t el2_address(std::uint64_t in_window) const; // the reverse of el2_pointer()
     std::uint64_t read_device(std::uint64_t pa, unsigned bytes);
     void write_device(std::uint64_t pa, unsigned bytes, std::uint64_t value);
     std::int64_t firmware(std::uint64_t function, std::uint64_t x1, std::uint64_t x2, std::uint64_t x3);
     void send_event();
-    // An invalidation by the running core, of translations or instruction caches, reaches all others.
+    // An invalidation of translations or instruction caches by the running core reaches all other cores.
     void broadcast_maintenance();
     void translation_on(std::uint64_t ttbr0, std::uint64_t tcr);
-    void map_el2_window(std::uint64_t va); // as the tables say now, which can be not at all
+    void map_el2_window(std::uint64_t va); // according to the tables' present contents; may remove the
+                                           // mapping
     void look_for_start();
     [[noreturn]] void give_up(std::string why);
 

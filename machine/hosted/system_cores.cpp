@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of machine/hosted/system.h that makes cores, with what each of them has for itself.
+// The part of machine/hosted/system.h that makes cores with their private parts.
 #include "machine/hosted/cpu.h"
 #include "machine/hosted/system.h"
 #include "machine/program/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosted software on its core's MMU: the part of machine/hosted/cpu.h that has TLBs. Windows decide what may
-// be accessed; tables are walked here for their time, through the caches, where the hypervisor has written
-// them. That both agree is checked: a TLB that still has what its tables no longer say ends the run.
+// Hosted software on its core's MMU: the part of machine/hosted/cpu.h that has TLBs. Windows decide whether
+// an access is allowed; the hypervisor's tables are walked here for their timing, through the caches. Both
+// are checked to agree: a TLB entry that differs from the tables ends the run.
 #include "machine/hosted/cpu.h"
 #include "machine/hosted/system.h"
 #include "machine/program/text.h"

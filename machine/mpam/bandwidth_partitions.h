@@ -16,7 +16,7 @@
 
 namespace bulkhead::machine::mpam {
 
-// Of one channel's data bus.
+// Speed of one channel's data bus.
 struct bus_speed {
     std::uint64_t burst_bytes;
     std::uint64_t burst_fs; // duration of a burst
@@ -52,13 +52,13 @@ public:
     [[nodiscard]] picoseconds stands_until(picoseconds when) override;
 
 private:
-    // What a partition has used of a channel.
+    // A partition's use of a channel.
     struct use {
         std::uint64_t entered_in = 0; // number of the window
         std::uint64_t entered = 0;    // bytes
         std::uint64_t moved_in = 0;
         std::uint64_t moved = 0;
-        std::uint64_t finished = 0; // where its next request begins in the order of proportional shares
+        std::uint64_t finished = 0; // position of its next request in the order of proportional shares
     };
     // The controls of one partition in bytes and picoseconds, computed once: every DRAM command needs them.
     struct limits {
@@ -84,10 +84,11 @@ private:
     const partition_map &map_;
     const std::vector<partition_controls> &controls_;
     std::vector<limits> limits_;         // by internal PARTID
-    std::vector<std::uint64_t> windows_; // widths, each once
+    std::vector<std::uint64_t> windows_; // window widths, without duplicates
     bool proportional_ = false;          // some partition has a share
     std::vector<use> uses_;              // by channel and internal PARTID
-    std::vector<std::uint64_t> first_;   // by channel: the smallest place in that order that waits
+    std::vector<std::uint64_t> first_;   // by channel: the smallest position in that order of a waiting
+                                         // request
     std::function<void(mpam_label, access_kind, byte_count, picoseconds)> entered_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ways a partition may fill; see the header.
+// Chooses the ways that a partition may fill; see the header.
 #include "machine/mpam/cache_partitions.h"
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feature page: which register an offset is; see the header.
+// Decodes offsets of the feature page; see the header.
 #include "machine/mpam/component.h"
 
 #include "machine/mpam/id_registers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields by IHI 0099, 9.5. Version 1.0 has none of what came with 1.1.
+// Fields according to IHI 0099, 9.5. Version 1.0 has none of the fields that 1.1 introduced.
 #include "machine/mpam/id_registers.h"
 
 #include <algorithm>

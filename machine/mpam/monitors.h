@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPAM's resource monitors: what a cache holds (CSU) and what memory moved (MBWU), by PARTID and PMG, with
-// their capture, overflow and not-ready behaviour (IHI 0099, chapter 6). They have registers and
-// counters only; the component feeds them and drives the interrupt line.
+// MPAM's resource monitors: storage that a partition uses in a cache (CSU) and bytes that memory moved
+// (MBWU), by PARTID and PMG, with capture, overflow and not-ready behaviour (IHI 0099, chapter 6). They
+// consist of registers and counters only; the component feeds them and drives the interrupt line.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace bulkhead::machine::mpam {
 
-// What both kinds have: a control register, a filter, and the time from which they are ready.
+// Common part of both kinds of monitors: a control register, a filter, and the time from which they are
+// ready.
 class monitor {
 public:
     [[nodiscard]] std::uint32_t control() const { return control_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the memory-system components of Arm's MPAM offer, as plain values: the keys of a platform file's
-// `mpam` with numbers in base units. machine/settings.h has them, machine/mpam/check.h checks them.
+// `mpam` with numbers in base units. They are part of machine/settings.h; machine/mpam/check.h checks them.
 #pragma once
 
 #include <cstdint>

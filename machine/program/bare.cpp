@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See bare.h. The program's window begins at its lowest IPA: text and constants as they would lie on the
-// board, data, free memory, stack.
+// See bare.h. The program's window begins at its lowest IPA and contains, in this order: text and constants
+// as they would lie on the board, data, free memory, stack.
 #include "machine/program/bare.h"
 
 #include <algorithm>

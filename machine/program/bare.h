@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an instrumented program on a core without a hypervisor: the caller says which physical memory the
-// program has, what it is told, and reads what it did. An access to anything else ends the program with a
-// report; the rest of the machine goes on. Used for workloads alone and beside each other.
+// Runs an instrumented program on a core without a hypervisor. The caller defines the program's physical
+// memory and its arguments, and reads the results. An access to anything else ends the program with a report;
+// the rest of the machine continues. Used for workloads alone and next to each other.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,10 @@ namespace bulkhead::machine {
 class bare_program final : fault_handler {
 public:
     struct setup {
-        std::vector<mapping_run> memory;       // the program's; what is missing in it is nobody's
-        std::vector<std::string> arguments;    // of main, argv[0] included
-        byte_count stack{64 * 1024};           // the last of its memory
-        std::optional<space_settings> space{}; // its tables; nothing: translation costs nothing
+        std::vector<mapping_run> memory;       // the program's memory; accesses outside of it end the program
+        std::vector<std::string> arguments;    // arguments of main, including argv[0]
+        byte_count stack{64 * 1024};           // the last part of its memory
+        std::optional<space_settings> space{}; // its translation tables; nothing: translation takes no time
     };
     struct mark {
         std::uint32_t id;
@@ -28,19 +28,19 @@ public:
     };
     struct report {
         bool ended = false;
-        int status = 0;                     // what main returned
+        int status = 0;                     // return value of main
         std::uint64_t result = 0;           // machine_result(), or the status
         std::string output;                 // machine_write()
         std::vector<mark> marks;            // machine_mark()
-        std::optional<std::string> trouble; // why it was ended before its end
+        std::optional<std::string> trouble; // why it was ended early
     };
 
-    // Puts the program into its memory, refusing what does not fit. `file`, `memory` and `on` must outlive
+    // Loads the program into its memory; refuses what does not fit. `file`, `memory` and `on` must outlive
     // it.
     static result<std::unique_ptr<bare_program>> make(const image &file, const ram &memory, core &on,
                                                       setup wanted);
 
-    // Puts it on its core; it runs when the machine does, not before `begin`. Once.
+    // Puts the program on its core; it runs when the machine runs, not before `begin`. Call it once.
     void start(picoseconds begin = {});
 
     [[nodiscard]] const report &outcome() const { return report_; }
@@ -49,7 +49,7 @@ public:
     bare_program(const bare_program &) = delete;
     bare_program &operator=(const bare_program &) = delete;
 
-    // For the program's calls (machine/program/calls.h); never by others.
+    // Resolves the program's calls (machine/program/calls.h); not for other callers.
     static const void *symbol(std::string_view name);
 
 private:
@@ -76,7 +76,7 @@ private:
     execution execution_;
     std::unique_ptr<translated_program> translated_;
     std::byte *stack_top_ = nullptr;
-    std::uint64_t free_ipa_ = 0; // memory beside data and stack
+    std::uint64_t free_ipa_ = 0; // memory other than data and stack
     std::uint64_t free_end_ = 0;
     void *left_ = nullptr;
     std::optional<std::uint64_t> value_;

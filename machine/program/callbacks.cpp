@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime behind the compiler's callbacks: every load and store of instrumented code calls one of these
-// before it is made. The page is checked first, then the core is told, which may switch to other fibers and
-// return much later. Atomics are performed here. Nothing here may run on AddressSanitizer's account, and
-// nothing here may keep state of its own.
+// The runtime behind the compiler's callbacks: instrumented code calls one of these functions before each
+// load and store. The page is checked first, then the core is called, which may switch to other fibers and
+// return much later. Atomics are performed here. This code must not be instrumented by AddressSanitizer and
+// must not keep state of its own.
 #include <cstring>
 #include <type_traits>
 

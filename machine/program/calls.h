@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an instrumented program that runs bare (machine/program/bare.h) may ask of the machine: its console,
- * its memory, the simulated time. Included by the program; the loader binds the calls. They cost no simulated
- * time.
+ * Calls that an instrumented program running bare (machine/program/bare.h) may make to the machine: its
+ * console, its memory, the simulated time. The program includes this header; the loader binds the calls. They
+ * take no simulated time.
  */
 #ifndef BULKHEAD_MACHINE_PROGRAM_CALLS_H
 #define BULKHEAD_MACHINE_PROGRAM_CALLS_H
@@ -16,16 +16,16 @@ extern "C" {
 /* Appends to the text that the run reports. */
 void machine_write(const char *text, uint64_t bytes);
 
-/* Notes an event of the program's own numbering with the core's clock. */
+/* Records an event with the core's clock; the program chooses the number. */
 void machine_mark(uint32_t id);
 
-/* The core's clock. */
+/* The core's clock in picoseconds. */
 uint64_t machine_clock_ps(void);
 
-/* Memory of the program's own, beside its data and its stack. */
+/* The program's memory that is neither data nor stack; its size goes to *bytes. */
 void *machine_memory(uint64_t *bytes);
 
-/* The program's result, if it is more than main returns. */
+/* Sets the program's result, if it is more than main's return value. */
 void machine_result(uint64_t value);
 
 /* Ends the program as if main had returned `status`. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses of programs that fail without a callback before them. The signal handler does nothing but send the
-// program, on its own stack, to a function that asks the execution's fault_handler and tries again; a handler
-// itself must never switch fibers. What is not a program's is left to whoever handled the signal before.
+// Faulting accesses of programs that made no callback before. The signal handler only redirects the program,
+// on its own stack, to a function that calls the execution's fault_handler and repeats the access; a signal
+// handler itself must never switch fibers. Faults outside of programs go to the previous signal handler.
 #include <array>
 #include <csignal>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See image.h: the parser. It reads the file through one checked door (`at`), takes what it needs, and
-// refuses what it does not know.
+// See image.h: the parser. All reads of the file go through one checked function (`at`); unknown contents are
+// refused.
 #include "machine/program/image.h"
 #include "machine/program/text.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instrumented programs as files (cmake/instrumented.cmake) and as loaded: a file is parsed once and placed
-// into any number of windows, each with its own globals. Files come from the user, so nothing in them is
-// believed: a bad one is refused with the reason. Used by whoever runs programs, bare or hosted.
+// into any number of windows, each with its own globals. Files come from the user, so everything in them is
+// checked; a bad file is refused with the reason. Used by all code that runs programs, bare or hosted.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace bulkhead::machine {
 
-// Addresses that the linker script (instrumented.ld) and the loader agree on: text, constants and GOT between
-// the two, the window's first IPA at link_window.
+// Addresses that the linker script (instrumented.ld) and the loader share: text, constants and GOT lie
+// between the two; link_window is the window's first IPA.
 inline constexpr std::uint64_t link_low = 0x10000000;
 inline constexpr std::uint64_t link_window = 0x11000000;
 
@@ -23,17 +23,18 @@ public:
     static result<image> parse(std::vector<std::byte> file);
     static result<image> read(const std::string &path);
 
-    // What a window needs below itself.
+    // Size of the annex below that a window needs.
     [[nodiscard]] static constexpr byte_count below() { return {link_window - link_low}; }
-    // Data and zeroed data, from the window's first IPA; text and constants count as lying right before them.
+    // Data and zeroed data begin at the window's first IPA; text and constants count as lying directly before
+    // them.
     [[nodiscard]] std::uint64_t data_offset() const { return data_.address - link_window; }
     [[nodiscard]] byte_count data_bytes() const { return {data_.bytes}; }
     [[nodiscard]] byte_count text_bytes() const { return {text_bytes_}; }
     [[nodiscard]] const text_blocks &blocks() const { return blocks_; }
 
-    // Of any symbol with a name, also those not exported; the link address.
+    // Link address of any named symbol, exported or not.
     [[nodiscard]] std::optional<std::uint64_t> symbol(std::string_view name) const;
-    // "function+0x12" for people; empty if unknown.
+    // "function+0x12", for messages; empty if unknown.
     [[nodiscard]] std::string describe(std::uint64_t link_address) const;
 
 private:
@@ -48,7 +49,7 @@ private:
     struct relocation {
         std::uint64_t address = 0;
         std::uint64_t addend = 0;
-        std::string symbol; // empty: relative to where the image is
+        std::string symbol; // empty: relative to the address of the image
     };
     struct name {
         std::uint64_t address = 0;
@@ -62,22 +63,24 @@ private:
     segment data_;
     std::uint64_t text_bytes_ = 0;
     text_blocks blocks_;
-    std::uint64_t missing_ = 0;              // link address of the blocks' words
-    std::optional<std::uint64_t> text_room_; // link address of a place for the text among the data
+    std::uint64_t missing_ = 0;              // link address of the words of the blocks
+    std::optional<std::uint64_t> text_room_; // link address of the place in the data that is reserved for the
+                                             // text
     std::uint64_t entry_ = 0;
     std::vector<relocation> relocations_;
     std::vector<name> names_; // by address
 };
 
-// What an image's undefined symbols mean; nullptr: no such symbol. runtime_symbol (symbols.h) is the usual
+// Addresses of an image's undefined symbols; nullptr: no such symbol. runtime_symbol (symbols.h) is the usual
 // one.
 using symbol_table = const void *(*)(std::string_view name);
 
-// An image in a window. Text and linkage are in the annex below; the data are in `data()` until someone
-// copies them to where the window's map says they are.
+// An image in a window. Text and linkage are in the annex below; the data are in `data()` until they are
+// copied to the addresses that the window's map gives.
 class instance {
 public:
-    // The window must have image::below() below it and outlive the instance. `file` too. One image a window.
+    // The window must have image::below() below it. Window and `file` must outlive the instance. One image
+    // per window.
     static result<instance> place(const image &file, window &space, symbol_table symbols);
 
     [[nodiscard]] const image &file() const { return *file_; }
@@ -86,16 +89,16 @@ public:
     // Host addresses.
     [[nodiscard]] const void *entry() const { return at(file_->entry_); }
     [[nodiscard]] const void *symbol(std::string_view name) const; // nullptr: unknown
-    // What cores fetch; null: the image says nothing of it, or it lies nowhere.
+    // The text that cores fetch; null: the image has no description of it, or it is not in memory.
     [[nodiscard]] const std::shared_ptr<program_text> &text() const { return text_; }
     [[nodiscard]] bool has_text(std::uint64_t host_address) const;
     [[nodiscard]] std::string describe(std::uint64_t host_address) const;
 
-    // The IPA of the data, and their bytes with this window's addresses in them; what is missing to
-    // image::data_bytes() is zero.
+    // The IPA of the data, and their bytes, relocated for this window; the rest up to image::data_bytes() is
+    // zero.
     [[nodiscard]] std::uint64_t data_ipa() const;
     [[nodiscard]] std::span<const std::byte> data() const { return data_; }
-    // Copies data and zeros through the window's map; refused if it lacks a page.
+    // Copies data and zeros through the window's map; refuses if a page is not mapped.
     [[nodiscard]] std::optional<refusal> load_data() const;
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See image.h: placing an image. Text and constants are copied per window: their linkage holds its addresses.
+// See image.h: placing an image. Text and constants are copied for each window, because their linkage
+// contains its addresses.
 #include "machine/program/image.h"
 #include "machine/program/text.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instrumented program's access is checked against: one entry per page of a window, read by every
-// callback. An entry is a frame's physical address and, in its low bits, what is not allowed and whether the
-// access may go the fast way, so that one test per access decides.
+// The entries that an instrumented program's accesses are checked against: one per page of a window, read by
+// every callback. An entry is a frame's physical address and, in its low bits, the forbidden kinds of access
+// and whether the fast path may be used, so that one test per access decides.
 #pragma once
 
 #include "machine/program/ram.h"
@@ -12,11 +12,11 @@ using page_entry = std::uint64_t;
 
 namespace page {
 
-inline constexpr page_entry no_read = 1;    // nothing is mapped here
-inline constexpr page_entry no_write = 2;   // nothing, or not for writing
-inline constexpr page_entry free = 4;       // the host's memory, not simulated: allowed, and costs no time
-inline constexpr page_entry past = 8;       // no cache may serve it
-inline constexpr page_entry fast_read = 16; // at once, to the frame
+inline constexpr page_entry no_read = 1;    // not mapped
+inline constexpr page_entry no_write = 2;   // not mapped, or not writable
+inline constexpr page_entry free = 4;       // host memory that is not simulated: allowed, and takes no time
+inline constexpr page_entry past = 8;       // uncached
+inline constexpr page_entry fast_read = 16; // reads may go directly to the frame
 inline constexpr page_entry fast_write = 32;
 inline constexpr page_entry fast = fast_read | fast_write;
 inline constexpr page_entry flags = page_bytes - 1;
@@ -30,7 +30,7 @@ inline constexpr page_entry nothing = no_read | no_write;
 {
     return {entry & ~flags};
 }
-// The same with the fast ways that its other flags leave.
+// The entry with the fast flags that its other flags allow.
 [[nodiscard]] constexpr page_entry with_fast(page_entry entry)
 {
     const bool slow = (entry & (no_read | free | past)) != 0;

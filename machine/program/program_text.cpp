@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks a line has, and which cores must fetch them; see the header.
+// Which blocks are in a line, and which cores must fetch them; see the header.
 #include "machine/program/program_text.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of an instrumented program as its core fetches it: basic block after basic block, each as long as
-// the target's instructions are that it stands for (the host's are others, and more). Each block has a word
-// with a bit for each core that must fetch it before it executes; the code itself looks at the word
-// (scripts/instrument/fetches.py), so that what stays in L1I costs nothing. An image knows its blocks, an
-// instance has the words.
+// The text of an instrumented program as its core fetches it: a sequence of basic blocks, each as long as the
+// target's instructions that it stands for (the host's instructions differ and are more). Each block has a
+// word with a bit for each core that must fetch it before executing it. The code itself tests the word
+// (scripts/instrument/fetches.py), so that code that stays in L1I costs nothing. An image has the blocks, an
+// instance the words.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace bulkhead::machine {
 
-// Where blocks are, by their instructions.
+// Offsets of blocks, from their numbers of instructions.
 class text_blocks {
 public:
     static constexpr std::uint64_t instruction_bytes = 4;
@@ -31,13 +31,13 @@ public:
     [[nodiscard]] std::size_t block_at(std::uint64_t offset) const;
 
 private:
-    std::vector<std::uint64_t> begins_{0}; // and where the last one ends
+    std::vector<std::uint64_t> begins_{0}; // ends with the end of the last block
 };
 
 class program_text final : public fetched_text {
 public:
-    // `missing`: a word for each block, of the program's linkage; it must outlive the text's use. `first`:
-    // address of the first block in the window, a whole page.
+    // `missing`: a word for each block, in the program's linkage; must outlive the use of the text. `first`:
+    // address of the first block in the window, page-aligned.
     program_text(const text_blocks &blocks, std::uint16_t *missing, std::uint64_t first)
         : blocks_(blocks), missing_(missing), first_(first)
     {
@@ -45,8 +45,8 @@ public:
 
     void left(std::uint64_t core_bit, std::uint64_t offset, std::uint64_t bytes) override;
 
-    // A core is about to execute the block of this word: which part of the text it is, and that the core has
-    // it from now on.
+    // A core is about to execute the block of this word: returns its part of the text, and marks the block as
+    // fetched by the core.
     struct part {
         std::uint64_t begin;
         std::uint64_t end;

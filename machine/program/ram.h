@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of simulated physical memory: one memory file, which windows map piece by piece and which the
-// machine itself (DMA, walks of translation tables, loaders) reads and writes through a mapping of its own.
-// It knows neither times nor owners.
+// The bytes of simulated physical memory: one memory file, which windows map piece by piece, and which the
+// machine itself (DMA, walks of translation tables, loaders) accesses through its own mapping. It knows
+// neither times nor owners.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,17 @@ struct memory_range {
 class ram {
 public:
     // Refuses ranges that are empty, overlap, or are not whole pages. Memory is zero until it is written, and
-    // costs nothing until then.
+    // uses no host memory until then.
     static result<ram> make(std::span<const memory_range> ranges);
 
     ram(ram &&other) noexcept;
     ram &operator=(ram &&other) noexcept;
     ~ram();
 
-    // Where the machine itself finds the bytes of a range; empty if not all of it is memory.
+    // The machine's own mapping of a range; empty if part of it is not memory.
     [[nodiscard]] std::span<std::byte> bytes(phys_addr first, byte_count count) const;
 
-    // Where in the file a range is; `absent` if not all of it is memory of one piece.
+    // Offset of a range in the file; `absent` if it is not completely in one piece of memory.
     static constexpr std::uint64_t absent = ~std::uint64_t{0};
     [[nodiscard]] std::uint64_t offset_of(phys_addr first, byte_count count) const;
     [[nodiscard]] int file() const { return file_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names behind which instrumented code finds the runtime, as lists that callbacks.cpp defines from and
-// symbols.cpp tells the loader of. Nobody else includes it.
+// The names of the runtime's functions that instrumented code calls, as lists: callbacks.cpp defines the
+// functions and symbols.cpp passes them to the loader. No other file includes it.
 #pragma once
 
 #include <cstddef>
@@ -66,8 +66,9 @@ void *machine_memmove(void *to, const void *from, std::size_t bytes);
 void *machine_memset(void *to, int value, std::size_t bytes);
 int machine_memcmp(const void *left, const void *right, std::size_t bytes);
 
-// program_entry/: what a basic block calls when the budget is spent; it keeps all registers.
+// program_entry/: called by a basic block when the budget is spent; preserves all registers.
 void machine_program_spent();
-// The same for what it calls when it must be fetched, with the address of its word in r10.
+// Called by a basic block that must be fetched, with the address of its word in r10; also preserves all
+// registers.
 void machine_program_fetch();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentences from words and numbers, for reasons and reports of machine/program/.
+// Builds messages from words and numbers, for machine/program/.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiled program's address space on its core's MMU, behind the runtime's callbacks: accesses to pages
-// that the first-level TLB has go the fast way, all others are looked up or walked for, with their time.
-// machine/program/bare.h has one, if the program is translated.
+// A compiled program's address space on its core's MMU, behind the runtime's callbacks: accesses to pages in
+// the first-level TLB take the fast path; all others are looked up or walked for, with their time.
+// machine/program/bare.h has one if the program is translated.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ public:
     static result<std::unique_ptr<translated_program>> make(address_space tables, const window &space,
                                                             core &on);
 
-    // What runs there is translated from now on.
+    // The execution uses this translation from now on.
     void enter(execution &what) { what.see(space_, *this, fast_.view()); }
 
     bool translate(std::uint64_t address, std::uint64_t ipa, access_kind kind, std::uint64_t code) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See window.h. Entries are changed first and the host's mapping follows them, so that one function knows how
-// pages become pieces.
+// See window.h. Entries are changed first and the host's mapping after them, so that only one function
+// computes host mappings from pages.
 #include "machine/program/window.h"
 #include "machine/program/text.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives the channel by its registers, as software would that needs no time; see the header.
+// Drives the channel through its registers, as software that takes no time; see the header.
 #include "machine/python/dma_load.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A DMA engine as a load of its own: one channel that copies chunk after chunk between given places, beside
-// whatever runs on the cores. Made by the bindings from a JSON object; it moves no bytes, only the traffic.
+// A DMA engine as a load generator: one channel that copies chunk after chunk between given addresses while
+// programs run on the cores. Made by the bindings from a JSON object; it causes the traffic but copies no
+// contents.
 #pragma once
 
 #include <array>
@@ -19,17 +20,17 @@ namespace bulkhead::machine {
 
 class dma_load {
 public:
-    // The object: master (name of its port), from[] and to[] (addresses where chunks begin, as many of the
-    // one as of the other; they are used in turn), chunk_bytes, chunks (0: without end), gap_ps (between a
-    // chunk's interrupt and the next one's start), start_at_ps, owner, and of the channel coherent, start_ps,
-    // finish_ps, line_ps. Refuses what is missing or cannot be. `done`: is called when all chunks are copied.
+    // The object: master (name of its port), from[] and to[] (start addresses of chunks, as many of one as of
+    // the other; used in turn), chunk_bytes, chunks (0: endless), gap_ps (from a chunk's interrupt to the
+    // next one's start), start_at_ps, owner, and for the channel coherent, start_ps, finish_ps, line_ps.
+    // Refuses missing keys and impossible values. `done` is called when all chunks are copied.
     static result<std::unique_ptr<dma_load>> make(simulated_machine &machine, const std::string &text,
                                                   std::function<void()> done);
 
     [[nodiscard]] bool endless() const { return wanted_.chunks == 0; }
 
-    // master, chunks, bytes, busy_ps (from a start to the interrupt, of all chunks), longest_ps, first_ps and
-    // last_ps (start of the first and interrupt of the last one).
+    // master, chunks, bytes, busy_ps (from start to interrupt, sum of all chunks), longest_ps, first_ps and
+    // last_ps (start of the first chunk and interrupt of the last one).
     [[nodiscard]] nlohmann::json report() const;
 
 private:
@@ -53,10 +54,10 @@ private:
     engine &timeline_;
     settings wanted_;
     std::function<void()> done_;
-    std::array<std::byte, 256> bytes_{}; // what all lines hold
+    std::array<std::byte, 256> bytes_{}; // contents of all lines
     devices::zdma_channel channel_;
     picoseconds started_{};
-    std::uint64_t copied_ = 0; // chunks
+    std::uint64_t copied_ = 0; // number of chunks
     picoseconds busy_{};
     picoseconds longest_{};
     picoseconds first_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests go in one by one, each when its time has come; see the header.
+// Submits requests one by one, each at its time; see the header.
 #include "machine/python/dram_requests.h"
 
 #include <algorithm>

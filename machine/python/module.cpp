@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module: one machine made of settings, front ends on its cores, a run, what it counted. Settings,
-// walks and results cross as JSON texts, so that the same text makes the same run from any process. Python is
-// never called while the machine runs.
+// The Python module: one machine made from settings, front ends on its cores, a run, its counts. Settings,
+// walks and results are passed as JSON texts, so that the same text makes the same run in any process. Python
+// is never called while the machine runs.
 #include <algorithm>
 #include <array>
 #include <memory>

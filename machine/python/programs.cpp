@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of programs; see the header.
+// Builds the reports of programs; see the header.
 #include "machine/python/programs.h"
 
 namespace bulkhead::machine {

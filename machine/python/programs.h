@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs on a core until it ends or somebody has seen enough: an instrumented program or a recorded one.
-// The module starts them and asks what became of them; both answer alike.
+// A program on a core, compiled (instrumented) or recorded, that runs until it ends or the run is over. The
+// module starts programs and reads their reports, which have the same form for both kinds.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@ public:
 
     [[nodiscard]] std::uint32_t core() const { return core_; }
 
-    // It has ended, or nobody waits for its end.
+    // True if the program has ended, or is endless.
     [[nodiscard]] bool done() const;
 
-    // core, ended, status, output, marks (number and time: 1 an iteration begins, 2 it ends), trouble.
+    // core, ended, status, output, marks (number and time: 1: begin of an iteration, 2: its end), trouble.
     [[nodiscard]] nlohmann::json report() const;
 
 private:
     std::uint32_t core_;
     bool endless_;
-    std::unique_ptr<image> file_; // of the compiled program, which it must outlive
+    std::unique_ptr<image> file_; // file of the compiled program, which must outlive the program
     std::unique_ptr<bare_program> compiled_;
     std::unique_ptr<trace::recorded> recorded_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what limits cores; see the header. The JSON library speaks in exceptions; they end here.
+// Reads budgets and regulators; see the header. The JSON library throws exceptions, which are caught here.
 #include "machine/python/regulation_json.h"
 
 #include <algorithm>

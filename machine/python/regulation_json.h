@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budgets and regulators (machine/regulation/) from the JSON object by which Python asks for them, and what
-// became of them. Called by the bindings; it checks names and types, not what the values mean.
+// Budgets and regulators (machine/regulation/) from the JSON object that Python passes, and their results.
+// Called by the bindings; it checks names and types, not values.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace bulkhead::machine {
 
-// Refuses text that is no such object, naming the key.
+// Refuses text that is not such an object and names the key.
 result<regulation::settings> regulation_from_json(const std::string &text);
 
-// budgets[] (core, what was counted, interrupts), regulator, intervals (columns of the time series). `now`:
-// up to which the machine ran.
+// budgets[] (core, counts, interrupts), regulator, intervals (columns of the time series). `now`: time up to
+// which the machine ran.
 nlohmann::json regulation_results(const regulation::driver &of, picoseconds now);
 
 } // namespace bulkhead::machine

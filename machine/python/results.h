@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine counted, as one JSON object: the answer of a run to Python. It reads, and changes nothing.
+// The counts of a machine as one JSON object, which is a run's answer to Python. It only reads.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace bulkhead::machine {
 // `at`: the time up to which the machine ran.
 nlohmann::json results_of(simulated_machine &from, picoseconds at);
 
-// How many lines of each owner of memory are in each shared level now.
+// Number of lines of each owner of memory in each shared level now.
 nlohmann::json lines_held(simulated_machine &from);
 
 } // namespace bulkhead::machine

@@ -9,10 +9,10 @@
 
 namespace bulkhead::machine {
 
-// Throws std::exception with the reason, as the JSON library does: who reads JSON catches it.
+// Throws std::exception with the reason, as the JSON library does: the code that reads JSON catches it.
 space_settings space_from(const nlohmann::json &value);
 
-// Nothing of an empty text.
+// Returns nothing for an empty text.
 result<std::optional<space_settings>> space_from_text(const std::string &text);
 
 } // namespace bulkhead::machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the description of a walk; see the header. The JSON library speaks in exceptions; they end here.
+// Reads the description of a walk; see the header. The JSON library throws exceptions, which are caught here.
 #include "machine/python/walk_json.h"
 
 #include <array>

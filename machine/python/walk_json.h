@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A walk (machine/generator.h) from the JSON object by which Python asks for it. Called by the bindings; it
-// checks names and types, not what the values mean.
+// A walk (machine/generator.h) from the JSON object that Python passes. Called by the bindings; it checks
+// names and types, not values.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace bulkhead::machine {
 
-// Refuses text that is no such object, naming the key.
+// Refuses text that is not such an object and names the key.
 result<walk_settings> walk_from_json(const std::string &text);
 
 } // namespace bulkhead::machine

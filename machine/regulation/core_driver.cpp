@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops the counters, asks, and does as the answer says; see the header.
+// Stops the counters, calls the budget's functions, and executes their answer; see the header.
 #include "machine/regulation/core_driver.h"
 
 #include <algorithm>

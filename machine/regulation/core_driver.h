@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The budget of one simulated core: takes overflow, period and message interrupts as
-// hypervisor/time/bandwidth.c does at EL2, and calls the same functions of core/. What runs on the core is
-// stopped between two instructions, pays for the interrupt, and goes on or waits until its period ends.
+// hypervisor/time/bandwidth.c does at EL2, and calls the same functions of core/. The software on the core is
+// stopped between two instructions, the interrupt's cost is added, and it goes on or waits until its period
+// ends.
 #pragma once
 
 #include <array>
@@ -20,34 +21,35 @@ namespace bulkhead::machine::regulation {
 
 class core_driver {
 public:
-    // What all drivers of a machine have in common.
+    // Settings and parts that all drivers of a machine share.
     struct surroundings {
         engine &timeline;
         const interrupt_cost &cost;
         picoseconds latency; // from an overflow, a timer's expiry or another core's request to the handler
         picoseconds start;   // of the first period
-        // Tells the others that there are budgets: an interrupt that arrives at that time.
+        // Tells the other drivers that budgets were published: an interrupt that arrives at that time.
         std::function<void(const core_driver &, picoseconds)> published;
     };
-    // A good budget (driver.h), outside of a run. `shared`: of a regulated core, else null.
+    // The budget must be valid (driver.h). Call it outside of a run. `shared`: for a regulated core, else
+    // null.
     core_driver(core &own, const core_budget &wanted, shared_regulator *shared, const surroundings &around);
     core_driver(const core_driver &) = delete;
     core_driver &operator=(const core_driver &) = delete;
 
-    // Budgets were published: an interrupt at `when`.
+    // Budgets were published: an interrupt arrives at `when`.
     void tell(picoseconds when);
 
     [[nodiscard]] core &own() const { return own_; }
     [[nodiscard]] bool is_regulated() const { return shared_ != nullptr; }
     [[nodiscard]] const reservation &state() const { return budget_.reservation; }
-    // Events so far, those of the present period included.
+    // Events so far, including those of the present period.
     [[nodiscard]] std::uint64_t used() const;
-    // Of the interrupts that it took.
+    // Counts of the interrupts that the core took.
     struct interrupts {
         std::uint64_t overflows = 0;
         std::uint64_t periods = 0;
         std::uint64_t messages = 0;
-        std::uint64_t time_ps = 0; // that they took
+        std::uint64_t time_ps = 0; // time that they took
     };
     [[nodiscard]] const interrupts &taken() const { return taken_; }
 
@@ -77,7 +79,7 @@ private:
     std::vector<std::unique_ptr<event_unit>> counters_;
     bool runs_ = true;
     bool attending_ = false;
-    // When the interrupts that are raised arrive; never: none is.
+    // Arrival times of the raised interrupts; never: not raised.
     picoseconds overflow_at_ = engine::never;
     picoseconds period_at_ = engine::never;
     picoseconds message_at_ = engine::never;

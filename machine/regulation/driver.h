@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Budgets and regulators on the cores of a machine without a hypervisor: programs, traces and generators run
-// under the same policy (core/) as VCPUs do at EL2. Whoever runs the machine makes one and keeps it as long
-// as the machine runs.
+// under the same policy (core/) as VCPUs do at EL2. The code that runs the machine makes one and keeps it as
+// long as the machine runs.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ namespace bulkhead::machine::regulation {
 
 class driver {
 public:
-    // From `start` on, outside of a run. Refuses impossible settings, naming what is wrong.
+    // Budgets apply from `start` on. Call it outside of a run. Refuses impossible settings and says what is
+    // wrong.
     static result<std::unique_ptr<driver>> make(simulated_machine &of, const settings &wanted,
                                                 picoseconds start);
     driver(const driver &) = delete;
@@ -24,8 +25,9 @@ public:
     ~driver() = default;
 
     [[nodiscard]] const std::vector<std::unique_ptr<core_driver>> &cores() const { return cores_; }
-    [[nodiscard]] const shared_regulator *shared() const { return shared_.get(); } // null: none
-    [[nodiscard]] const recorder *series() const { return series_.get(); }         // null: none
+    // null: no feedback regulator
+    [[nodiscard]] const shared_regulator *shared() const { return shared_.get(); }
+    [[nodiscard]] const recorder *series() const { return series_.get(); } // null: no time series
     [[nodiscard]] picoseconds start() const { return start_; }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event counter of one core as the hardware has it: 32 bits, an overflow interrupt, stopped or counting.
-// The driver of a core's budget (core_driver.h) preloads and reads it as EL2 does with PMEVCNTR<n>_EL0.
+// An event counter of one core as in hardware: 32 bits, with an overflow interrupt, counting or stopped. The
+// driver of a core's budget (core_driver.h) preloads and reads it as EL2 does with PMEVCNTR<n>_EL0.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@ namespace bulkhead::machine::regulation {
 
 class event_unit {
 public:
-    static constexpr std::uint32_t bits = 32; // of a Cortex-A53: PMUv3 without long counters
+    static constexpr std::uint32_t bits = 32; // as on a Cortex-A53: PMUv3 without long counters
 
     event_unit(core &counted, core_event which, std::function<void()> overflow)
         : counted_(counted), which_(which), overflow_(std::move(overflow))
     {
     }
 
-    // Counts from this value on. The overflow comes within the access that causes it.
+    // Counts from this value on. `overflow` is called during the access that causes the overflow.
     void start(std::uint64_t value)
     {
         value_ = value;
@@ -28,7 +28,7 @@ public:
         counted_.watch(which_, begin_ + range - value, overflow_);
     }
 
-    // Its value, which stays.
+    // Stops counting; returns the value, which is kept.
     std::uint64_t stop()
     {
         if (counting_) {
@@ -39,7 +39,7 @@ public:
         return value_;
     }
 
-    // Events since it was started; none while it is stopped.
+    // Events since start(); 0 while it is stopped.
     [[nodiscard]] std::uint64_t counted() const { return counting_ ? counted_.count_of(which_) - begin_ : 0; }
 
 private:
@@ -49,7 +49,7 @@ private:
     core_event which_;
     std::function<void()> overflow_;
     std::uint64_t value_ = 0;
-    std::uint64_t begin_ = 0; // the core's count when it started
+    std::uint64_t begin_ = 0; // the core's count at start()
     bool counting_ = false;
 };
 

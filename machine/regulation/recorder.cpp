@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differences of what is counted, interval by interval; see the header.
+// Differences of counts, interval by interval; see the header.
 #include "machine/regulation/recorder.h"
 
 namespace bulkhead::machine::regulation {

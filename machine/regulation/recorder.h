@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time series of a run: at the end of each interval what each core caused, what it was allowed, how long
-// it was stopped, and how busy the memory was. It looks from outside, at no cost to what is simulated.
+// The time series of a run: at the end of each interval, the traffic of each core, its limit, how long it was
+// throttled, and how busy the memory was. It reads from outside and costs no simulated time.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace bulkhead::machine::regulation {
 
-// Of one core in one interval.
+// Sample of one core in one interval.
 struct core_sample {
-    std::uint64_t lines = 0; // that it read from or wrote to the interconnect
-    std::uint64_t limit = 0; // of its budget, RESERVATION_UNLIMITED without one
-    std::uint64_t used = 0;  // of that budget; 0 without one
+    std::uint64_t lines = 0; // lines that it read from or wrote to the interconnect
+    std::uint64_t limit = 0; // limit of its budget; RESERVATION_UNLIMITED without one
+    std::uint64_t used = 0;  // part of the budget that it used; 0 without one
     std::uint64_t throttled_ps = 0;
 };
 
@@ -29,10 +29,10 @@ struct interval_sample {
 
 class recorder {
 public:
-    // `look`: fills in limit, and used and throttled_ps as counted since the beginning, of a core.
+    // `look`: returns a core's limit, and used and throttled_ps as counted since the beginning.
     using looker = std::function<core_sample(core_id, picoseconds)>;
 
-    // Intervals of `length` from `start` on. Outside of a run.
+    // Records intervals of `length` from `start` on. Call it outside of a run.
     recorder(simulated_machine &of, picoseconds start, picoseconds length, looker look);
     recorder(const recorder &) = delete;
     recorder &operator=(const recorder &) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load of the memory for the regulator; see the header.
+// Measures the load of the memory for the regulator; see the header.
 #include "machine/regulation/shared_regulator.h"
 
 namespace bulkhead::machine::regulation {

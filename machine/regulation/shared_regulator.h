@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What regulated cores share: the regulator and their exchange (core/), and the memory controller's counters
-// that say how loaded it was. The core that completes an interval calls it (core_driver.h).
+// The state that regulated cores share: the regulator, their exchange (core/), and the memory controller's
+// counters, which give its load. The core that completes an interval calls it (core_driver.h).
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace bulkhead::machine::regulation {
 
 class shared_regulator {
 public:
-    // Good parameters (regulator_check()); `line_bytes`: of an event of the traffic. Interval 0 begins at
-    // `start`.
+    // The parameters must be valid (regulator_check()). `line_bytes`: bytes of one traffic event. Interval 0
+    // begins at `start`.
     shared_regulator(memory_system &memory, const regulator_parameters &wanted, std::uint64_t line_bytes,
                      picoseconds start);
     shared_regulator(const shared_regulator &) = delete;
@@ -24,7 +24,7 @@ public:
     [[nodiscard]] regulator_exchange &exchange() { return exchange_; }
     [[nodiscard]] const ::regulator &state() const { return regulator_; }
 
-    // Completes a sample with what the controller counted, and has the budgets published.
+    // Completes a sample with the controller's counts, and publishes new budgets.
     void step(regulated_core &last, regulator_sample sample, picoseconds now);
 
 private:
@@ -33,7 +33,7 @@ private:
     regulator_exchange exchange_{};
     utilization_meter meter_;
     std::uint64_t line_bytes_;
-    std::uint64_t bytes_ = 0; // moved until the last sample
+    std::uint64_t bytes_ = 0; // bytes moved up to the last sample
     picoseconds sampled_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From standard input to standard output; see the header.
+// Reads the request from standard input and writes the answer to standard output; see the header.
 #include "machine/request/request.h"
 
 #include <csignal>

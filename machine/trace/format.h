@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recorded trace consists of, in memory and in the file (docs/traces.md has the layout in words).
-// Writer and reader include this; nothing else may know the numbers. All integers in the file are
-// little-endian.
+// The format of a recorded trace, in memory and in the file (docs/traces.md describes the layout). Writer and
+// reader include this; no other code may use the numbers. All integers in the file are little-endian.
 #pragma once
 
 #include <array>
@@ -15,8 +14,8 @@
 
 namespace bulkhead::machine::trace {
 
-// One data access. `instructions` counts from the instruction of the record before to this one's: 0 if both
-// are one instruction's, 1 if it is the next instruction. Addresses are virtual.
+// One data access. `instructions` counts from the instruction of the previous record to this one's: 0 if both
+// belong to one instruction, 1 if it is the next instruction. Addresses are virtual.
 struct record {
     std::uint64_t address = 0;
     std::uint64_t instructions = 0;
@@ -25,7 +24,7 @@ struct record {
     auto operator<=>(const record &) const = default;
 };
 
-// Of a whole trace. `instructions` includes those after the last access.
+// Totals of a whole trace. `instructions` includes those after the last access.
 struct totals {
     std::uint64_t records = 0;
     std::uint64_t instructions = 0;
@@ -38,14 +37,15 @@ inline constexpr std::array<char, 8> magic{'B', 'H', 'T', 'R', 'A', 'C', 'E', '\
 inline constexpr std::uint32_t version = 1;
 inline constexpr std::uint32_t block_tag = 0x314B4C42; // "BLK1"
 inline constexpr std::uint32_t end_tag = 0x31444E45;   // "END1"
-inline constexpr std::size_t header_bytes = 16;        // before the description; a CRC follows it
+inline constexpr std::size_t header_bytes = 16;        // before the description; a CRC follows the
+                                                       // description
 inline constexpr std::size_t block_header_bytes = 20;
 inline constexpr std::size_t end_bytes = 44;
 inline constexpr std::size_t crc_bytes = 4;
 inline constexpr std::size_t most_description_bytes = 65536;
 inline constexpr std::size_t block_records = 65536;
 inline constexpr std::uint8_t most_size_log2 = 6;
-inline constexpr std::uint64_t inline_gaps = 15; // gaps below it are in the first byte of a record
+inline constexpr std::uint64_t inline_gaps = 15; // smaller gaps are stored in the first byte of a record
 inline constexpr std::size_t most_record_bytes = 1 + 10 + 10;
 
 using bytes = std::vector<std::uint8_t>;
@@ -55,10 +55,10 @@ void append_u64(bytes &to, std::uint64_t value);
 [[nodiscard]] std::uint32_t read_u32(std::span<const std::uint8_t> from, std::size_t offset);
 [[nodiscard]] std::uint64_t read_u64(std::span<const std::uint8_t> from, std::size_t offset);
 
-// The records of a block, each relative to the one before; blocks stand alone.
+// Encodes the records of a block, each relative to the previous one; blocks are independent of each other.
 void encode(std::span<const record> records, bytes &to);
 
-// The reverse; refuses whatever encode() does not write.
+// The reverse; refuses data that encode() does not write.
 [[nodiscard]] result<std::vector<record>> decode(std::span<const std::uint8_t> from, std::size_t count);
 
 } // namespace bulkhead::machine::trace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace_info TRACE: reads a whole trace and prints in JSON what is in it; exit 1, with the reason, if it is
-// damaged. The tool calls it after a recording; people call it to look at one.
+// trace_info TRACE: reads a whole trace and prints its properties in JSON; exit 1, with the reason, if it is
+// damaged. The tool calls it after a recording; people call it to inspect a trace.
 #include <bit>
 #include <cstdio>
 #include <unordered_map>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the pages of a recorded program are in the memory of who replays it. A page gets a frame at its first
-// access, in the order in which the frames were given; so the frames may be of some colors only, as the
-// planner chose them. Who runs out of frames touches memory that it does not own: that is told, not done.
+// Maps the pages of a recorded program to the memory of the replaying program. A page gets a frame at its
+// first access, in the order in which the frames were given; so the frames may be of certain colors only, as
+// the planner chose them. If there are no frames left, the access is not made and the program ends with an
+// error.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that the file gives are bounded before memory is taken for them.
+// Sizes in the file are checked against limits before memory is allocated for them.
 #include "machine/trace/reader.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a trace from its file, block by block. Everything in the file is checked before it is used: a foreign
-// file, one that was cut off or one with a changed byte is refused with the reason, never believed in part.
+// Reads a trace from its file, block by block. Everything in the file is checked before it is used: a file of
+// another format, a truncated one, or one with a changed byte is refused with the reason.
 #pragma once
 
 #include <cstdio>
@@ -12,17 +12,17 @@ namespace bulkhead::machine::trace {
 
 class reader {
 public:
-    // Checks header and end, so that a trace without an end is refused before anything is replayed.
+    // Checks header and end, so that a trace without an end is refused before the replay begins.
     static result<reader> open(const std::string &path);
 
-    // The same of an open file, which becomes the reader's; `name` is for the reasons.
+    // The same for an open file, which the reader takes over; `name` is used in error messages.
     static result<reader> over(std::FILE *file, const std::string &name);
 
     [[nodiscard]] const std::string &description() const { return description_; }
     [[nodiscard]] const totals &all() const { return all_; }
 
-    // The records of the next block; none at the end. They are valid until the next call. Instructions after
-    // the last access: all() minus what was read.
+    // The records of the next block; empty at the end. They are valid until the next call. Number of
+    // instructions after the last access: all() minus those that were read.
     [[nodiscard]] result<std::span<const record>> next_block();
 
     // Starts again with the first block.

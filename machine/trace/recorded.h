@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded program on a core: its trace once, several times or without end, and when each replay began and
-// ended. Experiments put it where they could put a workload (machine/python). The file is read while the core
-// runs; what is wrong in it, or memory that it was not given, ends the program with the reason, no other.
+// A recorded program on a core: its trace replayed once, several times or endlessly, with the start and end
+// times of each replay. Experiments use it in place of a workload (machine/python). The file is read while
+// the core runs; errors in it, and accesses beyond the given memory, end only this program, with the reason.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class recorded {
 public:
     struct replay_time {
         picoseconds begin;
-        std::optional<picoseconds> end; // none: it is not done
+        std::optional<picoseconds> end; // nothing: it has not ended
     };
     struct report {
         bool ended = false;
@@ -28,14 +28,14 @@ public:
         std::optional<std::string> trouble; // why it ended early
     };
 
-    // `frames`: its memory, 4 KiB each; `replays`: 0 for without end; `space`: its tables, of which the first
-    // piece has the frames in order. Refuses a file that is no whole trace and one that
-    // would take no time. `on` must outlive it.
+    // `frames`: its memory, 4 KiB each; `replays`: 0 for endless; `space`: its tables; its first piece
+    // contains the frames in order. Refuses a file that is not a complete trace and one that would take no
+    // time. `on` must outlive it.
     static result<std::unique_ptr<recorded>> make(const std::string &path, std::vector<phys_addr> frames,
                                                   core &on, std::uint64_t replays,
                                                   std::optional<space_settings> space = std::nullopt);
 
-    // Puts it on its core; it runs when the machine does, not before `begin`. Once.
+    // Puts the program on its core; it runs when the machine runs, not before `begin`. Call it once.
     void start(picoseconds begin = {});
 
     [[nodiscard]] const report &outcome() const { return report_; }
@@ -49,12 +49,12 @@ private:
     }
     void run();
 
-    // Not on the fiber's stack: a run that ends before the program does not unwind it.
+    // Not on the fiber's stack: a run that ends before the program does not unwind that stack.
     reader from_;
     page_map pages_;
     core &on_;
     std::uint64_t replays_;
-    std::optional<translated_pages> translated_; // nothing: translation costs nothing
+    std::optional<translated_pages> translated_; // nothing: translation takes no time
     report report_;
 };
 

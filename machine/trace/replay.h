@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays a trace on a core of the machine: instructions and accesses in their order, at the core's speed. It
-// runs on the core's fiber; the calls return when the core may go on. It never looks at time.
+// Replays a trace on a core of the machine: instructions and accesses in order, at the core's speed. It runs
+// on the core's fiber; calls return when the core may go on. It does not use the time.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace bulkhead::machine::trace {
 
-// What a core offers to what runs on it; machine/core.h has it, and tests have one that takes notes.
+// The functions of a core that a replay needs; machine/core.h has them, and tests use a class that records
+// the calls.
 template <class Core>
 concept replays = requires(Core &core, std::uint64_t count, phys_addr address, std::uint32_t bytes)
 {
@@ -20,8 +21,8 @@ concept replays = requires(Core &core, std::uint64_t count, phys_addr address, s
     core.access(address, bytes, access_kind::read);
 };
 
-// One access by what it covers: at most two pages, since no access is larger than one. `Pages`: page_map or
-// translated_pages.
+// Replays one access, split at page borders: at most two pages, since no access is larger than one. `Pages`:
+// page_map or translated_pages.
 template <replays Core, class Pages>
 [[nodiscard]] bool replay_access(const record &each, Pages &pages, Core &core)
 {
@@ -40,7 +41,7 @@ template <replays Core, class Pages>
     return true;
 }
 
-// So many at once: whatever the trace says, the machine can stop in time.
+// Maximum of instructions in one call, so that the machine can stop in time for any trace.
 inline constexpr std::uint64_t most_instructions = 1U << 20U;
 
 template <replays Core> void replay_instructions(std::uint64_t count, Core &core)
@@ -52,7 +53,7 @@ template <replays Core> void replay_instructions(std::uint64_t count, Core &core
     }
 }
 
-// The whole trace once. Nothing: all was replayed; else why it ended early.
+// Replays the whole trace once. Nothing: all was replayed; otherwise why it ended early.
 template <replays Core, class Pages> std::optional<refusal> replay(reader &from, Pages &pages, Core &core)
 {
     std::uint64_t done = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of a recorded program on its core's MMU: as page_map, a page gets the next frame at its first access,
-// as an operating system gives it, and a descriptor of its own in stage 1. Addresses are packed, 2 MiB by 2
-// MiB in the order of first accesses, so that a program of a large address space fits into tables of few
-// levels: each 2 MiB keep their table of the last level.
+// Pages of a recorded program on its core's MMU: as with page_map, a page gets the next frame at its first
+// access, as from an operating system, and its own descriptor in stage 1. Addresses are packed, 2 MiB by 2
+// MiB in the order of first accesses, so that a program with a large address space fits into tables of few
+// levels; each 2 MiB keep their last-level table.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,14 @@ namespace bulkhead::machine::trace {
 
 class translated_pages {
 public:
-    // The program has `frames` pages, which the space shows from `first` on.
+    // The program has `frames` pages, which the space maps from `first` on.
     translated_pages(std::unique_ptr<translated> space, std::uint64_t first, std::uint64_t frames)
         : space_(std::move(space)), first_(first), frames_(frames)
     {
     }
 
-    // Returns when the core knows it. Nothing: all frames are in use, or there is no room for tables.
+    // Returns when the core has the translation. Nothing: all frames are in use, or there is no room for
+    // tables.
     [[nodiscard]] std::optional<phys_addr> translate(std::uint64_t address, access_kind kind)
     {
         const std::uint64_t page = address / page_bytes;
@@ -65,8 +66,8 @@ private:
     std::unique_ptr<translated> space_;
     std::uint64_t first_;
     std::uint64_t frames_;
-    std::unordered_map<std::uint64_t, std::uint64_t> pages_;  // to packed addresses
-    std::unordered_map<std::uint64_t, std::uint64_t> blocks_; // to packed numbers
+    std::unordered_map<std::uint64_t, std::uint64_t> pages_;  // page number to packed address
+    std::unordered_map<std::uint64_t, std::uint64_t> blocks_; // block number to packed number
     std::uint64_t last_page_ = ~std::uint64_t{0};
     std::uint64_t last_packed_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compression is zstd's at a level that keeps up with the emulator.
+// Compression is zstd's, at a level that is fast enough for the emulator.
 #include "machine/trace/writer.h"
 
 #include <zstd.h>

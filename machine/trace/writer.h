@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a trace, block by block as records come in. The recorder and the tests use it. Until finish() the
+// Writes a trace block by block, as records are added. Used by the recorder and tests. Until finish() the
 // file has no end, and every reader refuses it.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace bulkhead::machine::trace {
 
 class writer {
 public:
-    // `description` says in JSON what was recorded and how.
+    // `description`: in JSON, what was recorded and how.
     static result<writer> create(const std::string &path, const std::string &description);
 
-    // Errors of writing show in finish().
+    // Errors in writing are reported by finish().
     void add(const record &added)
     {
         pending_.push_back(added);
@@ -25,7 +25,8 @@ public:
         }
     }
 
-    // Instructions after the last access; the end of the file. Nothing may be added afterwards.
+    // Adds the instructions after the last access and writes the end of the file. Nothing may be added
+    // afterwards.
     [[nodiscard]] std::optional<refusal> finish(std::uint64_t more_instructions);
 
     [[nodiscard]] const totals &so_far() const { return totals_; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Clears whole words. A loop of its own: there is no C library beneath the kernel.
+ * Clears whole words. It is a loop because the kernel has no C library.
  */
 #ifndef BULKHEAD_MICROKERNEL_CLEAR_H
 #define BULKHEAD_MICROKERNEL_CLEAR_H

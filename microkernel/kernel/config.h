@@ -12,11 +12,11 @@
 #define MOST_CAPS       (MANAGER_SLOTS + (MOST_COMPONENTS - 1u) * COMPONENT_SLOTS)
 #define NAME_BYTES      12u
 
-/* Memory of all components that a description lists, and bytes of a name. */
+/* Maximum number of memory entries in a description, and bytes of a name. */
 #define MOST_MEMORY       64u
 #define MEMORY_NAME_BYTES 32u
 
-/* Bytes that one pass of a retype clears; then pending interrupts are taken. */
+/* Bytes that one pass of a retype clears; pending interrupts are taken between passes. */
 #define CLEARED_AT_ONCE 1024u
 
 /* The memory manager is the first component, the scheduler the second. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What rt.h and mman.h share: a request to the memory manager, and its answer.
+ * Common part of rt.h and mman.h: a request to the memory manager, and its answer.
  */
 #ifndef BULKHEAD_MICROKERNEL_LIB_ASK_H
 #define BULKHEAD_MICROKERNEL_LIB_ASK_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct rt_wish {
-    enum manager_operation operation; /* one that allocates */
+    enum manager_operation operation; /* an allocating one */
     unsigned rights;                  /* MXU_READ, … */
     unsigned spec;
     unsigned align_bits;
@@ -19,10 +19,11 @@ struct rt_wish {
     uint32_t at; /* address or id */
 };
 
-/* Null on refusal; rt_error() says which. */
+/* Null on refusal; rt_error() gives the reason. */
 void *rt_allocate(const struct rt_wish *wish);
 
-/* 0, or -1 with rt_error(). `bytes`: of the whole allocation, as they were asked for; 0: whatever it has. */
+/* Frees an allocation. 0, or -1 with rt_error(). `bytes`: requested size of the whole allocation; 0: any
+ * size. */
 int rt_give_back(void *address, uint32_t bytes);
 
 void rt_set_error(enum mxu_status status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the compiler may call for any code, with or without a C library.
+ * Functions that the compiler may call in any code, with or without a C library.
  */
 #ifndef BULKHEAD_MICROKERNEL_STRING_H
 #define BULKHEAD_MICROKERNEL_STRING_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Event counters of a Cortex-A9 (DDI 0388I, chapter 11), which the kernel lets components use.
+ * Event counters of a Cortex-A9 (DDI 0388I, chapter 11), which the kernel makes accessible to components.
  */
 #ifndef BULKHEAD_MICROKERNEL_COUNTERS_H
 #define BULKHEAD_MICROKERNEL_COUNTERS_H
@@ -16,7 +16,7 @@ static inline void counters_select(uint32_t number)
     __asm__ volatile("mcr p15, 0, %0, c9, c12, 5" : : "r"(number) : "memory");
 }
 
-/* The counter counts the event from now on. */
+/* Makes the counter count the event from now on. */
 static inline void counters_count(uint32_t number, uint32_t event)
 {
     counters_select(number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the victim and the intruder have in common.
+ * Definitions shared by the victim and the intruder.
  */
 #ifndef BULKHEAD_MICROKERNEL_SHARED_H
 #define BULKHEAD_MICROKERNEL_SHARED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For descriptions of systems: names of components' code, and of the rights that they have on hardware.
+ * For descriptions of systems: components' code by name, and their rights on hardware.
  */
 #ifndef BULKHEAD_MICROKERNEL_SYSTEM_H
 #define BULKHEAD_MICROKERNEL_SYSTEM_H
@@ -12,7 +12,7 @@
 #include "microkernel/include/microkernel/abi.h"
 #include "microkernel/kernel/boot.h"
 
-/* A system begins with these. Its CRC is entered when it is linked (scripts/seal_system.py). */
+/* Common beginning of a system's description. The CRC is filled in after linking (scripts/seal_system.py). */
 #define SYSTEM const struct boot_system boot_system __attribute__((section(".system"), used))
 #define SYSTEM_HEADER                                                                                        \
     .magic = BOOT_MAGIC, .version = BOOT_VERSION, .bytes = sizeof(struct boot_system),                       \

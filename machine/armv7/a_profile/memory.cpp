@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways of an access: a page that is known, all else; see the header.
+// Accesses to known pages, and all other accesses; see the header.
 #include "machine/armv7/a_profile/memory.h"
 
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory as instructions of an Armv7-A core see it: an access is checked for alignment, translated, checked
-// for its rights, and made, in the caches or past them, or at a device. It remembers pages that the data
-// micro-TLB has, so that a hit there costs the host little. Faults are recorded in CP15 by their status.
+// Memory as instructions of an Armv7-A core access it: an access is checked for alignment, translated,
+// checked for permissions, and made: cached, uncached or at a device. It keeps the pages that the data
+// micro-TLB has, so that hits are cheap on the host. Faults are recorded in CP15 with their status.
 #pragma once
 
 #include <array>
@@ -30,16 +30,16 @@ public:
     memory(const memory &) = delete;
     memory &operator=(const memory &) = delete;
 
-    // Who is told of stores to memory.
+    // Sets the interpreter that is told of stores to memory.
     void attach(interpreter &by) { by_ = &by; }
 
-    // As machine/armv7/profile.h has them. After a fault, was_data() says of which kind it was.
+    // See machine/armv7/profile.h. After a fault, was_data() tells whether it was a data access.
     [[nodiscard]] std::optional<std::uint32_t> read(const access_request &what);
     [[nodiscard]] bool write(const access_request &what, std::uint32_t value);
     [[nodiscard]] std::optional<code_span> fetch(std::uint32_t address);
     [[nodiscard]] bool was_data() const { return was_data_; }
 
-    // What is remembered of pages may be wrong: rights, a register that translation depends on.
+    // Drops the kept pages: permissions or a register that translation depends on have changed.
     void forget_pages();
 
 private:
@@ -48,14 +48,14 @@ private:
     static constexpr std::uint32_t slots = 64;
     static constexpr std::uint32_t no_page = ~std::uint32_t{0};
 
-    // A page of Normal cached memory that the data micro-TLB has.
+    // A page of Normal cached memory whose translation is in the data micro-TLB.
     struct page {
-        std::uint32_t number = no_page; // virtual
-        std::uint8_t rights = 0;        // bits of short_descriptors::attributes, with DACR
+        std::uint32_t number = no_page; // virtual page number
+        std::uint8_t rights = 0;        // bits of short_descriptors::attributes, after the check of DACR
         std::uint8_t *content = nullptr;
         std::uint64_t physical = 0;
     };
-    // What an address is, for an access that may be made.
+    // Result of translation for a permitted access.
     struct place {
         phys_addr where;
         bool cached;
@@ -80,7 +80,7 @@ private:
     interpreter *by_ = nullptr;
     bool was_data_ = false;
     std::array<page, slots> pages_{};
-    std::vector<std::uint64_t> slots_of_; // by entry of the micro-TLB: a bit for each slot that rests on it
+    std::vector<std::uint64_t> slots_of_; // by entry of the micro-TLB: a bit for each slot that depends on it
 };
 
 } // namespace bulkhead::machine::armv7::a_profile

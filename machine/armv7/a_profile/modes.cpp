@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchange of banked registers; see the header.
+// Exchanges banked registers; see the header.
 #include "machine/armv7/a_profile/modes.h"
 
 #include <algorithm>

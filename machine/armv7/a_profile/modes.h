@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modes of Armv7-A without the security extensions' Monitor mode (DDI 0406C, B1.3): which registers each
-// has of its own, and the status registers. It exchanges r8 to r14 of the registers that instructions see
-// when the mode changes; it takes no exception and knows no memory.
+// The modes of Armv7-A without the security extensions' Monitor mode (DDI 0406C, B1.3): the banked registers
+// of each, and the status registers. When the mode changes, it exchanges r8 to r14 of the registers that
+// instructions see. It takes no exceptions and does not know memory.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ enum class mode : std::uint8_t {
 };
 [[nodiscard]] std::optional<mode> mode_from(std::uint32_t bits);
 
-// Bits of CPSR beside those that machine/armv7/registers.h has.
+// Bits of CPSR in addition to those in machine/armv7/registers.h.
 inline constexpr std::uint32_t psr_mode = 0x1F, psr_t = 1U << 5U, psr_f = 1U << 6U, psr_i = 1U << 7U;
 inline constexpr std::uint32_t psr_a = 1U << 8U, psr_e = 1U << 9U, psr_j = 1U << 24U;
 
@@ -39,9 +39,9 @@ public:
     [[nodiscard]] bool big_endian() const { return (masks_ & psr_e) != 0; }
 
     [[nodiscard]] std::uint32_t cpsr() const;
-    // All bits, as a return from an exception has them. A mode that does not exist leaves the present one.
+    // Sets all bits, as an exception return does. If the mode does not exist, the present one stays.
     void set_cpsr(std::uint32_t value);
-    // Those bits that `mask` names; ITSTATE, T and J stay.
+    // Sets the bits in `mask`, except ITSTATE, T and J.
     void change_cpsr(std::uint32_t value, std::uint32_t mask);
 
     [[nodiscard]] bool has_spsr() const { return current_ != mode::user && current_ != mode::system; }
@@ -52,12 +52,12 @@ public:
     [[nodiscard]] std::uint32_t banked(mode of, std::uint32_t number) const;
     void set_banked(mode of, std::uint32_t number, std::uint32_t value);
 
-    // Enters a mode for an exception: its SPSR is what CPSR was, ITSTATE is empty, `masks` are set beside
-    // those that were.
+    // Enters a mode for an exception: SPSR gets the old CPSR, ITSTATE is cleared, `masks` are set in addition
+    // to the present ones.
     void enter(mode next, std::uint32_t masks, bool thumb, bool big_endian);
 
 private:
-    static constexpr std::size_t banks = 6; // of r13, r14 and SPSR; User and System share the first
+    static constexpr std::size_t banks = 6; // banks of r13, r14 and SPSR; User and System share the first
     static constexpr std::uint32_t first_of_fiq = 8, sp = 13, lr = 14;
 
     static std::size_t bank_of(mode of);
@@ -68,8 +68,8 @@ private:
     std::uint32_t masks_ = psr_a | psr_i | psr_f; // A, I, F, E
     std::array<std::array<std::uint32_t, 2>, banks> sp_lr_{};
     std::array<std::uint32_t, banks> spsr_{};
-    std::array<std::uint32_t, 5> fiq_{};  // r8 to r12 of FIQ mode, while another runs
-    std::array<std::uint32_t, 5> rest_{}; // of all others, while FIQ mode runs
+    std::array<std::uint32_t, 5> fiq_{};  // r8 to r12 of FIQ mode, while another mode is active
+    std::array<std::uint32_t, 5> rest_{}; // r8 to r12 of all other modes, while FIQ mode is active
 };
 
 } // namespace bulkhead::machine::armv7::a_profile

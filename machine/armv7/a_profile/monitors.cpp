@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of events (DDI 0388I, table 11-5) and what of the core's counts they are; see the header.
+// Event numbers (DDI 0388I, table 11-5) and the core's counts that they stand for; see the header.
 #include "machine/armv7/a_profile/monitors.h"
 
 #include <algorithm>

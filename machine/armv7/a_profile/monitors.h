@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The performance monitors of a Cortex-A9 (DDI 0388I, chapter 11; PMUv2 of DDI 0406C, C12) on the counts of
-// its core: the cycle counter, six event counters, overflow flags. A counter is computed when it is read;
-// there is no overflow interrupt, and whoever made it is told once if software wants one.
+// The performance monitors of a Cortex-A9 (DDI 0388I, chapter 11; PMUv2 of DDI 0406C, C12), fed by its core's
+// counts: the cycle counter, six event counters, overflow flags. A counter is computed when it is read. There
+// is no overflow interrupt; if software enables one, `missing` is called once.
 #pragma once
 
 #include <array>
@@ -43,14 +43,14 @@ public:
     void count_exception() { ++exceptions_; }
 
 private:
-    static constexpr std::uint32_t cycle_counter = counters; // its place
+    static constexpr std::uint32_t cycle_counter = counters; // its index
     static constexpr std::uint32_t cycle_bit = 1U << 31U;
     static constexpr std::uint32_t all_bits = cycle_bit | ((1U << counters) - 1);
 
     struct counter {
         std::uint32_t event = 0;
-        std::uint64_t value = 0; // as of `seen`; 32 bits of it are read
-        std::uint64_t seen = 0;  // of the event's total
+        std::uint64_t value = 0; // when the total was `seen`; software reads 32 bits of it
+        std::uint64_t seen = 0;  // the event's total
     };
 
     static std::uint32_t bit_of(std::uint32_t index)
@@ -62,7 +62,7 @@ private:
     {
         return (control_ & 1U) != 0 && (enabled_ & bit_of(index)) != 0;
     }
-    // Brings all counters up to now: before anything of them is read or changes.
+    // Updates all counters to the present; called before any of their state is read or changed.
     void settle();
     void set(std::uint32_t index, std::uint64_t value) { counters_[index].value = value; }
     [[nodiscard]] bool has_selected() const { return select_ < counters; }

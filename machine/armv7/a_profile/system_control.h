@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CP15 of a Cortex-A9 (DDI 0406C, B4; DDI 0388I, chapter 4): identification, control, translation, faults,
-// maintenance of caches and TLBs, lockdown, performance monitors, identifiers of contexts and threads. Each
-// register does what it says to the core's caches and MMU. What it does not know it says by name, once.
+// maintenance of caches and TLBs, lockdown, performance monitors, context and thread IDs. Registers act on
+// the core's caches and MMU. Unknown registers are reported by name, once.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ public:
         core &on;
         mmu &translation;
         std::uint32_t peripherals_at = 0; // CBAR
-        // Code may be mapped otherwise, and what is known of data too.
+        // Called when mappings of code, or kept translations of data, may have changed.
         std::function<void()> translation_changed;
         std::function<void(std::string_view)> missing;
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry and return of exceptions, and the system instructions; see the header.
+// Exception entry and return, and the system instructions; see the header.
 #include "machine/armv7/a_profile/system_level.h"
 
 #include <utility>

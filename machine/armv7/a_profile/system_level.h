@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system level of an Armv7-A core for the interpreter (machine/armv7/profile.h): exceptions and returns
-// from them, modes, CP15, memory by way of the MMU, waiting for interrupts and events. The exception model is
-// that of DDI 0406C, B1.8, without Monitor and Hyp mode; of interrupts there is IRQ.
+// The system level of an Armv7-A core for the interpreter (machine/armv7/profile.h): exceptions and exception
+// returns, modes, CP15, memory through the MMU, waiting for interrupts and events. The exception model is
+// that of DDI 0406C, B1.8, without Monitor and Hyp mode; IRQ is the only interrupt.
 #pragma once
 
 #include <array>
@@ -27,17 +27,17 @@ public:
         mmu &translation;
         const physical_bus &bus;
         std::uint32_t peripherals_at = 0;
-        const devices::irq_output &irq; // of the interrupt controller, to this core
+        const devices::irq_output &irq; // the interrupt controller's output to this core
         std::function<void()> send_event;
         std::function<void(std::string_view)> missing;
-        std::function<void()> ended; // called once, when halted() is true
+        std::function<void()> ended; // called once, when halted() becomes true
     };
     explicit system_level(surroundings around);
 
-    // After the interpreter was made on it.
+    // Call it after the interpreter was made on this profile.
     void connect();
-    // It waits for an interrupt again and again, and takes none, because IRQ is masked: nothing else will
-    // happen.
+    // The core waits for an interrupt again and again and takes none, because IRQ is masked: it will never do
+    // anything else.
     [[nodiscard]] bool halted() const { return halted_; }
     // An event (SEV) has arrived.
     void event() { event_ = true; }
@@ -99,7 +99,7 @@ private:
     memory memory_;
     bool connected_ = false;
     bool halted_ = false;
-    std::uint64_t waited_at_ = 0; // instructions, at the last WFI with IRQ masked
+    std::uint64_t waited_at_ = 0; // instruction count at the last WFI with IRQ masked
     bool event_ = false;
     std::array<std::uint64_t, exception_count> taken_{};
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TLB lockdown registers of a Cortex-A9 (DDI 0388I, 4.3.15 and 4.3.27): c10, which says where walks put
-// what they find, and those of c15, by which software reads and writes the lockable entries. On the main TLB
-// of an MMU; what a register has of an entry goes there when its PA register is written, which is last.
+// The TLB lockdown registers of a Cortex-A9 (DDI 0388I, 4.3.15 and 4.3.27): c10, which selects the entries
+// that walks fill, and those of c15, by which software reads and writes the lockable entries. They work on
+// the main TLB of an MMU; an entry is written when its PA register is written, which is the last of its
+// registers.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ public:
     [[nodiscard]] std::uint32_t lockdown() const { return lockdown_; }
     void set_lockdown(std::uint32_t value);
 
-    // The entry that the registers below are about: one for reads, one for writes.
+    // The entry that the registers below access: one for reads, one for writes.
     void select_for_read(std::uint32_t index) { read_ = index; }
     void select_for_write(std::uint32_t index) { write_ = index; }
 
@@ -35,7 +36,7 @@ private:
     std::uint32_t lockdown_ = 0;
     std::uint32_t read_ = 0;
     std::uint32_t write_ = 0;
-    std::uint32_t va_ = 0; // to be written
+    std::uint32_t va_ = 0; // value to be written
     std::uint32_t attributes_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry to exceptions and return from them (Arm DDI 0403E.e B1.5.6 to B1.5.12): frames on the stack, derived
-// faults, tail-chaining, EXC_RETURN. An exception that becomes pending while a frame is stored and is more
-// urgent is taken in its place (late arrival): the frame serves for either. Left out: that an unstacking is
-// given up for an exception that arrives during it; it is taken behind the return.
+// Exception entry and return (Arm DDI 0403E.e B1.5.6 to B1.5.12): frames on the stack, derived faults,
+// tail-chaining, EXC_RETURN. If a more urgent exception becomes pending while a frame is stored, it is taken
+// instead (late arrival); the frame serves for both. Left out: abandoning an unstacking for an exception that
+// arrives during it; that exception is taken behind the return.
 #include "machine/armv7/m_profile/m_profile.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Priorities; see the header.
+// Priorities of exceptions; see the header.
 #include "machine/armv7/m_profile/exceptions.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which exceptions of Armv7-M are pending, active and enabled, with which priority, and which is taken next
-// (Arm DDI 0403E.e B1.5). The NVIC's registers and the system handlers' ones are views of this
-// (system_registers.h); the stack, the vectors and time are the profile's (m_profile.h).
+// Which exceptions of Armv7-M are pending, active and enabled, their priorities, and which is taken next (Arm
+// DDI 0403E.e B1.5). The registers of the NVIC and of the system handlers are views of this state
+// (system_registers.h); stacking, vectors and timing are in the profile (m_profile.h).
 #pragma once
 
 #include <array>
@@ -38,9 +38,9 @@ class exceptions {
 public:
     static constexpr std::uint32_t most_interrupts = 240;
     static constexpr std::uint32_t most = exception::first_interrupt + most_interrupts;
-    static constexpr int lowest_priority = 256; // of a thread that nothing masks
+    static constexpr int lowest_priority = 256; // of a thread without masks
 
-    // `interrupts`: up to 240 external ones; `priority_bits`: implemented ones, 3 to 8.
+    // `interrupts`: number of external ones, up to 240; `priority_bits`: number of implemented bits, 3 to 8.
     exceptions(std::uint32_t interrupts, std::uint32_t priority_bits)
         : count_(exception::first_interrupt + interrupts),
           priority_mask_(static_cast<std::uint8_t>(0xFF00U >> priority_bits))
@@ -53,22 +53,22 @@ public:
     [[nodiscard]] bool is_active(std::uint32_t number) const { return active_[number]; }
     [[nodiscard]] bool any_pending() const { return pending_.any(); }
     [[nodiscard]] std::size_t active_count() const { return active_.count(); }
-    // Those that cannot be disabled always are.
+    // True for exceptions that cannot be disabled.
     [[nodiscard]] bool is_enabled(std::uint32_t number) const
     {
         return !can_be_disabled(number) || enabled_[number];
     }
     void set_pending(std::uint32_t number, bool pending) { pending_[number] = pending; }
     void set_enabled(std::uint32_t number, bool enabled) { enabled_[number] = enabled; }
-    // By software (SHCSR) or when an exception is entered or left without more ado.
+    // Called for software (SHCSR), and when an exception is entered or left without further effects.
     void set_active(std::uint32_t number, bool active) { active_[number] = active; }
-    // An interrupt's input: while it is high the interrupt is pending whenever it is not active.
+    // Level of an interrupt's input: while it is high, the interrupt is pending whenever it is not active.
     void set_level(std::uint32_t number, bool high);
 
     // -3 to -1 for Reset, NMI and HardFault.
     [[nodiscard]] int priority(std::uint32_t number) const;
     [[nodiscard]] std::uint8_t priority_byte(std::uint32_t number) const { return priority_[number]; }
-    // Of bits that are not implemented nothing is kept.
+    // Bits that are not implemented are dropped.
     void set_priority(std::uint32_t number, std::uint8_t priority)
     {
         priority_[number] = priority & priority_mask_;
@@ -77,7 +77,7 @@ public:
     // AIRCR.PRIGROUP.
     [[nodiscard]] std::uint32_t priority_group() const { return priority_group_; }
     void set_priority_group(std::uint32_t group) { priority_group_ = group & 7U; }
-    // Without the subpriority, which preempts nothing.
+    // The priority without the subpriority, which does not affect preemption.
     [[nodiscard]] int group_priority(int priority) const
     {
         const int group = 2 << priority_group_;
@@ -86,27 +86,28 @@ public:
 
     // ExecutionPriority() of the manual.
     [[nodiscard]] int execution_priority(const priority_masks &masks) const;
-    // Whether that is HardFault's, NMI's or FAULTMASK's.
+    // Whether the priority is that of HardFault, NMI or FAULTMASK.
     [[nodiscard]] bool is_negative(const priority_masks &masks) const
     {
         return masks.faultmask || active_[exception::hard_fault] || active_[exception::nmi];
     }
 
-    // The pending and enabled exception of the most urgent priority; of equal ones that of the lowest number.
+    // The pending and enabled exception with the highest urgency; among equal ones, that with the lowest
+    // number.
     [[nodiscard]] std::optional<std::uint32_t> most_urgent() const;
-    // The same if it preempts what executes with `priority`.
+    // The same, if it preempts code that executes with `priority`.
     [[nodiscard]] std::optional<std::uint32_t> preempting(int priority) const;
-    // Whether anything that can become pending by itself, now or ever, would preempt `priority`: an enabled
-    // interrupt, or SysTick.
+    // Whether an exception that can become pending without software, now or later, would preempt `priority`:
+    // an enabled interrupt, or SysTick.
     [[nodiscard]] bool can_wake(int priority, bool systick_counts) const;
 
-    // It is entered: active, and not pending any more.
+    // The exception is entered: it becomes active and is no longer pending.
     void enter(std::uint32_t number)
     {
         pending_[number] = false;
         active_[number] = true;
     }
-    // Its handler has returned. One whose input is still high is pending again.
+    // Its handler has returned. If its input is still high, it is pending again.
     void leave(std::uint32_t number)
     {
         active_[number] = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses and fetches: alignment, the MPU, what is at the address, and the time. See the header.
+// Accesses and fetches: alignment, the MPU, memory or device at the address, and the timing. See the header.
 #include "machine/armv7/m_profile/m_profile.h"
 
 #include <algorithm>

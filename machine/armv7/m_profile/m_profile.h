@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system level of an Armv7-M core (Arm DDI 0403E.e, parts A and B), as the interpreter asks for it: each
-// access checked by the MPU at its exact addresses, exceptions with their frames on the stack, special
-// registers. No floating-point unit. What is a matter of registers alone is in system_registers.h, of
-// priorities in exceptions.h, of regions in mpu.h.
+// The system level of an Armv7-M core (Arm DDI 0403E.e, parts A and B) for the interpreter: each access is
+// checked by the MPU at its exact addresses; exceptions with their frames on the stack; special registers. No
+// floating-point unit. Registers are in system_registers.h, priorities in exceptions.h, regions in mpu.h.
 #pragma once
 
 #include <array>
@@ -22,45 +21,47 @@
 namespace bulkhead::machine::armv7::m_profile {
 
 struct m_profile_settings {
-    std::uint32_t interrupts = 32;   // external ones, up to 240
-    std::uint32_t priority_bits = 8; // implemented ones, 3 to 8
+    std::uint32_t interrupts = 32;   // number of external interrupts, up to 240
+    std::uint32_t priority_bits = 8; // number of implemented bits, 3 to 8
     std::uint32_t mpu_regions = 8;   // 0: there is no MPU
-    bool caches = false; // those of the core's settings can be turned on; else all memory is as fast
+    bool caches = false; // the caches in the core's settings can be turned on; otherwise all memory is
+                         // equally fast
     std::uint32_t cpuid = 0x411FC271;  // Cortex-M7 r1p1
-    std::uint32_t words_per_cycle = 0; // of multiple and double accesses; 0: any number
-    // Beside the accesses to frame and vector, which cost nothing more where they hit.
+    std::uint32_t words_per_cycle = 0; // for multiple and double accesses; 0: no limit
+    // Cycles in addition to the accesses to frame and vector, which add nothing if they hit.
     std::uint32_t entry_cycles = 0;
     std::uint32_t exit_cycles = 0;
     std::uint32_t tail_chain_cycles = 0; // from one handler to the next, instead of both
 };
 
-// Why a core does not go on.
+// Why a core has stopped.
 enum class core_end : std::uint8_t {
     none,
-    halted, // it waits for an interrupt, and none that is enabled could be taken
+    halted, // it waits for an interrupt, and no enabled one could be taken
     lockup, // a fault where HardFault cannot be taken (B1.5.15)
     reset,  // AIRCR.SYSRESETREQ
 };
 
-// What the MPU cost.
+// Costs of the MPU.
 struct mpu_counts {
     std::uint64_t faults = 0; // MemManage faults of accesses and fetches
-    std::uint64_t misses = 0; // after which the same instruction was executed again: software loaded a region
-    picoseconds miss_time{};  // of these, from the fault to the return
+    std::uint64_t misses = 0; // faults after which the same instruction was executed again: software loaded a
+                              // region
+    picoseconds miss_time{};  // sum for the misses, from the fault to the return
     picoseconds longest_miss{};
 };
 
 class m_profile final : public profile {
 public:
-    // All outlive it. `ram` is what the machine's caches know as memory.
+    // All must outlive it. `ram`: the memory that the machine's caches know.
     m_profile(core &on, registers &state, physical_bus &bus, engine &timeline, const frames &ram,
               const m_profile_settings &wanted);
 
-    // As a reset with VTOR there: MSP and PC from the first two vectors. False: there is no memory.
+    // Reset with this VTOR: MSP and PC are read from the first two vectors. False: there is no memory.
     bool reset(std::uint32_t vector_table);
-    // An input of the NVIC, by its number from 0 on. By devices.
+    // Sets an input of the NVIC, numbered from 0. Called by devices.
     void set_interrupt(std::uint32_t number, bool high);
-    // Called once, when the core does not go on; interpreter::run() returns.
+    // `ended` is called once, when the core stops; interpreter::run() returns then.
     void when_ended(std::function<void()> ended) { when_ended_ = std::move(ended); }
 
     // Called after each miss (mpu_counts), with its time.
@@ -104,7 +105,7 @@ public:
     void wfi() override;
     void wfe() override;
     void sev() override { event_ = true; }
-    void barrier(barrier_kind) override {} // accesses are made in the order of instructions
+    void barrier(barrier_kind) override {} // nothing to do: accesses are made in the order of instructions
     void not_implemented(std::string_view name, std::uint32_t word) override;
 
 private:
@@ -119,7 +120,7 @@ private:
         bool privileged;
         bool write;
         bool dependent = false;
-        bool of_frame = false; // a store of an exception's entry, whose bus errors are not imprecise
+        bool of_frame = false; // a store of an exception entry, whose bus errors are precise
     };
 
     [[nodiscard]] bool in_handler() const { return system_.ipsr != exception::none; }
@@ -177,12 +178,13 @@ private:
     system_registers registers_;
 
     bool unprivileged_thread_ = false; // CONTROL.nPRIV
-    bool process_stack_ = false;       // CONTROL.SPSEL: the stack that r13 is
-    std::uint32_t other_stack_ = 0;    // the stack pointer that r13 is not
-    bool default_view_ = true;         // accesses meet the default map: the MPU is off, or not for this code
+    bool process_stack_ = false;       // CONTROL.SPSEL: r13 is the process stack pointer
+    std::uint32_t other_stack_ = 0;    // the stack pointer that is not in r13
+    bool default_view_ = true;         // accesses use the default map: the MPU is off, or does not apply to
+                                       // this code
     bool event_ = false;               // the event register
 
-    // Answers of the MPU, by address, while it does not change.
+    // Kept answers of the MPU, by address, valid while its configuration is unchanged.
     struct remembered {
         std::uint64_t change = ~std::uint64_t{0};
         answered_span span;
@@ -192,9 +194,9 @@ private:
 
     fault fault_;
     struct {
-        bool open = false; // a fault's handler executes that may load a region
+        bool open = false; // a fault handler executes that may load a region
         std::uint32_t pc = 0;
-        std::uint32_t stack = 0; // the frame's place
+        std::uint32_t stack = 0; // address of the frame
         picoseconds since{};
     } miss_;
     mpu_counts counts_;

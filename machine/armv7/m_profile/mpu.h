@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MPU of Armv7-M (PMSAv7, Arm DDI 0403E.e B3.5): regions with sub-regions, their registers and aliases,
-// and what they say of an address. It checks nothing itself: who makes an access asks for the span that has
-// the address, and keeps it until changed().
+// and the answer for an address. It checks nothing itself: the accessing code asks for the span that contains
+// the address, and may keep it until changes() changes.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace bulkhead::machine::armv7::m_profile {
 
 class mpu {
 public:
-    // Regions: 0 (no MPU) to 16.
+    // `regions`: 0 (no MPU) to 16.
     explicit mpu(std::uint32_t regions) : regions_(regions) {}
 
     // Registers by offset from MPU_TYPE (0xE000ED90); writes are whole words.
@@ -21,15 +21,16 @@ public:
     [[nodiscard]] std::uint32_t read(std::uint32_t offset) const;
     void write(std::uint32_t offset, std::uint32_t value);
 
-    // Grows with each write that can change an answer.
+    // Increases with each write that can change an answer.
     [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
     [[nodiscard]] bool enabled() const { return (control_ & ctrl_enable) != 0; }
-    // Whether it checks code at a negative priority: HardFault, NMI, FAULTMASK.
+    // Whether the MPU applies to code at a negative priority: HardFault, NMI, FAULTMASK.
     [[nodiscard]] bool checks_fault_handlers() const { return (control_ & ctrl_hfnmiena) != 0; }
 
-    // The largest span of addresses around `address` that is answered alike, with the MPU on: the region of
-    // the highest number that has it, or the default map (`privileged` and MPU_CTRL.PRIVDEFENA), or nothing.
+    // The largest span of addresses around `address` with the same answer while the MPU is on: that of the
+    // region with the highest number that contains it, or of the default map (`privileged` and
+    // MPU_CTRL.PRIVDEFENA), or none.
     [[nodiscard]] answered_span answer(std::uint32_t address, bool privileged) const;
 
 private:
@@ -38,18 +39,18 @@ private:
     static constexpr std::uint32_t ctrl_privdefena = 4;
 
     struct region {
-        std::uint32_t rbar = 0; // ADDR alone
+        std::uint32_t rbar = 0; // only the ADDR field
         std::uint32_t rasr = 0;
-        // Made of the two: sizes below 256 bytes have no sub-regions.
+        // Derived from both registers; regions below 256 bytes have no sub-regions.
         bool on = false;
         std::uint32_t first = 0;
         std::uint32_t last = 0;
         std::uint32_t subregion_bits = 0; // log2 of a sub-region's size; 0: none
-        std::uint32_t disabled = 0;       // SRD, of regions with sub-regions
+        std::uint32_t disabled = 0;       // SRD, for regions with sub-regions
         memory_attributes attributes{};
         permissions rights{};
     };
-    // What a region says of an address: whether it has it, and up to where that holds.
+    // Whether a region contains an address, and the span for which this holds.
     struct part {
         bool has;
         std::uint32_t first;

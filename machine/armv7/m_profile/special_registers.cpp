@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MRS, MSR and CPS of Armv7-M (Arm DDI 0403E.e B5.2): by SYSm, with what unprivileged code sees and may not
-// change.
+// MRS, MSR and CPS of Armv7-M (Arm DDI 0403E.e B5.2): registers by SYSm, with the restrictions for
+// unprivileged code.
 #include "machine/armv7/m_profile/m_profile.h"
 
 namespace bulkhead::machine::armv7::m_profile {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The private peripheral bus of an Armv7-M core (Arm DDI 0403E.e B3.2 to B3.4, C1.8; Cortex-M7 TRM, DDI 0489,
-// for what is the implementation's): NVIC, SysTick, system control block, MPU, cache maintenance, cycle
-// counter, all as registers by address. It keeps what has no other place (`system_state`); what an access
-// makes necessary elsewhere it says by its `effects`.
+// for implementation-defined parts): NVIC, SysTick, system control block, MPU, cache maintenance, cycle
+// counter, all as registers by address. State that belongs nowhere else is in `system_state`; effects of an
+// access on other parts are reported through `effects`.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace bulkhead::machine::armv7::m_profile {
 
-// What faults leave behind, and settings of the core.
+// Fault status and settings of the core.
 struct system_state {
     priority_masks masks;
-    std::uint32_t ipsr = exception::none; // number of the exception that executes
+    std::uint32_t ipsr = exception::none; // number of the executing exception
     std::uint32_t vtor = 0;
     std::uint32_t scr = 0;
     std::uint32_t ccr = 0;
@@ -29,7 +29,7 @@ struct system_state {
     std::uint32_t cpacr = 0;
 };
 
-// SCB bits that the profile looks at.
+// SCB bits that the profile uses.
 namespace ccr_bit {
 inline constexpr std::uint32_t nonbasethrdena = 1U << 0U;
 inline constexpr std::uint32_t usersetmpend = 1U << 1U;
@@ -45,7 +45,7 @@ inline constexpr std::uint32_t sleeponexit = 1U << 1U;
 inline constexpr std::uint32_t sevonpend = 1U << 4U;
 } // namespace scr_bit
 
-// Operations on caches, by the registers' names.
+// Cache maintenance operations, with the names of their registers.
 enum class maintenance : std::uint8_t {
     invalidate_code,      // ICIALLU
     invalidate_code_line, // ICIMVAU
@@ -61,31 +61,32 @@ class system_registers {
 public:
     struct shape {
         std::uint32_t cpuid = 0;
-        const cache_geometry *data_cache = nullptr; // null: there is none
+        const cache_geometry *data_cache = nullptr; // null: no such cache
         const cache_geometry *instruction_cache = nullptr;
     };
     struct effects {
-        std::function<void()> interrupts;                       // more or fewer may be taken than before
-        std::function<void()> code;                             // code is cached or permitted otherwise
+        std::function<void()> interrupts;                       // the set of interrupts that can be taken may
+                                                                // have changed
+        std::function<void()> code;                             // caching or permission of code has changed
         std::function<void()> reset;                            // SYSRESETREQ
-        std::function<void(maintenance, std::uint32_t)> caches; // with the register's value
-        std::function<std::uint64_t()> cycles;                  // of the core's clock
+        std::function<void(maintenance, std::uint32_t)> caches; // cache operation, with the register's value
+        std::function<std::uint64_t()> cycles;                  // returns the cycles of the core's clock
     };
 
     system_registers(const shape &has, system_state &state, exceptions &events, mpu &protection,
                      devices::down_counter &systick, effects said);
 
-    // Of a whole word, at an address of the private peripheral bus. Reads can have effects (SysTick's count
-    // flag). Registers that are not there read as zero, and ignore what is written.
+    // Reads a whole word at an address of the private peripheral bus. Reads can have effects (SysTick's count
+    // flag). Absent registers read as zero and ignore writes.
     [[nodiscard]] std::uint32_t read(std::uint32_t address, picoseconds now);
-    // `lanes`: the bytes that are written, as a mask of bits; all others of `value` are zero.
+    // `lanes`: bit mask of the bytes that are written; all other bytes of `value` are zero.
     void write(std::uint32_t address, std::uint32_t value, std::uint32_t lanes, picoseconds now);
 
-    // SysTick has counted to 0.
+    // Called when SysTick has counted to 0.
     void systick_zero();
     [[nodiscard]] bool systick_interrupts() const { return tick_interrupts_; }
 
-    // Software Trigger Interrupt Register: what unprivileged code may write if CCR.USERSETMPEND says so.
+    // Software Trigger Interrupt Register: unprivileged code may write it if CCR.USERSETMPEND is set.
     static constexpr std::uint32_t stir = 0xE000EF00;
 
 private:
@@ -115,10 +116,10 @@ private:
     bool tick_interrupts_ = false;
     bool tick_flag_ = false;
     std::uint32_t csselr_ = 0;
-    // DWT: counts while DEMCR.TRCENA and DWT_CTRL.CYCCNTENA are set.
+    // DWT: the cycle counter counts while DEMCR.TRCENA and DWT_CTRL.CYCCNTENA are set.
     bool trace_on_ = false;
     bool counts_cycles_ = false;
-    std::uint64_t cycles_from_ = 0; // where CYCCNT would be 0, while it counts
+    std::uint64_t cycles_from_ = 0; // cycle count at which CYCCNT would be 0, while it counts
     std::uint32_t cycles_held_ = 0;
     void count_cycles(bool trace_on, bool counts);
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Cortex-A9 for the runner, with its private memory region and the outer cache's controller. Other cores
-// stay where their boot ROM waits for an event. The image is entered as a boot loader does: in Supervisor
-// mode, MMU and caches off.
+// are not simulated: they stay in their boot ROM, waiting for an event. The image is entered as by a boot
+// loader: in Supervisor mode, with MMU and caches off.
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of devices; see the header.
+// Makes devices by their types; see the header.
 #include "machine/armv7/runner/board.h"
 
 #include "machine/devices/cadence_uart.h"

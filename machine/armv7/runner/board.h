@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of a run's board: consoles and timers, by the kinds and addresses of the request. It connects
+// The devices of a run's board: consoles and timers, with types and addresses from the request. It connects
 // them to the bus, to the interrupt controller and to the run's console.
 #pragma once
 
@@ -22,7 +22,8 @@ struct device_settings {
     // "cadence-uart", "cmsdk-uart", "cmsdk-timer", "stm32-usart", "stm32-timer", "stm32-rcc"
     std::string type;
     std::uint64_t at = 0;
-    std::uint32_t interrupt = 0; // of a cmsdk-uart the one of received data, before that of sent data
+    std::uint32_t interrupt = 0; // for a cmsdk-uart, the one of received data; the next number is that of
+                                 // sent data
     std::uint64_t clock_hz = 0;  // of timers; of an stm32-usart 0: its line is as fast as its driver
 };
 
@@ -35,7 +36,7 @@ public:
         std::function<void(std::uint32_t number, bool high)> interrupt; // of the controller's inputs
     };
 
-    // Empty, or why such a device cannot be.
+    // Adds a device. Returns an empty string, or why the device is impossible.
     [[nodiscard]] std::string add(const device_settings &one, const surroundings &around);
 
 private:

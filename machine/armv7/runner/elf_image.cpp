@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of the file; see the header.
+// Parses the headers of the file; see the header.
 #include "machine/armv7/runner/elf_image.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An executable of a 32-bit Arm core as a boot loader sees it: what is to be loaded where. It believes
-// nothing in the file.
+// An executable of a 32-bit Arm core as a boot loader sees it: contents and load addresses. Everything in the
+// file is checked.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ public:
         std::span<const std::byte> bytes;
     };
 
-    // Refuses what is not an ELF file of 32 bits, little-endian, for Arm, and a truncated one.
+    // Refuses files that are not 32-bit little-endian ELF files for Arm, and truncated ones.
     static result<elf_image> read(const std::string &path);
     static result<elf_image> parse(std::vector<std::byte> file);
 
@@ -30,13 +30,13 @@ public:
     [[nodiscard]] const std::vector<piece> &pieces() const { return pieces_; }
     [[nodiscard]] std::uint32_t lowest_address() const;
 
-    // Copies it to memory. Says what lies where there is none; empty: it is loaded.
+    // Copies the contents to memory. Returns an empty string, or which part has no memory at its address.
     [[nodiscard]] std::string load(const physical_bus &bus) const;
 
 private:
     elf_image(std::vector<std::byte> file, std::uint32_t entry) : file_(std::move(file)), entry_(entry) {}
 
-    std::vector<std::byte> file_; // moved with its storage, so that pieces stay valid
+    std::vector<std::byte> file_; // moved together with its storage, so that pieces stay valid
     std::uint32_t entry_;
     std::vector<piece> pieces_;
 };

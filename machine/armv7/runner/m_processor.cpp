@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Armv7-M core for the runner. The image begins with its vector table, as a boot loader expects of it.
+// An Armv7-M core for the runner. The image must begin with its vector table, as a boot loader expects.
 #include "machine/armv7/m_profile/m_profile.h"
 #include "machine/armv7/runner/processor.h"
 #include "machine/program/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which profiles there are; see the header.
+// Chooses the profile; see the header.
 #include "machine/armv7/runner/processor.h"
 
 namespace bulkhead::machine::armv7 {

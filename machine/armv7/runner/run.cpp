@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request to its answer; see the header.
+// Executes a request and builds its answer; see the header.
 #include "machine/armv7/runner/run.h"
 
 #include <regex>

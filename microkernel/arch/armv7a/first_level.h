@@ -5,7 +5,7 @@
 #ifndef BULKHEAD_MICROKERNEL_ARMV7A_FIRST_LEVEL_H
 #define BULKHEAD_MICROKERNEL_ARMV7A_FIRST_LEVEL_H
 
-/* Cleans and invalidates it by sets and ways. bound: sets times ways */
+/* Cleans and invalidates it by set and way. bound: sets times ways */
 void first_level_clean(void);
 
 #endif

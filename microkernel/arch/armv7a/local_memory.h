@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory whose lines nobody else evicts, for table nodes that a specification places (X5): the memory on the
- * chip, and memory of the kernel's that locked ways of the outer cache hold.
+ * Memory whose lines other software cannot evict, for table nodes that a specification places (X5): on-chip
+ * memory, and kernel memory that locked ways of the outer cache hold.
  */
 #ifndef BULKHEAD_MICROKERNEL_ARMV7A_LOCAL_MEMORY_H
 #define BULKHEAD_MICROKERNEL_ARMV7A_LOCAL_MEMORY_H
@@ -10,21 +10,23 @@
 #include <stdint.h>
 
 enum placement {
-    PLACE_PLAIN, /* frames that the memory manager gave */
+    PLACE_PLAIN, /* frames from the memory manager */
     PLACE_CHIP,
     PLACE_WAY,
     PLACEMENTS,
 };
 
-/* Brings so many bytes of the kernel's into as many ways as they take; more than ARCH_HELD_BYTES, which
- * nobody may ask for: none. Once, before anything else uses it; the outer cache is on. */
+/* Loads `bytes` bytes of kernel memory into as many ways as they need; if they are more than ARCH_HELD_BYTES,
+ * which is an invalid request, none. Call it once, before all other functions here, with the outer cache
+ * on. */
 void local_start(uint32_t bytes);
 
-/* Takes `bytes`, a power of two of at least 1 KiB, at a multiple of it; 0: there is no place. Cleared. */
+/* Allocates `bytes`, a power of two of at least 1 KiB, aligned to its size and cleared; 0: there is no
+ * room. */
 uint32_t local_take(enum placement where, uint32_t bytes);
 void local_release(uint32_t address, uint32_t bytes);
 
-/* Where an address is. */
+/* The placement of an address. */
 enum placement local_place(uint32_t address);
 
 #endif

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The global timer counts. */
+/* Starts the global timer. */
 void mpcore_start_time(void);
 
-/* The timer's interrupt is enabled; the timer does not run yet. */
+/* Enables the timer's interrupt; the timer does not run yet. */
 void mpcore_start(void);
 
-/* Takes the interrupt that is pending; whether it was the timer's. */
+/* Acknowledges the pending interrupt; returns whether it was the timer's. */
 bool mpcore_timer_has_ticked(void);
 
 #endif

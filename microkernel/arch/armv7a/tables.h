@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Translation tables of a component: short descriptors of all four sizes, each part of a range by the largest
- * that fits. First-level tables are the kernel's own memory; second-level ones come from frames that the
- * memory manager gave, or are where nobody else evicts their lines.
+ * Translation tables of a component: short descriptors of all four sizes; each part of a range is mapped by
+ * the largest that fits. First-level tables are in the kernel's own memory; second-level ones are in frames
+ * from the memory manager, or in memory whose lines others cannot evict.
  */
 #ifndef BULKHEAD_MICROKERNEL_ARMV7A_TABLES_H
 #define BULKHEAD_MICROKERNEL_ARMV7A_TABLES_H
@@ -17,25 +17,25 @@
 #define TABLE_BYTES        0x400u
 #define ROOT_BYTES         0x2000u
 
-/* An empty first-level table. */
+/* Makes an empty first-level table. */
 void tables_init(struct component *component);
 
 /* Adds free second-level tables. */
 void tables_add(struct arch_space *space, uint32_t first, uint32_t bytes);
 
-/* Maps [first, last]; not PLACE_PLAIN: by tables that are there, or in another such place already. On refusal
- * nothing is mapped. `most`: the largest entry less one. */
+/* Maps [first, last]. If `where` is not PLACE_PLAIN: with tables that exist, or that are in a place of that
+ * kind already. On refusal nothing is mapped. `most`: size of the largest entry minus one. */
 enum sys_status tables_map(struct arch_space *space, uint32_t first, uint32_t last, uint32_t rights,
                            enum mxu_memory_type type, enum placement where, uint32_t most);
 
-/* Moves second-level tables of a range that is mapped, as far as there is room. */
+/* Moves the second-level tables of a mapped range to `where`, as far as there is room. */
 void tables_place(struct arch_space *space, uint32_t first, uint32_t last, enum placement where);
 void tables_unmap(struct arch_space *space, uint32_t first, uint32_t last);
 
-/* Bytes that the entry for a mapped address covers. */
+/* Bytes covered by the entry of a mapped address. */
 uint32_t tables_entry_bytes(const struct arch_space *space, uint32_t address);
 
-/* Forgets all second-level tables: the component is dead and has nothing mapped. */
+/* Drops all second-level tables: the component is dead and has nothing mapped. */
 void tables_clear(struct arch_space *space);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What tests see of the fake architecture.
+ * State of the fake architecture that tests read and set.
  */
 #ifndef BULKHEAD_MICROKERNEL_FAKE_H
 #define BULKHEAD_MICROKERNEL_FAKE_H
@@ -8,18 +8,18 @@
 #include "microkernel/kernel/kernel.h"
 
 struct fake {
-    char text[4096]; /* of reports */
+    char text[4096]; /* text of reports */
     uint32_t text_bytes;
     uint32_t timer_starts;
-    uint32_t operations; /* on hardware */
+    uint32_t operations; /* number of operations on hardware */
     bool refuses_maps;
-    bool is_slow;  /* the UART: it takes */
-    uint32_t room; /* so many characters more */
+    bool is_slow;  /* the UART is slow: it takes */
+    uint32_t room; /* only this many more characters */
 };
 
 extern struct fake fake;
 
-/* All memory zero, nothing said. */
+/* Clears all memory and the state above. */
 void fake_reset(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of the fake architecture, for unit tests on the host: small, so that it is used up soon.
+ * Memory map of the fake architecture, for unit tests on the host: small, so that tests can exhaust it.
  */
 #ifndef BULKHEAD_MICROKERNEL_BOARD_H
 #define BULKHEAD_MICROKERNEL_BOARD_H
@@ -9,12 +9,12 @@
 #define BOARD_FRAME_BITS   10u
 #define BOARD_FRAMES       256u
 
-/* Code of components, in front of the frames. */
+/* Code of components, before the frames. */
 #define FAKE_CODE_FIRST  0x0FFF0000u
 #define BOARD_CODE_FIRST FAKE_CODE_FIRST
 #define BOARD_CODE_BYTES 0x00010000u
 
-/* The description is where a test has it; the memory manager sees it here. */
+/* The system's description is where a test puts it; the memory manager sees it at this address. */
 #define BOARD_SYSTEM_FIRST 0x0FFE0000u
 #define BOARD_SYSTEM_BYTES 0x2000u
 

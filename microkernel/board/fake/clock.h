@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A clock that counts its readings.
+ * A clock that advances by one on each reading.
  */
 #ifndef BULKHEAD_MICROKERNEL_CLOCK_H
 #define BULKHEAD_MICROKERNEL_CLOCK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arm MPS2 with image AN500 (Cortex-M7; DAI 0500): where memory, UART and timer are. Code in SSRAM1 from 0,
- * data in SSRAM2 and 3 from 0x20000000: the first 256 KiB for the kernel, then frames.
+ * Arm MPS2 with image AN500 (Cortex-M7; DAI 0500): addresses of memory, UART and timer. Code is in SSRAM1
+ * from 0, data in SSRAM2 and 3 from 0x20000000: the first 256 KiB for the kernel, then frames.
  */
 #ifndef BULKHEAD_MICROKERNEL_BOARD_H
 #define BULKHEAD_MICROKERNEL_BOARD_H
@@ -10,7 +10,7 @@
 #define BOARD_FRAME_BITS   8u
 #define BOARD_FRAMES       15360u
 
-/* Code of components, behind the kernel's; in front of it the system's description. */
+/* Code of components, behind the kernel's; the system's description lies before it. */
 #define BOARD_SYSTEM_FIRST 0x0000E000u
 #define BOARD_SYSTEM_BYTES 0x2000u
 #define BOARD_CODE_FIRST   0x00010000u
@@ -18,7 +18,7 @@
 
 /* Free frames for test components. */
 #define MANY_FIRST  0x20200000ul
-#define MANY_NEAR   0x200ul /* in one node of the trie's last level */
+#define MANY_NEAR   0x200ul /* in the same node of the trie's last level */
 #define MANY_FAR    0x400ul
 #define OWNER_FIRST 0x20100000ul
 
@@ -29,7 +29,7 @@
 #define BOARD_TICK_CLOCKS   25000u /* 1 ms */
 #define BOARD_SHORTEST_TICK 250u
 
-/* What systems that are described in C have; others say it. */
+/* Hardware of systems described in C; other systems define it themselves. */
 #define BOARD_CLOCK_HZ 25000000u
 #define BOARD_TIMER_HZ 25000000u
 #define BOARD_HARDWARE                                                                                       \
@@ -38,7 +38,7 @@
         .most_region_bits = 32u                                                                              \
     }
 
-/* UART and timer run afterwards. */
+/* Starts UART and timer. */
 void board_start(void);
 
 #endif

@@ -2,9 +2,8 @@
  *
  * A board with an STM32F767 and 16 MiB of SDRAM (RM0410). A boot loader has set up clocks, pins and the FMC,
  * has swapped the FMC's banks (SYSCFG_MEMRMP.SWP_FMC, RM0410 7.2.1), so that the SDRAM is at 0x60000000, and
- * has loaded the image there: the kernel runs with the default memory map, in which 0xC0000000, the SDRAM's
- * other place, is Device memory that is never executed. The kernel's data are in the DTCM, frames in the
- * SDRAM.
+ * has loaded the image there. The kernel runs with the default memory map, in which 0xC0000000, the SDRAM's
+ * other address, is Device memory and not executable. The kernel's data are in the DTCM, frames in the SDRAM.
  */
 #ifndef BULKHEAD_MICROKERNEL_BOARD_H
 #define BULKHEAD_MICROKERNEL_BOARD_H
@@ -15,7 +14,7 @@
 #define BOARD_FRAME_BITS   10u
 #define BOARD_FRAMES       14336u
 
-/* Code of components, behind the kernel's; in front of it the system's description. */
+/* Code of components, behind the kernel's; the system's description lies before it. */
 #define BOARD_SYSTEM_FIRST 0x6000E000u
 #define BOARD_SYSTEM_BYTES 0x2000u
 #define BOARD_CODE_FIRST   0x60010000u
@@ -27,8 +26,8 @@
 #define MANY_FAR    0x800ul
 #define OWNER_FIRST 0x60400000ul
 
-/* TIM2, whose registers from 0x20 on are readable by all: its count is one of them. It counts up at the clock
- * of APB1's timers, half of the core's. */
+/* TIM2. Its registers from 0x20 on, which include the count, are readable by all components. It counts up at
+ * the clock of APB1's timers, half of the core's. */
 #define BOARD_TIM2_FIRST  0x40000000u
 #define BOARD_TIMER_FIRST (BOARD_TIM2_FIRST + 0x20u)
 #define BOARD_TIMER_BYTES 32u
@@ -36,7 +35,7 @@
 #define BOARD_TICK_CLOCKS   216000u /* 1 ms */
 #define BOARD_SHORTEST_TICK 2160u
 
-/* What systems that are described in C have; others say it. */
+/* Hardware of systems described in C; other systems define it themselves. */
 #define BOARD_CLOCK_HZ 108000000u
 #define BOARD_TIMER_HZ 216000000u
 #define BOARD_HARDWARE                                                                                       \
@@ -45,7 +44,7 @@
         .most_region_bits = 32u                                                                              \
     }
 
-/* Console, timer and caches run afterwards. */
+/* Starts console, timer and caches. */
 void board_start(void);
 
 #endif

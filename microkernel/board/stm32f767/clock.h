@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The clock that each component may read, by the second of the system's regions: TIM2 at 108 MHz.
+ * The clock that each component may read through the second of the system's regions: TIM2 at 108 MHz.
  */
 #ifndef BULKHEAD_MICROKERNEL_CLOCK_H
 #define BULKHEAD_MICROKERNEL_CLOCK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Xilinx Zynq-7000 (UG585): where memory, UART and the processor's own devices are. The kernel is in the
+ * Xilinx Zynq-7000 (UG585): addresses of memory, UART and the processor's own devices. The kernel is in the
  * second MiB of DRAM, the components' code in the third, frames from 16 MiB on.
  */
 #ifndef BULKHEAD_MICROKERNEL_BOARD_H
@@ -10,7 +10,7 @@
 #define BOARD_FRAME_BITS   12u
 #define BOARD_FRAMES       24576u
 
-/* Code of components, behind the kernel's MiB, at whose end the system's description is. */
+/* Code of components, behind the kernel's MiB, whose end contains the system's description. */
 #define BOARD_SYSTEM_FIRST 0x001FE000u
 #define BOARD_SYSTEM_BYTES 0x2000u
 #define BOARD_CODE_FIRST   0x00200000u
@@ -22,7 +22,7 @@
 #define MANY_FAR    0x2000ul
 #define OWNER_FIRST 0x01400000ul
 
-/* Memory on the chip: of components' table nodes; the rest is the upper half of the kernel's own table. */
+/* On-chip memory, for components' table nodes; the rest is the upper half of the kernel's own table. */
 #define BOARD_OCM_FIRST   0xFFFC0000u
 #define BOARD_OCM_BYTES   0x3E000u
 #define BOARD_TABLE_FIRST 0xFFFFC000u
@@ -31,10 +31,10 @@
 #define BOARD_MPCORE_FIRST 0xF8F00000u
 #define BOARD_PL310_FIRST  0xF8F02000u
 
-#define BOARD_TICK_CLOCKS   100000u /* of the private timer */
+#define BOARD_TICK_CLOCKS   100000u /* in clocks of the private timer */
 #define BOARD_SHORTEST_TICK 1000u
 
-/* What systems that are described in C have; others say it. The emulator's clocks. */
+/* Hardware of systems described in C; other systems define it themselves. Clocks are the emulator's. */
 #define BOARD_CLOCK_HZ 1000000000u
 #define BOARD_TIMER_HZ 100000000u
 #define BOARD_HARDWARE                                                                                       \
@@ -43,7 +43,7 @@
         .most_region_bits = 32u, .table_frames = 20u                                                         \
     }
 
-/* The UART sends afterwards. */
+/* Enables the UART's transmitter. */
 void board_start(void);
 
 #endif

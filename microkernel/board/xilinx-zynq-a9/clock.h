@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* By any component: PMUSERENR has no rights for reading alone. */
+/* Any component can set it, because PMUSERENR has no read-only access. */
 #define CLOCK_CAN_BE_SET
 
 /* Counts up. */

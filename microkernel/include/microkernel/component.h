@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a component defines.
+ * The function that a component defines.
  */
 #ifndef BULKHEAD_MICROKERNEL_COMPONENT_H
 #define BULKHEAD_MICROKERNEL_COMPONENT_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Messages of the memory manager. First word of a request: operation, and by shifts rights, memory type,
- * specification and the power of two to align to; second: bytes; third: address or id. The answer: enum
- * mxu_status with the resource that is lacking in its second byte; the address, or what is needed; what is
- * left.
+ * Messages of the memory manager. First word of a request: operation and, shifted, rights, memory type,
+ * specification and log2 of the alignment; second word: bytes; third word: address or id. Answer: enum
+ * mxu_status, with the lacking resource in its second byte; address, or the amount needed; the amount left.
  */
 #ifndef BULKHEAD_MICROKERNEL_MANAGER_H
 #define BULKHEAD_MICROKERNEL_MANAGER_H
@@ -14,11 +13,11 @@ enum manager_operation {
     MANAGER_MALLOC,
     MANAGER_MALLOC_AT,
     MANAGER_SHMGET,
-    MANAGER_FREE,   /* all of what begins there; bytes as they were asked for, or 0 */
-    MANAGER_ANSWER, /* of an allocation: mechanism, independence */
-    MANAGER_HEAP,   /* of the caller: where it is, bytes; 0: it has none */
-    MANAGER_FIND,   /* of the caller, by the hash of its name as second word: where it is, bytes */
-    MANAGER_ENDED,  /* from the scheduler alone: a component was killed */
+    MANAGER_FREE,   /* the allocation that begins at the address; bytes as requested, or 0 */
+    MANAGER_ANSWER, /* properties of an allocation: mechanism, independence */
+    MANAGER_HEAP,   /* the caller's heap: address, bytes; 0: it has none */
+    MANAGER_FIND,   /* the caller's memory with the name whose hash is the second word: address, bytes */
+    MANAGER_ENDED,  /* only from the scheduler: a component was killed */
 };
 
 #define MANAGER_RIGHTS_SHIFT 4u
@@ -29,7 +28,8 @@ enum manager_operation {
 #define MANAGER_FIELD        15u
 #define MANAGER_SPEC_FIELD   31u
 
-/* Of a name (FNV-1a): names do not fit into a message. A component's names have different ones. */
+/* Hash of a name (FNV-1a), because names do not fit in a message. The names of one component have different
+ * hashes. */
 static inline uint32_t manager_hash(const char *name)
 {
     uint32_t hash = 2166136261u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mmap() for programs that know no specifications (X1): memory has that of the component, as malloc()'s heap
- * does. Names and values are POSIX's and Linux's.
+ * mmap() for programs that know no specifications (X1): its memory has the component's specification, as
+ * malloc()'s heap does. Names and values are those of POSIX and Linux.
  */
 #ifndef BULKHEAD_MICROKERNEL_MMAN_H
 #define BULKHEAD_MICROKERNEL_MMAN_H
@@ -21,18 +21,18 @@
 
 #define MAP_PAGE_BYTES 4096u
 
-/* Memory of the component alone, all zero, in whole pages. MAP_FAILED on refusal; rt_error() says which.
+/* Zeroed private memory of the component, in whole pages. MAP_FAILED on refusal; rt_error() gives the reason.
  *
- * MXU_EINVAL: no bytes; a file, because there are none; MAP_SHARED, because shared memory has a name
+ * MXU_EINVAL: 0 bytes; a file, because there are none; MAP_SHARED, because shared memory has a name
  * (rt_shmget()); PROT_EXEC, because the code of components is placed before the system starts; PROT_NONE or
- * PROT_WRITE alone, because a region can be read if it is there. Else as rt_malloc().
+ * only PROT_WRITE, because a mapped region is always readable. Otherwise as rt_malloc().
  *
- * Without MAP_FIXED the address says nothing. With it MXU_EEXIST where something is there already, which
- * POSIX would take away. */
+ * Without MAP_FIXED the address is ignored. With it, MXU_EEXIST if part of the range is mapped already, where
+ * POSIX would replace the mapping. */
 void *mmap(void *address, size_t bytes, int protection, int flags, int file, long offset);
 
-/* Gives back what one mmap() has mapped, all of it: address and bytes are those of that call. Else -1, with
- * MXU_ENOENT if nothing begins there, MXU_EINVAL if it is more or less than what does. */
+/* Unmaps a complete mapping of mmap(): address and bytes must be those of that call. Otherwise -1, with
+ * MXU_ENOENT if no mapping begins there, MXU_EINVAL if its size differs. */
 int munmap(void *address, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers that whoever builds an image may give a program: sizes, seeds. They are in its code, where the
- * symbol rt_parameters names them with their values; who builds an image writes other values there.
+ * Numbers that can be set in a program when an image is built: sizes, seeds. They are in the program's code,
+ * where the symbol rt_parameters lists names and values; the image builder overwrites the values.
  */
 #ifndef BULKHEAD_MICROKERNEL_PARAMETERS_H
 #define BULKHEAD_MICROKERNEL_PARAMETERS_H
@@ -11,11 +11,11 @@
 #define PARAMETER_NAME_BYTES 12
 
 struct rt_parameter {
-    char name[PARAMETER_NAME_BYTES]; /* zero-terminated; empty: the end */
+    char name[PARAMETER_NAME_BYTES]; /* zero-terminated; empty: end of the list */
     uint32_t value;
 };
 
-/* Once in a program: RT_PARAMETERS({"rows", 16384}, {"seed", 1}). */
+/* Used once in a program: RT_PARAMETERS({"rows", 16384}, {"seed", 1}). */
 #define RT_PARAMETERS(...)                                                                                   \
     __attribute__((section(".parameters"), used))                                                            \
     const volatile struct rt_parameter rt_parameters[] = {__VA_ARGS__, {"", 0}}

@@ -25,7 +25,7 @@ static inline struct sys_words sys_call(enum sys_number number, uint32_t slot, u
     return (struct sys_words){{r0, r1, r2, r3}};
 }
 
-/* For calls that answer a status alone. */
+/* For calls that answer only a status. */
 static inline enum sys_status sys_do(enum sys_number number, uint32_t slot, uint32_t first, uint32_t second,
                                      uint32_t third)
 {

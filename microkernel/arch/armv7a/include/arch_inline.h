@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Registers of a thread that is in the kernel: saved in the thread.
+ * Registers of a thread that is in the kernel, which are saved in the thread.
  */
 #ifndef BULKHEAD_MICROKERNEL_ARCH_INLINE_H
 #define BULKHEAD_MICROKERNEL_ARCH_INLINE_H
@@ -24,7 +24,7 @@ static inline uint32_t arch_number(const struct thread *thread)
     return thread->context.r[12];
 }
 
-/* The thread repeats its system call when it runs next. */
+/* Makes the thread repeat its system call when it runs next. */
 static inline void arch_call_again(struct thread *thread)
 {
     thread->context.pc -= SVC_BYTES;

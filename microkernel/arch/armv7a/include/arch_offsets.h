@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where entry.S finds what it needs, and the kernel's address space; arch.c asserts the offsets.
+ * Offsets of fields that entry.S uses, and the kernel's address space; arch.c asserts the offsets.
  */
 #ifndef BULKHEAD_MICROKERNEL_ARCH_OFFSETS_H
 #define BULKHEAD_MICROKERNEL_ARCH_OFFSETS_H
@@ -11,16 +11,16 @@
 #define SPACE_TTBR0      0
 #define SPACE_ASID       4
 
-/* Components have the lower half of the address space (TTBR0). In the upper half (TTBR1) the kernel has the
- * first GiB of DRAM again, devices and the memory on the chip. */
+/* Components use the lower half of the address space (TTBR0). In the upper half (TTBR1) the kernel maps the
+ * first GiB of DRAM a second time, devices and on-chip memory. */
 #define KERNEL_ALIAS 0x80000000
 
-/* Section descriptors (DDI 0406C, B3.5.1), of privileged read and write. */
-#define SECTION_NORMAL 0x140E /* write back, allocate */
+/* Section descriptors (DDI 0406C, B3.5.1) with privileged read and write access. */
+#define SECTION_NORMAL 0x140E /* write-back, allocate */
 #define SECTION_DEVICE 0x0406
 #define SECTION_XN     0x0010
 
-/* Table walks are write back, allocate, in both levels of cache. */
+/* Table walks are write-back, allocate, in both levels of cache. */
 #define WALK_CACHED 0x48
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Registers of a thread that is in the kernel: in the frame on its stack, which the door for system calls has
- * found to be there (arch_frame_is_sound()).
+ * Registers of a thread that is in the kernel, which are in the frame on its stack. The system call entry has
+ * checked that the frame is accessible (arch_frame_is_sound()).
  */
 #ifndef BULKHEAD_MICROKERNEL_ARCH_INLINE_H
 #define BULKHEAD_MICROKERNEL_ARCH_INLINE_H
@@ -25,7 +25,7 @@ static inline uint32_t arch_number(const struct thread *thread)
     return ((const volatile struct arch_frame *)thread->context.frame)->r12;
 }
 
-/* The thread repeats its system call when it runs next. */
+/* Makes the thread repeat its system call when it runs next. */
 static inline void arch_call_again(struct thread *thread)
 {
     thread->context.frame->pc -= SVC_BYTES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where entry.S finds what it needs; arch.c asserts each number.
+ * Offsets of fields that entry.S uses; arch.c asserts each number.
  */
 #ifndef BULKHEAD_MICROKERNEL_ARCH_OFFSETS_H
 #define BULKHEAD_MICROKERNEL_ARCH_OFFSETS_H

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the kernel's objects have of Armv7-M. Offsets are known to entry.S.
+ * The architecture-specific parts of the kernel's objects for Armv7-M. entry.S uses the offsets.
  */
 #ifndef BULKHEAD_MICROKERNEL_ARCH_TYPES_H
 #define BULKHEAD_MICROKERNEL_ARCH_TYPES_H
 
 #include "core/mxu_regions.h"
 
-/* An exception stores its frame on the stack, and must not fault. */
+/* An exception stores its frame on the stack, which must not fault. */
 #define ARCH_STACK_FLAGS 1u /* MAP_STATIC */
 
-/* Bytes of table nodes in locked ways of a cache. */
+/* Bytes of table nodes in locked cache ways. */
 #define ARCH_HELD_BYTES 0u
 
 #define ARCH_SAVED 8u /* r4 to r11 */
 
-/* What the processor stores on the thread's stack when it takes an exception. */
+/* The frame that the processor stores on the thread's stack when it takes an exception. */
 struct arch_frame {
     uint32_t r[4];
     uint32_t r12;
@@ -30,7 +30,7 @@ struct arch_context {
 };
 
 struct arch_space {
-    struct mxu_regions regions; /* begins with the image that a switch loads */
+    struct mxu_regions regions; /* begins with the register image that a context switch loads */
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the kernel's objects have of the fake architecture: registers as plain words.
+ * The architecture-specific parts of the kernel's objects for the fake architecture: registers are plain
+ * words.
  */
 #ifndef BULKHEAD_MICROKERNEL_ARCH_TYPES_H
 #define BULKHEAD_MICROKERNEL_ARCH_TYPES_H
@@ -21,7 +22,7 @@ struct arch_context {
 };
 
 struct arch_space {
-    uint32_t mapped; /* ranges */
+    uint32_t mapped; /* number of mapped ranges */
     uint32_t refills;
 };
 
