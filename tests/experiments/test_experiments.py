@@ -625,3 +625,14 @@ def test_time_series_are_tables_and_plots(tmp_path: Path) -> None:
     assert walker["limit_events"].to_list() == [62] * walker.height  # 4 MB/s in 1 ms
     assert max(walker["lines_mb_s"].to_list()) < 8
     assert min(walker["throttled"].to_list()) > 0.5
+
+
+def test_too_many_parts_are_told_how_many_there_may_be(tmp_path: Path) -> None:
+    file = tmp_path / "many.yaml"
+    part = "{ name: a, core: 0, memory: 64 KiB, kind: read }"
+    file.write_text(
+        "experiment: 1\nname: many\ntitle: t\nplatform: rpi2\nresult: walk-times\nsweep: { core: [0] }\n"
+        f"parts: [{', '.join([part] * 65)}]\n"
+    )
+    with pytest.raises(BadExperiment, match=r"parts: has 65 elements.*allowed: at most 64"):
+        load_experiment(str(file))

@@ -90,14 +90,22 @@ def _one(item: Any, model: type[BaseModel], root: Node) -> Finding | None:
             path, "out-of-range", f"{described(value)} is out of range"[4:], _BOUNDS[kind].format(**context)
         )
     if kind in ("too_short", "too_long"):
-        length = len(value) if isinstance(value, (tuple, dict)) else 0
-        bound = context.get("min_length", context.get("max_length", 0))
-        if kind == "too_short" and length >= bound:
-            return None  # elements failed validation and have errors of their own
-        return Finding(path, "out-of-range", f"has {length} elements", f"at least {bound}")
+        return _wrong_length(kind, path, value, context)
     if kind == "string_too_long":
         return Finding(path, "out-of-range", "is too long", f"at most {context['max_length']} characters")
     return Finding(path, "bad-value", f"is {described(value)}: {item['msg']}")
+
+
+def _wrong_length(kind: str, path: KeyPath, value: Any, context: dict[str, Any]) -> Finding | None:
+    """A list or mapping with too few or too many elements. None: it has enough, but some of them failed
+    validation, and have errors of their own."""
+    length = len(value) if isinstance(value, (tuple, dict)) else 0
+    if kind == "too_long":
+        return Finding(path, "out-of-range", f"has {length} elements", f"at most {context['max_length']}")
+    least = context["min_length"]
+    if length >= least:
+        return None
+    return Finding(path, "out-of-range", f"has {length} elements", f"at least {least}")
 
 
 def _described(model: type[BaseModel] | None, key: str) -> str | None:
