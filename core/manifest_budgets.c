@@ -278,10 +278,27 @@ static uint32_t word_of_error(enum regulator_error error, const struct manifest_
     return WORD_OF(policy);
 }
 
+/* Whether the manifest says how much each regulated core delays the others, if the policy needs that. Without
+ * its delay a core would never be charged, and so never be stopped: a manager may choose the policy in a
+ * system that has no delays. */
+static bool has_delays(const struct manifest_header *manifest, const struct manifest_regulation *regulation)
+{
+    if (regulation->policy != REGULATOR_DELAY) {
+        return true;
+    }
+    for (uint32_t core = 0; core < BH_MAX_CORES; core++) {
+        if ((regulation->regulated >> core & 1) != 0 && manifest->delays.event_ps[core] == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
                                       const struct manifest_regulation *regulation)
 {
     struct regulator_parameters parameters;
+    enum regulator_error error;
 
     if (!load_is_measured(manifest, regulation)) {
         return WORD_OF(policy);
@@ -297,7 +314,11 @@ uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
     }
     /* Ticks are of a clock that is not known here: nothing else depends on them. */
     manifest_regulator(regulation, &manifest->delays, regulation->interval_ns, &parameters);
-    return word_of_error(regulator_check(&parameters), regulation);
+    error = regulator_check(&parameters);
+    if (error == REGULATOR_ERROR_NONE && !has_delays(manifest, regulation)) {
+        return WORD_OF(policy);
+    }
+    return word_of_error(error, regulation);
 }
 
 /* All cores of a domain are members, or none. */

@@ -20,18 +20,6 @@ static bool is_regulated(const struct regulator_parameters *parameters, uint32_t
     return ((parameters->regulated >> core) & 1u) != 0;
 }
 
-/* Without its delay a core would never be charged, and so never be stopped: a manager may choose this policy
- * in a system that has none. */
-static bool delays_are_known(const struct regulator_parameters *parameters)
-{
-    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
-        if (is_regulated(parameters, i) && parameters->event_delays[i] == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static enum regulator_error check(const struct regulator_parameters *parameters)
 {
     if (parameters->threshold == 0 || parameters->threshold >= UTILIZATION_ONE) {
@@ -44,7 +32,7 @@ static enum regulator_error check(const struct regulator_parameters *parameters)
     if (parameters->horizon_intervals == 0 || parameters->horizon_intervals > REGULATOR_MAX_HORIZON) {
         return REGULATOR_ERROR_HORIZON;
     }
-    return delays_are_known(parameters) ? REGULATOR_ERROR_NONE : REGULATOR_ERROR_POLICY;
+    return REGULATOR_ERROR_NONE;
 }
 
 /* Events of the cores that are not regulated, and of all other masters. */
