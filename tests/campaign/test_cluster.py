@@ -45,6 +45,7 @@ class Cluster:
     def start(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
         """As a user does where there is no Bulkhead: no PYTHONPATH, another directory."""
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        environment["DASK_TEMPORARY_DIRECTORY"] = str(self.place)  # whose files stay, since it is killed
         log = (self.place / f"{len(self.workers)}-{program}.log").open("wb")
         return subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.dask_{program}", *arguments, "--no-dashboard"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -146,16 +147,19 @@ def test_results_that_cannot_be_kept_end_it_with_3(tmp_path: Path, how: str) -> 
         keep.touch()
     else:
         keep.mkdir(exist_ok=True)
-        (keep / "3-s1.part").unlink(missing_ok=True)
         (keep / "3-s1.json").unlink(missing_ok=True)
-        (keep / "3-s1.part").symlink_to("/dev/full")
+    # The command has the shell's process number, of which it names the file that it writes a result to.
+    link = f"ln -s /dev/full {keep}/3-s1.$$.part; " if how == "full" else ""
+    command = [sys.executable, "-m", "bulkhead.cli", "experiment", str(file), "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "bulkhead.cli", "experiment", str(file), "--json"],
+        ["sh", "-c", f"{link}exec {shlex.join(command)}"],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "PYTHONPATH": str(repository() / "src")},
     )
+    for left in keep.glob("*.part") if keep.is_dir() else ():
+        left.unlink()
     assert done.returncode == 3
     reason = json.loads(done.stdout)["reasons"][0]
     assert ("points: File exists" if how == "file" else "No space left on device") in reason
