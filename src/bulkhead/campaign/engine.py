@@ -79,7 +79,7 @@ class Engine:
         while left:
             answers = None
             try:
-                parallel, call = self._parallel(left.values())
+                parallel, call = self._parallel(tasks)
                 answers = parallel(call(number, task) for number, task in list(left.items()))
                 for number, line in answers:
                     del left[number]
@@ -134,14 +134,13 @@ def _call_at(cluster: _Cluster, tasks: Iterable[Task]) -> Call:
     run_there = joblib.delayed(_by_value(_run_there))
     directory = build_dir() / "campaigns"
     code = cluster.send(code_archive(directory))
-    names = {file: name_of(Path(file)) for task in tasks for file in task.files}
+    names = {file: name_of(Path(file)) for file in {one for task in tasks for one in task.files}}
     files = cluster.send(files_archive(names, directory)) if names else ""
-    there = [(json.dumps(file), json.dumps(f"{worker.FILES}/{name}")) for file, name in names.items()]
 
     def call(number: int, task: Task) -> Any:
         line = task.line
-        for here, at_worker in there:
-            line = line.replace(here, at_worker)
+        for file in task.files:
+            line = line.replace(json.dumps(file), json.dumps(f"{worker.FILES}/{names[file]}"))
         return run_there(number, line, code, files)
 
     return call
@@ -217,13 +216,11 @@ class _Cluster:
     def check_workers(self) -> None:
         """Raises CampaignFailed if one cannot run what is compiled here. A worker that joins later answers so
         for itself (worker.py)."""
+        here = sysconfig.get_config_var("EXT_SUFFIX")
         found = self.client.run(sysconfig.get_config_var, "EXT_SUFFIX")
-        wrong = {
-            f"{one} is {abi}" for one, abi in found.items() if abi != sysconfig.get_config_var("EXT_SUFFIX")
-        }
+        wrong = sorted(f"{one} is {abi}" for one, abi in found.items() if abi != here)
         if wrong:
-            here = sysconfig.get_config_var("EXT_SUFFIX")
-            raise CampaignFailed(f"the machine is compiled for {here}; {', '.join(sorted(wrong))}")
+            raise CampaignFailed(f"the machine is compiled for {here}; {', '.join(wrong)}")
 
     def backend(self) -> Any:
         """joblib's, which by itself runs tasks here if the cluster has one worker."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from bulkhead.campaign.engine import CampaignFailed, Engine, Task
 from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_names, platform_path
+from bulkhead.config.locate import is_path, platform_path
 from bulkhead.env.compiled import core_modules
 from bulkhead.env.progress import progress
 from bulkhead.errors import BulkheadError
@@ -28,7 +28,6 @@ from bulkhead.planning.mpam_native import module_path as encoder_path
 
 Job = dict[str, Any]
 Result = dict[str, Any]
-
 
 _OF_POINTS = ("machine", "config", "planning", "schema")  # packages that run in a point's process
 
@@ -170,7 +169,7 @@ def _named(
 def task_of(job: Job) -> Task:
     """With the files that it names: a platform of the user's, recorded traces."""
     platform = str(job["platform"])
-    files = [platform] if platform not in platform_names() and Path(platform).is_file() else []
+    files = [platform] if is_path(platform) and Path(platform).is_file() else []
     files += [part["trace"]["file"] for part in job["parts"] if "trace" in part]
     return Task(json.dumps({"point": job}), tuple(files))
 

@@ -26,10 +26,15 @@ def parts_dir() -> Path:
     return platforms_dir() / "parts"
 
 
+def is_path(reference: str) -> bool:
+    """Whether a reference to a platform is the path of a file, and not a name."""
+    return "/" in reference or reference.endswith((".yaml", ".yml"))
+
+
 def platform_path(reference: str, beside: Path | None = None) -> Path | None:
     """File of a platform. `reference`: its name, or a path relative to `beside`. None if the name is
     unknown."""
-    if "/" not in reference and not reference.endswith((".yaml", ".yml")):
+    if not is_path(reference):
         return platforms_dir() / f"{reference}.yaml" if reference in platform_names() else None
     path = Path(reference)
     return path if path.is_absolute() or beside is None else beside / path
