@@ -33,7 +33,7 @@ guests: ## boots guests of others, unchanged, and prints what works; GUESTS="--k
 	@scripts/setup
 	@$(PYTHON) scripts/known_guests.py $(GUESTS)
 
-coverage: ## which lines of C, C++ and Python the tests run: a table and pages; 20 minutes
+coverage: ## which lines of C, C++ and Python the tests run: a table and pages
 	@scripts/setup packages python
 	@$(PYTHON) scripts/measure_coverage.py $(COVERAGE)
 

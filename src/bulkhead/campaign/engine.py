@@ -194,7 +194,7 @@ class _Cluster:
         try:
             from distributed import Client
         except ModuleNotFoundError as error:
-            hint = "pip install 'bulkhead[cluster]'"
+            hint = "pip install distributed"
             raise MissingTool("the Python package 'distributed'", "distributed", hint) from error
         try:
             self.client = Client(address, timeout=CONNECT_S, set_as_default=False)
