@@ -66,7 +66,7 @@ size: ## size of the hypervisor: bytes as linked, lines as written
 linux: ## the kernel module build/linux/bulkhead.ko, for the kernel that guests boot
 	@./bulkhead linux-module
 
-notices: ## write docs/third-party.md: licences of what is fetched, installed and linked
+notices: ## write docs/reference/third-party.md: licences of what is fetched, installed and linked
 	@./bulkhead setup
 	@$(PYTHON) scripts/third_party.py
 

@@ -9,7 +9,7 @@
  *
  * Some shift counts are taken modulo the width, and an index modulo its table, as the machine's own
  * instructions do. This changes nothing for a color space that manifest_check() accepts, and it makes it
- * evident (also to a prover, see docs/proofs.md) that no argument leads out of bounds.
+ * evident (also to a prover, see docs/design/proofs.md) that no argument leads out of bounds.
  */
 #include "core/color.h"
 

@@ -6,7 +6,7 @@
  *     B + rho t + rho / (1 - rho) q      B = PP sum N_d, rho = PP sum 1 / T_d
  *
  * in any time of length t, where q is the longest time between the end of a look and the next look: a
- * transfer, or the counted part of a sleep (docs/flows.md, "One thread"). What is left of t is (1 - rho) t -
+ * transfer, or the counted part of a sleep (docs/design/flows.md, "One thread"). What is left of t is (1 - rho) t -
  * B - ...: the test is that of F4 with costs divided by 1 - rho, and with a lead. The lead also includes a
  * look that finds nothing, which may have begun just before the first packet arrives.
  */

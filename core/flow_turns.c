@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A token bucket that is limited to its capacity at a look, not between looks. docs/flows.md, "One thread",
+ * A token bucket that is limited to its capacity at a look, not between looks. docs/design/flows.md, "One thread",
  * has two proofs: a domain that sends as declared always has a turn, and a bound for the work that all
  * domains together can cause in any time.
  */

@@ -2,7 +2,7 @@
  *
  * Memory access control with temporal specifications (MxU): which guarantees an allocation may request of the
  * hardware that checks each access, which mechanism provides them, and the errors (X1, X2). Used by
- * everything whose name begins with mxu_; docs/mxu.md is the design.
+ * everything whose name begins with mxu_; docs/design/mxu.md is the design.
  */
 #ifndef BULKHEAD_CORE_MXU_H
 #define BULKHEAD_CORE_MXU_H

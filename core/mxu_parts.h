@@ -2,7 +2,7 @@
  *
  * Wrappers with contracts for the whole trie, by which core/mxu_trie.c calls core/mxu_list.h and
  * core/mxu_paths.h: a function of the list leaves the nodes unchanged, and a function of the nodes leaves the
- * list unchanged. Each `assert` is a step of the proof of this (docs/proofs.md).
+ * list unchanged. Each `assert` is a step of the proof of this (docs/design/proofs.md).
  */
 #ifndef BULKHEAD_CORE_MXU_PARTS_H
 #define BULKHEAD_CORE_MXU_PARTS_H

@@ -6,7 +6,7 @@
  * longer branch.
  *
  * An entry is identified by its node (MXU_NONE for the root) and an address of its span. Only numbers are
- * kept, so that each function can be proved to stay inside the arrays (docs/proofs.md).
+ * kept, so that each function can be proved to stay inside the arrays (docs/design/proofs.md).
  */
 #include "core/mxu_paths.h"
 

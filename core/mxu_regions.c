@@ -6,8 +6,8 @@
 #include "core/mxu_regions.h"
 #include "core/mxu_mpu.h"
 
-_Static_assert(sizeof(struct mxu_node) == 72 && sizeof(struct mxu_range) == 24, "docs/mxu.md says so");
-_Static_assert(sizeof(void *) != 4 || sizeof(struct mxu_regions) == 256, "docs/mxu.md says so");
+_Static_assert(sizeof(struct mxu_node) == 72 && sizeof(struct mxu_range) == 24, "docs/design/mxu.md says so");
+_Static_assert(sizeof(void *) != 4 || sizeof(struct mxu_regions) == 256, "docs/design/mxu.md says so");
 
 static void empty_slot(struct mxu_regions *regions, uint32_t slot)
 {

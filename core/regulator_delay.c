@@ -5,7 +5,7 @@
  * regulated cores can have caused: an event of the others waits longer by `event_delays` of a core while that
  * core moves as many events as it can. A core may do so in an interval if the resulting delay, assuming that
  * the others continue as they do, is within the account; in all other intervals it has its floor. So
- * regulated cores run while the others compute, and those that delay them least run first. docs/bandwidth.md
+ * regulated cores run while the others compute, and those that delay them least run first. docs/design/bandwidth.md
  * states the guarantee.
  */
 #include "core/regulator_policy.h"

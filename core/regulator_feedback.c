@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The feedback: G grows or shrinks by a factor of 1 +- d, and is divided among the regulated cores. d is kept
- * in 1/131072, in which half of a difference of two loads is exact; docs/bandwidth.md has the ranges.
+ * in 1/131072, in which half of a difference of two loads is exact; docs/design/bandwidth.md has the ranges.
  */
 #include "core/regulator_feedback.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Interface of a regulator's policy: takes the sample of an interval and computes the budgets for the next
- * one. Each policy is in a file of its own and is called by regulator.c. docs/own-policy.md describes how to
+ * one. Each policy is in a file of its own and is called by regulator.c. docs/guide/own-policy.md describes how to
  * add one.
  */
 #ifndef BULKHEAD_CORE_REGULATOR_POLICY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * `dynamic-turns` (B11): one regulated core at a time gets all that the ceiling allows, for one interval, and
- * the others get their floors. The example policy of docs/own-policy.md.
+ * the others get their floors. The example policy of docs/guide/own-policy.md.
  */
 #include "core/regulator_policy.h"
 

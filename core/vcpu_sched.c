@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The states of VCPUs and their transitions, as in the table of B2: docs/bandwidth.md. All changes of a state
+ * The states of VCPUs and their transitions, as in the table of B2: docs/design/bandwidth.md. All changes of a state
  * are in this file, in one function for each row.
  */
 #include "core/vcpu_sched.h"

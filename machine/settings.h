@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that a simulated machine is made from, as plain values with units in their names;
-// docs/machine.md explains each. machine/settings_json.h reads them from text; machine/machine.h checks them
+// docs/design/machine.md explains each. machine/settings_json.h reads them from text; machine/machine.h checks them
 // and builds the machine. There is no behaviour here.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the observer is told about a system: RAM, who owns which frame, caches, and the store that starts the
-// count. The builder writes the file, the plugin reads it when the emulator starts; docs/observer.md has its
+// count. The builder writes the file, the plugin reads it when the emulator starts; docs/design/observer.md has its
 // format. It must accept nothing that it does not understand.
 #pragma once
 

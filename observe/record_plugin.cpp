@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // librecord.so: records the data accesses of a program that runs under the emulator of single programs, with
-// the instructions between them, as a trace (docs/traces.md), and counts them.
+// the instructions between them, as a trace (docs/guide/traces.md), and counts them.
 //
 //     -plugin
 //     librecord.so[,out=TRACE,about=PATH][,counts=PATH][,from=ADDRESS,to=ADDRESS][,instructions=LIMIT]

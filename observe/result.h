@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observer's result as JSON; docs/observer.md has its format, and the tool's report reads it. Called at
+// The observer's result as JSON; docs/design/observer.md has its format, and the tool's report reads it. Called at
 // the end of a run and whenever somebody asks.
 #pragma once
 

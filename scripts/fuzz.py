@@ -26,7 +26,7 @@ from fuzzing.target import Limits, Outcome, known_targets, program, record, run_
 
 # All targets together, without options: about a minute on two cores.
 DEFAULT_S = 60
-DOCUMENT = ROOT / "docs" / "fuzzing.md"
+DOCUMENT = ROOT / "docs" / "design" / "fuzzing.md"
 
 
 def positive(text: str) -> int:

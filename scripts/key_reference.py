@@ -53,7 +53,7 @@ def page() -> str:
         "# Keys of a system file",
         "",
         "Every key, with what may stand there. `./bulkhead schema` prints the same as a JSON Schema, with"
-        " which editors complete and check files. [Configuration](../configuration.md) explains how keys"
+        " which editors complete and check files. [Configuration](configuration.md) explains how keys"
         " work together. Sizes are as `16 MiB`, times as `1 ms`, bandwidths as `200 MB/s`, shares as `25 %`.",
     ]
     for name, place in PLACES.items():

@@ -4,8 +4,8 @@
 Two of its provers share the work. EVA runs the functions prove_* of proofs/eva_*.c with every value that
 they allow. WP proves each function of WP_FILES for every call that meets the `requires` of its ACSL contract,
 and that it keeps the contract. An alarm or an open goal is a place that was not decided, not an
-error found. docs/proofs.md is written by `--write` and compared by `--check`. Ends 1 if something cannot be
-analyzed or the document is stale. Frama-C and its prover are installed if they are missing.
+error found. docs/design/proofs.md is written by `--write` and compared by `--check`. Ends 1 if something
+cannot be analyzed or the document is stale. Frama-C and its prover are installed if they are missing.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from bulkhead.env.native import install_tools
 from checks.common import BUILD, ROOT
 
 PROOFS = ROOT / "proofs"
-DOCUMENT = ROOT / "docs" / "proofs.md"
+DOCUMENT = ROOT / "docs" / "design" / "proofs.md"
 BEGIN = "<!-- written by scripts/prove.py -->\n"
 DIRECTORY = BUILD / "prove"
 MANIFEST = [
@@ -170,8 +170,8 @@ def table(proofs: list[Proof]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make prove", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write the table into docs/proofs.md")
-    parser.add_argument("--check", action="store_true", help="fail if docs/proofs.md says something else")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/design/proofs.md")
+    parser.add_argument("--check", action="store_true", help="fail if that page says something else")
     options = parser.parse_args()
     try:
         install_tools("prove")
@@ -193,7 +193,7 @@ def main() -> int:
     if options.write:
         DOCUMENT.write_text(head + BEGIN + "\n" + text)
     if options.check and DOCUMENT.read_text() != head + BEGIN + "\n" + text:
-        print("docs/proofs.md is stale: scripts/prove.py --write", file=sys.stderr)
+        print("docs/design/proofs.md is stale: scripts/prove.py --write", file=sys.stderr)
         return 1
     return 1 if any(proof.failure for proof in proofs) else 0
 

@@ -24,6 +24,7 @@ from generated import ROOT, write_or_check
 
 SOURCE = ROOT / "docs/reference/requirements.yaml"
 PAGE = ROOT / "docs/reference/requirements.md"
+PROOFS = ROOT / "docs/design/proofs.md"
 _IN_PYTHON = (
     re.compile(r"def test_([a-z]\d+)_"),
     re.compile(r"mark\.req\(([^)]*)\)"),
@@ -54,9 +55,7 @@ def read(source: Path = SOURCE) -> dict[str, list[Requirement]]:
     """Requirements by group. Raises BadRequirements."""
     groups: dict[str, list[Requirement]] = {}
     seen: set[str] = set()
-    proved = set(
-        re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/proofs.md").read_text(encoding="utf-8"), re.MULTILINE)
-    )
+    proved = set(re.findall(r"^\| `(\w+)` \|", PROOFS.read_text(encoding="utf-8"), re.MULTILINE))
     for group in YAML(typ="safe").load(source.read_text(encoding="utf-8")):
         groups[group["group"]] = [
             _requirement(id_, one, group.get("page", ""), proved)

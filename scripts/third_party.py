@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make notices`: writes docs/third-party.md, the licences of all that is fetched, installed or linked.
+"""`make notices`: writes docs/reference/third-party.md, licences of what is fetched, installed or linked.
 
 Python packages say theirs in their metadata, Debian packages in /usr/share/doc/PACKAGE/copyright, which is
 read from the cache or from the machine. Ends 1 if a package says nothing. tests/env/test_third_party.py
@@ -18,7 +18,7 @@ from bulkhead.env import store
 from bulkhead.env.lock import LockedPackage, read_lock
 from bulkhead.env.paths import cache_dir, repository
 
-PAGE = "docs/third-party.md"
+PAGE = "docs/reference/third-party.md"
 LONGEST = 60  # characters of a licence's name; a longer text is the licence itself
 HEAD = """# Third-party software
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A domain that wants partitions of others (MPAM, docs/mpam.md). On all VCPUs it writes PARTIDs and groups to
+// A domain that wants partitions of others (MPAM, docs/design/mpam.md). On all VCPUs it writes PARTIDs and groups to
 // MPAM1_EL1 and MPAM0_EL1, its own and others', and loads and stores under each; the first VCPU reports after
 // the first sweep of them. After it they keep the PARTID that is wanted most. Before it the first VCPU
 // accesses registers of a component. That ends the domain unless stage 2 lets it, so each life makes one

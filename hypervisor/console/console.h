@@ -3,7 +3,7 @@
  * One UART for all: the domains' output and the hypervisor's own lines are written line by line, with tags;
  * typed input goes to the domain that has the focus. Once domains run, only the console core accesses the
  * UART, in bounded steps; producers put characters into rings and never wait. The format is in
- * docs/architecture.md, "Console".
+ * docs/design/architecture.md, "Console".
  */
 #ifndef BULKHEAD_CONSOLE_H
 #define BULKHEAD_CONSOLE_H

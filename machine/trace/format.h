@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format of a recorded trace, in memory and in the file (docs/traces.md describes the layout). Writer and
+// The format of a recorded trace, in memory and in the file (docs/guide/traces.md describes the layout). Writer and
 // reader include this; no other code may use the numbers. All integers in the file are little-endian.
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sizes of the kernel's tables. They bound every loop of the kernel: docs/mxu.md lists the bounds.
+ * Sizes of the kernel's tables. They bound every loop of the kernel: docs/design/mxu.md lists the bounds.
  */
 #ifndef BULKHEAD_MICROKERNEL_CONFIG_H
 #define BULKHEAD_MICROKERNEL_CONFIG_H

@@ -2,7 +2,7 @@
 """The repository's record of long runs: what each fuzz target has executed, of which commit, what was found.
 
 `make fuzz FUZZ="--record"` takes it from the build tree's ledgers. A later long run of the same program goes
-on from it, in any checkout; docs/fuzzing.md shows it.
+on from it, in any checkout; docs/design/fuzzing.md shows it.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def test_a_refill_leaves_room_for_its_handler(functions: dict[str, Function]) ->
 def test_the_page_says_what_is_computed(functions: dict[str, Function], name: str) -> None:
     watched = bound_of(functions[name]) + bound_of(functions[WATCH])
     row = f"| `{name}()` | {bound_of(functions[name].without_calls_of(WATCH))} | {watched} |"
-    assert row in (repository() / "docs/mxu.md").read_text()
+    assert row in (repository() / "docs/design/mxu.md").read_text()
 
 
 @pytest.mark.parametrize("source", sorted((repository() / "core").glob("mxu*.c")), ids=lambda path: path.stem)

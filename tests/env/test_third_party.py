@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/third-party.md names everything that is locked or installed, in its version, with a licence."""
+"""docs/reference/third-party.md names all that is locked or installed, in its version, with a licence."""
 
 from __future__ import annotations
 

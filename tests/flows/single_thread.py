@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The single-threaded broker (F8, F9): its analysis in fractions, and the broker itself, step by step.
 
-Written from docs/flows.md, "One thread", alone; nothing is shared with what it checks. The analysis is not
-scaled and not rounded, but for rho, which is defined in 1/65536 of the broker's time. The simulation counts
-in picoseconds, rounded down.
+Written from docs/design/flows.md, "One thread", alone; nothing is shared with what it checks. The analysis
+is not scaled and not rounded, but for rho, which is defined in 1/65536 of the broker's time. The simulation
+counts in picoseconds, rounded down.
 """
 
 from __future__ import annotations

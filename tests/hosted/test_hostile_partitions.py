@@ -176,7 +176,7 @@ def test_t7_what_the_measure_is_worth_is_as_documented(tmp_path: Path, hyperviso
         "as it is": example(tmp_path / "closed"),
         "the accesses do not trap": example(tmp_path / "open", hypervisor("open-partitions")),
     }
-    text = (ROOT / "docs" / "time.md").read_text()
+    text = (ROOT / "docs" / "design" / "time.md").read_text()
     for what, one in found.items():
         job = one.report("control")["work_ns"]
         measured = (one.taken, job["mean"] / 1000, job["max"] / 1000)

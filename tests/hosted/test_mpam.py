@@ -95,7 +95,7 @@ def run_example(directory: Path, *options: str, system: Path = EXAMPLE) -> tuple
 def as_documented(mpam: dict[str, Any]) -> None:
     """What the start and reads take is as the documentation says; the longest of a few reads varies most with
     what else EL2 does."""
-    text = (ROOT / "docs" / "mpam.md").read_text()
+    text = (ROOT / "docs" / "design" / "mpam.md").read_text()
     found = re.search(
         r"the start ([\d.]+) ms, for (\d+) writes; .* ([\d.]+) us in the mean and ([\d.]+) us at most", text
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # All that is tried with the module in one boot; test_module.py reads the answers. It runs on CPU 1, so that CPU 0
-# is free to be limited. An instruction is an event; all CPUs' are counted on each (docs/linux.md).
+# is free to be limited. An instruction is an event; all CPUs' are counted on each (docs/guide/linux.md).
 # shellcheck shell=dash disable=SC2154
 taskset -p 2 $$ >/dev/null
 load="insmod /bulkhead.ko events=0x08 backup_events=8"

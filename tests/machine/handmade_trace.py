@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces written by what docs/traces.md says, whole ones and crafted ones: the tests' own writer.
+"""Traces written by what docs/guide/traces.md says, whole ones and crafted ones: the tests' own writer.
 
 It shares no code with the recorder's, and writes what the recorder never would.
 """

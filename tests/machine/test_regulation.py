@@ -164,5 +164,5 @@ def test_the_machine_says_which_key_is_wrong_and_is_regulated_once() -> None:
 
 
 def test_b11_the_policy_that_the_docs_show_is_the_one_that_is_built() -> None:
-    page = (ROOT / "docs" / "own-policy.md").read_text()
+    page = (ROOT / "docs" / "guide" / "own-policy.md").read_text()
     assert (ROOT / "core" / "regulator_turns.c").read_text() in page

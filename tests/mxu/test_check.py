@@ -48,7 +48,7 @@ def test_x9_unprotected_drops_every_specification() -> None:
 
 @pytest.mark.req("X9")
 def test_x9_the_documentation_has_the_figures_that_check_says() -> None:
-    said = (EXAMPLES.parent / "docs/mxu.md").read_text()
+    said = (EXAMPLES.parent / "docs/design/mxu.md").read_text()
     for title, arguments in (
         ("protected", (PROTECTED,)),
         ("protected, with `--unprotected`", (PROTECTED, "--unprotected")),

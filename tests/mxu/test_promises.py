@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rest of the promises that `run` reports as held (docs/mxu.md, Promises of a run), broken on purpose:
+"""The other promises that `run` reports as held (docs/design/mxu.md, Promises of a run), broken on purpose:
 what is not as it was admitted, a system that does not start, a run without an end, missing reports (X9)."""
 
 from __future__ import annotations

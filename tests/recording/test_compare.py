@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The instrumented build against the AArch64 build: the same result, nearly the same accesses, and an error
-of the instructions that stays within what docs/workloads.md says."""
+of the instructions that stays within what docs/guide/workloads.md says."""
 
 from __future__ import annotations
 

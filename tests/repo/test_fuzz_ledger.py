@@ -123,7 +123,7 @@ def test_a_program_is_what_it_executes(tmp_path: Path) -> None:
 
 
 def test_the_document_has_the_record() -> None:
-    document = (target.INPUTS.parents[1] / "docs" / "fuzzing.md").read_text()
+    document = (target.INPUTS.parents[1] / "docs" / "design" / "fuzzing.md").read_text()
     record = read_record(target.INPUTS / "runs.json")
     assert with_table(document, record) == document, 'write it with `make fuzz FUZZ="--record"`'
     assert document.count(BEGIN) == document.count(END) == 1

@@ -88,5 +88,5 @@ def test_the_sidebar_has_every_page(pages: dict[Path, BeautifulSoup], site: Path
         "start/README.html",
         "reference/requirements.html",
         "results/coloring.html",
-        "time.html",
+        "design/time.html",
     } <= entries

@@ -26,7 +26,7 @@ VIRTIO_DEVICE = "virtio0"
 KIB = 1 << 10
 MIB = 1 << 20
 PATTERN_BYTES = 1 << 24
-STREAM_MIB = int(os.environ.get("BULKHEAD_STREAM_MIB", "8"))  # 1024 is the long run of docs/testing.md
+STREAM_MIB = int(os.environ.get("BULKHEAD_STREAM_MIB", "8"))  # 1024 is the long run of docs/design/testing.md
 CMDLINE = "console=ttyAMA0 quiet cryptomgr.notests"
 
 pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(600 + 2 * STREAM_MIB)]

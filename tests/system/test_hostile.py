@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Release delays of a real-time task that shares its core with an attacker, on the emulator (T7).
 
-In counted time, so that a figure is a number of instructions. docs/time.md has those of longer runs, and
-which attacks the emulator cannot show.
+In counted time, so that a figure is a number of instructions. docs/design/time.md has those of longer runs,
+and which attacks the emulator cannot show.
 """
 
 from __future__ import annotations

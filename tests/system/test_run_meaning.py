@@ -65,7 +65,7 @@ def test_equal_counted_runs_are_equal_to_the_byte(system: Path, tmp_path: Path) 
     assert first.console.count(b"report {") >= 2
     assert first.console == second.console
     # Which of the emulator's two threads ends an idle time is the host's, and with it whose turn is first
-    # then: whether two requests to a core meet in one interrupt (docs/running.md).
+    # then: whether two requests to a core meet in one interrupt (docs/guide/running.md).
     counts = [take_interrupts_between_cores(run) for run in (first, second)]
     of_hypervisor = [count[0] for count in counts]
     assert min(of_hypervisor) > 0.8 * max(of_hypervisor)

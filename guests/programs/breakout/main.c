@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tries to break out of its domain, in every way that it knows, one after the other, and says what became of
-// each (docs/containment.md). Needs `restart: on-failure`: what ends the domain is noted by the next life.
+// each (docs/design/containment.md). Needs `restart: on-failure`: what ends the domain is noted by the next life.
 // Parameters: `mpam_page`: where components have their registers; `still_ms` before the first attempt,
 // `storm_ms` for each storm, `every`: one step in so many is tried.
 #include <arch/sysreg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPAM (docs/mpam.md): partitions that are not the domain's, and the registers of components, which say what
+// MPAM (docs/design/mpam.md): partitions that are not the domain's, and the registers of components, which say what
 // every partition gets. A guest without virtual PARTIDs has none of its registers; one with them may choose
 // any number, and all stand for partitions of its own.
 #include <arch/sysreg.h>

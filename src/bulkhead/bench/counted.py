@@ -38,7 +38,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Events:
-    """From where to where is counted, and what else is wanted; see docs/observer.md."""
+    """From where to where is counted, and what else is wanted; see docs/design/observer.md."""
 
     from_: int  # virtual address of the first instruction
     match: str  # ends the count

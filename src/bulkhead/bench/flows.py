@@ -3,7 +3,7 @@
 
 Called by `bulkhead bench flows`, which runs the two systems named here: one with flows, one with calls alone.
 On the simulated machine the counter ticks once a nanosecond, on the emulator once an instruction. What each
-part is, and what the figures stand for: docs/flows.md.
+part is, and what the figures stand for: docs/design/flows.md.
 """
 
 from __future__ import annotations

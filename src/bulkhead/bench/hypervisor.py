@@ -2,7 +2,8 @@
 """What each path into the hypervisor costs, in instructions, against the best public hypervisors.
 
 Called by `bulkhead bench hypervisor`. The guest `paths` reads a counter of which each tick is one
-instruction, so what it reports is exact and the same in every run. From where to where: docs/benchmarks.md.
+instruction, so what it reports is exact and the same in every run. docs/results/benchmarks.md says from
+where to where each path counts.
 """
 
 from __future__ import annotations

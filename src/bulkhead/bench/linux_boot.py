@@ -2,7 +2,8 @@
 """Instructions of a Linux boot, from the kernel's entry to the shell prompt: bare, and under the hypervisor.
 
 Called by `bulkhead bench linux-boot`. Kernel, RAM disk and device tree are the same bytes at the same
-addresses in both; under the hypervisor all instructions of all cores count, at EL2 too (docs/benchmarks.md).
+addresses in both; under the hypervisor all instructions of all cores count, at EL2 too
+(docs/results/benchmarks.md).
 
 The limit is for what the hypervisor does by itself. Maintenance that the file has trapped is asked for, and
 has a price of its own: so many traps, each of which may take what `bench hypervisor` allows.

@@ -7,7 +7,8 @@ each access to cached memory reads a line from DRAM that no cache has and writes
 is read once, and all writes that can be under way when the fault comes go first. DRAM serves each line as
 slowly as it can: another row of the bank is open. Nothing is assumed of what caches hold.
 
-It is of the model that the platform file describes, which the simulated machine executes (docs/machine.md).
+The bound is one of the model that the platform file describes and the simulated machine executes
+(docs/design/machine.md).
 """
 
 from __future__ import annotations

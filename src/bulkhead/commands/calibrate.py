@@ -93,7 +93,7 @@ def _named(name: str, as_json: bool) -> tuple[Path, Platform]:
     if platform is not None and path is not None and platform.calibration:
         return path, platform
     if platform is not None:
-        reasons = [f"{name} has no measured facts to fit to (key calibration, docs/platforms.md)"]
+        reasons = [f"{name} has no measured facts to fit to (key calibration, docs/reference/platforms.md)"]
     if as_json:
         print_json(result_object("calibrate", platform=name, verdict="error", reasons=reasons))
     for reason in () if as_json else reasons:

@@ -45,4 +45,4 @@ def _instead(system: System, domain: Domain, event: CountedEvent) -> str:
     if event.access_name is None:
         return "cores with FEAT_S2FWB: the platform counts no such accesses (`pmu.access_event`)"
     policy = " and a policy that does not regulate it" if is_regulated(system, domain) else ""
-    return f"a second budget, of {event.access_name}: `accesses`{policy} (docs/bandwidth.md)"
+    return f"a second budget, of {event.access_name}: `accesses`{policy} (docs/design/bandwidth.md)"

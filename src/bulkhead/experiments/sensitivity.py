@@ -55,7 +55,7 @@ def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run
     headline."""
     headline = experiment.headline
     if headline is None:
-        raise BadExperiment(f"'{experiment.name}' says no headline (docs/experiments.md, Sensitivity)")
+        raise BadExperiment(f"'{experiment.name}' says no headline (docs/guide/experiments.md, Sensitivity)")
     points = points_of(experiment)
     meant = [one for one in points if is_at(headline.where, one.point)]
     if len(meant) != 1:

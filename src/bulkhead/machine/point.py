@@ -2,7 +2,7 @@
 """One run of the simulated machine as a process of its own: a job as JSON in, its result as JSON out.
 
 `python -m bulkhead.machine.point < job.json`. Exits with 1 and {"error": ...} if the job is not possible;
-docs/experiments.md ("One point") has the keys. Campaigns (bulkhead.campaign) run many of these side by side.
+docs/guide/experiments.md ("One point") has the keys. Campaigns (bulkhead.campaign) run many side by side.
 """
 
 from __future__ import annotations

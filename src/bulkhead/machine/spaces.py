@@ -8,8 +8,8 @@ maps contiguous memory; stage 2 maps contiguous memory in blocks and colored mem
 Keys of a part change this. `translation`: `pages` for pages in both stages, `none` for no translation, the
 only possibility on cores without an MMU. `tables: uncached` makes walks bypass all caches. `table_stages` and
 `table_levels` replace the platform's. `stage2_tables` places those of stage 2 elsewhere than in the part's
-own colors (docs/mxu.md): in memory of `any` color, in the hypervisor's `pool` with those of all parts, in
-`colors` used for nothing else, or on the `chip`, bypassing all caches (`chip-cached`: using them).
+own colors (docs/design/mxu.md): in memory of `any` color, in the hypervisor's `pool` with those of all parts,
+in `colors` used for nothing else, or on the `chip`, bypassing all caches (`chip-cached`: using them).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def read_hypervisor(path: Path, layout: Layout, cores: int, *, hosted: bool = Fa
         if not path.is_file():
             boards = sorted(built.parent.name for built in path.parent.parent.glob(f"*/{path.name}"))
             if boards:
-                known = f"only {', '.join(boards)} has board support (docs/adding-a-board.md)"
+                known = f"only {', '.join(boards)} has board support (docs/guide/adding-a-board.md)"
                 raise PackageError(f"does not exist: {known}")
             raise PackageError("does not exist: build the preset `target` first")
         program = read_elf(path, symbols=True, hosted=Hosted(0) if hosted else None)

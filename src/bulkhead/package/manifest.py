@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan as the binary manifest that the hypervisor reads (schema/manifest.yaml, docs/manifest.md).
+"""A plan as the binary manifest that the hypervisor reads (schema/manifest.yaml, docs/reference/manifest.md).
 
 Called by `bundle`. Decides only the order of tables; planner and image loaders decided all places. Equal
 plans and images give equal bytes.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory that the hypervisor itself needs (see 'Hypervisor memory' in docs/architecture.md).
+"""The memory that the hypervisor itself needs (see 'Hypervisor memory' in docs/design/architecture.md).
 
 The planner sizes the pool by this. The numbers are upper bounds. If they were too small, the hypervisor would
 refuse to start, because its tables would not fit.

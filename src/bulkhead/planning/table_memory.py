@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of stage-2 tables that have a specification (X5, docs/mxu.md).
+"""Places of stage-2 tables that have a specification (X5, docs/design/mxu.md).
 
 Decides with core's admission, before colors are assigned: which regions have their tables in colored memory
 of their own, which domains have them on the chip, and what is refused. plan.py allocates that memory. Tables

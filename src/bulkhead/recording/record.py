@@ -2,7 +2,7 @@
 """Runs an AArch64 program under the emulator of single programs, with the recorder in it.
 
 Called by `bulkhead record` and by the comparison of workloads. What a trace holds is decided by the plugin
-(observe/record_plugin.cpp) and described in docs/traces.md.
+(observe/record_plugin.cpp) and described in docs/guide/traces.md.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 PREFIX = 0x01  # Ctrl-A
-FOCUS = b"\x1d"  # Ctrl-]: the hypervisor's escape, see docs/architecture.md
+FOCUS = b"\x1d"  # Ctrl-]: the hypervisor's escape, see docs/design/architecture.md
 ASK_TIME = FOCUS + b"t"  # the hypervisor answers with a line
 HELP = "Ctrl-A x leaves, Ctrl-A n next domain, Ctrl-A 0..9 that domain, Ctrl-A Ctrl-A sends Ctrl-A"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // M4: what MPAM's controls do to the bandwidth of memory. The witness is what memory itself answered to each
-// core, in time. Numbers T301 to T303: the compliance suite's (docs/mpam.md).
+// core, in time. Numbers T301 to T303: the compliance suite's (docs/design/mpam.md).
 #include <gtest/gtest.h>
 
 #include "tests/machine/mpam/mpam_make.h"

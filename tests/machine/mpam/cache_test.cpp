@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // M4: what MPAM's controls do to a cache, by behaviour and by property. The witness is the cache's own lines,
 // looked at one by one, not the counts that the controls are made of. Numbers T101 to T106, T125 and T151 to
-// T155: the compliance suite's, see docs/mpam.md.
+// T155: the compliance suite's, see docs/design/mpam.md.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // M4, M8: MPAM's monitors. What they count is compared with the machine's own counts, which know nothing of
-// them. Numbers are those of the compliance suite (docs/mpam.md).
+// them. Numbers are those of the compliance suite (docs/design/mpam.md).
 #include <gtest/gtest.h>
 
 #include "tests/machine/mpam/mpam_make.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // M4, M8: the feature page of a memory-system component. Numbers are those of the architecture's compliance
-// suite (ARM-software/sysarch-acs, MPAM), whose ideas these tests have; docs/mpam.md lists all of them.
+// suite (ARM-software/sysarch-acs, MPAM), whose ideas these tests have; docs/design/mpam.md lists all of them.
 #include <gtest/gtest.h>
 
 #include <map>

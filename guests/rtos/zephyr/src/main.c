@@ -16,7 +16,7 @@
 #include "core/crc32.h"
 #include "guests/socket/socket.h"
 
-#define DEVICE_AT       0x0A000000u /* as the device tree of a domain with a socket has it (docs/own-guests.md) */
+#define DEVICE_AT       0x0A000000u /* as the device tree of a domain with a socket has it (docs/guide/own-guests.md) */
 #define DEVICE_BYTES    0x1000u
 #define DEVICE_INTID    48
 #define DEVICE_PRIORITY 1
