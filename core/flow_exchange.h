@@ -15,6 +15,7 @@
 
 #include "core/flow_connections.h"
 #include "core/flow_directory.h"
+#include "core/sample_ring.h"
 #include "core/vsock_device.h"
 
 #ifdef __cplusplus
@@ -145,6 +146,8 @@ struct flow_exchange {
     /* Packets of a direction that declares at most so many bytes are copied by the caller, and each transfer
      * may have several pieces. Others are copied by an engine, one piece in each transfer. */
     uint32_t copied_bytes;
+    struct sample_writer
+        *recorder; /* gets a packet_sample of each delivered packet; NULL: nothing is recorded */
     struct flow_inflight inflight;
 };
 

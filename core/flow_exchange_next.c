@@ -119,14 +119,34 @@ static bool choose(struct flow_exchange *exchange, uint64_t now, struct flow_cho
     return best->key.deadline != PACKET_NEVER;
 }
 
+/* A packet was delivered at `now`. */
+static void record(struct flow_exchange *exchange, const struct flow_choice *choice, uint32_t bytes,
+                   uint64_t begun, uint64_t now)
+{
+    const struct packet_sample sample = {
+        .release = choice->key.release,
+        .begun = begun,
+        .delivered = now,
+        .flow = exchange->paths[choice->path].ways[choice->direction].number,
+        .bytes = bytes,
+    };
+
+    sample_write(exchange->recorder, (const uint64_t *)(const void *)&sample);
+}
+
+/* `begun`: when the first transfer of the packet was chosen. */
 static void count(struct flow_exchange *exchange, const struct flow_choice *choice,
-                  const struct vsock_header *header, uint64_t now, struct flow_effects *effects)
+                  const struct vsock_header *header, uint64_t begun, uint64_t now,
+                  struct flow_effects *effects)
 {
     const struct flow_way *way = &exchange->paths[choice->path].ways[choice->direction];
     struct flow_path_statistics *statistics =
         flow_path_count(exchange, choice->path, choice->direction, effects);
     uint64_t latency = now > choice->key.release ? now - choice->key.release : 0;
 
+    if (exchange->recorder != NULL) {
+        record(exchange, choice, header->bytes, begun, now);
+    }
     if (header->bytes == 0) {
         statistics->control_packets++;
         return;
@@ -151,7 +171,7 @@ static void finish(struct flow_exchange *exchange, const struct flow_choice *cho
     const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
     const struct vsock_packet *packet = &sender->packets[path->lines[choice->direction].first];
 
-    count(exchange, choice, &packet->header, now, effects);
+    count(exchange, choice, &packet->header, packet->begun ? packet->begun_at : now, now, effects);
     if (packet->header.operation == VSOCK_RESET) {
         flow_connections_delivered(&path->connections, &packet->connection);
     }
@@ -171,7 +191,7 @@ static bool deliver_reset(struct flow_exchange *exchange, const struct flow_choi
             return false;
         }
         flow_connections_paid(&path->connections, end, &reset);
-        count(exchange, choice, &reset, now, effects);
+        count(exchange, choice, &reset, now, now, effects);
     } else {
         path->connections.owed &= ~end;
     }
@@ -224,7 +244,7 @@ static enum flow_next begin_transfer(struct flow_exchange *exchange, const struc
     struct flow_inflight *inflight = &exchange->inflight;
 
     if (!flow_inflight_has(exchange, choice->path, choice->direction)) {
-        switch (flow_inflight_take(exchange, choice->path, choice->direction)) {
+        switch (flow_inflight_take(exchange, choice->path, choice->direction, now)) {
         case FLOW_TAKEN:
             break;
         case FLOW_SHORT_BUFFER:

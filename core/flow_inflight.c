@@ -55,7 +55,7 @@ static uint32_t capacity_of(const struct flow_exchange *exchange, const struct v
 }
 
 enum flow_take flow_inflight_take(struct flow_exchange *exchange, uint32_t number,
-                                  enum flow_direction direction)
+                                  enum flow_direction direction, uint64_t now)
 {
     struct flow_inflight *inflight = &exchange->inflight;
     struct flow_path *path = &exchange->paths[number];
@@ -88,7 +88,10 @@ enum flow_take flow_inflight_take(struct flow_exchange *exchange, uint32_t numbe
         put(exchange);
         return FLOW_NO_BUFFER;
     }
-    packet_of(exchange)->begun = true;
+    if (!packet_of(exchange)->begun) {
+        packet_of(exchange)->begun = true;
+        packet_of(exchange)->begun_at = now;
+    }
     return FLOW_TAKEN;
 }
 

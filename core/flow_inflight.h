@@ -26,7 +26,7 @@ enum flow_take {
 /* Takes the first packet of a line and a receive buffer for it, in place of the packet that was in flight.
  * The part of that packet that lies in its buffer is delivered. */
 enum flow_take flow_inflight_take(struct flow_exchange *exchange, uint32_t path,
-                                  enum flow_direction direction);
+                                  enum flow_direction direction, uint64_t now);
 
 /* Sets up the next transfer of the packet. Returns false if one of its ends has failed. */
 bool flow_inflight_transfer(struct flow_exchange *exchange);

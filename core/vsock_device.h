@@ -32,6 +32,7 @@ struct vsock_packet {
     bool reverse;                      /* true: its direction is FLOW_BACK */
     struct flow_connection connection; /* the connection that it belongs to */
     bool begun;                        /* its transfer has begun, so its header does not change any more */
+    uint64_t begun_at;                 /* ticks: when it began */
     uint32_t done_bytes;               /* bytes of payload that are delivered or in flight */
     uint32_t transfers;                /* number of transfers that have begun */
 };

@@ -319,6 +319,40 @@ TEST_F(FlowExchange, f2_the_earliest_deadline_goes_first_and_comes_between_chunk
     EXPECT_EQ(got[1], urgent);
 }
 
+TEST_F(FlowExchange, t6_each_delivered_packet_is_recorded_with_its_times)
+{
+    std::array<uint64_t, 64> memory{};
+    auto *ring = reinterpret_cast<sample_ring *>(memory.data());
+    constexpr uint64_t words = sizeof(packet_sample) / sizeof(uint64_t);
+    sample_writer writer;
+    ASSERT_TRUE(sample_writer_init(&writer, ring, sizeof(memory), words));
+    flow_path &path = world.path(0, 1, server, 65536, 0, 10'000);
+    world.exchange.recorder = &writer;
+    connect(a, b);
+    sample_reader reader;
+    ASSERT_TRUE(sample_reader_init(&reader, ring, sizeof(memory)));
+    packet_sample sample;
+    auto *out = reinterpret_cast<uint64_t *>(&sample);
+    for (int i = 0; i < 2; i++) { // a request and its answer
+        ASSERT_TRUE(sample_read(&reader, out));
+        EXPECT_EQ(sample.bytes, 0u);
+        EXPECT_EQ(sample.begun, sample.delivered);
+    }
+    const uint64_t sent = world.now;
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(10'000));
+    ASSERT_EQ(world.next(), FLOW_NEXT_TRANSFER);
+    const uint64_t begun = world.now;
+    world.run();
+    ASSERT_TRUE(sample_read(&reader, out));
+    EXPECT_EQ(sample.bytes, 10'000u);
+    EXPECT_EQ(sample.flow, 0u);
+    EXPECT_GE(sample.release, sent);
+    EXPECT_EQ(sample.begun, begun) << "of the first of several transfers";
+    EXPECT_GT(sample.delivered, sample.begun);
+    EXPECT_EQ(sample.delivered - sample.release, path.statistics.latency_most) << "as the statistics count";
+    EXPECT_FALSE(sample_read(&reader, out));
+}
+
 TEST_F(FlowExchange, f2_who_sends_too_often_delays_itself_alone)
 {
     world.path(0, 2, server, 4096, 1000, 500);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x5565FAD4u
+#define BH_LAYOUT_HASH 0x8DAB5B85u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -878,6 +878,14 @@ struct status_sample {
     uint32_t reserved;
 };
 
+struct packet_sample {
+    uint64_t release; /* when its sender could have it in its queue at the earliest */
+    uint64_t begun; /* when its first transfer was chosen; without payload: when it was delivered */
+    uint64_t delivered; /* when it was delivered, before the receiver is notified */
+    uint32_t flow; /* number of the flow, or of the way back, that it belongs to */
+    uint32_t bytes; /* of payload; 0: a control packet */
+};
+
 struct status_vcpu {
     uint32_t domain;
     uint32_t vcpu;
@@ -1435,6 +1443,13 @@ BH_LAYOUT_ASSERT(offsetof(struct status_sample, period_ticks) == 40u, "status_sa
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, global_events) == 48u, "status_sample.global_events");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, utilization) == 56u, "status_sample.utilization");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, reserved) == 60u, "status_sample.reserved");
+
+BH_LAYOUT_ASSERT(sizeof(struct packet_sample) == 32u, "size of packet_sample");
+BH_LAYOUT_ASSERT(offsetof(struct packet_sample, release) == 0u, "packet_sample.release");
+BH_LAYOUT_ASSERT(offsetof(struct packet_sample, begun) == 8u, "packet_sample.begun");
+BH_LAYOUT_ASSERT(offsetof(struct packet_sample, delivered) == 16u, "packet_sample.delivered");
+BH_LAYOUT_ASSERT(offsetof(struct packet_sample, flow) == 24u, "packet_sample.flow");
+BH_LAYOUT_ASSERT(offsetof(struct packet_sample, bytes) == 28u, "packet_sample.bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_vcpu) == 288u, "size of status_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, domain) == 0u, "status_vcpu.domain");

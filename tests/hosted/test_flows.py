@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from bulkhead.run.samples import read_samples
+
 from .systems import MS, domain
 
 KIB = 1024
@@ -331,3 +333,21 @@ def test_f8_a_broker_that_is_restarted_goes_on_with_devices_that_work(tmp_path: 
     one = flow(result, "stream")
     assert one["bytes"] >= sum(stream["received"] for stream in whole)
     assert one["misses"] == 0
+
+
+def test_f2_a_recorded_run_shows_each_packet_as_the_statistics_count_it(tmp_path: Path) -> None:
+    """Recording delays no packet beyond its bound."""
+    wanted = system(
+        ("stream", 64 * KIB, {"size": "4 KiB", "period": "2 ms", "deadline": "2 ms"}), samples=True
+    )
+    result = run(tmp_path, wanted, "50ms")
+    recorded = read_samples(tmp_path / "run")
+    payload = [packet for packet in recorded["packets"] if packet.bytes]
+    counted = flow(result, "stream")
+    assert recorded["dropped_packets"] == 0
+    assert len(payload) == counted["packets"] > 10
+    assert sum(packet.bytes for packet in payload) == counted["bytes"]
+    assert len(recorded["packets"]) - len(payload) == counted["control_packets"]
+    longest = max(packet.delivered - packet.release for packet in payload) * 10**9 // recorded["counter_hz"]
+    assert abs(longest - counted["latency_ns"]["max"]) <= 1000
+    assert counted["latency_ns"]["max"] <= counted["bound_ns"]

@@ -5,10 +5,12 @@
 // their devices, and it asks EL2 to interrupt them; where there is a DMA engine it asks EL2 for each
 // transfer. One loop: news, then a transfer, then news. When there is nothing to do it waits until EL2 wakes
 // it, or for a time. Parameters: `interrupt` of its line; `event`: it is woken by events instead (WFE), and
-// no interrupt is taken for a packet. Interrupts stay masked, they only end waiting.
+// no interrupt is taken for a packet; `samples` and `samples_bytes`: where each delivered packet is recorded,
+// guest-physical. Interrupts stay masked, they only end waiting.
 #include "guests/programs/broker/broker.h"
 #include "guests/programs/broker/costs.h"
 #include "guests/programs/broker/news.h"
+#include "guests/programs/broker/samples.h"
 #include "guests/programs/broker/wait.h"
 
 #include "guests/runtime/console.h"
@@ -144,6 +146,7 @@ void program_main(void)
         return;
     }
     news_init(paths);
+    samples_init();
     costs_init();
     console_write("bulkhead: ready\n");
     for (;;) {

@@ -455,7 +455,7 @@ def _session(target: Target, live: Live, *, as_json: bool, attach: bool) -> RunO
         timeout_s=_timeout_s(target.options),
         attach=at_terminal,
         # It takes time from a machine whose instructions count: only where there is something to follow.
-        look=live.look if any(domain.budget is not None for domain in target.domains) else None,
+        look=live.look if live.has_rings else None,
         raw_domain=target.raw_domain,
         watched=target.watched,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead trace RUN`: what a run's cores did in each period, as a file for Perfetto.
+"""`bulkhead trace RUN`: what a run's cores did in each period, and its packets, as a file for Perfetto.
 
 Reads what `bulkhead run` left, of the emulator or of the simulated machine; runs nothing.
 """
@@ -39,7 +39,10 @@ def trace(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a trace of who ran and who was throttled, for https://ui.perfetto.dev."""
+    """Write a trace for https://ui.perfetto.dev: who ran, who was throttled, and the packets of flows.
+
+    Packets are recorded in runs of systems with `broker: { samples: true }`.
+    """
     from bulkhead.report.trace import trace_of
     from bulkhead.run.find import NoRun, find_run
     from bulkhead.run.samples import SAMPLES_FILE, NoSamples, read_samples
@@ -48,12 +51,13 @@ def trace(
     errors: list[str] = []
     page: Path | None = None
     content: dict[str, object] = {}
-    count = dropped = 0
+    count = dropped = packets = dropped_packets = 0
     try:
         directory = find_run(target, SAMPLES_FILE)
         run = read_samples(directory)
         count = len(run["samples"])
         dropped = sum(run["dropped"].values())
+        packets, dropped_packets = len(run["packets"]), run["dropped_packets"]
         page = output or directory / "trace.json"
         content = trace_of(run)
         page.write_text(json.dumps(content) + "\n", encoding="utf-8")
@@ -68,6 +72,8 @@ def trace(
             reasons=errors,
             samples=count,
             dropped=dropped,
+            packets=packets,
+            dropped_packets=dropped_packets,
             files=[] if errors else [str(page)],
         )
         print_json(result)
@@ -76,5 +82,12 @@ def trace(
     if errors:
         raise typer.Exit(1)
     if not as_json:
-        lost = f" ({dropped} more were overwritten before they were read)" if dropped else ""
-        console().print(f"trace: {page}, {count} periods{lost}; open it at https://ui.perfetto.dev")
+        shown = [_counted(count, "periods", dropped)] if count or not packets else []
+        shown += [_counted(packets, "packets", dropped_packets)] if packets else []
+        console().print(f"trace: {page}, {', '.join(shown)}; open it at https://ui.perfetto.dev")
+
+
+def _counted(count: int, what: str, dropped: int) -> str:
+    return f"{count} {what}" + (
+        f" ({dropped} more were overwritten before they were read)" if dropped else ""
+    )

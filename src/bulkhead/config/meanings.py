@@ -151,6 +151,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "chunk": "Largest transfer; between transfers the broker decides anew.",
         "rate": "Bandwidth of copying; `auto`: the smallest with which all deadlines are met.",
         "stamps": "Measure what each part of a packet's path takes.",
+        "samples": "The broker records each packet that it delivers, for `bulkhead trace`.",
     },
     "Flow": {
         "name": "Name of the flow, unique.",

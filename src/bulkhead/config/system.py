@@ -352,6 +352,7 @@ class Broker(Model):
         WithJsonSchema({"type": "string", "examples": ["auto", "200 MB/s"]}),
     ] = None
     stamps: bool = False  # measure and report the parts of packets' paths
+    samples: bool = False  # record each delivered packet, for `bulkhead trace`
 
 
 class WayBack(Model):

@@ -28,6 +28,7 @@ LEAST_RATE = 1000  # bytes/s; the hypervisor's minimum (core/manifest_flows.c)
 PATIENCE_NS = 1_000_000_000  # a receiver without a free buffer for this time is treated as not reading
 _FIRST_CID = 3  # 0 to 2 are reserved
 _MEMORY = Region.model_validate({"at": 0x4000_0000, "size": 4 * MIB})
+SAMPLES = Region.model_validate({"at": 0x4040_0000, "size": 256 * KIB})  # with `samples`: the packets' ring
 
 
 def core_of(system: System, platform: Platform) -> int | None:
@@ -115,7 +116,7 @@ def with_broker(system: System, platform: Platform) -> System:
         criticality="rt",
         cpus=(core,),
         image=Image(elf="guests/broker.elf"),
-        memory=(_MEMORY,),
+        memory=(_MEMORY, SAMPLES) if system.broker is not None and system.broker.samples else (_MEMORY,),
         llc=AUTO_LLC if colors is None else Llc(colors=colors),
         console=WITHOUT_CONSOLE,
         restart="on-failure",
@@ -190,7 +191,12 @@ def parameters_of(
     """
     if is_broker(system, name) and platform.socket is not None:
         by_event = waits_for_events(system, platform, emulated=emulated)
-        return {"interrupt": platform.socket.interrupt, "event": int(by_event)}
+        recorded = system.broker is not None and system.broker.samples
+        return {
+            "interrupt": platform.socket.interrupt,
+            "event": int(by_event),
+            **({"samples": SAMPLES.at, "samples_bytes": SAMPLES.size} if recorded else {}),
+        }
     if name not in cids:
         return {}
     found = {"socket_cid": cids[name]}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run's samples as a trace for Perfetto (or chrome://tracing): which VCPU had a core, when it was
-throttled, and its counts.
+throttled, and its counts; and each packet of flows that the broker recorded.
 
 Called by `bulkhead trace`. The format is Trace Event JSON: times in microseconds since the start, one track
-for each core, and counters.
+for each core, and counters. `trace_flows` has the packets.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from bulkhead.report.trace_flows import packet_events
 from bulkhead.run.samples import Sample
 
 Json = dict[str, Any]
@@ -29,8 +30,9 @@ def trace_of(run: Json) -> Json:
             "on": run["on"],
             "counted": {one["domain"]: one["event"] for one in run["domains"] if one["event"]},
             "dropped": run["dropped"],
+            "dropped_packets": run["dropped_packets"],
         },
-        "traceEvents": [*_names(run), *_events(run, samples)],
+        "traceEvents": [*_names(run), *_events(run, samples), *packet_events(run)],
     }
 
 

@@ -23,12 +23,18 @@ def flows_of(
 ) -> list[tuple[FlowTarget, FlowStatus]]:
     """Flows of the system file, in its order, and those that a manager has added. A flow whose place another
     has taken is left out."""
+    found = zip(places_of(targets, statuses, domains), statuses, strict=True)
+    return [(target, status) for target, status in found if status.state != "none"]
+
+
+def places_of(
+    targets: Sequence[FlowTarget], statuses: Sequence[FlowStatus], domains: Sequence[str]
+) -> list[FlowTarget]:
+    """The flow in each place of the status page: of the system file, or added by a manager."""
     found = []
     for number, status in enumerate(statuses):
-        if status.state == "none":
-            continue
         given = targets[number] if number < len(targets) else None
-        if given is None or not _is(given, status, domains):
+        if given is None or (status.state != "none" and not _is(given, status, domains)):
             given = FlowTarget(
                 name=f"added {number}",
                 source=_name(domains, status.source),
@@ -38,7 +44,7 @@ def flows_of(
                 period_ns=status.period_ns,
                 deadline_ns=status.deadline_ns,
             )
-        found.append((given, status))
+        found.append(given)
     return found
 
 

@@ -17,10 +17,12 @@ from typing import Any
 from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.run import memory
 from bulkhead.run.emulator import RunningEmulator
+from bulkhead.run.flows import places_of
 from bulkhead.run.live_cores import core_rows, flow_rows
 from bulkhead.run.mpam import monitored
 from bulkhead.run.pace import MOST_S, Pace
-from bulkhead.run.samples import Counted, Recorder, RingPlaces, add_all, write_samples
+from bulkhead.run.packets import PacketRecorder
+from bulkhead.run.samples import Counted, RecordedFlow, Recorder, RingPlaces, add_all, write_samples
 from bulkhead.run.status import CoreStatus, FlowStatus, RegulationStatus, SystemStatus, read_status
 from bulkhead.run.status_mpam import MpamStatus, mpam_frame, read_mpam
 from bulkhead.run.target import Target
@@ -64,6 +66,7 @@ class Live:
         self._target = target
         self._places = RingPlaces(target.promise.pool_frames, target.on_chip_frames)
         self._recorder = Recorder(target.layout)
+        self._packets = PacketRecorder(target.layout, target.packet_frames)
         self._before = _Moment(time.monotonic(), 0)
         self._rings: list[int] = []  # their frames, once known
         self._mpam_frames: list[int] = []
@@ -71,14 +74,19 @@ class Live:
         self._pace = Pace()
         self._looked_s = self._before.host_s
 
+    @property
+    def has_rings(self) -> bool:
+        """Whether the machine records something that has to be read while it runs."""
+        return bool(self._packets.frames) or any(d.budget is not None for d in self._target.domains)
+
     async def look(self, emulator: RunningEmulator) -> float:
         """Reads a running machine. Returns the seconds until the next read. Raises EmulatorError."""
-        wanted = [*self._target.status_frames, *self._rings, *self._mpam_frames]
+        wanted = [*self._target.status_frames, *self._rings, *self._mpam_frames, *self._packets.frames]
         began_s = time.monotonic()
         image = await memory.fetch(emulator, wanted, self._target.directory / _SCRATCH)
         status = self._status(image.bytes_at)
-        came = self._take(status, image.bytes_at) if status is not None else 0
-        interval_s = self._pace.next(came, self._recorder.capacity, began_s - self._looked_s)
+        came, capacity = self._take(status, image.bytes_at) if status is not None else (0, 0)
+        interval_s = self._pace.next(came, capacity, began_s - self._looked_s)
         self._looked_s = began_s
         return max(0.0, began_s + interval_s - time.monotonic())
 
@@ -89,13 +97,14 @@ class Live:
         if status is None:
             return
         add_all(self._recorder, status, self._places, bytes_at)
+        self._packets.add(bytes_at)
         self._write(status, _whole(guest_ns), self._mpam(status, bytes_at))
-        if any(core.samples_bytes for core in status.cores):
+        if self._packets.frames or any(core.samples_bytes for core in status.cores):
             target = self._target
             counted = [Counted(d.name, d.event, d.event_bytes) for d in target.domains]
             write_samples(
                 target.directory, self._recorder, system=target.system, on=target.options.on, status=status,
-                counted=counted,
+                counted=counted, flows=_flows(target, status), recorded=self._packets,
             )  # fmt: skip
 
     def _status(self, bytes_at: Callable[[int], bytes | None]) -> SystemStatus | None:
@@ -110,11 +119,13 @@ class Live:
         found = read_mpam(self._target.layout, status.mpam_frame, self._pool, bytes_at, dump=False)
         return found if isinstance(found, MpamStatus) else None
 
-    def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> int:
-        """Processes one read. Returns the number of new samples on the core with most of them."""
+    def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> tuple[int, int]:
+        """Processes one read. Returns the number of new entries of the ring that fills fastest, and its
+        capacity."""
         self._rings = [pa for core in status.cores for pa in self._places.frames(core)]
-        seen = dict(self._recorder.seen)
+        seen = self._recorder.seen
         add_all(self._recorder, status, self._places, bytes_at)
+        packets = self._packets.add(bytes_at)
         now = _Moment(
             time.monotonic(), self._recorder.latest, {core.core: core for core in status.cores},
             status.regulation, self._mpam(status, bytes_at), status.flows,
@@ -122,10 +133,20 @@ class Live:
         if now.host_s - self._before.host_s >= MOST_S:
             self._write(status, _since(status, self._before, now), now.mpam)
             self._before = now
-        return max((n - seen.get(core, 0) for core, n in self._recorder.seen.items()), default=0)
+        samples = max((n - seen.get(core, 0) for core, n in self._recorder.seen.items()), default=0)
+        rings = ((samples, self._recorder.capacity), (packets, self._packets.capacity))
+        return max(rings, key=lambda ring: ring[0] / max(ring[1], 1))
 
     def _write(self, status: SystemStatus, window: LiveWindow, mpam: MpamStatus | None) -> None:
         _replace(self._target.directory / LIVE_FILE, live_table(self._target, status, window, mpam))
+
+
+def _flows(target: Target, status: SystemStatus) -> list[RecordedFlow]:
+    names = [domain.name for domain in target.domains]
+    return [
+        RecordedFlow(flow.name, flow.source, flow.destination, flow.deadline_ns)
+        for flow in places_of(target.flows, status.flows, names)
+    ]
 
 
 def _since(status: SystemStatus, before: _Moment, now: _Moment) -> LiveWindow:

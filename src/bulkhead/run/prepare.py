@@ -25,7 +25,7 @@ from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build, BuildOptions, program_of_domain
 from bulkhead.package.elf import read_elf
-from bulkhead.planning.broker import BROKER, cids_of, engine_of
+from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
 from bulkhead.planning.model import DomainPlan, Plan
@@ -113,7 +113,9 @@ def frames_of(target: Target) -> list[int]:
     tables = [
         pa for one in target.promise.domains if one.tables is not None for pa in one.tables.frames.tolist()
     ]
-    return list(dict.fromkeys((*target.status_frames, *pool, *target.on_chip_frames, *tables)))
+    return list(
+        dict.fromkeys((*target.status_frames, *pool, *target.on_chip_frames, *target.packet_frames, *tables))
+    )
 
 
 def _target(loaded: Loaded, build: Build, options: RunOptions, directory: Path, booted: Path) -> Target:
@@ -138,6 +140,7 @@ def _target(loaded: Loaded, build: Build, options: RunOptions, directory: Path, 
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,
         on_chip_frames=_on_chip_frames(plan.platform, event),
+        packet_frames=_packet_frames(plan),
         regulator=regulator_of(plan.system, plan.platform, event),
         flows=_flows_of(plan),
         mechanism=choices(plan.system, plan.platform, unprotected=options.unprotected),
@@ -165,6 +168,18 @@ def _on_chip_frames(platform: Platform, event: CountedEvent | None) -> tuple[int
     most = platform.cores.count * limits()["sample_frames"] * PAGE_BYTES
     end = platform.ocm.at + min(platform.ocm.free_bytes, most)
     return tuple(range(platform.ocm.at, end, PAGE_BYTES))
+
+
+def _packet_frames(plan: Plan) -> tuple[int, ...]:
+    """Frames of the broker's record of packets, in order."""
+    return tuple(
+        pa
+        for domain in plan.domains
+        if is_broker(plan.system, domain.name)
+        for segment in domain.segments
+        if segment.ipa == SAMPLES.at
+        for pa in segment.pages(plan.space).tolist()
+    )
 
 
 def make_promise(plan: Plan) -> Promise:

@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each period of each core with a budget: samples from the hypervisor's rings, collected during a run.
 
-The rings (core/sample_ring.h) drop their oldest entries, so they are read several times a second and once at
-the end of a run. `bulkhead.run.live` fetches the memory; `bulkhead trace` reads the file that is left in the
-run's directory.
+The rings drop their oldest entries, so they are read several times a second and once at the end of a run.
+`bulkhead.run.live` fetches the memory; `bulkhead trace` reads the file that is left in the run's directory.
+That file also has the packets of flows (`packets`).
 """
 
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bulkhead.errors import BulkheadError
+from bulkhead.run import packets
+from bulkhead.run.packets import Packet
+from bulkhead.run.rings import RingReader, entry_type
 from bulkhead.run.status import CoreStatus, SystemStatus
 from bulkhead.schema.layout import Layout
 
 SAMPLES_FILE = "samples.json"
-FORMAT = 1
-_HEADER = struct.Struct("<4Q")  # capacity, words, begun, done
+FORMAT = 2
 _MOST = 1_000_000  # samples kept of a run: some hours of periods of 10 ms on one core
 
 Json = dict[str, Any]
@@ -58,6 +57,16 @@ class Counted:
     event_bytes: int | None
 
 
+@dataclass(frozen=True)
+class RecordedFlow:
+    """A direction of a flow, as the packets name it by its place."""
+
+    name: str
+    source: str
+    destination: str
+    deadline_ns: int
+
+
 class NoSamples(BulkheadError):
     """There are no samples to read; the message is for the user."""
 
@@ -66,45 +75,34 @@ class Recorder:
     """Collects the samples of a run."""
 
     def __init__(self, layout: Layout) -> None:
-        self._entry = _entry(layout)
-        self.seen: dict[int, int] = {}  # by core: number of samples, including overwritten ones
-        self.capacity = 0  # of a ring
+        self._entry = entry_type(layout, "status_sample", FIELDS[1:])
+        self._readers: dict[int, RingReader] = {}  # by core
         self.latest = 0  # time of the last one
         self.samples: list[Sample] = []
-        self.dropped: dict[int, int] = {}
+
+    @property
+    def seen(self) -> dict[int, int]:
+        """Number of samples of each core, including overwritten ones."""
+        return {core: reader.seen for core, reader in self._readers.items()}
+
+    @property
+    def dropped(self) -> dict[int, int]:
+        """Number of overwritten samples of each core."""
+        return {core: reader.dropped for core, reader in self._readers.items()}
+
+    @property
+    def capacity(self) -> int:
+        """Of a ring; 0: there was none."""
+        return max((reader.capacity for reader in self._readers.values()), default=0)
 
     def add(self, core: int, ring: bytes) -> int:
         """Adds the new samples of a core's ring and returns their number; 0 if the bytes are no valid
         ring."""
-        if len(ring) < _HEADER.size:
-            return 0
-        capacity, words, begun, done = _HEADER.unpack_from(ring)
-        size = self._entry.itemsize
-        if words * 8 != size or capacity < 2 or _HEADER.size + capacity * size > len(ring) or done > begun:
-            return 0
-        seen = self.seen.get(core, 0)
-        first = max(seen, begun - capacity, 0)
-        self.dropped[core] = self.dropped.get(core, 0) + first - seen
-        entries = np.frombuffer(ring, self._entry, capacity, _HEADER.size)
-        new = entries[np.arange(first, max(done, first)) % capacity]
+        new = self._readers.setdefault(core, RingReader(self._entry)).take(ring)
         self.samples += [Sample(core, *entry) for entry in new.tolist()]
         self.latest = max(self.latest, int(new["time"].max(initial=0)))
-        self.seen[core], self.capacity = max(done, first), capacity
         del self.samples[:-_MOST]
-        return done - first if done > first else 0
-
-
-def _entry(layout: Layout) -> np.dtype[np.void]:
-    """Data type of a sample in a ring, with the fields that are kept."""
-    places = [layout.locate("status_sample", name) for name in FIELDS[1:]]
-    return np.dtype(
-        {
-            "names": list(FIELDS[1:]),
-            "formats": [f"<u{field.bytes}" for _, field in places],
-            "offsets": [offset for offset, _ in places],
-            "itemsize": layout.size("status_sample"),
-        }
-    )
+        return len(new)
 
 
 class RingPlaces:
@@ -149,7 +147,10 @@ def write_samples(
     on: str,
     status: SystemStatus,
     counted: Sequence[Counted],
+    flows: Sequence[RecordedFlow] = (),
+    recorded: packets.PacketRecorder | None = None,
 ) -> None:
+    """Writes what was recorded of budgets, and of packets if the broker recorded them."""
     content: Json = {
         "format": FORMAT,
         "system": system,
@@ -164,18 +165,24 @@ def write_samples(
         "dropped": {str(core): count for core, count in sorted(recorder.dropped.items()) if count},
         "fields": list(FIELDS),
         "samples": [list(astuple(sample)) for sample in recorder.samples],
+        "flows": [vars(one) for one in flows],
+        "packet_fields": list(packets.FIELDS),
+        "packets": [list(astuple(packet)) for packet in recorded.packets] if recorded is not None else [],
+        "dropped_packets": recorded.dropped if recorded is not None else 0,
     }
     (directory / SAMPLES_FILE).write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
 def read_samples(directory: Path) -> Json:
-    """The file that write_samples() wrote, with samples as Sample. Raises NoSamples."""
+    """The file that write_samples() wrote, with samples as Sample and packets as Packet. Raises NoSamples."""
     path = directory / SAMPLES_FILE
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != FORMAT or tuple(content["fields"]) != FIELDS or content["counter_hz"] <= 0:
+        known = (content["format"], tuple(content["fields"]), tuple(content["packet_fields"]))
+        if known != (FORMAT, FIELDS, packets.FIELDS) or content["counter_hz"] <= 0:
             raise NoSamples(f"{path}: written by another version: run the system again")
         content["samples"] = [Sample(*(int(value) for value in row)) for row in content["samples"]]
+        content["packets"] = [Packet(*(int(value) for value in row)) for row in content["packets"]]
     except FileNotFoundError:
         raise NoSamples(f"{directory} has no {SAMPLES_FILE}: run the system first") from None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -121,6 +121,7 @@ class Target:
     granule_bytes: int = 4096
     miscolored_pa: int | None = None
     on_chip_frames: tuple[int, ...] = ()  # possible places of sample rings besides the pool
+    packet_frames: tuple[int, ...] = ()  # of the broker's record of packets, in order; none: it has none
     request: dict[str, Any] = field(default_factory=dict)  # for the simulated machine (machine/hosted/run.h)
     regulator: RegulatorPlan | None = None  # a dynamic regulator
     flows: tuple[FlowTarget, ...] = ()
