@@ -6,7 +6,7 @@
 #include "core/event_pool.h"
 #include "core/wide.h"
 
-#define REFILL_LINES 2u /* each may write a dirty line back */
+#define REFILL_LINES 2u /* per refill: a refill can also write a dirty line back */
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -68,7 +68,8 @@ uint64_t tally_workable(const struct manifest_header *manifest, uint64_t most)
     return most >= manifest->bandwidth.smallest_events ? most : 0;
 }
 
-/* value * by / divisor, rounded up or down; what is more than any budget counts as twice that. */
+/* value * by / divisor, rounded up or down. A result above the largest budget is returned as twice that
+ * budget. */
 static uint64_t scaled(uint64_t value, uint64_t by, uint64_t divisor, bool up)
 {
     uint64_t remainder;
@@ -78,8 +79,8 @@ static uint64_t scaled(uint64_t value, uint64_t by, uint64_t divisor, bool up)
     return quotient <= EVENT_POOL_MAX_EVENTS ? (uint64_t)quotient : 2 * EVENT_POOL_MAX_EVENTS;
 }
 
-/* Lines that caches fetch, or that go past them, for a domain that uses up its budgets, of which `events` is
- * the first. */
+/* Number of cache lines that a domain moves if it spends its budgets: lines that caches fetch, and accesses
+ * that bypass the caches. `events` is the first budget. */
 static uint64_t lines_of(const struct manifest_header *manifest, const struct manifest_domain *domain,
                          uint64_t events)
 {
@@ -95,7 +96,7 @@ static uint64_t lines_of(const struct manifest_header *manifest, const struct ma
     return stated->accesses_are_all != 0 ? accesses : events + accesses;
 }
 
-/* Lines that are written back, where nothing else counts them. */
+/* Lines written back that no event of the budget counts. */
 static uint64_t written_back(const struct manifest_header *manifest, const struct manifest_domain *domain,
                              uint64_t events)
 {
@@ -114,7 +115,7 @@ static uint64_t rate_of(const struct manifest_header *manifest, const struct man
                        tally_holders(domain), budget->period_ns);
 }
 
-/* Periods of all cores in one of a holder's. */
+/* The time in which all cores of the domain have had one period each, if they take turns with one budget. */
 static uint64_t periods_of(const struct manifest_domain *domain, uint64_t period_ns)
 {
     return period_ns * (domain->vcpu_count / tally_holders(domain));
@@ -135,7 +136,7 @@ uint64_t tally_events_within(const struct tally *tally, const struct manifest_do
                   tally->state->regulation.interval_ns, false);
 }
 
-/* Where it is bounded. */
+/* Adds the rate of a domain whose traffic has a bound. */
 static void add_rate(struct tally *tally, const struct manifest_domain *domain, uint64_t rate)
 {
     tally->rate = memory_sum(tally->rate, rate);

@@ -110,9 +110,9 @@ struct broker_map {
 
 _Static_assert(sizeof(struct broker_door) <= BH_PAGE_BYTES && sizeof(struct broker_reply) <= BH_PAGE_BYTES &&
                    sizeof(struct broker_map) <= BH_PAGE_BYTES,
-               "a page each");
+               "each part must fit in a page");
 _Static_assert(FLOW_CONNECTIONS_MOST == BH_MOST_FLOW_CONNECTIONS,
-               "a flow can have as many as a manifest may say");
+               "a flow can have as many connections as a manifest may state");
 
 #ifdef __cplusplus
 }

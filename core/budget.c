@@ -18,7 +18,7 @@ bool budget_init(struct budget *budget, const struct reservation_parameters *par
     return true;
 }
 
-/* A period of the reservation has begun: it goes without what others may have. */
+/* Called when a period of the reservation has begun: withholds the events that the core gives to the pool. */
 static void begin_period(struct budget *budget)
 {
     struct reservation *reservation = &budget->reservation;

@@ -11,10 +11,10 @@
 
 #define WORD_OF(field) ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
 
-/* Events of the cores of one domain, in an interval. */
+/* Events that the cores of one domain may cause in an interval. */
 struct core_events {
     uint64_t all;
-    uint64_t limited; /* of those that are not regulated */
+    uint64_t limited; /* of the cores that are not regulated */
     uint32_t limited_cores;
 };
 
@@ -43,8 +43,8 @@ static uint32_t core_of(const struct tally *tally, const struct manifest_domain 
     return manifest_vcpus(tally->manifest)[domain->first_vcpu + vcpu].core;
 }
 
-/* The first finding is kept. */
-static void find(struct regulation_verdict *verdict, uint32_t word, uint64_t most)
+/* Only the first finding is kept. */
+static void record_finding(struct regulation_verdict *verdict, uint32_t word, uint64_t most)
 {
     if (verdict->word == BH_REGULATION_WORDS) {
         *verdict = (struct regulation_verdict){.word = word, .most = most};
@@ -61,7 +61,8 @@ static uint32_t count_limited(const struct tally *tally, const struct manifest_d
     return count;
 }
 
-/* What the next core of the domain may have: in all, and of what is not regulated. */
+/* The largest budget that the next core of the domain may have, next to all cores and, if it is not
+ * regulated, next to the others that are not. */
 static uint64_t most_of_core(const struct tally *tally, uint64_t bytes, const struct core_events *before,
                              bool is_limited)
 {
@@ -86,19 +87,19 @@ static void add_core(struct tally *tally, uint64_t bytes, uint32_t core, struct 
 
     if (own == BH_UNLIMITED_EVENTS || bytes == 0) {
         if (tally_has_curve(tally)) {
-            find(verdict, WORD_OF(budget_events) + core, 0);
+            record_finding(verdict, WORD_OF(budget_events) + core, 0);
         }
         return;
     }
     most = most_of_core(tally, bytes, events, is_limited);
     if (own > most) {
-        find(verdict, WORD_OF(budget_events) + core, most);
+        record_finding(verdict, WORD_OF(budget_events) + core, most);
     }
     events->all += own;
     events->limited += is_limited ? own : 0;
 }
 
-/* A domain of which all cores are members. */
+/* Adds a domain whose cores are all members of the regulator's set. */
 static void add_member(struct tally *tally, const struct manifest_domain *domain,
                        struct regulation_verdict *verdict)
 {
@@ -116,7 +117,7 @@ static void add_member(struct tally *tally, const struct manifest_domain *domain
     }
 }
 
-/* What the regulator may give all regulated cores together. */
+/* Adds the events that the regulator may give to all regulated cores together. */
 static void add_regulated(struct tally *tally, struct regulation_verdict *verdict)
 {
     const struct manifest_header *manifest = tally->manifest;
@@ -142,13 +143,14 @@ static void add_regulated(struct tally *tally, struct regulation_verdict *verdic
     }
     most = memory_events(tally_room_by_curve(tally, cores), bytes, 1, tally->state->shortest_interval_ns);
     if (events > most) {
-        find(verdict, by_saturation ? WORD_OF(saturation_events) : WORD_OF(ceiling_events), most);
+        record_finding(verdict, by_saturation ? WORD_OF(saturation_events) : WORD_OF(ceiling_events), most);
     }
     memory_load_add(&tally->load, &tally->capacity,
                     memory_rate(events, bytes, 1, tally->state->shortest_interval_ns), cores);
 }
 
-/* What the saturation leaves of an interval beside the limits of cores that are not regulated. */
+/* Events of an interval that are left below the saturation when the budgets of all cores that are not
+ * regulated are subtracted. */
 static uint64_t room_below_saturation(const struct tally *tally)
 {
     const struct manifest_regulation *regulation = &tally->state->regulation;
@@ -162,7 +164,7 @@ static uint64_t room_below_saturation(const struct tally *tally)
     return memory_left(regulation->saturation_events, used);
 }
 
-/* The most that the regulator gives regulated cores in an interval. */
+/* The most events that the regulator gives to the regulated cores in an interval. */
 static uint64_t ceiling_of(const struct manifest_regulation *regulation, const struct manifest_delays *delays)
 {
     struct regulator_parameters parameters;
@@ -180,7 +182,7 @@ static void add_members(struct tally *tally, struct regulation_verdict *verdict)
         return;
     }
     if (tally->state->shortest_interval_ns < manifest->bandwidth.shortest_period_ns) {
-        find(verdict, WORD_OF(interval_ns), manifest->bandwidth.shortest_period_ns);
+        record_finding(verdict, WORD_OF(interval_ns), manifest->bandwidth.shortest_period_ns);
     }
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         if (tally_is_member(manifest, i) && !tally_is_broker(manifest, i)) {
@@ -190,11 +192,11 @@ static void add_members(struct tally *tally, struct regulation_verdict *verdict)
     add_regulated(tally, verdict);
     if (has_saturation(regulation) &&
         room_below_saturation(tally) < ceiling_of(regulation, &manifest->delays)) {
-        find(verdict, WORD_OF(ceiling_events), room_below_saturation(tally));
+        record_finding(verdict, WORD_OF(ceiling_events), room_below_saturation(tally));
     }
 }
 
-/* All that are no members, but one. */
+/* Adds all domains that are not members of the regulator's set, except domain `but`. */
 static void add_domains(struct tally *tally, uint32_t but)
 {
     for (uint32_t i = 0; i < tally->manifest->domains.count; i++) {

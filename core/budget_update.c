@@ -24,7 +24,7 @@ const struct budget_setting *budget_update_latest(const struct budget_update *up
     return &update->staged;
 }
 
-/* The first beginning of a period at or after `ticks`. */
+/* The first period of the grid that begins at or after `ticks`. */
 static struct period_grid next_period(const struct period_grid *grid, uint64_t ticks)
 {
     struct period_grid next = *grid;
@@ -67,11 +67,11 @@ void budget_apply(struct budget *budget, const struct budget_setting *setting, u
         event_pool_set_base(budget->reclaim->pool, setting->events);
         budget->reclaim->chunk_events = setting->chunk_events;
     } else {
-        (void)budget_set_limits(budget, limits); /* within what the change was checked for */
+        (void)budget_set_limits(budget, limits); /* cannot fail: the request was checked */
     }
     if (budget->reservation.started) {
         (void)budget_recharge(budget, now_ticks);
-    } else if (budget->reservation.begun) { /* the same, and what ended meanwhile is not counted */
+    } else if (budget->reservation.begun) { /* a recharge that counts no periods while it was stopped */
         budget_start(budget, now_ticks);
         budget_stop(budget, now_ticks);
     }

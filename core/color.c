@@ -91,12 +91,12 @@ static uint64_t count_with_prefix(const struct color_set *set, uint32_t prefix, 
     return count_ones((set->word[first / 64] >> (first % 64)) & ((1ull << (1u << free)) - 1));
 }
 
-/* The walk down the bits of a period: how far it came, and what that decided of the color. */
+/* State of the walk down the address bits of a period. */
 struct walk {
     const struct color_set *set;
     uint64_t bits;    /* color bits not yet decided */
-    uint32_t bit;     /* the address bit to decide, then everything below it */
-    uint32_t granule; /* shift of a granule: where the walk ends */
+    uint32_t bit;     /* the next address bit to decide; later the bits below it */
+    uint32_t granule; /* log2 of the bytes of a granule: the walk ends here */
     uint32_t prefix;  /* color bits decided so far */
 };
 
@@ -140,20 +140,21 @@ static uint64_t granules_per_period(struct color_space space, const struct color
     return count_with_prefix(set, 0, colors) << free;
 }
 
-/* The colors of successive granules count up from zero to `last`: nothing but color bits is between them. */
+/* Whether the colors of successive granules are 0, 1, ..., `last`: the color bits are adjacent and start at
+ * the granule. */
 static bool colors_count_up(struct color_space space, uint64_t *last)
 {
     *last = space.bits >> granule_shift(space);
     return (*last & (*last + 1)) == 0 && *last < 64;
 }
 
-/* The colors of a set that are at most `last`. */
+/* Bitmap of the colors of a set that are at most `last`. */
 static uint64_t colors_to(const struct color_set *set, uint64_t last)
 {
     return set->word[0] & (UINT64_MAX >> (63 - last));
 }
 
-/* The n-th (from zero) set bit of a value that has more than n. */
+/* The n-th set bit (counted from zero) of a value that has more than n set bits. */
 static uint32_t nth_bit(uint64_t value, uint64_t n)
 {
     for (; n > 0 && value != 0; n--) {
@@ -162,7 +163,7 @@ static uint32_t nth_bit(uint64_t value, uint64_t n)
     return value != 0 ? lowest_bit(value) : 0;
 }
 
-/* Number of allowed granules in [0, pa), pa at a granule's start. */
+/* Number of allowed granules in [0, pa). `pa` is the start of a granule. */
 static uint64_t rank_of(struct color_space space, const struct color_set *set, uint64_t pa)
 {
     struct walk walk;
@@ -188,7 +189,7 @@ static uint64_t rank_of(struct color_space space, const struct color_set *set, u
     return rank;
 }
 
-/* Start of the allowed granule with this rank; a set without colors has none: the last address. */
+/* Start of the allowed granule with this rank; the last address if the set has no colors. */
 static uint64_t granule_with_rank(struct color_space space, const struct color_set *set, uint64_t rank)
 {
     struct walk walk;
@@ -262,7 +263,7 @@ paddr_t color_after(const struct color_range *range, paddr_t pa)
     if (above != 0) {
         return paddr(start + ((uint64_t)(lowest_bit(above) + 1) << shift));
     }
-    start -= color << shift; /* to the first of the next period */
+    start -= color << shift; /* to the first granule of the next period */
     return paddr(start + ((last + 1 + lowest_bit(colors)) << shift));
 }
 

@@ -19,7 +19,7 @@
 #define TOKEN_PROPERTY    3u
 #define TOKEN_NOP         4u
 
-/* Offsets of the header's fields. */
+/* Offsets of fields in the header. */
 enum {
     HEADER_TOTAL_BYTES = 4,
     HEADER_STRUCTURE = 8,
@@ -31,8 +31,8 @@ enum {
     HEADER_STRUCTURE_BYTES = 36,
 };
 
-/* Byte by byte: nothing says that the blob is aligned, and with the MMU off memory allows aligned access
- * only. */
+/* Reads byte by byte: the blob need not be aligned, and with the MMU off only aligned accesses are
+ * allowed. */
 /*@ requires \valid_read(bytes + (0 .. 3));
     assigns \nothing; */
 static uint32_t word_at(const uint8_t *bytes)
@@ -213,7 +213,7 @@ enum devicetree_step devicetree_next(const struct devicetree *tree, struct devic
             return begin_node(tree, walk, node) ? DEVICETREE_NODE : DEVICETREE_DAMAGED;
         }
         if (walk->depth == 0) {
-            return DEVICETREE_DAMAGED; /* only a node can be at the top */
+            return DEVICETREE_DAMAGED; /* a property outside of all nodes */
         }
         if (token == TOKEN_END_NODE) {
             walk->depth--;
@@ -311,7 +311,7 @@ bool devicetree_reservation(const struct devicetree *tree, uint32_t index, struc
     }
     (void)devicetree_number(&value, index * 4, 2, &range->address);
     (void)devicetree_number(&value, index * 4 + 2, 2, &range->bytes);
-    return range->address != 0 || range->bytes != 0; /* the last one is all zeros */
+    return range->address != 0 || range->bytes != 0; /* an entry of zeros ends the list */
 }
 
 bool devicetree_value_has(const struct devicetree_value *value, const char *text)

@@ -15,8 +15,8 @@ static uint64_t word_of(uint64_t number, uint64_t events)
     return (number & NUMBER_MASK) << EVENT_BITS | events;
 }
 
-/* What a word holds for period `number`: its events, the base if it is of an older one, none if of a later.
- */
+/* Events that a word holds for period `number`. A word of an older period stands for a pool with its base
+ * events, a word of a later period for an empty pool. */
 static uint64_t events_in(const struct event_pool *pool, uint64_t word, uint64_t number)
 {
     uint64_t ahead = (number - (word >> EVENT_BITS)) & NUMBER_MASK;

@@ -19,8 +19,8 @@ void flow_admission_init(struct flow_admission *admission, const struct flow_cos
     admission->testing = false;
 }
 
-/* As many as the chunk demands, where a flow that cannot be has a size or chunk of 0: flow_transform() says
- * so. More than fit are too many there, too. */
+/* Number of transfers that the chunk size demands. It is 0 for a flow with a size or chunk of 0, and too
+ * large for a packet that does not fit; flow_transform() reports both. */
 static uint32_t most_transfers(const struct flow_admission *admission, const struct flow *data)
 {
     uint64_t most = 0;

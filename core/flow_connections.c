@@ -22,7 +22,7 @@ static void put(struct flow_connection_set *set, uint32_t entry, bool in)
     set->words[entry / WORD_BITS] = (set->words[entry / WORD_BITS] & ~bit) | (in ? bit : 0);
 }
 
-/* FLOW_CONNECTIONS_MOST: it is empty. */
+/* First entry of the set; FLOW_CONNECTIONS_MOST if the set is empty. */
 static uint32_t first_of(const struct flow_connection_set *set)
 {
     for (uint32_t i = 0; i < FLOW_CONNECTIONS_WORDS; i++) {
@@ -51,7 +51,8 @@ static uint32_t client_port_of(const struct vsock_header *header, bool reverse)
     return reverse ? header->destination_port : header->source_port;
 }
 
-/* The first place of by_port[] whose entry's port is not smaller; `count`, if there is none. */
+/* Position in by_port[] of the first entry whose port is not smaller than `client_port`; `count` if there is
+ * none. */
 static uint32_t place_of(const struct flow_connections *connections, uint32_t client_port)
 {
     uint32_t first = 0;
@@ -69,7 +70,7 @@ static uint32_t place_of(const struct flow_connections *connections, uint32_t cl
     return first;
 }
 
-/* The entry that a port has taken, alive or not; FLOW_CONNECTIONS_MOST: none. */
+/* The entry that has the port, also if its connection has ended; FLOW_CONNECTIONS_MOST if there is none. */
 static uint32_t find(const struct flow_connections *connections, uint32_t client_port)
 {
     uint32_t place = place_of(connections, client_port);
@@ -95,7 +96,7 @@ static void to_state(struct flow_connections *connections, uint32_t entry, uint3
     }
 }
 
-/* Whether the entry is of this packet's connection, and no later one. */
+/* Whether the entry still belongs to this connection: an entry can be used again for a later one. */
 static bool is_of(const struct flow_connections *connections, const struct flow_connection *of)
 {
     return connections->entries[of->entry].life == of->life;
@@ -124,7 +125,7 @@ static enum flow_decision request(struct flow_connections *connections, const st
     return FLOW_FORWARD;
 }
 
-/* Nothing of the connection is left. */
+/* Frees the entry: nothing has to be sent for its connection any more. */
 static void release(struct flow_connections *connections, uint32_t entry)
 {
     uint32_t place = place_of(connections, connections->entries[entry].client_port);
@@ -139,7 +140,7 @@ static bool is_owed_to(const struct flow_connections *connections, uint32_t entr
     return has(&connections->owed_to[0], entry) || has(&connections->owed_to[1], entry);
 }
 
-/* `owed`: FLOW_END_…, which have to hear of it. */
+/* Ends a connection. `owed` has the ends (FLOW_END_...) that have to be sent a reset. */
 static void end(struct flow_connections *connections, uint32_t entry, uint32_t owed)
 {
     to_state(connections, entry, FLOW_CONNECTION_STATES);
@@ -152,7 +153,7 @@ static void end(struct flow_connections *connections, uint32_t entry, uint32_t o
     }
 }
 
-/* What an existing connection may carry in its state. */
+/* Whether a connection accepts this packet in its present state. */
 static bool may_carry(const struct flow_connections *connections, uint32_t entry,
                       const struct vsock_header *header, bool reverse, uint32_t most_bytes)
 {
@@ -222,7 +223,7 @@ static uint32_t ends_owed(const struct flow_connections *connections)
     return owed;
 }
 
-/* Entries that are owed to nobody any more are free. */
+/* Frees ended entries for which no end is owed a reset. */
 static void release_unowed(struct flow_connections *connections)
 {
     uint8_t freed[FLOW_CONNECTIONS_MOST] = {0};

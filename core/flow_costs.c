@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Functions of the costs of the path alone, without flows.
+ * Functions of the path costs alone, independent of any flows.
  */
 #include "core/flow.h"
 

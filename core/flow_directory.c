@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define HASH_FACTOR 0x9E3779B97F4A7C15ull /* 2^64 by the golden ratio (Knuth, volume 3, 6.4) */
+#define HASH_FACTOR 0x9E3779B97F4A7C15ull /* 2^64 divided by the golden ratio (Knuth, volume 3, 6.4) */
 #define HASH_SHIFT  56u
 
-_Static_assert(FLOW_DIRECTORY_PLACES == 1u << (64 - HASH_SHIFT), "the highest bits are the place");
+_Static_assert(FLOW_DIRECTORY_PLACES == 1u << (64 - HASH_SHIFT),
+               "the highest bits of the hash select the place");
 
 static uint32_t place_of(const struct flow_address *address)
 {
@@ -24,7 +25,7 @@ static bool is_same(const struct flow_address *a, const struct flow_address *b)
     return a->source_cid == b->source_cid && a->destination_cid == b->destination_cid && a->port == b->port;
 }
 
-/* The place that has the address, or the free one where it belongs. */
+/* The place that holds the address, or the free place where it has to be entered. */
 static uint32_t search(const struct flow_directory *directory, const struct flow_address *address)
 {
     uint32_t place = place_of(address);
@@ -52,5 +53,6 @@ void flow_directory_add(struct flow_directory *directory, const struct flow_addr
 
 uint32_t flow_directory_find(const struct flow_directory *directory, const struct flow_address *address)
 {
-    return directory->places[search(directory, address)].number - 1; /* none: FLOW_DIRECTORY_NONE */
+    return directory->places[search(directory, address)].number -
+           1; /* FLOW_DIRECTORY_NONE for a free place */
 }

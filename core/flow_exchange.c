@@ -38,8 +38,8 @@ static struct flow_way way_of(uint32_t number, const struct flow_path_parameters
     };
 }
 
-/* The other direction of a path carries payload, too. Control packets of both come in the shorter period
- * (flow_with_control()). */
+/* Opens the reply direction of a path that carries payload in both directions. Control packets of both
+ * directions have the shorter of the two periods (flow_with_control()). */
 static void open_back(struct flow_exchange *exchange, uint32_t number,
                       const struct flow_path_parameters *parameters)
 {
@@ -115,7 +115,7 @@ void flow_exchange_sent(struct flow_exchange *exchange, uint32_t index, uint64_t
     exchange->sends |= flow_device_set(index);
 }
 
-/* What was passed over for want of a buffer of the device is released anew. */
+/* Gives packets that were skipped because this device had no receive buffer a new release time. */
 static void release_anew(struct flow_exchange *exchange, uint32_t index, uint64_t now)
 {
     for (uint32_t direction = 0; direction < FLOW_DIRECTIONS; direction++) {
@@ -189,8 +189,8 @@ static bool is_credit(const struct vsock_header *header)
     return header->operation == VSOCK_CREDIT_UPDATE || header->operation == VSOCK_CREDIT_REQUEST;
 }
 
-/* What was seen last says how much its connection has taken, or asks for that, and so does the last packet of
- * the line, if it is of the same connection: that one says it now. */
+/* Merges a credit packet into the last packet of the line if both are of the same kind and connection: the
+ * newer one replaces the older, because it states the same counter later. */
 static bool merge(struct vsock_device *device, const struct packet_line *line,
                   const struct vsock_header *header)
 {
@@ -252,7 +252,7 @@ static void take_turn(struct vsock_device *device)
     flow_turns_take(&device->turns);
 }
 
-/* False: there is nothing more. */
+/* Takes one packet from the device's transmit queue. False if there is none, or the device has failed. */
 static bool take_one(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now,
                      struct flow_effects *effects)
 {
@@ -285,7 +285,7 @@ static bool has_room(const struct vsock_device *device)
     return device->free_count != 0 && device->answer_count != VSOCK_ANSWERS;
 }
 
-/* Resets that the device's own driver has caused. */
+/* Delivers resets for connections that the device's own driver has broken. */
 static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now)
 {
     while (device->owed != 0 && device->turns_left != 0 && !device->awaits_buffer) {
@@ -307,11 +307,12 @@ static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *de
     }
 }
 
-/* All are looked at each time (core/flow_turns.h); of one that had nothing the look before is made up for.
- * What is left in the queue counts as sent now: who has used its turns up, or has no room, gains no earlier
- * deadline by that. */
-static void look_at(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now,
-                    struct flow_effects *effects)
+/* Takes packets from one device as far as its turns allow. A look includes all devices (core/flow_turns.h),
+ * but a device without packets was skipped in the previous look, so its turns of that look are computed
+ * first. Packets that are left in the queue count as sent now: a domain that has used up its turns, or whose
+ * queue is full, gains no earlier deadline. */
+static void take_packets(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now,
+                         struct flow_effects *effects)
 {
     (void)flow_turns_look(&device->turns, flow_exchange_ns(exchange, exchange->looked));
     device->turns_left = flow_turns_look(&device->turns, flow_exchange_ns(exchange, now));
@@ -338,7 +339,7 @@ void flow_exchange_woke(struct flow_exchange *exchange, uint64_t woke)
 void flow_exchange_look(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
 {
     for (uint32_t left = exchange->sends; left != 0; left &= left - 1) {
-        look_at(exchange, exchange->devices[__builtin_ctz(left)], now, effects);
+        take_packets(exchange, exchange->devices[__builtin_ctz(left)], now, effects);
     }
     exchange->looked = now;
     flow_exchange_settle(exchange, now, effects);

@@ -8,9 +8,9 @@
 #include "core/flow_inflight.h"
 #include <stddef.h>
 
-/* As if the packets of the line never were sent, those that were begun with excepted; connections that they
- * have begun end. */
-static void forget_line(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction)
+/* Drops the packets of a line and ends the connections that those packets belong to. A packet that has not
+ * been begun returns its place in the pace, as if it had never been sent. */
+static void drop_line(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction)
 {
     struct flow_path *path = &exchange->paths[number];
     const struct vsock_device *sender = exchange->devices[flow_path_sender(path, direction)];
@@ -35,8 +35,8 @@ static void lose_path(struct flow_exchange *exchange, uint32_t number, uint32_t 
 {
     struct flow_path *path = &exchange->paths[number];
 
-    forget_line(exchange, number, FLOW_THERE);
-    forget_line(exchange, number, FLOW_BACK);
+    drop_line(exchange, number, FLOW_THERE);
+    drop_line(exchange, number, FLOW_BACK);
     (void)flow_connections_lose(&path->connections, end);
     flow_path_settle(exchange, number, now);
 }
@@ -48,7 +48,7 @@ void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, uint64_t
     if (!device->joined) {
         return;
     }
-    device->virtio.status = 0; /* its queues are not touched any more */
+    device->virtio.status = 0; /* no queue of the device is accessed from here on */
     for (uint64_t left = exchange->known; left != 0; left &= left - 1) {
         uint32_t number = (uint32_t)__builtin_ctzll(left);
         uint32_t end = flow_path_end(&exchange->paths[number], index);
@@ -73,7 +73,8 @@ static void add_to_directory(struct flow_exchange *exchange, uint32_t number)
     flow_directory_add(&exchange->directory, &address, number);
 }
 
-/* The path that has the lines and connections. */
+/* The path that holds the lines and connections: a flow that carries replies uses those of the flow that it
+ * answers. */
 static uint32_t carrier_of(const struct flow_exchange *exchange, uint32_t number)
 {
     uint32_t answers = exchange->paths[number].answers;
@@ -100,8 +101,8 @@ void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, uint64
         add_to_directory(exchange, (uint32_t)__builtin_ctzll(left));
     }
     flow_exchange_share_turns(exchange);
-    forget_line(exchange, number, FLOW_THERE);
-    forget_line(exchange, number, FLOW_BACK);
+    drop_line(exchange, number, FLOW_THERE);
+    drop_line(exchange, number, FLOW_BACK);
     (void)flow_connections_lose(&path->connections, 0);
     flow_path_settle(exchange, number, now);
     flow_exchange_settle(exchange, now, effects);

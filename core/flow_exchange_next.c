@@ -11,13 +11,13 @@
 #define MEBIBYTE_SHIFT 20u
 #define QUARTERS       4u
 
-/* What may go now. */
+/* A packet or reset that may be transferred next. */
 struct flow_choice {
     struct packet_key key;
     uint32_t path;
     enum flow_direction direction;
-    bool reset;    /* a reset that the receiver is owed; else the first packet of the line */
-    bool hopeless; /* its receiver has no buffer, and others shall not wait for that */
+    bool reset;    /* deliver a reset, instead of the first packet of the line */
+    bool hopeless; /* the receiver has had no buffer for so long that the packet is dropped */
 };
 
 static struct packet_key first_key(const struct flow_exchange *exchange, const struct flow_path *path,
@@ -28,7 +28,7 @@ static struct packet_key first_key(const struct flow_exchange *exchange, const s
     return packet_line_key(line, exchange->devices[flow_path_sender(path, direction)]->links, line->first);
 }
 
-/* The most urgent of a line that waits. */
+/* The most urgent transfer of one line: its reset or its first packet. */
 static struct flow_choice candidate(const struct flow_exchange *exchange, uint32_t number,
                                     enum flow_direction direction)
 {
@@ -49,8 +49,8 @@ static struct flow_choice candidate(const struct flow_exchange *exchange, uint32
     return choice;
 }
 
-/* Whether a line that waits for buffers keeps its sender's other flows from sending: the driver has less than
- * a quarter of its descriptors left, and the line holds more than its share of the others. */
+/* Whether a line that waits for receive buffers blocks its sender's other flows: the driver has less than a
+ * quarter of its descriptors left, and the line holds more than its share of the others. */
 static bool holds_too_much(const struct flow_exchange *exchange, const struct flow_choice *choice)
 {
     const struct flow_path *path = &exchange->paths[choice->path];
@@ -61,8 +61,9 @@ static bool holds_too_much(const struct flow_exchange *exchange, const struct fl
            path->descriptors[choice->direction] * sender->line_count > sender->held_descriptors;
 }
 
-/* What waits for a buffer of its receiver: until when, and whether that is over. */
-static uint64_t patient_until(const struct flow_exchange *exchange, struct flow_choice *choice, uint64_t now)
+/* How long a packet whose receiver has no buffer may wait. Marks the choice as hopeless if that time is
+ * over. */
+static uint64_t wait_limit(const struct flow_exchange *exchange, struct flow_choice *choice, uint64_t now)
 {
     uint64_t until = choice->key.deadline + exchange->patience_ticks;
 
@@ -87,7 +88,7 @@ static void consider(struct flow_exchange *exchange, uint32_t number, enum flow_
         return;
     }
     if (exchange->devices[receiver]->awaits_buffer && !flow_inflight_has(exchange, number, direction)) {
-        uint64_t patient = patient_until(exchange, &one, now);
+        uint64_t patient = wait_limit(exchange, &one, now);
 
         if (!one.hopeless) {
             exchange->passed[direction] |= 1ull << number;
@@ -100,7 +101,7 @@ static void consider(struct flow_exchange *exchange, uint32_t number, enum flow_
     }
 }
 
-/* The earliest deadline over all lines. */
+/* Chooses the transfer with the earliest deadline over all lines. */
 static bool choose(struct flow_exchange *exchange, uint64_t now, struct flow_choice *best, uint64_t *until)
 {
     struct path_mark mark = path_begin();
@@ -163,7 +164,7 @@ static void count(struct flow_exchange *exchange, const struct flow_choice *choi
     statistics->misses += latency > way->deadline_ticks;
 }
 
-/* The first packet of the line is delivered: its sender may use the buffer again. */
+/* Completes the first packet of the line: it has been delivered, and its buffer returns to the sender. */
 static void finish(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
                    struct flow_effects *effects)
 {
@@ -195,7 +196,7 @@ static bool deliver_reset(struct flow_exchange *exchange, const struct flow_choi
     } else {
         path->connections.owed &= ~end;
     }
-    path->resets[choice->direction] = false; /* another one is another packet of the pace */
+    path->resets[choice->direction] = false; /* a further reset takes its own place in the pace */
     flow_path_settle(exchange, choice->path, now);
     return true;
 }
@@ -221,7 +222,7 @@ static uint64_t ticks_at_rate(const struct flow_exchange *exchange, uint32_t byt
     return (bytes * exchange->ticks_per_mebibyte + (1ull << MEBIBYTE_SHIFT) - 1) >> MEBIBYTE_SHIFT;
 }
 
-/* The receiver does not take the packet: its end of the flow is at fault. */
+/* The receiver provides no buffer for the packet: its end of the flow is at fault. */
 static void give_up(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
                     struct flow_effects *effects)
 {
@@ -230,7 +231,8 @@ static void give_up(struct flow_exchange *exchange, const struct flow_choice *ch
     flow_path_give_up(exchange, choice->path, choice->direction, at_fault, now, effects);
 }
 
-/* The receiver's buffers would take more transfers than were admitted: its end of the flow is at fault. */
+/* The receiver's buffers are so small that the packet would need more transfers than were admitted: its end
+ * of the flow is at fault. */
 static void refuse_buffers(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
                            struct flow_effects *effects)
 {
@@ -273,7 +275,7 @@ static bool has_payload(const struct flow_exchange *exchange, const struct flow_
     return sender->packets[path->lines[choice->direction].first].header.bytes != 0;
 }
 
-/* The first packet of the line is of a connection that has ended meanwhile. */
+/* Whether the connection of the line's first packet has ended since the packet was sent. */
 static bool is_orphan(const struct flow_exchange *exchange, const struct flow_choice *choice)
 {
     const struct flow_path *path = &exchange->paths[choice->path];
@@ -288,7 +290,8 @@ static bool is_orphan(const struct flow_exchange *exchange, const struct flow_ch
                                  packet->header.operation == VSOCK_RESET);
 }
 
-/* Credit that was told before its connection ended is of no use to anybody, and no loss. */
+/* Drops an orphaned packet. Only packets with payload count as lost: credit for a connection that has ended
+ * has no use. */
 static void drop(struct flow_exchange *exchange, const struct flow_choice *choice,
                  struct flow_effects *effects)
 {
@@ -296,14 +299,15 @@ static void drop(struct flow_exchange *exchange, const struct flow_choice *choic
         flow_path_count(exchange, choice->path, choice->direction, effects);
 
     if (flow_inflight_has(exchange, choice->path, choice->direction)) {
-        flow_inflight_forget(exchange, choice->path, choice->direction); /* counts it */
+        flow_inflight_forget(exchange, choice->path, choice->direction); /* counts the loss */
     } else {
         statistics->lost += has_payload(exchange, choice);
     }
     flow_path_finish_first(exchange, choice->path, choice->direction);
 }
 
-/* What becomes of a choice. FLOW_NEXT_NOTHING: its receiver has no buffer, or an end has failed. */
+/* Begins the chosen transfer, or delivers a packet without payload. FLOW_NEXT_NOTHING: the receiver has no
+ * buffer, or one of the devices has failed. */
 static enum flow_next serve(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
                             struct flow_effects *effects)
 {
@@ -319,8 +323,9 @@ static enum flow_next serve(struct flow_exchange *exchange, const struct flow_ch
     return served ? FLOW_NEXT_AGAIN : FLOW_NEXT_NOTHING;
 }
 
-/* What the engine took for its latest transfer, if this choice has waited since then. */
-static void stamp_turn(const struct flow_exchange *exchange, const struct flow_choice *choice)
+/* Records the time of the engine's latest transfer, if this choice was already waiting when that transfer
+ * began. */
+static void record_engine_time(const struct flow_exchange *exchange, const struct flow_choice *choice)
 {
     if (choice->key.release <= path_opened_at(BH_PATH_PART_ENGINE)) {
         path_close(BH_PATH_PART_ENGINE, ticks_at_rate(exchange, exchange->inflight.transfer.bytes));
@@ -329,7 +334,7 @@ static void stamp_turn(const struct flow_exchange *exchange, const struct flow_c
     path_open(BH_PATH_PART_PROGRAM_DMA);
 }
 
-/* When a device that has something to look at, but no turn, gets one. */
+/* When the next of those devices gets a turn that have packets to send but have used up their turns. */
 static uint64_t next_turn(const struct flow_exchange *exchange)
 {
     uint64_t soonest = PACKET_NEVER;
@@ -346,7 +351,8 @@ static uint64_t next_turn(const struct flow_exchange *exchange)
     return soonest;
 }
 
-/* Each round but the last finds a receiver without a buffer, which the next one passes. */
+/* A round that does not return has found a receiver without a buffer; choose() skips this receiver in later
+ * rounds. */
 static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, uint64_t *until,
                               struct flow_effects *effects)
 {
@@ -360,7 +366,7 @@ static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, uint
          rounds++) {
         enum flow_next answer;
 
-        stamp_turn(exchange, &choice);
+        record_engine_time(exchange, &choice);
         if (is_orphan(exchange, &choice)) {
             drop(exchange, &choice, effects);
             return FLOW_NEXT_AGAIN;
@@ -373,7 +379,7 @@ static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, uint
         if (answer != FLOW_NEXT_NOTHING) {
             return answer;
         }
-        flow_exchange_settle(exchange, now, effects); /* one that has failed has nothing any more */
+        flow_exchange_settle(exchange, now, effects); /* drops the packets of a device that has failed */
     }
     return FLOW_NEXT_NOTHING;
 }
@@ -390,7 +396,7 @@ enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now, 
     return answer;
 }
 
-/* The transfer is over. True: its packet is still wanted. */
+/* The transfer is over. Returns whether its packet is still wanted. */
 static bool end_transfer(struct flow_exchange *exchange)
 {
     struct flow_inflight *inflight = &exchange->inflight;
@@ -403,8 +409,8 @@ static bool end_transfer(struct flow_exchange *exchange)
     return true;
 }
 
-/* A packet in more pieces than were admitted, by its sender's descriptors or its receiver's buffers, takes
- * time from others: its connection ends. */
+/* The packet needs more transfers than were admitted, because its sender's descriptors or its receiver's
+ * buffers are fragmented. It would delay other flows, so its connection ends. */
 static void stop_pieces(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
 {
     struct flow_inflight *inflight = &exchange->inflight;

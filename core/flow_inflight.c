@@ -16,7 +16,7 @@ static struct vsock_packet *packet_of(const struct flow_exchange *exchange)
     return &exchange->devices[inflight->sender]->packets[inflight->place];
 }
 
-/* What the buffer holds is delivered; nothing: it goes back. */
+/* Delivers a buffer with data; returns an empty one to the receiver's queue. */
 static void put(struct flow_exchange *exchange)
 {
     struct flow_inflight *inflight = &exchange->inflight;
@@ -45,7 +45,7 @@ bool flow_inflight_has(const struct flow_exchange *exchange, uint32_t path, enum
     return inflight->holds_buffer && inflight->path == path && inflight->direction == direction;
 }
 
-/* How much of a buffer's payload is used. 0: it is too short. */
+/* Number of bytes of a buffer that are used for payload; 0 if the buffer is too short. */
 static uint32_t capacity_of(const struct flow_exchange *exchange, const struct virtqueue_chain *buffer,
                             uint32_t left_bytes)
 {
@@ -189,7 +189,7 @@ void flow_inflight_forget(struct flow_exchange *exchange, uint32_t path, enum fl
     }
     exchange->paths[exchange->paths[path].ways[direction].number].statistics.lost++;
     if (inflight->transfers) {
-        inflight->gone = true; /* its buffer goes back when nothing writes to it any more */
+        inflight->gone = true; /* the buffer returns when the transfer into it has ended */
     } else {
         flow_inflight_discard(exchange);
     }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * U' <= 1 is sum(a_i / P_i) <= b with a_i = fixed_i b + bytes_i. The sum is built digit by digit, in digits
- * of 64 bits, as in long division: after each digit the rest is less than the number of flows, in units of
- * that digit, which decides unless the sum agrees with b up to this digit. A sum of n fractions whose
- * denominators are below 2^63 differs from an integer by nothing or by at least 2^(-63 n), so n + 1 digits
- * decide every case.
+ * of 64 bits, as in long division. After each digit the remainder is less than the number of flows, in units
+ * of that digit; this decides the comparison unless the sum agrees with b up to this digit. A sum of n
+ * fractions whose denominators are below 2^63 either is an integer or differs from every integer by at least
+ * 2^(-63 n), so n + 1 digits decide every case.
  */
 #include "core/flow_load.h"
 #include "core/flow_demand.h"
 
-/* Takes one digit of every fraction: their sum; how many have more. */
+/* Takes the next digit of every fraction. Returns the sum of the digits; `unfinished` counts the fractions
+ * that are not exhausted. */
 static wide_t next_digit(const struct flow_set *set, uint64_t remainder[FLOW_MAX], uint32_t *unfinished)
 {
     wide_t sum = 0;
@@ -49,7 +50,7 @@ static void step_whole(struct flow_load *load)
         wide_t quotient = rate_of(&load->set->tasks[i], load->bytes_per_s, &load->remainder[i]);
 
         whole += quotient;
-        load->quotient[i] = (uint64_t)quotient; /* used only if the sum is at most b */
+        load->quotient[i] = (uint64_t)quotient; /* used only if the sum is at most b, so it fits */
         load->has_rest[i] = load->remainder[i] != 0;
     }
     load->left = load->bytes_per_s - whole;
@@ -80,7 +81,7 @@ static void step_digit(struct flow_load *load)
     load->place++;
 }
 
-/* b is not 0. */
+/* Greatest common divisor; b is not 0. */
 static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 {
     uint64_t rest;
@@ -149,8 +150,8 @@ static void step_bound(struct flow_load *load)
     load->stage = FLOW_LOAD_MULTIPLE;
 }
 
-/* From a multiple of all periods on, points are in order as those a multiple before: of these, there are some
- * for all times from the first point on, and where nothing leads, for all times. */
+/* The points repeat with the hyperperiod. Without a lead they repeat from time 0; with a lead, from the first
+ * point on. A point one hyperperiod later holds whenever the earlier point holds. */
 static uint64_t begin_of_repetition(const struct flow_set *set)
 {
     uint64_t first = set->tasks[0].first;
@@ -164,7 +165,7 @@ static uint64_t begin_of_repetition(const struct flow_set *set)
     return first;
 }
 
-/* The least common multiple of one period more, or the bound if that is less. */
+/* Includes one more period in the least common multiple, which is limited to the bound. */
 static void step_multiple(struct flow_load *load)
 {
     uint64_t period = load->set->tasks[load->place].period;

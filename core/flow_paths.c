@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Paths: packets that wait in their lines, and resets that their ends have to be sent.
+ * Paths: the packets that wait in their lines, and the resets that have to be sent to their ends.
  */
 #include "core/flow_paths.h"
 
@@ -9,14 +9,14 @@
 
 #define NS_PER_S 1000000000ull
 
-_Static_assert(FLOW_EXCHANGE_PATHS *FLOW_TASKS <= FLOW_MAX, "tasks of all flows");
+_Static_assert(FLOW_EXCHANGE_PATHS *FLOW_TASKS <= FLOW_MAX, "the tasks of all flows must fit");
 
 static uint64_t path_set(uint32_t number)
 {
     return 1ull << number;
 }
 
-/* The end that a direction leads to. */
+/* The end to which a direction leads. */
 static uint32_t end_of(enum flow_direction direction)
 {
     return direction == FLOW_THERE ? FLOW_END_DESTINATION : FLOW_END_SOURCE;
@@ -68,8 +68,8 @@ struct flow_path_statistics *flow_path_count(struct flow_exchange *exchange, uin
     return &exchange->paths[figures].statistics;
 }
 
-/* A reset at the pace of the direction. */
-static void owe_at_pace(struct flow_path *path, enum flow_direction direction, uint64_t now)
+/* Schedules a reset as one more packet in the pace of the direction. */
+static void schedule_reset(struct flow_path *path, enum flow_direction direction, uint64_t now)
 {
     if (!path->resets[direction]) {
         path->resets[direction] = true;
@@ -96,7 +96,7 @@ static void settle_direction(struct flow_exchange *exchange, uint32_t number, en
         receiver->owed &= ~path_set(number);
     }
     if (owed && !own_turn) {
-        owe_at_pace(path, direction, now);
+        schedule_reset(path, direction, now);
     } else {
         path->resets[direction] = false;
     }

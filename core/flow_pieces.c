@@ -7,7 +7,7 @@
 #include "core/flow_pieces.h"
 #include "core/flow_demand.h"
 
-_Static_assert(FLOW_MAX <= UINT8_MAX, "numbers of tasks are bytes");
+_Static_assert(FLOW_MAX <= UINT8_MAX, "task numbers fit in bytes");
 
 bool flow_pieces_sort_step(struct flow_pieces *pieces, const struct flow_set *set)
 {
@@ -23,7 +23,7 @@ bool flow_pieces_sort_step(struct flow_pieces *pieces, const struct flow_set *se
     return pieces->count == set->count;
 }
 
-/* From the last piece, where nothing blocks. */
+/* Fills in the blocking of all pieces, starting with the last piece, in which no task blocks. */
 static void fill_blocking(struct flow_pieces *pieces, const struct flow_set *set, uint64_t bytes_per_s)
 {
     wide_t chunk =

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Search for the smallest bandwidth, on top of the test's walk: the bandwidth that a violated point needs,
- * and the bandwidth that the load needs.
+ * Search for the smallest sufficient bandwidth, based on the steps of the test: the bandwidth that a violated
+ * point needs, and the bandwidth that the load needs.
  */
 #include "core/flow_search.h"
 #include "core/flow_demand.h"
 
-#define FIRST_PASS_TIMES 4u /* of the longest D' - J' */
+#define FIRST_PASS_TIMES 4u /* times the longest D' - J' */
 
 typedef bool too_little(struct flow_test *test, uint64_t bytes_per_s);
 
@@ -26,7 +26,7 @@ static bool is_undecided(struct flow_test *test, uint64_t bytes_per_s)
     return flow_load_all(&test->load, test->set, bytes_per_s) == FLOW_LOAD_OVER || flow_test_is_endless(test);
 }
 
-/* The smallest bandwidth above `low`, which is too little, that is not; 0: there is none. */
+/* The smallest sufficient bandwidth above `low`, which is too little; 0 if there is none. */
 static uint64_t smallest_above(struct flow_test *test, uint64_t low, too_little *is_too_little)
 {
     uint64_t high = FLOW_MAX_BYTES_PER_S;
@@ -54,7 +54,7 @@ uint64_t flow_search_load(const struct flow_set *set)
     return smallest_above(&test, 0, is_overloaded);
 }
 
-/* Smallest bandwidth with (fixed + bytes / b) <= t; 0: none. */
+/* Smallest bandwidth b with (fixed + bytes / b) <= t; 0 if there is none. */
 static uint64_t needed(wide_t bytes, wide_t fixed, uint64_t t)
 {
     uint64_t rest;
@@ -68,7 +68,7 @@ static uint64_t needed(wide_t bytes, wide_t fixed, uint64_t t)
     return quotient <= FLOW_MAX_BYTES_PER_S ? (uint64_t)quotient : 0;
 }
 
-/* The smallest bandwidth with which the demand at t is met, blocking included; 0: none. */
+/* The smallest bandwidth with which the demand at t is met, including blocking; 0 if there is none. */
 static uint64_t needed_at(const struct flow_set *set, uint64_t t, struct flow_demand demand)
 {
     uint64_t most = needed(demand.bytes, demand.fixed, t);
@@ -93,7 +93,7 @@ static uint64_t needed_at(const struct flow_set *set, uint64_t t, struct flow_de
     return most;
 }
 
-/* Points after the longest D' - J' are all of one piece. */
+/* All points after the longest D' - J' are in one piece. */
 static uint64_t first_pass_end(const struct flow_set *set)
 {
     return FIRST_PASS_TIMES * flow_piece_of(set, FLOW_MAX_HORIZON);
@@ -116,7 +116,7 @@ void flow_search_start(struct flow_search *search, const struct flow_set *set)
     flow_test_look_below(test, first_pass_end(set) + 1, 0);
 }
 
-/* From the first pass to the second, which ends where the first began, and needs a horizon. */
+/* Starts the second pass, which covers the times above the first pass and needs a finite horizon. */
 static enum flow_verdict begin_second(struct flow_search *search)
 {
     struct flow_test *test = &search->test;
@@ -133,8 +133,8 @@ static enum flow_verdict begin_second(struct flow_search *search)
     return test->verdict;
 }
 
-/* The violated point again, with as much as it needs. */
-static enum flow_verdict raise(struct flow_test *test)
+/* Sets the bandwidth that the violated point needs; the point is then tested again. */
+static enum flow_verdict raise_bandwidth(struct flow_test *test)
 {
     uint64_t needs = needed_at(test->set, test->at, flow_demand_until(test->set, test->at));
 
@@ -155,7 +155,7 @@ enum flow_verdict flow_search_run(struct flow_search *search, uint64_t points)
     while (test->verdict == FLOW_GOES_ON && test->points < end) {
         test->verdict = flow_test_run(test, end - test->points);
         if (test->verdict == FLOW_LATE) {
-            test->verdict = raise(test);
+            test->verdict = raise_bandwidth(test);
         } else if (test->verdict == FLOW_SCHEDULABLE && !search->second) {
             test->verdict = begin_second(search);
         }

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The single-threaded broker parses packets whenever a transfer has ended. All domains together can make it
- * parse for
+ * The single-threaded broker parses packets whenever a transfer has ended. In any time of length t, all
+ * domains together can make it parse for
  *
- *     B + rho t + rho / (1 - rho) q      B = PP sum N_d, rho = PP sum 1 / T_d
+ * B + rho t + rho / (1 - rho) q, with B = PP sum N_d and rho = PP sum 1 / T_d,
  *
- * in any time of length t, where q is the longest time between the end of a look and the next look: a
- * transfer, or the counted part of a sleep (docs/design/flows.md, "One thread"). What is left of t is (1 - rho) t -
- * B - ...: the test is that of F4 with costs divided by 1 - rho, and with a lead. The lead also includes a
- * look that finds nothing, which may have begun just before the first packet arrives.
+ * where q is the longest time between the end of a look at the queues and the next look: a transfer, or the
+ * counted part of a sleep (docs/design/flows.md, "One thread"). The broker has (1 - rho) t - B - ... of t
+ * left. The test is therefore that of F4 with costs divided by 1 - rho, and with a lead. The lead also
+ * includes a look that finds nothing, which may have begun just before the first packet arrives.
  */
 #include "core/flow_single_thread.h"
 #include "core/flow_turns.h"
 #include "core/wide.h"
 
-#define SCALE_BITS 16u /* rho is a number of 1 / 2^16, rounded up for each domain */
+#define SCALE_BITS 16u /* rho is in units of 1 / 2^16, rounded up for each domain */
 #define SCALE      (1u << SCALE_BITS)
-#define LEAST_LEFT (SCALE / 256) /* of the broker's time: costs are multiplied by 256 at most */
+#define LEAST_LEFT (SCALE / 256) /* of the broker's time left: costs are multiplied by at most 256 */
 
 static uint64_t divide_up(wide_t value, uint64_t by)
 {
     uint64_t rest;
     uint64_t quotient;
 
-    if (value >> 64 == 0) { /* nearly always; much quicker */
+    if (value >> 64 == 0) { /* nearly always true, and much faster */
         return (uint64_t)value / by + ((uint64_t)value % by != 0);
     }
     quotient = (uint64_t)wide_divide(value, by, &rest);
     return quotient + (rest != 0);
 }
 
-/* Of a domain, in 1 / SCALE of the broker's time. */
+/* The share of the broker's time that parsing a domain's packets takes, in 1 / SCALE. */
 static uint64_t load_of(const struct flow_share *share, uint32_t parse_ns)
 {
     if (share->packets == 0 || parse_ns == 0) {
@@ -39,7 +39,7 @@ static uint64_t load_of(const struct flow_share *share, uint32_t parse_ns)
     return share->period_ns == 0 ? SCALE : divide_up((wide_t)parse_ns << SCALE_BITS, share->period_ns);
 }
 
-/* The flow with the shortest period of those that a domain sends. */
+/* The flow with the shortest period among those that a domain sends. */
 static uint32_t fastest_of(const struct flow flows[], uint32_t count, uint32_t domain)
 {
     uint32_t found = count;
@@ -52,7 +52,8 @@ static uint32_t fastest_of(const struct flow flows[], uint32_t count, uint32_t d
     return found;
 }
 
-/* Places that a flow's packets need: of all that are on their way, and one that is early. */
+/* Places that a flow's packets need: one for each packet in flight, and one for a packet that is sent
+ * early. */
 static uint64_t places_of(const struct flow *flow)
 {
     return divide_up(flow->deadline_ns, flow->period_ns) + 1;
@@ -61,7 +62,7 @@ static uint64_t places_of(const struct flow *flow)
 static enum flow_problem check_places(const struct flow flows[], uint32_t count, uint32_t *culprit)
 {
     uint64_t places[FLOW_MAX_DOMAINS] = {0};
-    uint64_t most[FLOW_MAX_DOMAINS] = {0}; /* of one flow, which is */
+    uint64_t most[FLOW_MAX_DOMAINS] = {0}; /* places of the flow `longest` of each domain */
     uint32_t longest[FLOW_MAX_DOMAINS];
 
     for (uint32_t i = 0; i < count; i++) {
@@ -81,7 +82,7 @@ static enum flow_problem check_places(const struct flow flows[], uint32_t count,
     return FLOW_OK;
 }
 
-/* What parsing takes: rho, and B in ns. */
+/* Cost of parsing: rho, and B in ns. */
 struct parsing {
     uint64_t load;
     uint64_t burst_ns;
@@ -108,7 +109,7 @@ static enum flow_problem count_parsing(const struct flow flows[], uint32_t count
     return parsing->load > SCALE - LEAST_LEFT ? FLOW_PARSE_LONG : FLOW_OK;
 }
 
-/* In time of which `left` is not parsing. */
+/* Scales a cost to real time, of which only the share `left` is not spent on parsing. */
 static uint64_t scaled(uint64_t value, uint64_t left)
 {
     return divide_up((wide_t)value << SCALE_BITS, left);
@@ -119,7 +120,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The most that a transfer of any task costs, and the most bytes of one. */
+/* The largest fixed cost, and the largest number of bytes, of a transfer of any task. */
 struct longest {
     uint64_t fixed;
     uint64_t bytes;

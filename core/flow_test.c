@@ -7,7 +7,7 @@
 #include "core/flow_test.h"
 #include "core/flow_demand.h"
 
-/* The last point that is not after t; 0: there is none. */
+/* The last point at or before t; 0 if there is none. */
 static uint64_t point_until(const struct flow_set *set, uint64_t t)
 {
     uint64_t last = 0;
@@ -24,7 +24,7 @@ static uint64_t point_until(const struct flow_set *set, uint64_t t)
     return last;
 }
 
-/* Q(t, b) b: the longest transfer of a packet that is due later. */
+/* Q(t, b) b: the longest transfer of a packet with a later deadline. */
 static wide_t blocking(const struct flow_set *set, uint64_t t, uint64_t bytes_per_s)
 {
     wide_t chunk = flow_times_bandwidth(set->chunk_bytes, set->dma_fixed, bytes_per_s);
@@ -43,7 +43,7 @@ static wide_t blocking(const struct flow_set *set, uint64_t t, uint64_t bytes_pe
     return longest;
 }
 
-/* The last point that is not after t, in a piece that has to be looked at. */
+/* The last point at or before t that is in a piece that has to be tested. */
 static uint64_t next_point(const struct flow_test *test, uint64_t t)
 {
     uint64_t left = flow_pieces_left(&test->pieces, test->set, t);
@@ -81,7 +81,7 @@ bool flow_test_is_endless(struct flow_test *test)
     return flow_pieces_left(&test->pieces, test->set, FLOW_MAX_HORIZON) != 0;
 }
 
-static void loaded(struct flow_test *test)
+static void finish_load(struct flow_test *test)
 {
     if (test->load.verdict == FLOW_LOAD_OVER) {
         test->verdict = FLOW_OVERLOADED;
@@ -92,7 +92,7 @@ static void loaded(struct flow_test *test)
     }
 }
 
-/* A step of what comes before the first point. */
+/* Performs one step of the preparation before the first point. */
 static void prepare(struct flow_test *test)
 {
     if (test->stage == FLOW_TEST_SORT) {
@@ -101,7 +101,7 @@ static void prepare(struct flow_test *test)
             test->stage = FLOW_TEST_LOAD;
         }
     } else if (flow_load_step(&test->load)) {
-        loaded(test);
+        finish_load(test);
     }
 }
 
@@ -113,7 +113,7 @@ void flow_test_start(struct flow_test *test, const struct flow_set *set, uint64_
     }
 }
 
-/* After a point that is in order. `done` is h(t), rounded down. */
+/* Moves to the next lower point after a point that holds. `done` is h(t), rounded down. */
 static void step_down(struct flow_test *test, uint64_t done)
 {
     uint64_t begin = flow_piece_of(test->set, test->at);
@@ -125,7 +125,7 @@ static void step_down(struct flow_test *test, uint64_t done)
     }
 }
 
-static void look(struct flow_test *test)
+static void test_point(struct flow_test *test)
 {
     uint64_t b = test->bytes_per_s;
     struct flow_demand demand = flow_demand_until(test->set, test->at);
@@ -146,7 +146,7 @@ enum flow_verdict flow_test_run(struct flow_test *test, uint64_t steps)
 {
     for (; steps != 0 && test->verdict == FLOW_GOES_ON; steps--) {
         if (test->stage == FLOW_TEST_POINTS) {
-            look(test);
+            test_point(test);
         } else {
             prepare(test);
         }

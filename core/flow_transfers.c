@@ -25,7 +25,7 @@ static uint64_t divide_up(uint64_t value, uint64_t by)
     return value / by + (value % by != 0);
 }
 
-/* Ends of pieces within `bytes` that begin anywhere. */
+/* The most ends of pieces that can lie within `bytes` bytes at any position. */
 static uint64_t ends_within(uint64_t bytes, uint64_t run_bytes)
 {
     return divide_up(bytes - 1, run_bytes);
@@ -33,14 +33,16 @@ static uint64_t ends_within(uint64_t bytes, uint64_t run_bytes)
 
 uint64_t flow_most_transfers(uint64_t bytes, uint64_t chunk_bytes, uint64_t run_bytes)
 {
-    uint64_t buffers = divide_up(bytes, least_bytes(chunk_bytes)); /* each takes so much, but for the last */
+    uint64_t buffers =
+        divide_up(bytes, least_bytes(chunk_bytes)); /* each buffer but the last takes this many bytes */
     uint64_t most;
 
     if (run_bytes == 0) {
         return buffers;
     }
-    /* Each buffer ends one. So do the pieces of the sender, and of the buffers: of one of n bytes there are 1
-     * + (n - 2) / run_bytes at most, and buffers have as many bytes together as the packet. */
+    /* Each buffer causes one end. So do the contiguous pieces of the sender's memory and of the buffers: a
+     * buffer of n bytes has at most 1 + (n - 2) / run_bytes of them, and all buffers together have as many
+     * bytes as the packet. */
     most = 2 * buffers + ends_within(bytes, run_bytes) + (bytes < 2 ? 0 : (bytes - 2) / run_bytes);
     if (run_bytes > chunk_bytes) {
         most += bytes / chunk_bytes;

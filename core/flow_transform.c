@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Transforms declared flows to tasks, by the formulas of F4 and F5 as they were published; the results that
- * hold for the single-threaded broker, too, are passed on to flow_single_thread.c. Sums of ns are doubled at
- * the end, so that a half is exact.
+ * Transforms declared flows to tasks, by the published formulas of F4 and F5. For the single-threaded broker,
+ * the results that hold for it are passed on to flow_single_thread.c. Sums of ns are doubled at the end, so
+ * that halves are exact.
  */
 #include "core/flow.h"
 #include "core/flow_single_thread.h"
@@ -34,13 +34,13 @@ static enum flow_problem check(const struct flow *flow, uint64_t chunk_bytes)
     return FLOW_OK;
 }
 
-/* What the flows of one domain do to each other in its queue. */
+/* How the flows of one domain delay each other in its queue. */
 struct queue {
     uint64_t insert_ns; /* Oqi */
     uint64_t flows;
 };
 
-/* Beyond any deadline: a flow of this domain cannot be in time. */
+/* Limits a time to a value beyond every deadline, so that a flow of this domain cannot meet its deadline. */
 static uint64_t capped(uint64_t ns)
 {
     return ns < FLOW_MAX_NS ? ns : FLOW_MAX_NS;
@@ -53,7 +53,7 @@ static void fill_queues(const struct flow flows[], uint32_t count, const struct 
 
     memset(queues, 0, FLOW_MAX_DOMAINS * sizeof queues[0]);
     if (costs->model != FLOW_MODEL_PUBLISHED) {
-        return; /* no locks, and no looking for a place */
+        return; /* a single thread takes no locks, and searches for no place */
     }
     for (uint32_t i = 0; i < count; i++) {
         struct queue *queue = &queues[flows[i].sender];
@@ -68,7 +68,7 @@ static void fill_queues(const struct flow flows[], uint32_t count, const struct 
     }
 }
 
-/* What a packet costs in its queue: of a broker without locks, nothing that parsing does not have. */
+/* What queueing costs a packet. Without locks there is no such cost besides parsing. */
 struct queueing {
     uint64_t packet_ns; /* Opkt */
     uint64_t jitter_ns; /* J' */
@@ -87,7 +87,7 @@ static struct queueing queueing_of(const struct flow_costs *costs, const struct 
     return found;
 }
 
-/* O_dma, half ns: of a transfer that the engine makes, and of one that the core copies. */
+/* O_dma in half ns, of a transfer that the engine makes or that the core copies. */
 static uint64_t transfer_cost(const struct flow_costs *costs, uint32_t senders, bool copied)
 {
     uint64_t between_ns =
@@ -101,8 +101,7 @@ static enum flow_problem transform(const struct flow *flow, const struct flow_co
                                    const struct queueing *queueing, uint32_t senders,
                                    const struct flow_set *set, struct flow_task *task)
 {
-    /* Os_max + O_r + J', and a time without a pause begins with waking the broker: that makes all of it late.
-     */
+    /* Os_max + O_r + J'. A busy interval begins with waking the broker, which delays all of these. */
     uint64_t lost_ns =
         (uint64_t)costs->transport_max + costs->notify_max + queueing->jitter_ns + costs->wake_max;
     uint64_t send_min = costs->hypervisor_call_min + 2ull * costs->transport_min; /* Os, half ns */
@@ -117,7 +116,8 @@ static enum flow_problem transform(const struct flow *flow, const struct flow_co
     if (2 * flow->period_ns + send_min <= send_max) {
         return FLOW_PERIOD_SHORT;
     }
-    if (flow->transfers > transfers) { /* where they end is not known: the last may be as long as any */
+    if (flow->transfers >
+        transfers) { /* the ends are at unknown positions, so the last transfer may be of any length */
         transfers = flow->transfers;
         last_bytes = flow->packet_bytes < set->chunk_bytes ? flow->packet_bytes : set->chunk_bytes;
     }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * A token bucket that is limited to its capacity at a look, not between looks. docs/design/flows.md, "One thread",
- * has two proofs: a domain that sends as declared always has a turn, and a bound for the work that all
- * domains together can cause in any time.
+ * A token bucket whose level is limited to its capacity at each look of the broker, not between two looks.
+ * docs/design/flows.md, "One thread", has two proofs: a domain that sends as declared always has a turn, and
+ * the work that all domains together can cause in any time is bounded.
  */
 #include "core/flow_turns.h"
 
-#define ONE (1ull << 63) /* a packet each ns */
+#define ONE (1ull << 63) /* one packet per ns */
 
 /* Adds 1 / period to a rate, rounded up. */
-static uint64_t faster(uint64_t rate, uint64_t period_ns)
+static uint64_t add_rate(uint64_t rate, uint64_t period_ns)
 {
     uint64_t more = period_ns == 0 ? UINT64_MAX : ONE / period_ns + (ONE % period_ns != 0);
 
@@ -29,7 +29,7 @@ struct flow_share flow_turn_share(const struct flow tasks[], uint32_t count, uin
     for (uint32_t i = 0; i < count; i++) {
         if (tasks[i].sender == domain) {
             packets++;
-            rate = faster(rate, tasks[i].period_ns);
+            rate = add_rate(rate, tasks[i].period_ns);
         }
     }
     return (struct flow_share){.packets = packets, .period_ns = period_of(rate)};
@@ -46,14 +46,14 @@ void flow_turn_shares(const struct flow tasks[], uint32_t count, struct flow_sha
         uint32_t sender = tasks[i].sender;
 
         shares[sender].packets++;
-        rates[sender] = faster(rates[sender], tasks[i].period_ns);
+        rates[sender] = add_rate(rates[sender], tasks[i].period_ns);
     }
     for (uint32_t i = 0; i < FLOW_MAX_DOMAINS; i++) {
         shares[i].period_ns = period_of(rates[i]);
     }
 }
 
-/* Nothing is handed out without flows, or without time between packets. */
+/* A domain without flows, or with packets of period 0, gets no turns. */
 static bool has_turns(const struct flow_share *share)
 {
     return share->packets != 0 && share->period_ns != 0;

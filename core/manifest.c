@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks the manifest's envelope (size, versions, checksum, tables), then hands over to the checks of its
- * contents in the files beside this one. Called once at boot, and by the fuzzers.
+ * Checks the manifest's envelope (size, versions, checksum, tables), then calls the checks of its contents in
+ * the other manifest_*.c files. Called once at boot, and by the fuzzers.
  */
 #include "core/manifest.h"
 #include "core/crc32.h"
@@ -62,7 +62,7 @@ static bool check_table(struct manifest_check *check, const struct table_ref *ta
 }
 
 static const struct table {
-    uint32_t place; /* of its table_ref in the header */
+    uint32_t place; /* offset of the table's table_ref in the header */
     uint32_t record_bytes;
     uint32_t most;
 } tables[] = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks the memory bandwidth that a manifest states, and that its own budgets are admitted by it; then each
- * later change that makes one smaller is admitted, too. The last part of manifest_check();
- * manifest_space_only.c replaces it in programs without budgets.
+ * Checks the memory bandwidth that a manifest states, and whether its own budgets are admitted. Last part of
+ * manifest_check(); manifest_space_only.c replaces it in programs without budgets.
  */
 #include "core/budget_admission.h"
 #include "core/manifest_internal.h"
@@ -16,7 +15,7 @@ static bool is_rate(uint64_t bytes_per_s)
     return bytes_per_s != 0 && bytes_per_s <= MEMORY_MAX_BYTES_PER_S;
 }
 
-/* Rates rise from nothing, utilizations never fall. */
+/* Rates increase strictly, and utilizations never decrease. */
 static bool check_curve(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -49,7 +48,8 @@ static bool check_table(struct manifest_check *check)
     return true;
 }
 
-/* What there is with a curve only: a broker, and what is counted beside it. */
+/* Smallest budget, shortest period, broker rates and table are stated only together with a curve, and a curve
+ * only in a system with flows. */
 static bool curve_fits(const struct manifest_header *manifest)
 {
     const struct manifest_bandwidth *stated = &manifest->bandwidth;

@@ -9,7 +9,7 @@
 #define MOST_MEMORY    16u
 #define MPIDR_AFFINITY 0xFF00FFFFFFull
 
-/* The node below the root in which the walk is. */
+/* The kind of the node below the root that is being read. */
 enum section { SECTION_OTHER, SECTION_CPUS, SECTION_RESERVED };
 
 struct board_check {
@@ -19,7 +19,7 @@ struct board_check {
     struct devicetree_cells root_cells;
     struct devicetree_cells section_cells;
     enum section section;
-    uint32_t cores_found; /* bit i: core i of the manifest */
+    uint32_t cores_found; /* bit i: core i of the manifest was found */
     bool psci_found;
     uint32_t memory_count;
     struct devicetree_range memory[MOST_MEMORY];
@@ -35,7 +35,7 @@ static bool is_address_range(const struct devicetree_range *range)
     return range_within(range->address, range->bytes, 0, MANIFEST_PA_LIMIT);
 }
 
-/* A node without a status is in use; one with another status than these is not there. */
+/* A node without a status is in use. A node with a status other than these is absent. */
 static bool is_enabled(const struct board_check *board, const struct devicetree_node *node)
 {
     struct devicetree_value status;
@@ -61,7 +61,7 @@ static bool check_not_ours(struct board_check *board, const struct devicetree_ra
     return owner == NULL || manifest_refuse(&board->check, BH_MANIFEST_ERROR_BOARD_RESERVED, owner);
 }
 
-/* Loaders reserve the tree itself, which nobody needs after this check. */
+/* Loaders reserve the memory of the tree itself, which is not needed after this check. */
 static bool is_tree_itself(const struct board_check *board, const struct devicetree_range *range)
 {
     uint64_t start = board->tree_pa & ~(uint64_t)(BH_PAGE_BYTES - 1);
@@ -83,7 +83,7 @@ static bool check_reservations(struct board_check *board)
     return true;
 }
 
-static bool note_memory(struct board_check *board, const struct devicetree_node *node)
+static bool record_memory(struct board_check *board, const struct devicetree_node *node)
 {
     struct devicetree_range range;
 
@@ -96,7 +96,8 @@ static bool note_memory(struct board_check *board, const struct devicetree_node 
     return true;
 }
 
-/* Memory that an operating system may use until a driver wants it is not kept by the firmware. */
+/* A reserved range marked `reusable` may be used by an operating system until a driver needs it, so the
+ * firmware does not occupy it. */
 static bool check_reserved(struct board_check *board, const struct devicetree_node *node)
 {
     struct devicetree_value value;
@@ -114,7 +115,7 @@ static bool check_reserved(struct board_check *board, const struct devicetree_no
     return true;
 }
 
-static void note_core(struct board_check *board, const struct devicetree_node *node)
+static void record_core(struct board_check *board, const struct devicetree_node *node)
 {
     const struct manifest_header *manifest = board->check.manifest;
     struct devicetree_range reg;
@@ -136,7 +137,7 @@ static bool enter_section(struct board_check *board, const struct devicetree_nod
     board->section = SECTION_OTHER;
     if (devicetree_is_named(node, "memory")) {
         return !devicetree_has_string(board->tree, node, "device_type", "memory") ||
-               !is_enabled(board, node) || note_memory(board, node);
+               !is_enabled(board, node) || record_memory(board, node);
     }
     if (devicetree_is_named(node, "cpus")) {
         board->section = SECTION_CPUS;
@@ -149,7 +150,7 @@ static bool enter_section(struct board_check *board, const struct devicetree_nod
     return true;
 }
 
-static bool look_at(struct board_check *board, const struct devicetree_node *node)
+static bool read_node(struct board_check *board, const struct devicetree_node *node)
 {
     if (devicetree_is_named(node, "psci") &&
         (devicetree_has_string(board->tree, node, "compatible", "arm,psci-0.2") ||
@@ -161,21 +162,21 @@ static bool look_at(struct board_check *board, const struct devicetree_node *nod
     } else if (node->depth == 1) {
         return enter_section(board, node);
     } else if (node->depth == 2 && board->section == SECTION_CPUS) {
-        note_core(board, node);
+        record_core(board, node);
     } else if (node->depth == 2 && board->section == SECTION_RESERVED) {
         return check_reserved(board, node);
     }
     return true;
 }
 
-static bool look_at_all(struct board_check *board)
+static bool read_tree(struct board_check *board)
 {
     struct devicetree_walk walk = {0, 0};
     struct devicetree_node node;
     enum devicetree_step step;
 
     while ((step = devicetree_next(board->tree, &walk, &node)) == DEVICETREE_NODE) {
-        if (!look_at(board, &node)) {
+        if (!read_node(board, &node)) {
             return false;
         }
     }
@@ -192,7 +193,7 @@ static const struct devicetree_range *memory_at(const struct board_check *board,
     return NULL;
 }
 
-/* The first address of the range's granules at or after `pa`. */
+/* Address of the first granule of the range at or after `pa`. */
 static uint64_t next_of(const struct color_range *range, uint64_t pa)
 {
     uint64_t granule = color_granule_bytes(range->space);
@@ -207,7 +208,8 @@ static uint64_t next_of(const struct color_range *range, uint64_t pa)
     return next.value < pa ? pa : next.value;
 }
 
-/* Pieces of memory may touch or leave holes, in any order: what counts is where the range's granules are. */
+/* Pieces of memory may be adjacent or leave holes, in any order. Only the addresses that hold granules of the
+ * range count. */
 static bool check_memory(struct board_check *board, const struct color_range *range, uint64_t bytes,
                          const void *place)
 {
@@ -277,7 +279,7 @@ struct manifest_verdict manifest_check_board(const struct manifest_header *manif
         .tree_pa = tree_pa,
     };
 
-    if (check_reservations(&board) && look_at_all(&board) && check_psci(&board) && check_cores(&board)) {
+    if (check_reservations(&board) && read_tree(&board) && check_psci(&board) && check_cores(&board)) {
         (void)check_all_memory(&board);
     }
     return board.check.verdict;

@@ -11,24 +11,25 @@
 
 #define SHORTEST_PERIOD_NS     1000u
 #define LONGEST_PERIOD_NS      3600000000000u
-#define SHORTEST_CPU_PERIOD_NS 100000u /* many times what a switch between VCPUs takes */
+#define SHORTEST_CPU_PERIOD_NS 100000u /* many times the duration of a switch between VCPUs */
 #define SHORTEST_INTERVAL_NS   10000u
 #define LONGEST_INTERVAL_NS    1000000000u
 #define PS_PER_NS              1000u
 #define WORD_OF(field)         ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
 
 _Static_assert(REGULATOR_MAX_CORES == BH_MAX_CORES, "a budget for each core");
-_Static_assert(sizeof(struct manifest_regulation) == BH_REGULATION_WORDS * sizeof(uint64_t), "all of them");
-_Static_assert(REGULATOR_UNLIMITED == BH_UNLIMITED_EVENTS, "the same word for it");
+_Static_assert(sizeof(struct manifest_regulation) == BH_REGULATION_WORDS * sizeof(uint64_t),
+               "the regulation consists of these words");
+_Static_assert(REGULATOR_UNLIMITED == BH_UNLIMITED_EVENTS, "both constants must agree");
 _Static_assert((uint32_t)REGULATOR_STATIC == BH_REGULATION_POLICY_FIXED &&
                    (uint32_t)REGULATOR_UTILIZATION == BH_REGULATION_POLICY_DYNAMIC &&
                    (uint32_t)REGULATOR_BANDWIDTH == BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH &&
                    (uint32_t)REGULATOR_DELAY == BH_REGULATION_POLICY_DYNAMIC_DELAY &&
                    (uint32_t)REGULATOR_TURNS == BH_REGULATION_POLICY_DYNAMIC_TURNS,
-               "the same policies");
+               "both enumerations must agree");
 _Static_assert((uint32_t)REGULATOR_HOLD_KEEP == BH_REGULATION_HOLD_KEEP &&
                    (uint32_t)REGULATOR_HOLD_DECREASE == BH_REGULATION_HOLD_DECREASE,
-               "the same ways to hold");
+               "both enumerations must agree");
 
 bool manifest_budget_is_sound(uint64_t events, uint64_t period_ns)
 {
@@ -46,7 +47,7 @@ static bool is_member(const struct manifest_header *manifest, uint32_t core)
     return (manifest->regulation.members >> core & 1) != 0;
 }
 
-/* That what is asked for beside refills is counted. */
+/* Whether the platform has a counter for the events that a budget counts besides refills. */
 static bool events_are_there(const struct manifest_platform *platform, uint32_t counts)
 {
     switch (counts) {
@@ -59,7 +60,8 @@ static bool events_are_there(const struct manifest_platform *platform, uint32_t 
     }
 }
 
-/* Second budget and slack are zero but for the kinds that have them; one without a limit has neither. */
+/* Second budget and slack must be zero except for the kinds that have them. A domain without a limit has
+ * neither. */
 static bool counts_fit(const struct manifest_platform *platform, const struct manifest_domain *domain)
 {
     if (!events_are_there(platform, domain->budget_counts)) {
@@ -80,7 +82,7 @@ static bool counts_fit(const struct manifest_platform *platform, const struct ma
     }
 }
 
-/* Only what is in a regulator's set is counted without a limit. */
+/* Only members of a regulator's set may be counted without a limit. */
 static bool limit_fits(const struct manifest_domain *domain)
 {
     if (is_unlimited(domain)) {
@@ -90,7 +92,7 @@ static bool limit_fits(const struct manifest_domain *domain)
            domain->budget_chunk_events <= domain->budget_events;
 }
 
-/* The pool of all givers has one period, and each of them a budget of its own. */
+/* All domains that take part in reclaiming have the same period, and each core has a budget of its own. */
 static bool reclaim_fits(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
     const struct manifest_domain *domains = manifest_domains(manifest);
@@ -111,7 +113,7 @@ static bool reclaim_fits(const struct manifest_header *manifest, const struct ma
     return true;
 }
 
-/* A core's counters need their interrupt. */
+/* Every core of the domain needs its counter's overflow interrupt. */
 static bool has_counters(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
     const struct manifest_vcpu *vcpus = manifest_vcpus(manifest) + domain->first_vcpu;
@@ -159,7 +161,7 @@ bool manifest_check_budget(struct manifest_check *check, const struct manifest_d
     return sound || manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->budget_events);
 }
 
-/* A member's budget ends with the interval, and is its alone. */
+/* A member's budget has the interval as its period, and is not shared with other cores. */
 static bool member_fits(const struct manifest_header *manifest, uint32_t core)
 {
     const struct manifest_regulation *regulation = &manifest->regulation;
@@ -197,7 +199,8 @@ static bool is_of_realtime(const struct manifest_header *manifest, uint32_t core
     return false;
 }
 
-/* Utilization needs its counters; traffic is that of all cores with a VCPU. */
+/* Utilization is read from the memory controller's counters; traffic is the sum over all cores with a VCPU,
+ * so all of them must be members. */
 static bool load_is_measured(const struct manifest_header *manifest,
                              const struct manifest_regulation *regulation)
 {
@@ -232,7 +235,7 @@ static bool may_be_regulated(const struct manifest_header *manifest,
     return true;
 }
 
-/* A budget that regulator_check() refuses alone. */
+/* The first core whose budget alone makes regulator_check() fail. */
 static uint32_t bad_budget(const struct manifest_regulation *regulation)
 {
     uint32_t core = 0;
@@ -245,7 +248,7 @@ static uint32_t bad_budget(const struct manifest_regulation *regulation)
     return WORD_OF(budget_events) + core;
 }
 
-/* Of what regulator_check() says. */
+/* The word of the regulation that an error of regulator_check() concerns. */
 static uint32_t word_of_error(enum regulator_error error, const struct manifest_regulation *regulation)
 {
     switch (error) {
@@ -278,9 +281,9 @@ static uint32_t word_of_error(enum regulator_error error, const struct manifest_
     return WORD_OF(policy);
 }
 
-/* Whether the manifest says how much each regulated core delays the others, if the policy needs that. Without
- * its delay a core would never be charged, and so never be stopped: a manager may choose the policy in a
- * system that has no delays. */
+/* Whether the manifest says how much each regulated core delays the others, if the policy needs that. A core
+ * without a delay would never be charged, and so never be stopped. A manager may choose the policy in a
+ * system whose manifest has no delays. */
 static bool has_delays(const struct manifest_header *manifest, const struct manifest_regulation *regulation)
 {
     if (regulation->policy != REGULATOR_DELAY) {
@@ -312,7 +315,8 @@ uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
     if (regulation->interval_ns < SHORTEST_INTERVAL_NS || regulation->interval_ns > LONGEST_INTERVAL_NS) {
         return WORD_OF(interval_ns);
     }
-    /* Ticks are of a clock that is not known here: nothing else depends on them. */
+    /* The interval is passed in ns instead of ticks: the clock is not known here, and no other parameter
+     * depends on it. */
     manifest_regulator(regulation, &manifest->delays, regulation->interval_ns, &parameters);
     error = regulator_check(&parameters);
     if (error == REGULATOR_ERROR_NONE && !has_delays(manifest, regulation)) {
@@ -321,7 +325,7 @@ uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
     return word_of_error(error, regulation);
 }
 
-/* All cores of a domain are members, or none. */
+/* Either all cores of a domain are members, or none is. */
 static bool members_are_whole_domains(const struct manifest_header *manifest)
 {
     for (uint32_t i = 0; i < manifest->vcpus.count; i++) {

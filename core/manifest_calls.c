@@ -15,8 +15,8 @@
 #define OWNER_SIP     2u
 #define OWNER_OEM     3u
 #define OWNER_SECURE  4u
-#define OWNER_TRUSTED 48u   /* applications, then the system */
-#define LAST_OF_EL2   0x3Fu /* of secure services: PSCI to 0x1F, then SDEI */
+#define OWNER_TRUSTED 48u   /* applications, and the trusted OS */
+#define LAST_OF_EL2   0x3Fu /* range of secure services: PSCI up to 0x1F, then SDEI */
 
 static bool is_callable(const struct manifest_call *call)
 {
@@ -28,7 +28,8 @@ static bool is_callable(const struct manifest_call *call)
            (owner != OWNER_SECURE || (call->first & 0xFFFFu) > LAST_OF_EL2);
 }
 
-/* Whether another domain has a VCPU on a core of this one: it would wait as long as firmware takes. */
+/* Whether another domain has a VCPU on one of this domain's cores. That VCPU would wait for as long as a
+ * firmware call takes. */
 static bool shares_a_core(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
     const struct manifest_vcpu *vcpus = manifest_vcpus(manifest);

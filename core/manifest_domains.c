@@ -104,7 +104,8 @@ static bool check_vcpus(struct manifest_check *check, const struct manifest_doma
         if (vcpus[i].domain != index || vcpus[i].core >= manifest->cpus.count) {
             return manifest_refuse(check, BH_MANIFEST_ERROR_VCPU, &vcpus[i]);
         }
-        for (uint32_t j = domain->first_vcpu; j < i; j++) { /* other domains' may be on the same core */
+        for (uint32_t j = domain->first_vcpu; j < i;
+             j++) { /* two domains may share a core, two VCPUs of one domain may not */
             if (vcpus[j].core == vcpus[i].core) {
                 return manifest_refuse(check, BH_MANIFEST_ERROR_VCPU, &vcpus[i]);
             }
@@ -113,7 +114,7 @@ static bool check_vcpus(struct manifest_check *check, const struct manifest_doma
     return true;
 }
 
-/* Bytes of the domain's memory that follow `ipa` without a gap, as far as its segments are in order. */
+/* Bytes of the domain's memory that follow `ipa` without a gap, as far as its segments are sorted. */
 static uint64_t contiguous_bytes(const struct manifest_header *manifest, const struct manifest_domain *domain,
                                  uint64_t ipa)
 {
@@ -237,7 +238,7 @@ static bool check_devices(struct manifest_check *check, const struct manifest_do
     return true;
 }
 
-/* A domain that has the terminal for itself has the only console. */
+/* A domain that owns the terminal is the only domain with a console. */
 static bool check_console(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -268,7 +269,7 @@ static bool check_console(struct manifest_check *check)
     return true;
 }
 
-/* Looked at by cores that VCPUs share, sound for all. */
+/* The scheduler's parameters apply to cores with several VCPUs, but must be valid in every manifest. */
 static bool check_scheduler(struct manifest_check *check)
 {
     const struct manifest_hypervisor *hypervisor = &check->manifest->hypervisor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks flash segments that accept commands: EL2 hides them by stage-2 entries at level 2, which nothing
- * else of the domain may need. Part of manifest_check(), called by manifest_domains.c.
+ * Checks flash segments that accept commands. EL2 hides such a segment by invalid stage-2 entries at level 2,
+ * which must map no other memory of the domain. Part of manifest_check(), called by manifest_domains.c.
  */
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"
@@ -10,9 +10,9 @@
 const uint32_t manifest_segment_flags =
     BH_SEGMENT_FLAG_TABLES_PLACED | BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE;
 
-#define ENTRY_BYTES 0x200000ull /* of guest-physical addresses, at level 2 */
+#define ENTRY_BYTES 0x200000ull /* guest-physical addresses that an entry at level 2 maps */
 
-/* What the entries that it is hidden by are for, from its start on. */
+/* Bytes that the level-2 entries cover that hide the segment. */
 static uint64_t hidden_bytes(const struct manifest_segment *flash)
 {
     return flash->bytes < ENTRY_BYTES ? ENTRY_BYTES : flash->bytes;

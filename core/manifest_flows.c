@@ -11,7 +11,7 @@ _Static_assert(offsetof(struct manifest_flow_costs, model) == offsetof(struct fl
                    sizeof(struct manifest_flow_costs) == sizeof(struct flow_costs) &&
                    BH_FLOW_MODEL_PUBLISHED == (int)FLOW_MODEL_PUBLISHED &&
                    BH_FLOW_MODEL_SINGLE_THREAD == (int)FLOW_MODEL_SINGLE_THREAD,
-               "the same costs");
+               "both structures must agree");
 
 #define LEAST_CHUNK_BYTES 64u
 #define MOST_PACKET_BYTES 65536u
@@ -19,7 +19,7 @@ _Static_assert(offsetof(struct manifest_flow_costs, model) == offsetof(struct fl
 #define MOST_TRANSFERS    (1u << 20)
 #define LEAST_BYTES_PER_S 1000u
 #define MOST_BYTES_PER_S  FLOW_MAX_BYTES_PER_S
-#define LEAST_CID         3u /* 0 to 2 have a meaning of their own */
+#define LEAST_CID         3u /* CIDs 0 to 2 are reserved */
 #define MOST_CID          0xFFFFFFFEu
 #define ANY_PORT          0xFFFFFFFFu
 #define MOST_QOS_RATE     4095u
@@ -29,7 +29,7 @@ static bool refuse(struct manifest_check *check, const void *place)
     return manifest_refuse(check, BH_MANIFEST_ERROR_FLOW, place);
 }
 
-/* The line is an emulated one: no device of the domain has it, nor its console. */
+/* The interrupt is an emulated one: neither a device of the domain nor its console uses it. */
 static bool irq_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
     const struct manifest_irq *irqs = manifest_irqs(manifest) + domain->first_irq;
@@ -46,7 +46,7 @@ static bool irq_is_sound(const struct manifest_header *manifest, const struct ma
     return true;
 }
 
-/* The registers lie where the guest has nothing else. */
+/* The device's registers overlap nothing else in the guest's address space. */
 static bool place_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
     const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
@@ -70,7 +70,7 @@ static bool place_is_sound(const struct manifest_header *manifest, const struct 
     return true;
 }
 
-/* The broker sees the memory of a domain with a socket behind its window. */
+/* The broker's window covers all memory of a domain that has a socket. */
 static bool memory_is_in_reach(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
     const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
@@ -109,7 +109,7 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
     return memory_is_in_reach(manifest, domain) || refuse(check, &domain->first_segment);
 }
 
-/* Nothing of its own is behind its window. */
+/* The broker has no memory of its own in its window. */
 static bool check_broker_domain(struct manifest_check *check, const struct manifest_domain *domain)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -199,7 +199,8 @@ bool manifest_flow_is_sound(const struct manifest_header *manifest, const struct
                                : flow->connections != 0 && flow->connections <= BH_MOST_FLOW_CONNECTIONS);
 }
 
-/* The flow whose way back it is comes before it, goes the other way, and has no other way back. */
+/* A flow that carries replies follows the flow that it answers in the table, has the opposite direction, and
+ * is the only answer to that flow. */
 static bool answers_one(const struct manifest_header *manifest, const struct manifest_flow *flow)
 {
     const struct manifest_flow *flows = manifest_flows(manifest);

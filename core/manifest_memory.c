@@ -6,10 +6,11 @@
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"
 
-/* Enough for the image, the manifest, stacks and a first set of tables; less can only be a mistake. */
+/* Enough for the image, the manifest, stacks and a first set of tables. A smaller pool is a configuration
+ * error. */
 #define SMALLEST_POOL_BYTES 0x80000u
-/* What EL2's address space holds of it, and below which the page is that is mapped at its physical address.
- */
+/* Bytes of the pool that EL2's address space covers, and the address below which the page must lie that EL2
+ * maps at its physical address. */
 #define LARGEST_POOL_BYTES  (1ull << 37)
 #define POOL_START_LIMIT    (1ull << 38)
 
@@ -70,7 +71,7 @@ const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t p
     return NULL;
 }
 
-/* A range that starts in a granule of its set and ends in the same piece of RAM in which it starts. */
+/* Whether the range starts in a granule of its set and ends in the piece of RAM in which it starts. */
 bool manifest_is_in_ram(const struct manifest_header *manifest, const struct color_range *range,
                         uint64_t bytes)
 {
@@ -129,7 +130,7 @@ static bool check_segment(struct manifest_check *check, const struct manifest_se
     return true;
 }
 
-/* Against the pool, the memory for tables and all earlier segments, of whichever domain. */
+/* Compares a segment with the pool, the memory for tables and all earlier segments of any domain. */
 static bool check_sole_owner(struct manifest_check *check, const struct manifest_segment *segment)
 {
     const struct manifest_header *manifest = check->manifest;

@@ -11,7 +11,7 @@
 #define LAST_VERSION      0xFFu
 #define MOST_NOT_READY_NS 1000000000ull
 #define MOST_WIDTH        16u
-#define FOUR_ENTRIES      4u /* of a register MPAMVPM<n>_EL2 */
+#define FOUR_ENTRIES      4u /* PARTIDs per register MPAMVPM<n>_EL2 */
 
 #define KNOWN_OFFERS                                                                                         \
     (BH_MPAM_OFFER_CMAX | BH_MPAM_OFFER_CMAX_SOFT | BH_MPAM_OFFER_CMIN | BH_MPAM_OFFER_MBW_MIN |             \
@@ -106,7 +106,7 @@ bool manifest_mpam_owner(const struct manifest_header *manifest, uint32_t partid
     return false;
 }
 
-/* Copies the words of a bitmap; the check has found that a bitmap has room for them. */
+/* Copies the words of a bitmap. The caller has checked that they fit. */
 static void copy_words(const struct manifest_mpam_word *from, uint32_t count, struct mpam_portions *to)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ void manifest_mpam_settings_of(const struct manifest_header *manifest, uint32_t 
     }
 }
 
-/* PARTID 0 belongs to firmware and to what runs before EL2 sets labels. */
+/* PARTID 0 is used by firmware, and by all code that runs before EL2 sets labels. */
 static bool check_partids(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;

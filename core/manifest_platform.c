@@ -9,7 +9,7 @@
 #define LAST_EVENT               0xFFFFu
 #define MOST_BACKUP_EVENTS       1024u
 #define LOWEST_COLOR_BIT         12u
-/* Of a machine of BH_MAX_CORES cores whose redistributors are of the larger kind. */
+/* Size for BH_MAX_CORES cores with redistributors of the larger kind. */
 #define MOST_REDISTRIBUTOR_BYTES (2ull * BH_MAX_CORES * BH_REDISTRIBUTOR_BYTES)
 
 static bool is_private_peripheral(uint32_t intid)
@@ -17,13 +17,13 @@ static bool is_private_peripheral(uint32_t intid)
     return intid >= BH_FIRST_PERIPHERAL_INTID && intid < BH_FIRST_SHARED_INTID;
 }
 
-/* Guests' virtual UARTs have the interrupt of the board's. */
+/* Guests' virtual UARTs use the interrupt number of the board's UART. */
 static bool is_guest_interrupt(uint32_t intid)
 {
     return intid >= BH_FIRST_SHARED_INTID && intid < BH_MAX_INTID;
 }
 
-/* 0, a private one that EL2 does not use otherwise, or a shared one. */
+/* Valid are 0, a private interrupt that EL2 does not use otherwise, and a shared interrupt. */
 static bool is_pmu_interrupt(const struct manifest_platform *platform, uint32_t intid)
 {
     if (intid == 0) {
@@ -34,7 +34,8 @@ static bool is_pmu_interrupt(const struct manifest_platform *platform, uint32_t 
            intid != platform->maintenance_irq && intid != platform->uart_irq;
 }
 
-/* EL2 tells its private interrupts apart by number; the guests' timers keep theirs. */
+/* EL2 tells its private interrupts apart by their numbers, and the guests' timers use their architectural
+ * numbers. */
 static bool private_interrupts_fit(const struct manifest_platform *platform)
 {
     const uint32_t intids[] = {platform->cntv_irq, platform->cntp_irq, platform->cnthp_irq,
@@ -55,7 +56,7 @@ static bool is_register_offset(uint32_t offset)
     return offset % 4 == 0 && offset < BH_PAGE_BYTES;
 }
 
-/* The memory controller's counters: a page of registers, or nothing at all. */
+/* The memory controller's counters: one page of registers, or all fields zero. */
 static bool utilization_fits(const struct manifest_platform *platform)
 {
     if (platform->utilization_pa == 0) {
@@ -69,8 +70,7 @@ static bool utilization_fits(const struct manifest_platform *platform)
            platform->utilization_bits <= 32;
 }
 
-/* A controller with all of its frames; those of its redistributors that EL2 looks through are no more than it
- * has tables for. */
+/* The controller has all of its frames, and no more redistributors than EL2 has table entries for. */
 static bool controller_fits(const struct manifest_header *manifest)
 {
     const struct manifest_platform *platform = &manifest->platform;
@@ -89,7 +89,8 @@ static bool controller_fits(const struct manifest_header *manifest)
     }
 }
 
-/* Numbers of events; where the first one's counter has a backup there is no counter for a second event. */
+/* Valid event numbers. If the first event's counter has a backup counter, no counter is left for a second
+ * event. */
 static bool events_fit(const struct manifest_platform *platform)
 {
     bool second = (platform->writeback_event | platform->access_event) != 0;

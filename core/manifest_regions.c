@@ -52,7 +52,7 @@ bool manifest_is_guest_region(const struct manifest_header *manifest, uint64_t i
     return false;
 }
 
-/* Whole pages where EL2 can map them, no RAM, and nothing of an earlier region. */
+/* Regions are whole pages at addresses that EL2 can map, and overlap neither RAM nor earlier regions. */
 static bool is_sound(const struct manifest_header *manifest, uint32_t index)
 {
     struct manifest_region region;

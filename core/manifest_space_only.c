@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks of manifest_check() for a program that isolates space only: the manifest must ask for nothing about
- * time. It replaces manifest_budgets.c in programs in which hypervisor/time/no_time.c replaces the
- * implementation of budgets. Every manifest that it accepts is also accepted by the full check.
+ * Checks of manifest_check() for a program that isolates space only: the manifest must not use any feature
+ * that concerns time. It replaces manifest_budgets.c in programs in which hypervisor/time/no_time.c replaces
+ * the implementation of budgets. Every manifest that it accepts is also accepted by the full check.
  */
 #include "core/manifest_internal.h"
 
@@ -26,7 +26,7 @@ bool manifest_check_calls(struct manifest_check *check, const struct manifest_do
            manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &domain->first_call);
 }
 
-/* Flash that takes commands is no memory here. */
+/* Flash that accepts commands is not supported in this program. */
 const uint32_t manifest_segment_flags = BH_SEGMENT_FLAG_TABLES_PLACED | BH_SEGMENT_FLAG_READ_ONLY;
 
 bool manifest_check_flash(struct manifest_check *check, const struct manifest_domain *domain,
@@ -35,7 +35,7 @@ bool manifest_check_flash(struct manifest_check *check, const struct manifest_do
     (void)check;
     (void)domain;
     (void)flash;
-    return true; /* there is none */
+    return true; /* this program has no such feature */
 }
 
 bool manifest_check_flows(struct manifest_check *check)
@@ -49,7 +49,7 @@ bool manifest_check_flows(struct manifest_check *check)
            manifest_refuse(check, BH_MANIFEST_ERROR_FLOW, &manifest->broker);
 }
 
-/* A core has one VCPU: who would choose among several? */
+/* Each core has one VCPU: this program has no scheduler. */
 static bool check_cores(struct manifest_check *check)
 {
     const struct manifest_vcpu *vcpus = manifest_vcpus(check->manifest);
@@ -77,14 +77,14 @@ bool manifest_check_regulation(struct manifest_check *check)
     return check_cores(check);
 }
 
-/* For whom would it be? */
+/* Without budgets there is no bandwidth to admit. */
 bool manifest_check_bandwidth(struct manifest_check *check)
 {
     return manifest_has_no_bandwidth(check->manifest) ||
            manifest_refuse(check, BH_MANIFEST_ERROR_BANDWIDTH, &check->manifest->bandwidth);
 }
 
-/* The driver of the components is in the other program. */
+/* This program has no driver for MPAM components. */
 bool manifest_check_mpam(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks the memory for stage-2 tables with a specification: where it is, that nobody else owns it, and that
- * it exists for the domains to which the manifest gives it. The planner has decided which domain gets which
- * part. Part of manifest_check().
+ * Checks the memory for stage-2 tables that have a placement specification: where the memory is, that it has
+ * no other owner, and that it exists for the domains to which the manifest assigns it. The planner has
+ * decided which domain gets which part. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 
@@ -19,7 +19,7 @@ bool manifest_tables_range(const struct manifest_header *manifest, struct color_
     return true;
 }
 
-/* The colored part: whole pages, all in one piece of RAM. Without one its fields are zero. */
+/* The colored part consists of whole pages in one piece of RAM. If there is none, its fields are zero. */
 static bool colored_is_sound(const struct manifest_header *manifest)
 {
     const struct manifest_tables *tables = &manifest->tables;
@@ -33,7 +33,7 @@ static bool colored_is_sound(const struct manifest_header *manifest)
            manifest_is_in_ram(manifest, &range, tables->colored_bytes);
 }
 
-/* The region table has looked at where the part on the chip is. */
+/* The check of the region table covers the part that is in on-chip memory. */
 bool manifest_check_tables(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;

@@ -8,11 +8,11 @@
 #include "core/wide.h"
 
 #define BOTH_WAYS      2u
-#define UNITS_PER_BYTE 9000000000000ull /* of one in a period of 1 ns */
+#define UNITS_PER_BYTE 9000000000000ull /* units of a rate of one byte in a period of 1 ns */
 
-_Static_assert(UNITS_PER_BYTE == 1000000000ull * MEMORY_RATE_UNIT, "of one in a second");
+_Static_assert(UNITS_PER_BYTE == 1000000000ull * MEMORY_RATE_UNIT, "units of one byte per second");
 
-/* A straight piece of the curve: `rise` on the way of `run`, which is not 0, from a point on. */
+/* A straight piece of the curve: from a point on it rises by `rise` over a width of `run`, which is not 0. */
 struct piece {
     uint64_t rate;
     uint64_t utilization;
@@ -83,7 +83,7 @@ static struct piece first_piece(const struct memory_capacity *capacity, uint32_t
     };
 }
 
-/* From point `number` - 1 to this one. */
+/* The piece from point `number` - 1 to point `number`. */
 static struct piece piece_to(const struct memory_capacity *capacity, uint32_t number, uint32_t cores)
 {
     const struct manifest_bandwidth_point *from = &capacity->curve[number - 1];
@@ -97,7 +97,7 @@ static struct piece piece_to(const struct memory_capacity *capacity, uint32_t nu
     };
 }
 
-/* The last piece goes on for ever. */
+/* The last piece is extended without an end. */
 static uint64_t utilization_at(const struct memory_capacity *capacity, uint64_t rate, uint32_t cores)
 {
     struct piece piece = first_piece(capacity, cores);
@@ -106,12 +106,12 @@ static uint64_t utilization_at(const struct memory_capacity *capacity, uint64_t 
         piece = piece_to(capacity, i, cores);
     }
     if (rate >= MEMORY_RATE_MAX && piece.rise != 0) {
-        return MEMORY_UTILIZATION_MAX; /* it may be any more */
+        return MEMORY_UTILIZATION_MAX; /* the rate stands for any larger one */
     }
     return memory_sum(piece.utilization, divide_up(wide_product(rate - piece.rate, piece.rise), piece.run));
 }
 
-/* The largest rate of no more than this utilization. */
+/* The largest rate whose utilization is at most `utilization`. */
 static uint64_t rate_at(const struct memory_capacity *capacity, uint64_t utilization, uint32_t cores)
 {
     struct piece piece = first_piece(capacity, cores);
@@ -141,7 +141,7 @@ void memory_load_add(struct memory_load *load, const struct memory_capacity *cap
     load->count++;
 }
 
-/* A row's refills, as a rate; below what stands for anything larger. */
+/* A row's refills as a rate, limited below the value that stands for larger rates. */
 static uint64_t row_rate(const struct memory_capacity *capacity, const struct manifest_bandwidth_row *row)
 {
     return smaller(divide_down(wide_product(row->refills, BOTH_WAYS * capacity->event_bytes) * UNITS_PER_BYTE,
@@ -149,13 +149,13 @@ static uint64_t row_rate(const struct memory_capacity *capacity, const struct ma
                    MEMORY_RATE_MAX - 1);
 }
 
-/* Whether the row is of as many owners as there would be, each with all of its refills. */
+/* Whether the row applies to `owners` cores, each with all of the row's refills. */
 static bool is_of_so_many(const struct manifest_bandwidth_row *row, uint32_t owners)
 {
     return row->cores == 0 || owners <= row->cores;
 }
 
-/* The largest rate of an owner more with which the row is still good. */
+/* The largest rate that one more core may have while the row still applies. */
 static uint64_t room_in_row(const struct memory_capacity *capacity, const struct manifest_bandwidth_row *row,
                             const struct memory_load *load)
 {
@@ -167,8 +167,8 @@ static uint64_t room_in_row(const struct memory_capacity *capacity, const struct
     return memory_left(most, load->rate);
 }
 
-static bool row_bears(const struct memory_capacity *capacity, const struct manifest_bandwidth_row *row,
-                      const struct memory_load *load)
+static bool row_admits(const struct memory_capacity *capacity, const struct manifest_bandwidth_row *row,
+                       const struct memory_load *load)
 {
     uint64_t most = row_rate(capacity, row);
 
@@ -207,7 +207,7 @@ uint64_t memory_broker_room(const struct memory_capacity *capacity, const struct
     uint64_t measured = 0;
 
     for (uint32_t i = 0; i < capacity->row_count; i++) {
-        if (row_bears(capacity, &capacity->table[i], load)) {
+        if (row_admits(capacity, &capacity->table[i], load)) {
             measured = larger(measured, capacity->table[i].bytes_per_s);
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Decodes one write at a time; selections do not affect settings.
+ * Decodes one register write at a time. A write that selects a PARTID or resource changes no setting.
  */
 #include "core/mpam_decode.h"
 #include "core/mpam_registers.h"
@@ -20,7 +20,7 @@ static bool decode_bitmap(uint32_t offset, uint32_t value, struct mpam_settings 
     return false;
 }
 
-/* The priority as struct mpam_settings has it: a larger one is served first. */
+/* Converts the field to the order of struct mpam_settings, in which a larger priority is served first. */
 static uint32_t urgency(uint32_t value, const struct mpam_priority_feature *of)
 {
     uint32_t largest = (uint32_t)((UINT64_C(1) << of->bits) - 1);

@@ -9,13 +9,14 @@ struct row {
     const char *field;
     uint32_t stated;
     uint32_t found;
-    bool at_least; /* more may be found than is stated */
+    bool at_least; /* the hardware may have more than the manifest states */
 };
 
 struct mpam_difference mpam_compare(const struct mpam_features *stated, const struct mpam_features *found)
 {
     const struct mpam_difference none = {0};
-    /* With narrowing there are as many internal PARTIDs as stated; else as many as PARTIDs. */
+    /* With narrowing the stated number is that of internal PARTIDs; without narrowing each PARTID is an
+     * internal PARTID. */
     bool narrows = stated->narrowing || found->narrowing;
     const struct row rows[] = {
         {"AIDR.ArchMajorRev", stated->version_major, found->version_major, false},

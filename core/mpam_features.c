@@ -11,13 +11,14 @@ static uint32_t at_most(uint32_t value, uint32_t most)
     return value < most ? value : most;
 }
 
-/* Fields of six bits can state widths up to 63; the controls have 16 bits at most. */
+/* The six-bit fields can state widths up to 63, but the controls have at most 16 bits. */
 static uint32_t fraction_bits(uint32_t stated)
 {
     return at_most(stated, MPAM_FRACTION_BITS);
 }
 
-/* A bitmap that does not fit is no control: portions whose bits are never written would be anybody's. */
+/* A bitmap that does not fit is not used as a control: its upper portions would never be written, and so
+ * would stay open to every PARTID. */
 static uint32_t portions(uint32_t stated)
 {
     return stated <= MPAM_MAX_PORTIONS ? stated : 0;
@@ -102,7 +103,7 @@ struct mpam_features mpam_features_of(const struct mpam_id_registers *read)
     }
     if ((idr & MPAMF_IDR_EXT) && (idr & MPAMF_IDR_HAS_RIS))
         found.ris_max = (uint32_t)(idr >> MPAMF_IDR_RIS_MAX_SHIFT & MPAMF_IDR_RIS_MAX);
-    /* Before the 64-bit IDR there was no bit for it: the registers were always there. */
+    /* Components without the extended IDR have no bit for the error registers: they always have them. */
     found.has_esr = !(idr & MPAMF_IDR_EXT) || (idr & MPAMF_IDR_HAS_ESR);
     decode_cache(read, &found);
     decode_bandwidth(read, &found);

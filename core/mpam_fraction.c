@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Both roundings, in integers: a share times 2^w has at most 48 bits.
+ * Rounds a share up or down to steps, in integers: a share times 2^w has at most 48 bits.
  */
 #include "core/mpam_fraction.h"
 
@@ -30,7 +30,7 @@ struct mpam_share mpam_guarantee_of(uint16_t field, uint32_t width)
 
 bool mpam_limit(struct mpam_share share, uint32_t width, struct mpam_fraction *to)
 {
-    uint64_t whole = (uint64_t)share.part * steps(width) / share.of; /* steps that are surely in the share */
+    uint64_t whole = (uint64_t)share.part * steps(width) / share.of; /* whole steps within the share */
     bool fits = whole > 0;
 
     to->field = aligned(fits ? (uint32_t)whole - 1 : 0, width);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Both ways to divide a cache first count steps and then distribute the rest; only portions also get
- * positions.
+ * Both ways to divide a cache first count steps and then distribute the remaining ones; portions are then
+ * also placed.
  */
 #include "core/mpam_plan.h"
 
@@ -12,13 +12,13 @@ static bool is_open(const struct mpam_request *request)
     return request->amount != MPAM_AMOUNT_EXACT;
 }
 
-/* Whether the request gets a part of what is left. */
-static bool is_taker(const struct mpam_request *request)
+/* Whether the request takes part in the division of the remaining steps. */
+static bool takes_rest(const struct mpam_request *request)
 {
     return request->amount == MPAM_AMOUNT_REST && !request->hypervisor;
 }
 
-/* The fewest steps that meet a request. */
+/* The fewest steps that satisfy a request. */
 static uint32_t least_steps(const struct mpam_request *request, uint32_t of, bool round_up)
 {
     struct mpam_share share = request->share;
@@ -32,21 +32,21 @@ static uint32_t least_steps(const struct mpam_request *request, uint32_t of, boo
     return (uint32_t)((exact + (round_up ? share.of - 1 : 0)) / share.of);
 }
 
-/* Divides `left` steps evenly among the requests of the rest. Of a remainder, real-time owners get one each
- * first, then the others, in the order of requests. */
-static void deal(const struct mpam_request *requests, uint32_t count, uint32_t left,
-                 struct mpam_grant *grants)
+/* Divides `left` steps evenly among the requests for the remaining steps. Steps that are left after the
+ * division go to real-time owners first, one each, then to the others, in the order of requests. */
+static void distribute(const struct mpam_request *requests, uint32_t count, uint32_t left,
+                       struct mpam_grant *grants)
 {
     uint32_t takers = 0, odd;
 
     for (uint32_t i = 0; i < count; i++)
-        takers += is_taker(&requests[i]) ? 1 : 0;
+        takers += takes_rest(&requests[i]) ? 1 : 0;
     if (takers == 0)
         return;
     odd = left % takers;
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < count; i++) {
-            if (!is_taker(&requests[i]) || requests[i].realtime != (round == 0))
+            if (!takes_rest(&requests[i]) || requests[i].realtime != (round == 0))
                 continue;
             grants[i].steps += left / takers + (odd > 0 ? 1 : 0);
             odd -= odd > 0 ? 1 : 0;
@@ -79,7 +79,7 @@ static struct mpam_division count_steps(uint32_t of, uint32_t left, bool round_u
         result.left = left;
         return result;
     }
-    deal(requests, count, left - (uint32_t)needed, grants);
+    distribute(requests, count, left - (uint32_t)needed, grants);
     return result;
 }
 
@@ -89,7 +89,7 @@ static void add(struct mpam_portions *to, const struct mpam_portions *more)
         to->word[word] |= more->word[word];
 }
 
-/* Grants the portions that are asked for by name, and adds them to `taken`. */
+/* Grants the portions that are requested by number, and adds them to `taken`. */
 static struct mpam_division take_exact(uint32_t of, const struct mpam_request *requests, uint32_t count,
                                        struct mpam_grant *grants, struct mpam_portions *taken)
 {
@@ -120,7 +120,7 @@ static struct mpam_division take_exact(uint32_t of, const struct mpam_request *r
     return divided;
 }
 
-/* As mpam_portions_find(), but the highest run. */
+/* As mpam_portions_find(), but for the highest run. */
 static bool find_highest(const struct mpam_portions *taken, uint32_t of, uint32_t count, uint32_t *first)
 {
     for (*first = of - count + 1; (*first)-- > 0;) {
@@ -131,8 +131,8 @@ static bool find_highest(const struct mpam_portions *taken, uint32_t of, uint32_
     return false;
 }
 
-/* One run from the bottom, or from the top; single portions from the same side where no run is long enough.
- * As many are free as are asked for. */
+/* Places one run at the bottom or at the top. If no run is long enough, single portions from the same side
+ * are taken. The caller ensures that enough portions are free. */
 static struct mpam_portions place(const struct mpam_portions *taken, uint32_t of, uint32_t count, bool top)
 {
     struct mpam_portions picked = {0};

@@ -49,7 +49,7 @@ struct mpam_portions mpam_portions_run(uint32_t first, uint32_t count)
 
 bool mpam_portions_find(const struct mpam_portions *taken, uint32_t of, uint32_t count, uint32_t *first)
 {
-    uint32_t free = 0; /* portions in a row before this one */
+    uint32_t free = 0; /* consecutive free portions before this one */
 
     for (uint32_t portion = 0; portion < of && free < count; portion++) {
         free = mpam_portions_has(taken, portion) ? 0 : free + 1;

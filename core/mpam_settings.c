@@ -8,7 +8,7 @@
 
 #define ALL_BITS UINT32_MAX
 
-/* Register fields of all controls, from the settings and from what the instance offers. */
+/* Register fields of all controls, computed from the settings and from the features of the instance. */
 struct fields {
     struct mpam_portions cache;
     struct mpam_portions bandwidth;
@@ -34,7 +34,7 @@ static uint32_t ones(uint32_t count)
     return (uint32_t)((UINT64_C(1) << count) - 1);
 }
 
-/* The implemented bits of a fraction's field. */
+/* Mask of the implemented bits of a fraction's field. */
 static uint32_t fraction_mask(uint32_t width)
 {
     return ones(width) << (MPAM_FRACTION_BITS - width);
@@ -108,7 +108,7 @@ static enum mpam_refusal guarantee(const struct mpam_settings *settings, uint32_
     return MPAM_ACCEPTED;
 }
 
-/* A limit and a guarantee of the same resource, of fractions of the same width. */
+/* A limit and a guarantee for the same resource, as fractions of the same width. */
 struct range {
     bool has_max;
     bool has_min;
@@ -137,7 +137,7 @@ static struct mpam_verdict resolve_range(const struct mpam_settings *settings, c
     return verdict;
 }
 
-/* Converts a priority (larger: more urgent) to the component's order. */
+/* Converts a priority (a larger one is more urgent) to the component's order. */
 static enum mpam_refusal priority(const struct mpam_settings *settings, uint32_t control, uint32_t wanted,
                                   const struct mpam_priority_feature *of, uint32_t *to)
 {
@@ -236,7 +236,7 @@ static struct mpam_verdict resolve_priorities(const struct mpam_features *of,
     return verdict;
 }
 
-/* The first control that says how a maximum is enforced although no maximum is asked for, or 0. */
+/* The first control that says how a maximum is enforced although no maximum is requested, or 0. */
 static uint32_t without_maximum(const struct mpam_settings *settings)
 {
     if (asked(settings, MPAM_CMAX_SOFT) && !asked(settings, MPAM_CMAX))
@@ -299,7 +299,7 @@ static void put_bandwidth(struct mpam_writes *to, const struct mpam_features *of
     if (of->has_proportional)
         put(to, MPAMCFG_MBW_PROP, fields->proportional, ones(of->bandwidth_bits) | MPAMCFG_MBW_PROP_EN);
     if (fields->window != 0)
-        put(to, MPAMCFG_MBW_WINWD, fields->window, 0); /* the component may round it */
+        put(to, MPAMCFG_MBW_WINWD, fields->window, 0); /* the component may round the window */
 }
 
 void mpam_settings_writes(const struct mpam_features *of, const struct mpam_settings *settings, uint32_t ris,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Names for messages.
+ * Texts for status codes and resources in messages.
  */
 #include "core/mxu.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The rules of admission. For each specification the mechanisms that serve it are tried, the cheapest first;
- * on a refusal the answer names the resource that was lacking.
+ * The rules of admission. For each specification the mechanisms that can satisfy it are tried, the cheapest
+ * first. A refusal names the resource that was lacking.
  */
 #include "core/mxu_admission.h"
 
@@ -13,7 +13,7 @@ uint32_t mxu_left(const struct mxu_account *account, enum mxu_resource resource)
     const struct mxu_hardware *hardware = account->hardware;
 
     if (resource == MXU_REGIONS) {
-        uint32_t reserved = hardware->system_regions + 1u; /* and a dynamic one */
+        uint32_t reserved = hardware->system_regions + 1u; /* one for dynamic regions */
 
         return hardware->limit[MXU_REGIONS] > reserved ? hardware->limit[MXU_REGIONS] - reserved : 0;
     }
@@ -29,8 +29,9 @@ enum mxu_status mxu_refuse(struct mxu_answer *answer, enum mxu_status status, en
     return status;
 }
 
-/* Whether a resource has enough left, could have, or cannot. */
-static enum mxu_status look(const struct mxu_account *account, enum mxu_resource resource, uint32_t needed)
+/* Whether enough of a resource is left; if not, whether the hardware has enough in total. */
+static enum mxu_status check_left(const struct mxu_account *account, enum mxu_resource resource,
+                                  uint32_t needed)
 {
     if (needed <= mxu_left(account, resource)) {
         return MXU_OK;
@@ -68,7 +69,7 @@ static enum mxu_status by_regions(const struct mxu_account *account, const struc
 static enum mxu_status by_locked_entries(const struct mxu_account *account, const struct mxu_request *request,
                                          struct mxu_answer *answer)
 {
-    enum mxu_status status = look(account, MXU_LOCKED_ENTRIES, request->locked_entries);
+    enum mxu_status status = check_left(account, MXU_LOCKED_ENTRIES, request->locked_entries);
 
     answer->mechanism = MXU_BY_LOCKED_ENTRY;
     answer->independence = MXU_FULLY;
@@ -80,12 +81,12 @@ static enum mxu_status by_locked_entries(const struct mxu_account *account, cons
     return MXU_OK;
 }
 
-/* A place for table nodes, at the speed of a cache level. */
+/* A resource for table nodes that is as fast as a cache level. */
 struct place {
     enum mxu_resource resource;
     enum mxu_mechanism mechanism;
     uint32_t level;
-    uint32_t bytes; /* of nodes that it takes */
+    uint32_t bytes; /* of table nodes */
 };
 
 /* Table nodes in memory that is not slower than `level`. */
@@ -104,7 +105,7 @@ static enum mxu_status by_placement(const struct mxu_account *account, const str
     (void)mxu_refuse(answer, MXU_ENOHW, MXU_OCM_BYTES, in_ocm, 0);
     for (uint32_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const struct place *place = &places[i];
-        enum mxu_status status = look(account, place->resource, place->bytes);
+        enum mxu_status status = check_left(account, place->resource, place->bytes);
 
         if (place->level == 0 || place->level > level || hardware->limit[place->resource] == 0) {
             continue;
@@ -124,18 +125,18 @@ static enum mxu_status by_placement(const struct mxu_account *account, const str
     return verdict;
 }
 
-/* Entries of the main TLB that others do not push out, or at least do not use. */
+/* Entries of the main TLB that other components do not evict, or at least cannot use. */
 static enum mxu_status by_sets_or_asid(const struct mxu_account *account, const struct mxu_request *request,
                                        struct mxu_answer *answer)
 {
     enum mxu_status status;
 
-    if (request->has_tlb_sets && look(account, MXU_TLB_SETS, request->tlb_sets) == MXU_OK) {
+    if (request->has_tlb_sets && check_left(account, MXU_TLB_SETS, request->tlb_sets) == MXU_OK) {
         answer->taken[MXU_TLB_SETS] = request->tlb_sets;
         answer->independence = MXU_FULLY;
         return MXU_OK;
     }
-    status = look(account, MXU_ASIDS, !request->has_asid);
+    status = check_left(account, MXU_ASIDS, !request->has_asid);
     if (status != MXU_OK) {
         return mxu_refuse(answer, status, MXU_ASIDS, 1, mxu_left(account, MXU_ASIDS));
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * core/mxu_admission.c decides what an allocation takes before anything changes. Table nodes of an MMU belong
- * to the component, since its allocations share them: their bytes are computed again over all of its ranges.
+ * core/mxu_admission.c decides which resources an allocation takes before anything changes. Table nodes of an
+ * MMU belong to the component, since its allocations share nodes; their size is computed anew over all of its
+ * ranges.
  */
 #include "core/mxu_attach.h"
 #include "core/mxu_crossing.h"
@@ -23,7 +24,7 @@ static void remove_ranges(struct mxu_memory *memory, uint32_t number)
         int16_t range = mxu_trie_lookup(&component->trie, (uint32_t)at);
 
         if (range == MXU_NONE || component->trie.ranges[range].allocation != number) {
-            return; /* the rest was not inserted */
+            return; /* the remaining ranges were not inserted */
         }
         at = (uint64_t)component->trie.ranges[range].last + 1u;
         mxu_regions_forget(&component->regions, &component->trie.ranges[range]);
@@ -31,7 +32,7 @@ static void remove_ranges(struct mxu_memory *memory, uint32_t number)
     }
 }
 
-/* Enters one range, which is a region of an MPU. */
+/* Inserts one range, which is one region of an MPU. */
 static enum mxu_status insert(struct mxu_component *component, uint32_t number,
                               const struct mxu_region *region, struct mxu_answer *answer, int16_t *range)
 {
@@ -76,7 +77,7 @@ static enum mxu_status insert_regions(struct mxu_memory *memory, uint32_t number
     return MXU_OK;
 }
 
-/* Whether the component's instructions can still complete. */
+/* Whether every instruction of the component can still complete with the regions that its image holds. */
 static enum mxu_status check_crossing(const struct mxu_memory *memory, struct mxu_component *component,
                                       struct mxu_answer *answer)
 {
@@ -132,8 +133,8 @@ bool mxu_in_own_sets(const struct mxu_memory *memory, uint32_t component, uint32
             address == first);
 }
 
-/* The strictest of what a component's allocations ask of table nodes, and the bytes of these. `but` counts as
- * freed. */
+/* The strictest placement that a component's allocations require of table nodes, and the bytes of these
+ * nodes. Allocation `but` counts as freed. */
 static uint32_t placed_need(const struct mxu_memory *memory, uint32_t component, uint32_t but, uint32_t *spec)
 {
     const struct mxu_trie *trie = &memory->components[component].trie;
@@ -159,7 +160,8 @@ static bool is_of_nodes(uint32_t resource)
     return resource == MXU_OCM_BYTES || resource == MXU_WAY_BYTES || resource == MXU_COLORED_BYTES;
 }
 
-/* Asks for the component's table nodes as a whole; what it had is given back, or kept if it is refused. */
+/* Requests the component's table nodes as a whole. Its previous nodes are released if the request is granted,
+ * and kept if it is refused. */
 static enum mxu_status admit_placed(struct mxu_memory *memory, struct mxu_allocation *allocation)
 {
     struct mxu_component *component = &memory->components[allocation->component];
@@ -236,7 +238,7 @@ enum mxu_status mxu_attach(struct mxu_memory *memory, uint32_t number)
                                                          : attach_pages(memory, number);
 }
 
-/* Gives back what table nodes the component needs no more without an allocation. */
+/* Releases table nodes that the component no longer needs without an allocation. */
 static void release_placed(struct mxu_memory *memory, uint32_t number)
 {
     const struct mxu_allocation *allocation = &memory->allocations[number];

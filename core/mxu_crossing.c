@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The ranges that one instruction can need. An access that extends into the next range uses at least one word
- * of the range before it.
+ * Counts the ranges that one instruction can need. An access that extends into the next range uses at least
+ * one word of the range before it.
  */
 #include "core/mxu_crossing.h"
 #include "core/mxu_mpu.h"
 
 #define WORD_BYTES       4u
-#define SURELY_BY_RANDOM 2u /* what was loaded last is not evicted next */
+#define SURELY_BY_RANDOM 2u /* the slot that was loaded last is not evicted next */
 
 uint32_t mxu_crossing_kept(enum mxu_policy policy, uint32_t slots)
 {
@@ -24,13 +24,13 @@ static bool is_code(const struct mxu_range *range)
     return (range->word[1] & MXU_RASR_XN) == 0;
 }
 
-/* Dynamic ranges of an access that begins in the last word of a range and goes on through those that touch
- * it. */
+/* Dynamic ranges of an access that begins in the last word of a range and continues through adjacent
+ * ranges. */
 static uint32_t from_end_of(const struct mxu_trie *trie, const struct mxu_regions *regions,
                             const struct mxu_range *range, uint32_t bytes)
 {
     uint32_t needed = is_dynamic(regions, range);
-    uint32_t left = bytes - WORD_BYTES; /* behind the end of `range` */
+    uint32_t left = bytes - WORD_BYTES; /* beyond the end of `range` */
 
     /* bound: bytes / MXU_GRANULE + 1 */
     while (left > 0 && range->next != MXU_NONE && trie->ranges[range->next].first == range->last + 1u) {

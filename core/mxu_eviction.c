@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Rings of turns. If only misses are visible, bit-PLRU takes the slots in ascending order, but leaves out the
- * one that cleared all other bits: after the slots 0 to n - 2, slot n - 2 must wait for its turn; after 0 to
- * n - 3 and n - 1, slot n - 1 must. So its ring has two rounds of n - 1 turns.
+ * The order in which each policy evicts slots, as a ring. If only misses are visible, bit-PLRU takes the
+ * slots in ascending order, but omits the slot that cleared all other bits: after the slots 0 to n - 2, slot
+ * n - 2 must be omitted once; after 0 to n - 3 and n - 1, slot n - 1 must. Its ring therefore has two rounds
+ * of n - 1 turns.
  */
 #include "core/mxu_eviction.h"
 
@@ -34,7 +35,8 @@ static uint32_t bit_plru(uint32_t first, uint32_t count, struct mxu_turn *ring)
     uint32_t bits = 0;
     uint32_t turns = 2u * (count - 1u);
 
-    /* The first round has all slots, and ends in the state that the last one ends in. */
+    /* The first round takes all slots, and ends in the state in which the last round ends, so the rounds
+     * after it repeat. */
     for (uint32_t i = 0; i < count + turns; i++) {
         uint32_t slot = (uint32_t)__builtin_ctz(~bits);
 
@@ -70,18 +72,19 @@ static uint32_t random(uint32_t first, uint32_t count, uint32_t *seed, struct mx
 uint32_t mxu_eviction_ring(enum mxu_policy policy, uint32_t first, uint32_t count, uint32_t *seed,
                            struct mxu_turn ring[MXU_RING_TURNS])
 {
-    uint32_t again = 0; /* the turn after the last one */
+    uint32_t again = 0; /* the turn that follows the last one */
     uint32_t turns;
 
     if (policy == MXU_ROUND_ROBIN || count == 1) {
         turns = round_robin(first, count, ring);
     } else if (policy == MXU_BIT_PLRU) {
         turns = bit_plru(first, count, ring);
-        again = count; /* the round of all slots comes once */
+        again = count; /* the first round, with all slots, does not repeat */
     } else {
         turns = random(first, count, seed, ring);
         again = count;
-        /* The last turn and the one after it differ as others do: by a third slot, else by a turn less. */
+        /* Any two successive turns must name different slots, also the last turn and the one after it: the
+         * ring is shortened until they do. */
         while (ring[turns - 1u].slot == ring[again].slot) {
             turns--;
         }

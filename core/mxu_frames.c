@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The table of typed frames. Each function checks all frames of a run before it changes the first one.
+ * The table of typed frames. Each function checks all frames of a run before it changes any of them.
  */
 #include "core/mxu_frames.h"
 
@@ -38,7 +38,7 @@ static bool is_in(const struct mxu_frames *frames, struct mxu_run run)
     return run.count > 0 && run.at <= frames->count && run.count <= frames->count - run.at;
 }
 
-/* How many frames of a run, from its first one, are of a kind. */
+/* Number of frames at the start of a run that are of one kind. */
 static uint32_t leading(const struct mxu_frames *frames, struct mxu_run run, enum mxu_frame_kind kind)
 {
     uint32_t i = 0;
@@ -59,7 +59,7 @@ static uint64_t address_of(const struct mxu_frames *frames, uint32_t frame)
     return frames->first + ((uint64_t)frame << frames->frame_bits);
 }
 
-/* The first frame from `frame` on at a multiple of 2^align_bits bytes. */
+/* The first frame at or after `frame` whose address is a multiple of 2^align_bits bytes. */
 static uint64_t aligned_from(const struct mxu_frames *frames, uint32_t frame, uint32_t align_bits)
 {
     uint64_t mask = (UINT64_C(1) << align_bits) - 1u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The list of a trie's ranges in the order of their addresses.
+ * The list of a trie's ranges, sorted by address.
  */
 #include "core/mxu_steps.h"
 
@@ -46,8 +46,8 @@ bool mxu_list_has_place(const struct mxu_trie *trie, uint32_t first, uint32_t la
     return next == MXU_NONE || trie->ranges[next].first > last;
 }
 
-/* From now on range `behind` is behind range `previous`, or first in the list where `previous` is MXU_NONE;
- * and range `before` is before range `next`, if there is one. */
+/* Links the list: range `behind` follows range `previous`, or is the first if `previous` is MXU_NONE; range
+ * `before` precedes range `next`, if there is one. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
     requires mxu_is_range_or_none(trie, previous) && mxu_is_range_or_none(trie, next);
     assigns trie->first, trie->ranges[0 .. trie->range_count - 1];
@@ -161,7 +161,7 @@ void mxu_list_remove(struct mxu_trie *trie, int16_t number)
     /*@ assert left: mxu_left{Pre, Here}(trie, number, previous, next); */
 }
 
-/* The range ends elsewhere, where that touches no other. */
+/* Sets another end of the range, one with which it overlaps no other range. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_is_list(trie);
     requires mxu_disjoint(trie) && mxu_used(trie, number) && trie->ranges[number].first <= last;
     requires trie->ranges[number].next != MXU_NONE ==>
@@ -185,7 +185,7 @@ static void resize(struct mxu_trie *trie, int16_t number, uint32_t last)
     /*@ assert may: mxu_may_resize{Pre, Here}(trie, number); */
 }
 
-/* What a range is besides its addresses. */
+/* Sets the fields of a range that are not addresses. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_is_list(trie);
     requires mxu_disjoint(trie) && mxu_used(trie, from) && mxu_used(trie, to);
     assigns trie->ranges[to];

@@ -41,7 +41,7 @@ static uint32_t log2_of(uint32_t power)
     return bits;
 }
 
-/* Bytes of whole frames. False if they are more than an address can reach. */
+/* Rounds a size up to whole frames. False if the result exceeds the address space. */
 static bool round_to_frames(const struct mxu_memory *memory, uint32_t bytes, uint32_t *rounded)
 {
     uint32_t mask = (UINT32_C(1) << memory->frames->frame_bits) - 1u;
@@ -55,7 +55,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Free frames that one region covers, else any. */
+/* Finds free frames that one region can cover, or any free frames if there are none. */
 static enum mxu_status find_for_regions(const struct mxu_memory *memory, const struct mxu_ask *ask,
                                         uint32_t bytes, struct mxu_run *run)
 {
@@ -72,7 +72,7 @@ static enum mxu_status find_for_regions(const struct mxu_memory *memory, const s
     return mxu_frames_find(frames, bytes >> frames->frame_bits, align, ADDRESS_BITS, run);
 }
 
-/* The largest entry that can be locked and is not larger than the allocation. */
+/* log2 of the largest lockable entry that is not larger than the allocation. */
 static uint32_t entry_bits(const struct mxu_memory *memory, uint32_t bytes)
 {
     uint32_t bits = MXU_PAGE_BITS;
@@ -102,7 +102,7 @@ static enum mxu_status find_in_sets(const struct mxu_memory *memory, const struc
             return status;
         }
         if (!mxu_frames_of(frames, at, bytes, run)) {
-            return MXU_ENOMEM; /* behind the last frame */
+            return MXU_ENOMEM; /* beyond the last frame */
         }
         if (at % align == 0 && mxu_frames_are(frames, *run, MXU_FRAME_FREE)) {
             return MXU_OK;
@@ -132,7 +132,7 @@ static enum mxu_status find_for_pages(const struct mxu_memory *memory, const str
     return mxu_frames_find(frames, count, align, ADDRESS_BITS, run);
 }
 
-/* Finds frames for an allocation, or those at an address. */
+/* Finds free frames for an allocation, or checks those at a given address. */
 static enum mxu_status find_frames(const struct mxu_memory *memory, const struct mxu_ask *ask,
                                    const uint32_t *address, struct mxu_run *run)
 {
@@ -151,7 +151,7 @@ static enum mxu_status find_frames(const struct mxu_memory *memory, const struct
                           : find_for_pages(memory, ask, bytes, run);
 }
 
-/* Fills a record for frames that are claimed, and attaches it. */
+/* Fills a record for claimed frames, and attaches it to the component. */
 static enum mxu_status record(struct mxu_memory *memory, const struct mxu_ask *ask, struct mxu_run run,
                               uint32_t number, struct mxu_answer *answer)
 {
@@ -209,7 +209,8 @@ enum mxu_status mxu_malloc(struct mxu_memory *memory, const struct mxu_ask *ask,
     return ask->shared == MXU_NOT_SHARED ? allocate(memory, ask, address, number, answer) : MXU_EINVAL;
 }
 
-/* The first record of shared memory, or NO_RECORD; *has: the component has one, too. */
+/* The first record of shared memory, or NO_RECORD. *has tells whether the component has a record of it,
+ * too. */
 static uint32_t find_shared(const struct mxu_memory *memory, uint32_t shared, uint32_t component, bool *has)
 {
     uint32_t found = NO_RECORD;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Bounds of misses. A preemption by the same component cuts a phase in two, each of which begins with slots
- * of any content. Sums that do not fit in 64 bits count as no bound.
+ * Bounds of misses. A preemption by the same component splits a phase in two, each of which begins with
+ * unknown contents of the slots. A sum that does not fit in 64 bits counts as unbounded.
  */
 #include "core/mxu_misses.h"
 #include "core/mxu_crossing.h"
@@ -14,7 +14,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return a > MXU_NO_BOUND - b ? MXU_NO_BOUND : a + b;
 }
 
-/* By halves: 32-bit systems have no division of 64 bits without a library. */
+/* Multiplies in 32-bit halves: 32-bit systems cannot divide 64-bit numbers without a library. */
 static uint64_t times(uint64_t a, uint64_t b)
 {
     uint64_t high_a = a >> HALF_BITS;
@@ -32,7 +32,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Misses of any number of accesses to `ranges` different ranges. */
+/* Bound for any number of accesses to `ranges` different ranges. */
 static uint64_t by_ranges(uint32_t ranges, const struct mxu_dynamic *dynamic, bool emptied)
 {
     uint32_t slots = dynamic->slots;
@@ -49,7 +49,7 @@ static uint64_t by_ranges(uint32_t ranges, const struct mxu_dynamic *dynamic, bo
     return ranges <= 2 ? ranges : MXU_NO_BOUND;
 }
 
-/* Misses of one instruction that nobody interrupts. */
+/* Bound for one instruction that is not interrupted. */
 static uint64_t by_instruction(const struct mxu_phase *phase, const struct mxu_dynamic *dynamic)
 {
     return by_ranges(phase->touch, dynamic, false);
@@ -57,7 +57,7 @@ static uint64_t by_instruction(const struct mxu_phase *phase, const struct mxu_d
 
 static uint64_t by_changes(const struct mxu_phase *phase, const struct mxu_dynamic *dynamic)
 {
-    /* And the first instruction, which is no change. */
+    /* The first instruction counts in addition to the changes. */
     return phase->ranges == 0 ? 0 : times(plus(phase->changes, 1), by_instruction(phase, dynamic));
 }
 
@@ -66,8 +66,8 @@ uint64_t mxu_phase_misses(const struct mxu_phase *phase, const struct mxu_dynami
     return smaller(by_ranges(phase->ranges, dynamic, emptied), by_changes(phase, dynamic));
 }
 
-/* Misses of a phase, *more of which come with each preemption in it: by that of the two bounds which is
- * smaller with all preemptions in this phase. */
+/* Bound for the misses of a phase. Each preemption in the phase adds *more misses. Of the two bounds, the
+ * smaller one is used, assuming that all preemptions hit this phase. */
 static uint64_t interrupted(const struct mxu_phase *phase, const struct mxu_dynamic *dynamic, bool emptied,
                             uint32_t preemptions, uint64_t *more)
 {

@@ -7,7 +7,7 @@
 
 #define ADDRESS_BITS   32u
 #define EIGHTH_BITS    3u
-#define AP_USER_READS  2u /* the kernel reads and writes */
+#define AP_USER_READS  2u /* and the kernel reads and writes */
 #define AP_USER_WRITES 3u
 
 bool mxu_mpu_attributes(uint32_t rights, enum mxu_memory_type type, uint32_t *rasr)
@@ -37,8 +37,8 @@ bool mxu_mpu_attributes(uint32_t rights, enum mxu_memory_type type, uint32_t *ra
     return true;
 }
 
-/* One past the last address that a region of 2^bits bytes can have from `first` on, up to `end`; `first` if
- * it cannot begin there. */
+/* End of the longest region of 2^bits bytes (or of its sub-regions) that begins at `first` and does not pass
+ * `end`; `first` if no such region can begin there. */
 static uint64_t reach(uint64_t first, uint64_t end, uint32_t bits)
 {
     uint64_t block = UINT64_C(1) << bits;
@@ -107,7 +107,8 @@ uint32_t mxu_mpu_cover(uint32_t first, uint32_t last, uint32_t most_bits, uint32
 
 bool mxu_mpu_fit(uint32_t bytes, uint32_t *rounded, uint32_t *align_bits, uint32_t *block_bits)
 {
-    uint32_t bits = MXU_MPU_SUBREGIONS_BITS; /* smaller regions cover nothing that its sub-regions do not */
+    uint32_t bits =
+        MXU_MPU_SUBREGIONS_BITS; /* smaller regions cover nothing that the sub-regions of this size do not */
     uint32_t part;
     uint64_t size;
 

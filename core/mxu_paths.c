@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Insertion goes down from the root along the range's first and last address, and creates a node where the
- * range meets another one in the same entry. Between these two paths the range fills whole entries, which
- * contain nothing else. Removal goes down the same paths, and on the way back up it dissolves nodes that no
- * longer branch.
+ * Insertion descends from the root along the range's first and last address, and creates a node where the
+ * range and another range share an entry. Between these two paths the range fills whole entries, which
+ * contain nothing else. Removal descends along the same paths, and on the way back up it dissolves nodes that
+ * no longer branch.
  *
- * An entry is identified by its node (MXU_NONE for the root) and an address of its span. Only numbers are
+ * An entry is identified by its node (MXU_NONE for the root) and an address in its span. Only numbers are
  * kept, so that each function can be proved to stay inside the arrays (docs/design/proofs.md).
  */
 #include "core/mxu_paths.h"
 
-/* Addresses that something has, or an entry stands for. */
+/* Addresses of a range, or addresses that an entry covers. */
 struct extent {
     uint32_t first;
     uint32_t last;
@@ -65,7 +65,7 @@ static void set_entry(struct mxu_trie *trie, int16_t node, uint32_t address, int
     }
 }
 
-/* The shift of the node whose span is the smallest that has both addresses, first < last. */
+/* The shift of the node with the smallest span that includes both addresses; first < last. */
 /*@ assigns \nothing;
     ensures mxu_is_shift(\result); */
 static uint8_t common_shift(uint32_t first, uint32_t last)
@@ -82,7 +82,7 @@ static uint8_t common_shift(uint32_t first, uint32_t last)
     return (uint8_t)shift;
 }
 
-/* A node loses all that it has. */
+/* Empties all entries of a node. */
 /*@ requires is_sound(trie) && 0 <= number < trie->node_count;
     assigns trie->nodes[number].entry[0 .. MXU_TRIE_ENTRIES - 1];
     ensures mxu_nodes_in_bounds(trie);
@@ -98,7 +98,7 @@ static void clear(struct mxu_trie *trie, int16_t number)
     }
 }
 
-/* Enters a node in the list of free ones of its placement. */
+/* Puts a node on the free list of its placement. */
 /*@ requires is_sound(trie) && 0 <= number < trie->node_count;
     assigns trie->nodes[number].next_free, trie->free_nodes[0 .. MXU_PLACEMENTS - 1];
     ensures mxu_nodes_in_bounds(trie); */
@@ -177,7 +177,7 @@ static int16_t take_from(struct mxu_trie *trie, uint32_t placement)
     return number;
 }
 
-/* A node becomes free, and empty: what is behind its entries may become another node. */
+/* Frees a node and empties it: all that its entries referred to may become a different node. */
 /*@ requires is_sound(trie) && 0 <= number < trie->node_count;
     assigns trie->nodes[number], trie->free_nodes[0 .. MXU_PLACEMENTS - 1], trie->used_nodes;
     ensures mxu_nodes_in_bounds(trie); */
@@ -188,8 +188,8 @@ static void release(struct mxu_trie *trie, int16_t number)
     trie->used_nodes--;
 }
 
-/* An empty node for the smallest span that has both addresses, of the strongest placement that is left, or
- * MXU_NONE. */
+/* Allocates an empty node for the smallest span that includes both addresses, of the strongest placement that
+ * is available. MXU_NONE if there is none. */
 /*@ requires is_sound(trie);
     assigns trie->nodes[0 .. trie->node_count - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes;
@@ -215,8 +215,8 @@ static int16_t new_node(struct mxu_trie *trie, struct extent content)
     return number;
 }
 
-/* The node of a place in which `part` and something else, `old`, are: `old` if its span has both, else a new
- * one that is entered there. MXU_NONE if no node is left. */
+/* The node below a place that holds both `part` and the existing entry `old`: `old` itself if its span
+ * includes both, else a new node that is entered at the place. MXU_NONE if no node is left. */
 /*@ requires is_sound(trie) && mxu_is_node_or_none(trie, place.node);
     requires mxu_is_entry(trie, old) && old != MXU_NONE;
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
@@ -258,12 +258,12 @@ static int16_t node_with_both(struct mxu_trie *trie, struct place place, int16_t
     return number;
 }
 
-/* Entries of a node that have something else as well. */
+/* Entries of a node that hold something else as well. */
 #define SHARED_FIRST 1u
 #define SHARED_LAST  2u
 
-/* Enters a range in a node. Returns SHARED_FIRST and SHARED_LAST where the entry of the part's first or last
- * address has something else; SHARED_FIRST if they have the same entry. */
+/* Enters a range in a node. Returns SHARED_FIRST and SHARED_LAST if the entry of the part's first or last
+ * address also holds something else; SHARED_FIRST if both addresses have the same entry. */
 /*@ requires is_sound(trie) && 0 <= number < trie->node_count && mxu_is_entry(trie, entry);
     assigns trie->nodes[number].entry[0 .. MXU_TRIE_ENTRIES - 1];
     ensures mxu_nodes_in_bounds(trie); */
@@ -292,7 +292,7 @@ static uint32_t fill(struct mxu_trie *trie, int16_t number, struct extent part, 
     return shared;
 }
 
-/* The entry of a node that has an address. */
+/* The entry of a node that covers an address. */
 /*@ requires is_sound(trie) && 0 <= number < trie->node_count;
     assigns \nothing;
     ensures \result.node == number; */
@@ -314,14 +314,15 @@ static struct place place_in_root(uint32_t address)
     return (struct place){MXU_NONE, {address & ~mask, address | mask}};
 }
 
-/* Whether a range has all that it shares with others on a path, and where its other path leaves that one. */
+/* Result of a descent: whether the range has all entries that it shares with others on this path, and where
+ * its other path branches off. */
 struct descent {
     bool done;
-    struct place fork; /* no addresses, first > last: nowhere */
+    struct place fork; /* first > last: no branch */
 };
 
-/* Follows one path down from `place` until the range has all that it shares with others there. Not done if
- * too few nodes are left. */
+/* Descends one path from `place` until the range has all entries that it shares with others there. Not done
+ * if too few nodes are left. */
 /*@ requires is_sound(trie) && mxu_used(trie, number) && mxu_is_node_or_none(trie, place.node);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
@@ -330,7 +331,8 @@ static struct descent insert_from(struct mxu_trie *trie, int16_t number, struct 
 {
     struct place fork = {MXU_NONE, {1, 0}};
 
-    /* Spans get smaller: the last level's entries have one granule, which ranges do not share. */
+    /* Spans get smaller on the way down: an entry of the last level covers one granule, and ranges never
+     * share a granule. */
     /*@ loop invariant 0 <= level <= MXU_TRIE_LEVELS + 1 && mxu_nodes_in_bounds(trie);
         loop invariant mxu_is_node_or_none(trie, place.node) && mxu_is_node_or_none(trie, fork.node);
         loop assigns level, place, fork, trie->root[0 .. MXU_ROOT_ENTRIES - 1],
@@ -370,7 +372,7 @@ bool mxu_paths_insert(struct mxu_trie *trie, int16_t number)
     uint32_t to = all.last / MXU_ROOT_SPAN;
     struct descent descent = insert_from(trie, number, place_in_root(all.first));
 
-    /* bound: MXU_ROOT_ENTRIES; spans that the range has whole */
+    /* bound: MXU_ROOT_ENTRIES; entries whose span the range fills */
     /*@ loop invariant from + 1 <= i && mxu_nodes_in_bounds(trie);
         loop assigns i, trie->root[0 .. MXU_ROOT_ENTRIES - 1];
         loop variant MXU_ROOT_ENTRIES - i; */
@@ -380,7 +382,7 @@ bool mxu_paths_insert(struct mxu_trie *trie, int16_t number)
     if (descent.done && from != to) {
         descent.fork = place_in_root(all.last);
     }
-    /* A path that has one end of the range does not fork. */
+    /* A path to one end of the range has no further branch. */
     if (descent.done && descent.fork.span.first < descent.fork.span.last) {
         descent = insert_from(trie, number, descent.fork);
     }
@@ -390,8 +392,8 @@ bool mxu_paths_insert(struct mxu_trie *trie, int16_t number)
     return descent.done;
 }
 
-/* A node whose entries are the same, or none, goes, and what it has takes its place: the entry of `above`
- * that has the address. */
+/* Removes a node whose entries are all the same or empty. The entry of `above` that covers the address gets
+ * the contents of the node. */
 /*@ requires is_sound(trie) && mxu_is_node_or_none(trie, above) && 0 <= number < trie->node_count;
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
@@ -416,7 +418,7 @@ static void dissolve(struct mxu_trie *trie, int16_t number, int16_t above, uint3
     set_entry(trie, above, address, only);
 }
 
-/* Takes an entry out of a node, wherever it is. */
+/* Removes an entry from a node, at all positions. */
 /*@ requires is_sound(trie) && 0 <= number < trie->node_count;
     assigns trie->nodes[number].entry[0 .. MXU_TRIE_ENTRIES - 1];
     ensures mxu_nodes_in_bounds(trie); */
@@ -434,7 +436,7 @@ static void take_out(struct mxu_trie *trie, int16_t number, int16_t entry)
     }
 }
 
-/* Takes a range out of the nodes on the way to an address. */
+/* Removes a range from the nodes on the way to an address. */
 /*@ requires is_sound(trie) && mxu_used(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
@@ -490,7 +492,7 @@ void mxu_paths_remove(struct mxu_trie *trie, int16_t number)
     remove_along(trie, number, all.last);
 }
 
-/* A free node of at least that placement, the weakest that will do, or MXU_NONE. */
+/* Allocates a free node of at least this placement, the weakest that suffices, or MXU_NONE. */
 /*@ requires is_sound(trie) && 0 <= at_least < MXU_PLACEMENTS;
     assigns trie->free_nodes[0 .. MXU_PLACEMENTS - 1], trie->used_nodes;
     ensures mxu_nodes_in_bounds(trie) && mxu_is_node_or_none(trie, \result); */
@@ -508,7 +510,7 @@ static int16_t take_at_least(struct mxu_trie *trie, uint32_t at_least)
     return number;
 }
 
-/* `to` becomes what `from` is; its memory and place in a list stay. */
+/* Copies the contents of `from` to `to`. The memory of `to`, and its position in a list, stay. */
 /*@ requires is_sound(trie) && 0 <= from < trie->node_count && 0 <= to < trie->node_count;
     assigns trie->nodes[to];
     ensures mxu_nodes_in_bounds(trie); */

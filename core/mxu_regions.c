@@ -6,8 +6,10 @@
 #include "core/mxu_regions.h"
 #include "core/mxu_mpu.h"
 
-_Static_assert(sizeof(struct mxu_node) == 72 && sizeof(struct mxu_range) == 24, "docs/design/mxu.md says so");
-_Static_assert(sizeof(void *) != 4 || sizeof(struct mxu_regions) == 256, "docs/design/mxu.md says so");
+_Static_assert(sizeof(struct mxu_node) == 72 && sizeof(struct mxu_range) == 24,
+               "sizes stated in docs/design/mxu.md");
+_Static_assert(sizeof(void *) != 4 || sizeof(struct mxu_regions) == 256,
+               "sizes stated in docs/design/mxu.md");
 
 static void empty_slot(struct mxu_regions *regions, uint32_t slot)
 {
@@ -91,8 +93,8 @@ void mxu_regions_forget(struct mxu_regions *regions, struct mxu_range *range)
     }
 }
 
-/* Whether an instruction takes turns between two faults without an end. Apart, since no component that was
- * admitted is watched: the bound of its refills is without this. */
+/* Whether one instruction keeps evicting a range that it needs itself, without an end. Not inlined: an
+ * admitted component is never watched, and its refill bound excludes this check. */
 __attribute__((noinline)) static bool is_livelock(struct mxu_regions *regions, uint32_t address, uint32_t pc)
 {
     bool same = regions->fault_pc[1] == pc && regions->fault_address[1] == address;
@@ -105,7 +107,7 @@ __attribute__((noinline)) static bool is_livelock(struct mxu_regions *regions, u
     return regions->repeats >= MXU_MOST_REPEATS;
 }
 
-/* Loads a range that is not loaded into the slot whose turn it is. */
+/* Loads a range that is not loaded into the slot that is next in turn. */
 static inline const struct mxu_slot *take_turn(struct mxu_regions *regions, struct mxu_range *range,
                                                uint32_t address, uint32_t pc)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks the invariants of core/mxu_memory.h on the present state, independently of the operations that led
- * to it.
+ * Checks the invariants of core/mxu_memory.h on the present state, independently of the operations that
+ * produced it.
  */
 #include "core/mxu_memory.h"
 
@@ -11,7 +11,7 @@ static uint64_t end_of(const struct mxu_allocation *allocation)
 }
 
 /* Two allocations are disjoint, or the same shared memory in two components. */
-static bool may_stand_together(const struct mxu_allocation *a, const struct mxu_allocation *b)
+static bool are_compatible(const struct mxu_allocation *a, const struct mxu_allocation *b)
 {
     if (a->bytes == 0 || b->bytes == 0 || end_of(a) <= b->first || end_of(b) <= a->first) {
         return true;
@@ -20,7 +20,8 @@ static bool may_stand_together(const struct mxu_allocation *a, const struct mxu_
            a->first == b->first && a->bytes == b->bytes && a->spec == b->spec && a->type == b->type;
 }
 
-/* Each frame of users has as many holders as allocations have it, each other one none. */
+/* The holder count of each user frame is the number of allocations that include it; all other frames have no
+ * holder. */
 static bool frames_are_sound(const struct mxu_memory *memory)
 {
     const struct mxu_frames *frames = memory->frames;
@@ -41,7 +42,7 @@ static bool frames_are_sound(const struct mxu_memory *memory)
     return true;
 }
 
-/* Ranges of a component lie in allocations of it, and are as many bytes as these. */
+/* The ranges of a component lie in its allocations, and have the same total size. */
 static bool ranges_are_sound(const struct mxu_memory *memory, uint32_t component)
 {
     const struct mxu_trie *trie = &memory->components[component].trie;
@@ -72,7 +73,7 @@ static bool account_is_sound(const struct mxu_memory *memory)
         uint64_t taken = 0;
 
         if (resource == MXU_REGIONS) {
-            continue; /* each component's own */
+            continue; /* ranges of different components may overlap */
         }
         for (uint32_t i = 0; i < memory->allocation_count; i++) {
             taken += memory->allocations[i].answer.taken[resource];
@@ -91,7 +92,7 @@ bool mxu_memory_is_sound(const struct mxu_memory *memory)
 {
     for (uint32_t i = 0; i < memory->allocation_count; i++) {
         for (uint32_t other = 0; other < i; other++) {
-            if (!may_stand_together(&memory->allocations[i], &memory->allocations[other])) {
+            if (!are_compatible(&memory->allocations[i], &memory->allocations[other])) {
                 return false;
             }
         }

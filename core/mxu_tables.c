@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Table nodes that spans need. The part of a span that an entry maps whole needs no node below it; what
- * remains are at most two pieces, at its ends.
+ * Counts the table nodes that spans need. The part of a span that one entry maps whole needs no node below
+ * it; at most two pieces remain, one at each end.
  */
 #include "core/mxu_tables.h"
 
@@ -33,13 +33,13 @@ struct mxu_table_shape mxu_aarch64_tables(uint32_t first_level, uint32_t root_bi
     return shape;
 }
 
-/* What of a span entries of one level do not map whole. */
+/* The parts of a span that entries of one level do not map whole. */
 struct pieces {
     struct mxu_span piece[2];
     uint32_t count;
 };
 
-/* The pieces of a piece that need nodes below a level. */
+/* Adds the parts of a piece that need nodes below a level. */
 static void add_pieces(struct pieces *to, struct mxu_span span, const struct mxu_table_level *level)
 {
     uint64_t mask = (UINT64_C(1) << level->shift) - 1u;
@@ -62,8 +62,8 @@ static void add_pieces(struct pieces *to, struct mxu_span span, const struct mxu
     }
 }
 
-/* Counts the nodes of one span; last[i] is one more than the number of the last node that was counted of
- * level i. */
+/* Counts the nodes of one span. last[i] is one more than the number of the node of level i that was counted
+ * last. */
 static void count_span(const struct mxu_table_shape *shape, struct mxu_span span, uint64_t *last,
                        struct mxu_table_need *need)
 {

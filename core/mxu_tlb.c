@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The main TLB: lockable entries, and sets.
+ * The main TLB: lockable entries and sets.
  */
 #include "core/mxu_tlb.h"
 
@@ -16,7 +16,8 @@ uint32_t mxu_locked_entries(uint32_t virtual_first, uint32_t physical_first, uin
     if (virtual + left > UINT64_C(1) << ADDRESS_BITS || physical + left > UINT64_C(1) << ADDRESS_BITS) {
         return 0;
     }
-    /* The largest entry that fits is part of a smallest set: entries of one size divide those of the next. */
+    /* The largest entry that fits belongs to a smallest selection, because each entry size divides the
+     * next. */
     while (left > 0) {
         uint64_t size = 0;
 
@@ -43,8 +44,8 @@ static uint32_t set_of(const struct mxu_tlb *tlb, uint64_t page)
     return (uint32_t)page & (tlb->sets - 1u);
 }
 
-/* Whether pages from one in `set` on lie in the share's sets, beside those that are counted, if `count`, and
- * with no more than there are ways, if `resident`. */
+/* Whether the pages that start at set `set` lie in the share's sets; if `count`, together with the pages
+ * counted before; if `resident`, with no more pages in a set than it has ways. */
 static bool fits_from(const struct mxu_tlb *tlb, const struct mxu_tlb_share *share, uint32_t set,
                       uint32_t pages, bool resident, bool count)
 {

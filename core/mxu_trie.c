@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The ranges of a trie and their order; core/mxu_paths.c maintains the nodes. Ranges are disjoint because
- * each one is inserted in the list between two neighbours that leave room for it, independently of the nodes.
+ * each one is inserted in the list between two neighbors that leave room for it, independently of the nodes.
  */
 #include "core/mxu_trie.h"
 #include "core/mxu_parts.h"
 
-/* Nodes [first, end) are in memory of one kind. */
+/* Sets the kind of memory of the nodes [first, end). */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && 0 <= placement < MXU_PLACEMENTS;
     assigns trie->nodes[0 .. trie->node_count - 1];
     ensures list: mxu_same_list{Pre, Post}(trie);
@@ -45,7 +45,7 @@ void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum m
     mxu_renew_nodes(trie);
 }
 
-/* The range that an entry has at the highest addresses. */
+/* The range at the highest addresses below an entry. */
 /*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
     requires mxu_is_entry(trie, entry);
     assigns \nothing;
@@ -73,7 +73,7 @@ static int16_t highest_of(const struct mxu_trie *trie, int16_t entry)
     return mxu_number_of(entry);
 }
 
-/* The last range that begins before the span of a root's entry. */
+/* The last range that begins before the span of a root entry. */
 /*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
     requires index < MXU_ROOT_ENTRIES;
     assigns \nothing;
@@ -95,7 +95,7 @@ static int16_t before_root(const struct mxu_trie *trie, uint32_t index)
 
 int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
 {
-    int16_t below = MXU_NONE; /* the nearest entry of a node with lower addresses only */
+    int16_t below = MXU_NONE; /* the nearest entry at lower addresses in the nodes passed so far */
     int16_t entry = trie->root[address / MXU_ROOT_SPAN];
 
     /* bound: MXU_TRIE_LEVELS */
@@ -125,7 +125,8 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
         entry = node->entry[index];
     }
     if (entry != MXU_NONE) {
-        /* The only range of the entry: if it begins behind the address, the one before it does not. */
+        /* The entry holds only this range. If it begins beyond the address, the range before it is the last
+         * that does not. */
         if (trie->ranges[mxu_number_of(entry)].first > address) {
             return trie->ranges[mxu_number_of(entry)].previous;
         }
@@ -167,7 +168,7 @@ void mxu_trie_remove(struct mxu_trie *trie, int16_t number)
     mxu_leave_list(trie, number);
 }
 
-/* Both ranges, or none. */
+/* Inserts both ranges, or none. */
 /*@ requires mxu_is_whole(trie) && mxu_used(trie, lower) && mxu_used(trie, upper);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
@@ -213,7 +214,8 @@ enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t a
         mxu_join_in_list(trie, number);
     }
     /*@ assert as_before: mxu_same_arrays{Pre, Here}(trie) && mxu_used(trie, number); */
-    (void)mxu_enter_nodes(trie, number); /* the nodes that it had are free */
+    (void)mxu_enter_nodes(trie,
+                          number); /* cannot fail: removing the range has freed the nodes that it needs */
     /*@ assert whole_again: mxu_used(trie, number); */
     return MXU_ENOMEM;
 }
@@ -227,7 +229,7 @@ enum mxu_status mxu_trie_place(struct mxu_trie *trie, int16_t number, enum mxu_p
                : MXU_ENOMEM;
 }
 
-/* The weakest placement on the way to an address of a range. */
+/* The weakest placement of all nodes on the way to an address of a range. */
 /*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
     assigns \nothing; */
 static uint32_t weakest(const struct mxu_trie *trie, uint32_t address)

@@ -8,7 +8,7 @@
 #define STATUS_READY         0x80u
 #define STATUS_ERASE_ERROR   0x20u
 #define STATUS_PROGRAM_ERROR 0x10u
-#define BOTH_ERRORS          (STATUS_ERASE_ERROR | STATUS_PROGRAM_ERROR) /* a sequence that is none */
+#define BOTH_ERRORS          (STATUS_ERASE_ERROR | STATUS_PROGRAM_ERROR) /* an invalid command sequence */
 
 #define WORD_BYTES   4u
 #define BUFFER_WORDS 32u
@@ -37,7 +37,7 @@ enum next_write {
     NEXT_BUFFER_CONFIRM,
 };
 
-/* By word, of one chip. What is not here is 0: no identifier, no lock, no time-out. */
+/* Indexed by the word of one chip. Words that are not listed are 0: no identifier, no lock, no time-out. */
 static const uint8_t id_table[] = {
     0x89, /* Intel */
     0x18, /* 28F128J3 */
@@ -51,28 +51,28 @@ static const uint8_t query_table[] = {
     [0x11] = 'R',
     [0x12] = 'Y',
     [0x13] = 1,    /* command set: Intel's */
-    [0x15] = 0x31, /* where its own table is */
-    [0x1B] = 0x27, /* volts: 2.7 to 3.6 */
+    [0x15] = 0x31, /* address of its own table */
+    [0x1B] = 0x27, /* supply: 2.7 to 3.6 V */
     [0x1C] = 0x36,
-    [0x1F] = 7,  /* 2^n us: of a word, */
-    [0x20] = 7,  /* of a buffer; */
-    [0x21] = 10, /* 2^n ms: of a block */
-    [0x23] = 4,  /* at most 2^n times as long */
+    [0x1F] = 7,  /* typical time: 2^n us for a word, */
+    [0x20] = 7,  /* 2^n us for a buffer, */
+    [0x21] = 10, /* 2^n ms for a block */
+    [0x23] = 4,  /* maximum: 2^n times the typical time */
     [0x24] = 4,
     [0x25] = 4,
-    [0x28] = 2, /* 8 or 16 bits wide */
-    [0x2A] = 6, /* 2^n bytes of a buffer */
-    [0x2C] = 1, /* all blocks are equal */
+    [0x28] = 2, /* data bus of 8 or 16 bits */
+    [0x2A] = 6, /* buffer of 2^n bytes */
+    [0x2C] = 1, /* one region of equal blocks */
     [0x30] = NOR_FLASH_BLOCK_BYTES / CHIPS >> 16,
     [0x31] = 'P',
     [0x32] = 'R',
     [0x33] = 'I',
     [0x34] = '1',
     [0x35] = '0',
-    [0x3F] = 1, /* protection registers: drivers count from 1 */
+    [0x3F] = 1, /* number of protection registers: drivers expect at least one */
 };
 
-static struct nor_flash_work nothing(void)
+static struct nor_flash_work no_work(void)
 {
     return (struct nor_flash_work){.change = NOR_FLASH_NOTHING};
 }
@@ -125,7 +125,7 @@ static void take_command(struct nor_flash *flash, uint32_t command)
     case COMMAND_BUFFER:
         expect(flash, NEXT_BUFFER_COUNT);
         break;
-    default: /* none: a stray write */
+    default: /* an unknown command is ignored */
         break;
     }
 }
@@ -156,8 +156,8 @@ static void take_count(struct nor_flash *flash, uint32_t count)
     expect(flash, NEXT_BUFFER_WORD);
 }
 
-/* Each word of a buffer is programmed when it comes. On a chip it is when the last one is confirmed; until
- * then nobody can look. */
+/* Programs each word of a buffer at once. A real chip does so when the last word is confirmed; a guest cannot
+ * tell the difference, because it cannot read the array before. */
 static struct nor_flash_work take_buffer_word(struct nor_flash *flash, uint32_t offset, uint32_t bytes,
                                               uint64_t value)
 {
@@ -174,7 +174,7 @@ struct nor_flash_work nor_flash_write(struct nor_flash *flash, uint32_t offset, 
     uint32_t command = (uint32_t)value & 0xFF;
 
     if (is_erasing(flash)) {
-        return nothing();
+        return no_work();
     }
     switch (flash->next) {
     case NEXT_WORD:
@@ -182,13 +182,13 @@ struct nor_flash_work nor_flash_write(struct nor_flash *flash, uint32_t offset, 
         return program(offset, bytes, value);
     case NEXT_ERASE_CONFIRM:
         confirm_erase(flash, offset, command);
-        return nothing();
+        return no_work();
     case NEXT_LOCK_KIND:
         expect(flash, NEXT_COMMAND);
-        return nothing();
+        return no_work();
     case NEXT_BUFFER_COUNT:
         take_count(flash, command);
-        return nothing();
+        return no_work();
     case NEXT_BUFFER_WORD:
         return take_buffer_word(flash, offset, bytes, value);
     case NEXT_BUFFER_CONFIRM:
@@ -196,14 +196,14 @@ struct nor_flash_work nor_flash_write(struct nor_flash *flash, uint32_t offset, 
         if (command != COMMAND_CONFIRM) {
             wrong_sequence(flash);
         }
-        return nothing();
+        return no_work();
     default:
         take_command(flash, command);
-        return nothing();
+        return no_work();
     }
 }
 
-/* 2^n bytes of each chip. */
+/* log2 of the bytes of each chip. */
 static uint8_t size_of_chip(const struct nor_flash *flash)
 {
     return (uint8_t)(31 - __builtin_clz(flash->bytes / CHIPS));
@@ -238,7 +238,7 @@ uint64_t nor_flash_read(const struct nor_flash *flash, uint32_t offset, uint32_t
         value = is_erasing(flash) ? 0 : STATUS_READY | flash->errors;
         break;
     }
-    return value * BOTH_CHIPS & (~0ull >> (64 - 8 * bytes)); /* each chip answers alike */
+    return value * BOTH_CHIPS & (~0ull >> (64 - 8 * bytes)); /* both chips return the same value */
 }
 
 struct nor_flash_work nor_flash_go_on(struct nor_flash *flash)
@@ -246,7 +246,7 @@ struct nor_flash_work nor_flash_go_on(struct nor_flash *flash)
     uint32_t offset = flash->erase_at;
 
     if (!is_erasing(flash)) {
-        return nothing();
+        return no_work();
     }
     flash->erase_at += NOR_FLASH_PIECE_BYTES;
     return (struct nor_flash_work){NOR_FLASH_ERASE, offset, NOR_FLASH_PIECE_BYTES, 0};

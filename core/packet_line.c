@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The queue of a direction: packets linked by the numbers of their places.
+ * The queue of one direction: packets linked by the numbers of their places.
  */
 #include "core/packet_line.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Sums up observations of the parts of a packet's path.
+ * Summarizes observed times of the parts of a packet's path.
  */
 #include "core/path_costs.h"
 
 #define CALIBRATIONS 32u
 
-/* Four buckets for each power of two; below four a bucket for each value. src/bulkhead/run/path_costs.py has
- * the same. */
+/* Four buckets for each power of two; below four, one bucket for each value. src/bulkhead/run/path_costs.py
+ * uses the same buckets. */
 static uint32_t bucket_of(uint64_t ticks)
 {
     uint32_t power;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Period arithmetic. A period that is ended in time needs no division; one is needed only when several
- * periods have ended.
+ * Period arithmetic. A period that is ended on time needs no division; one is needed only if several periods
+ * have passed.
  */
 #include "core/period.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Prediction, gifts and draws. A core that gave too much gets back only what is in the pool, and no more,
- * because the other cores rely on the sum over all cores.
+ * Prediction of use, gifts to the pool, and draws from it. A core that gave too much gets back at most what
+ * is left in the pool, because the other cores rely on the sum over all cores.
  */
 #include "core/reclaim.h"
 
@@ -40,7 +40,7 @@ void reclaim_learn(struct reclaim *reclaim, uint64_t used_events)
 {
     uint64_t use = used_events < EVENT_POOL_MAX_EVENTS ? used_events : EVENT_POOL_MAX_EVENTS;
 
-    /* Falls short of the average by less than 1/16 event: the prediction is rounded up, too. */
+    /* The result is less than 1/16 event below the average, because the prediction is rounded up, too. */
     reclaim->average -= reclaim->average >> RECLAIM_WEIGHT_BITS;
     reclaim->average += use << (RECLAIM_FRACTION_BITS - RECLAIM_WEIGHT_BITS);
 }

@@ -33,7 +33,7 @@ bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
     if (budget_recharge(core->budget, now_ticks) == 0) {
         return false;
     }
-    number = reservation->period.number - 1; /* the last that ended */
+    number = reservation->period.number - 1; /* the period that ended last */
     if (!regulator_exchange_post(core->exchange, core->index, number, used_events, throttled)) {
         return false;
     }
@@ -58,8 +58,9 @@ void regulated_step(struct regulated_core *core, struct regulator *regulator,
     regulator_exchange_publish(core->exchange, &message);
 }
 
-/* A deadline that has passed is the timer's business: it comes, and takes then. */
-static void take(struct regulated_core *core, uint64_t now_ticks)
+/* Takes the message with new budgets, unless the period's deadline has passed: in that case the timer
+ * interrupt takes it. */
+static void take_message(struct regulated_core *core, uint64_t now_ticks)
 {
     struct reservation *reservation = &core->budget->reservation;
     struct regulator_message message;
@@ -67,7 +68,8 @@ static void take(struct regulated_core *core, uint64_t now_ticks)
     if (now_ticks >= budget_deadline(core->budget) || !regulator_exchange_take(core->exchange, &message)) {
         return;
     }
-    /* Also a message for others' interval, from which this core has strayed by missing a change. */
+    /* Also for a message of another interval: this core has left the others' grid if it missed a change of
+     * the interval. */
     (void)reservation_set_grid(reservation, &message.grid, now_ticks);
     if (message.number == reservation->period.number) {
         uint64_t limits[RESERVATION_COUNTERS] = {message.budgets[core->index], 0};
@@ -78,6 +80,6 @@ static void take(struct regulated_core *core, uint64_t now_ticks)
 
 struct budget_action regulated_load(struct regulated_core *core, uint64_t now_ticks)
 {
-    take(core, now_ticks);
+    take_message(core, now_ticks);
     return budget_load(core->budget, now_ticks);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The part that all policies have in common: staged parameters, samples that arrive twice or not at all, and
- * the initial budgets.
+ * The part that all policies share: staged parameters, samples that arrive twice or not at all, and the
+ * initial budgets.
  */
 #include "core/regulator_policy.h"
 #include <stddef.h>
@@ -45,7 +45,8 @@ const struct regulator_parameters *regulator_latest(const struct regulator *regu
     return regulator->has_staged ? &regulator->staged : &regulator->parameters;
 }
 
-static bool starts_anew(const struct regulator_parameters *before, const struct regulator_parameters *now)
+static bool needs_initial_budgets(const struct regulator_parameters *before,
+                                  const struct regulator_parameters *now)
 {
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         if (before->budget_events[i] != now->budget_events[i]) {
@@ -55,7 +56,7 @@ static bool starts_anew(const struct regulator_parameters *before, const struct 
     return before->policy != now->policy || before->regulated != now->regulated;
 }
 
-/* Puts staged parameters in force. True if that has set the budgets, too. */
+/* Puts staged parameters in force. Returns whether that has also set the budgets. */
 static bool take_staged(struct regulator *regulator)
 {
     bool anew;
@@ -63,7 +64,7 @@ static bool take_staged(struct regulator *regulator)
     if (!regulator->has_staged) {
         return false;
     }
-    anew = starts_anew(&regulator->parameters, &regulator->staged);
+    anew = needs_initial_budgets(&regulator->parameters, &regulator->staged);
     regulator->parameters = regulator->staged;
     regulator->has_staged = false;
     regulator->statistics.changes++;

@@ -3,15 +3,15 @@
  * `dynamic-delay` (B11): the cores that are not regulated may be delayed for a share of the time,
  * `threshold`. An account grows by that share in each interval, and is charged for the delay that the
  * regulated cores can have caused: an event of the others waits longer by `event_delays` of a core while that
- * core moves as many events as it can. A core may do so in an interval if the resulting delay, assuming that
- * the others continue as they do, is within the account; in all other intervals it has its floor. So
- * regulated cores run while the others compute, and those that delay them least run first. docs/design/bandwidth.md
- * states the guarantee.
+ * core moves as many events as it can. A core may run without a limit in an interval if the resulting delay,
+ * assuming that the others continue as they do, is within the account; in all other intervals it has its
+ * floor. So regulated cores run while the others compute, and those that delay them least run first.
+ * docs/design/bandwidth.md states the guarantee.
  */
 #include "core/regulator_policy.h"
 
-#define ACCOUNT_ONE 65536 /* an interval of delay */
-#define SPEED       8     /* a full account is spent by 1/SPEED of the horizon, if it does not grow */
+#define ACCOUNT_ONE 65536 /* delay that fills a whole interval */
+#define SPEED       8     /* if it does not grow, a full account is spent within 1/SPEED of the horizon */
 #define MOST_OTHERS (1ull << 30)
 #define MOST_DEBT   ((int64_t)REGULATOR_MAX_HORIZON * ACCOUNT_ONE)
 
@@ -49,17 +49,18 @@ static uint64_t events_of_others(const struct regulator_parameters *parameters,
     return others < MOST_OTHERS ? others : MOST_OTHERS;
 }
 
-/* Delay of so many events of the others while the core moves all that it can, in 1/65536 interval. */
+/* Delay, in 1/65536 interval, of `others` events of the other cores while `core` moves as many events as it
+ * can. */
 static uint64_t delay_beside(const struct regulator_parameters *parameters, uint32_t core, uint64_t others)
 {
     return (others * parameters->event_delays[core]) >> 16;
 }
 
-/* The core of a mask that delays the others most; of those that delay them equally the first. */
+/* The core of a mask that delays the others most; the first of several that delay them equally. */
 static uint32_t worst_of(const struct regulator_parameters *parameters, uint32_t cores)
 {
     uint32_t worst = 0;
-    uint64_t least = 0; /* what another one has to delay them by */
+    uint64_t least = 0; /* least delay with which a later core is worse */
 
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         if (((cores >> i) & 1u) != 0 && parameters->event_delays[i] >= least) {
@@ -70,11 +71,11 @@ static uint32_t worst_of(const struct regulator_parameters *parameters, uint32_t
     return worst;
 }
 
-/* The most that the regulated cores can have delayed the others in this interval, whenever in it each event
- * was. Beside several cores an event of the others waits no longer than beside the worst of them: delays are
- * measured so. A core that moves less than the fewest events with which it delays them all the time does so
- * for a part of the interval. So those that delay most count first, each up to its part, for as many of the
- * others' events as are left. */
+/* The most that the regulated cores can have delayed the others in this interval, whatever the times of the
+ * events. Beside several cores, an event of the others waits no longer than beside the worst of them, because
+ * delays are measured this way. A core that moves fewer events than it needs to delay the others all the time
+ * delays them for a part of the interval only. The cores that delay most therefore count first, each for its
+ * part, until all events of the others are used up. */
 static uint64_t delay_of(const struct regulator_parameters *parameters, const struct regulator_sample *sample,
                          uint64_t others)
 {
@@ -110,7 +111,7 @@ static uint32_t horizon_of(const struct regulator_parameters *parameters)
     return horizon == 0 ? 1 : horizon < REGULATOR_MAX_HORIZON ? horizon : REGULATOR_MAX_HORIZON;
 }
 
-/* Of intervals that brought no sample: all of the time, if a core was free to move. */
+/* Delay in intervals without a sample: all of the time, if any core had more than its floor. */
 static uint64_t delay_unseen(const struct regulator *regulator)
 {
     const struct regulator_parameters *parameters = &regulator->parameters;
@@ -124,7 +125,7 @@ static uint64_t delay_unseen(const struct regulator *regulator)
     return 0;
 }
 
-/* It begins half full; a change of parameters may have made it smaller. */
+/* Charges the account. It begins half full, and a change of parameters may have reduced its limit. */
 static void settle_account(struct regulator *regulator, uint64_t delay)
 {
     int64_t share = share_of(&regulator->parameters);
@@ -137,10 +138,10 @@ static void settle_account(struct regulator *regulator, uint64_t delay)
     regulator->has_sample = true;
 }
 
-/* The regulated cores that may move what they want in the next interval: those that delay the others least.
- * Nobody while the account is overdrawn, also if the others ask for nothing: they may in the next interval.
- */
-static uint32_t chosen(const struct regulator *regulator, uint64_t others)
+/* The regulated cores that run without a limit in the next interval: those that delay the others least. None
+ * while the account is overdrawn, even if the others have no events, because they may have events in the next
+ * interval. */
+static uint32_t choose_free(const struct regulator *regulator, uint64_t others)
 {
     const struct regulator_parameters *parameters = &regulator->parameters;
     uint32_t free = 0;
@@ -158,8 +159,8 @@ static uint32_t chosen(const struct regulator *regulator, uint64_t others)
     return free;
 }
 
-/* Who is free has an equal part of what the ceiling leaves, the others have their floors. */
-static void give(struct regulator *regulator, uint32_t free)
+/* A free core gets an equal part of what the ceiling leaves; the other regulated cores get their floors. */
+static void set_budgets(struct regulator *regulator, uint32_t free)
 {
     static const uint32_t alike[REGULATOR_MAX_CORES];
     const struct regulator_parameters *parameters = &regulator->parameters;
@@ -183,7 +184,7 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
 
     regulator->last_load = delay < UTILIZATION_MAX ? (uint32_t)delay : UTILIZATION_MAX;
     settle_account(regulator, delay + delay_unseen(regulator));
-    give(regulator, chosen(regulator, others));
+    set_budgets(regulator, choose_free(regulator, others));
 }
 
 const struct regulator_policy regulator_delay = {"dynamic-delay", REGULATOR_LOAD_TRAFFIC, check, step};

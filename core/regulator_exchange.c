@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * One word holds which interval is being collected, from which cores, and which of them have posted. The core
- * whose compare-and-swap completes it is the last one, and there is exactly one. The message is protected by
- * a sequence lock whose readers do not retry: they are interrupted when it is complete.
+ * One word holds the interval that is being collected, the cores that take part, and those that have posted.
+ * The core whose compare-and-swap completes the set is the last one, and there is exactly one. The message is
+ * protected by a sequence lock whose readers do not retry: a core that finds the message half-written keeps
+ * its old budget until the writer's interrupt arrives.
  */
 #include "core/regulator_exchange.h"
 #include "core/atomic.h"
@@ -13,7 +14,7 @@
 #define POST_THROTTLED (1ull << 32)
 
 struct set {
-    uint64_t next; /* the interval after the one that is being collected */
+    uint64_t next; /* number of the interval after the one that is being collected */
     uint32_t members;
     uint32_t posted;
 };
@@ -84,7 +85,7 @@ void regulator_exchange_join(struct regulator_exchange *exchange, uint32_t core)
             return;
         }
         set.members |= self;
-        set.posted |= self; /* of the interval that others may just be posting, it has nothing to say */
+        set.posted |= self; /* the core has no events in the interval that others are just posting */
         atomic_word_store(&exchange->posts[(set.next + 1) % 2][core], 0);
     } while (!atomic_word_exchange(&exchange->set, &word, pack(set)));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The feedback: G grows or shrinks by a factor of 1 +- d, and is divided among the regulated cores. d is kept
- * in 1/131072, in which half of a difference of two loads is exact; docs/design/bandwidth.md has the ranges.
+ * The feedback: G is multiplied by 1 + d or 1 - d, and is divided among the regulated cores. d is kept in
+ * units of 1/131072, in which half of a difference of two loads is exact; docs/design/bandwidth.md has the
+ * ranges.
  */
 #include "core/regulator_feedback.h"
 
@@ -16,7 +17,7 @@ static uint64_t step_of(const struct regulator_load *seen, uint32_t fixed)
     return seen->load < seen->threshold ? seen->threshold - seen->load : seen->load - seen->threshold;
 }
 
-/* G of the next interval. */
+/* Computes G of the next interval. */
 static void feed_back(struct regulator *regulator, const struct regulator_load *seen, uint32_t fixed,
                       bool throttled)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks the parameters of a regulator. Everything is checked before anything is used, so that a bad change
- * changes nothing (B8).
+ * Checks the parameters of a regulator. All parameters are checked before any is used, so a refused change
+ * has no effect (B8).
  */
 #include "core/regulator_policy.h"
 #include <stddef.h>
@@ -13,7 +13,8 @@ static bool is_regulated(const struct regulator_parameters *parameters, uint32_t
     return ((parameters->regulated >> core) & 1u) != 0;
 }
 
-/* Sum of the budgets of cores that are regulated, or of the others; UINT64_MAX if one is out of range. */
+/* Sum of the budgets of the cores that are regulated, or of those that are not; UINT64_MAX if a budget is out
+ * of range. */
 static uint64_t sum_of(const struct regulator_parameters *parameters, bool regulated)
 {
     uint64_t sum = 0;
@@ -65,7 +66,7 @@ void regulator_keep_bounds(struct regulator *regulator)
     }
 }
 
-/* Budgets of the regulated cores against floor and ceiling. */
+/* Compares the budgets of the regulated cores with floor and ceiling. */
 static enum regulator_error check_bounds(const struct regulator_parameters *parameters)
 {
     if (parameters->regulated == 0) {
@@ -78,7 +79,7 @@ static enum regulator_error check_bounds(const struct regulator_parameters *para
     if (parameters->floor_events == 0) {
         return REGULATOR_ERROR_FLOOR;
     }
-    /* So the ceiling is enough for all floors, too. */
+    /* Each budget is at least the floor, so the ceiling also suffices for all floors. */
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         if (is_regulated(parameters, i) && parameters->budget_events[i] < parameters->floor_events) {
             return REGULATOR_ERROR_FLOOR;

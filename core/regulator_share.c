@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Proportional shares with a floor. A core whose share is below the floor gets the floor and is excluded from
- * the division, which can push others below it; so there is at most one round for each core, and only one if
- * no core is below.
+ * the division, which can push the shares of others below it. So there is at most one round for each core,
+ * and only one if no core is below.
  */
 #include "core/regulator_share.h"
 #include <stdbool.h>

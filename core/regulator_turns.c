@@ -7,7 +7,7 @@
 
 static enum regulator_error check(const struct regulator_parameters *parameters)
 {
-    (void)parameters; /* it has none of its own */
+    (void)parameters; /* this policy has no parameters of its own */
     return REGULATOR_ERROR_NONE;
 }
 
@@ -17,7 +17,8 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
     uint64_t floor = regulator->parameters.floor_events;
     uint64_t ceiling = regulator_ceiling(&regulator->parameters);
     uint32_t count = regulator_count(cores);
-    uint64_t before = count != 0 ? sample->number % count : 0; /* who come earlier in a round */
+    uint64_t before =
+        count != 0 ? sample->number % count : 0; /* number of cores before the one whose turn it is */
 
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         if (((cores >> i) & 1u) != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Reservations. Events are charged when counters are read; the counters are armed such that one overflows at
- * the latest when a budget is spent, so that the reading is in time.
+ * Reservations. Events are charged when counters are read. The counters are armed such that one overflows no
+ * later than when a budget is spent, so the reading is in time.
  */
 #include "core/reservation.h"
 
@@ -33,7 +33,7 @@ void reservation_init(struct reservation *reservation, const struct reservation_
     reservation->period.grid = parameters->grid;
 }
 
-/* Of the period that ends: what it had used beyond its budget, and most. */
+/* Records statistics of the period that ends: the most events, and the events beyond the budget. */
 static void close_period(struct reservation *reservation)
 {
     struct reservation_statistics *statistics = &reservation->statistics;
@@ -71,7 +71,7 @@ bool reservation_start(struct reservation *reservation, uint64_t now_ticks)
         reservation->begun = true;
         period_start(&reservation->period, now_ticks);
     } else if (period_advance(&reservation->period, now_ticks) != 0) {
-        close_period(reservation); /* those in which it was stopped are not counted */
+        close_period(reservation); /* periods in which it was stopped are not counted */
     } else {
         return false;
     }
@@ -115,8 +115,8 @@ bool reservation_has_nothing_left(const struct reservation *reservation)
     return false;
 }
 
-/* How far ahead to set the overflow of a counter. With half of the rest in each of two counters, no more than
- * the rest has happened when the first of them overflows. */
+/* Number of events after which a counter overflows. If each of two counters gets half of the remaining
+ * events, at most that many have happened when the first of them overflows. */
 static uint64_t events_ahead(const struct reservation *reservation, uint32_t counter)
 {
     uint64_t left;
@@ -129,7 +129,7 @@ static uint64_t events_ahead(const struct reservation *reservation, uint32_t cou
             left /= 2;
         }
     }
-    return left != 0 ? left : RESERVATION_UNLIMITED; /* nothing, but it is to keep running */
+    return left != 0 ? left : RESERVATION_UNLIMITED; /* nothing left, but it shall keep running */
 }
 
 void reservation_arm(struct reservation *reservation, uint64_t preload[RESERVATION_COUNTERS])
@@ -170,7 +170,7 @@ void reservation_charge(struct reservation *reservation, uint64_t events)
 void reservation_grant(struct reservation *reservation, uint64_t events)
 {
     uint64_t granted = reservation->granted_events[0];
-    uint64_t room = RESERVATION_UNLIMITED - 1 - granted; /* what is limited stays so */
+    uint64_t room = RESERVATION_UNLIMITED - 1 - granted; /* a limited budget stays limited */
 
     if (granted != RESERVATION_UNLIMITED) {
         reservation->granted_events[0] = granted + (events < room ? events : room);

@@ -9,7 +9,7 @@
 
 #define WORD_BYTES 8u
 
-/* Entries of `words` words that fit into a ring of so many bytes. */
+/* Number of entries of `words` words that fit into a ring of `bytes` bytes. */
 static uint64_t capacity_of(uint64_t bytes, uint64_t words)
 {
     uint64_t room = bytes / WORD_BYTES;
@@ -48,7 +48,7 @@ void sample_write(struct sample_writer *writer, const uint64_t *sample)
     atomic_word_store_release(&ring->done, writer->written);
 }
 
-/* What is before the last `capacity` samples that were begun is gone. */
+/* All samples before the last `capacity` samples that were begun are overwritten. */
 static void drop_overwritten(struct sample_reader *reader, uint64_t begun)
 {
     if (begun - reader->position > reader->capacity) {
@@ -67,7 +67,7 @@ bool sample_reader_init(struct sample_reader *reader, const struct sample_ring *
     }
     *reader = (struct sample_reader){ring, capacity, words, 0, 0};
     drop_overwritten(reader, atomic_word_load(&ring->begun));
-    reader->dropped = 0; /* nobody had asked for those */
+    reader->dropped = 0; /* samples before the reader started are not counted */
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Fixed priorities, with round robin among equals: the VCPU with the highest priority runs, and of several
- * the one that has waited for its turn the longest. A VCPU that is preempted by a higher priority keeps its
- * turn.
+ * Fixed priorities, with round robin among equal ones: the VCPU with the highest priority runs; of several,
+ * the one that has waited longest for its turn. A VCPU that is preempted by one with a higher priority keeps
+ * its turn.
  */
 #include "core/sched_policy.h"
 

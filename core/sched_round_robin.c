@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Round robin: the VCPU that has waited for its turn the longest runs, whatever its priority. No VCPU is
+ * Round robin: the VCPU that has waited longest for its turn runs, whatever its priority. No VCPU is
  * preempted before the end of its time slice.
  */
 #include "core/sched_policy.h"

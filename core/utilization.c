@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Fractions without floating point: both numbers are shortened until their product fits in 64 bits.
+ * Fractions without floating point: both numbers are shifted right until their product fits in 64 bits.
  */
 #include "core/utilization.h"
 
@@ -34,7 +34,7 @@ bool utilization_measure(struct utilization_meter *meter, uint64_t busy_reading,
         return false;
     }
     fraction = utilization_fraction(busy, cycles);
-    /* The two are not read at the same moment. */
+    /* The two counters are not read at the same moment, so the fraction can exceed one. */
     *utilization = fraction < UTILIZATION_ONE ? fraction : UTILIZATION_ONE;
     return true;
 }

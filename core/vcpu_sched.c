@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The states of VCPUs and their transitions, as in the table of B2: docs/design/bandwidth.md. All changes of a state
- * are in this file, in one function for each row.
+ * The states of VCPUs and their transitions, as in the table of B2 (docs/design/bandwidth.md). All state
+ * changes are in this file, in one function for each row.
  */
 #include "core/vcpu_sched.h"
 #include "core/sched_policy.h"
@@ -73,11 +73,11 @@ void sched_stop(struct sched_core *core, struct sched_vcpu *vcpu, uint64_t now_t
         core->running = NULL;
     }
     if (core->resident == vcpu) {
-        core->resident = NULL; /* its next life starts from other registers */
+        core->resident = NULL; /* it starts again with other registers */
     }
 }
 
-/* False: the reservation of CPU time is spent, and throttled. */
+/* False if the CPU-time budget is spent, and the reservation is throttled. */
 static bool settle_cpu_time(struct reservation *cpu_time, uint64_t now_ticks)
 {
     if (!reservation_has_nothing_left(cpu_time)) {
@@ -87,7 +87,7 @@ static bool settle_cpu_time(struct reservation *cpu_time, uint64_t now_ticks)
     return !cpu_time->throttled;
 }
 
-/* RUNNING to RECHARGE if a budget is spent and the pool gives nothing. */
+/* RUNNING to RECHARGE, if a budget is spent and the pool grants nothing. */
 static bool overflows(struct sched_core *core, struct sched_vcpu *running, uint64_t now_ticks)
 {
     bool has_events = budget_settle(&running->budget, now_ticks);
@@ -126,7 +126,8 @@ void sched_timer(struct sched_core *core, uint64_t now_ticks)
         if (vcpu->state == SCHED_RESET) {
             continue;
         }
-        (void)budget_recharge(&vcpu->budget, now_ticks); /* or a change of it has done that just before */
+        (void)budget_recharge(&vcpu->budget,
+                              now_ticks); /* a change of the budget may already have recharged it */
         (void)reservation_recharge(&vcpu->cpu_time, now_ticks);
         if (vcpu->state == SCHED_RECHARGE && !vcpu->budget.reservation.throttled &&
             !vcpu->cpu_time.throttled) {
@@ -135,7 +136,7 @@ void sched_timer(struct sched_core *core, uint64_t now_ticks)
     }
 }
 
-/* RUNNING to READY, unless `next` is the running one. */
+/* RUNNING to READY, unless `next` is the running VCPU. */
 static void preempt_for(struct sched_core *core, const struct sched_vcpu *next)
 {
     if (core->running != NULL && core->running != next) {
@@ -144,7 +145,7 @@ static void preempt_for(struct sched_core *core, const struct sched_vcpu *next)
     }
 }
 
-/* READY to RUNNING; on to RECHARGE, and false, if there is nothing to run on. */
+/* READY to RUNNING; on to RECHARGE, with result false, if a budget is spent. */
 static bool enter(struct sched_core *core, struct sched_vcpu *vcpu, uint64_t now_ticks)
 {
     vcpu->state = SCHED_RUNNING;
@@ -157,7 +158,7 @@ static void begin_slice(struct sched_core *core, uint64_t now_ticks)
     core->slice_end_ticks = now_ticks + core->slice_ticks;
 }
 
-/* Sends the running one back if its slice is over. */
+/* Moves the running VCPU behind the others if its slice is over. */
 static void end_slice(struct sched_core *core, struct sched_vcpu *running, uint64_t now_ticks)
 {
     if (core->slice_ticks != 0 && now_ticks >= core->slice_end_ticks) {
@@ -166,7 +167,7 @@ static void end_slice(struct sched_core *core, struct sched_vcpu *running, uint6
     }
 }
 
-/* When the CPU time that is left will be spent. */
+/* When the remaining CPU time will be spent. */
 static uint64_t spent_at(const struct reservation *cpu_time, uint64_t now_ticks)
 {
     uint64_t left = reservation_left(cpu_time, 0);

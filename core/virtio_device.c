@@ -39,9 +39,9 @@ void virtio_device_set_status(struct virtio_device *device, uint32_t status)
         added &= ~VIRTIO_STATUS_FEATURES_OK;
     }
     if (((device->status | added) & VIRTIO_STATUS_FEATURES_OK) == 0) {
-        added &= ~VIRTIO_STATUS_DRIVER_OK; /* without agreement nothing runs */
+        added &= ~VIRTIO_STATUS_DRIVER_OK; /* no operation before the features are agreed */
     }
-    device->status |= added; /* only a reset takes bits away */
+    device->status |= added; /* the driver can clear bits only by a reset */
 }
 
 void virtio_device_set_ready(struct virtio_device *device, struct guest_memory *memory, uint32_t queue,

@@ -33,7 +33,7 @@ enum registers {
     QUEUE_DRIVER_HIGH = 0x094,
     QUEUE_DEVICE_LOW = 0x0A0,
     QUEUE_DEVICE_HIGH = 0x0A4,
-    SHARED_MEMORY_LENGTH_LOW = 0x0B0, /* to …_BASE_HIGH: all ones, there is none */
+    SHARED_MEMORY_LENGTH_LOW = 0x0B0, /* up to ..._BASE_HIGH: reads as all ones, no shared memory */
     SHARED_MEMORY_BASE_HIGH = 0x0BC,
     CONFIG_GENERATION = 0x0FC,
 };
@@ -120,7 +120,7 @@ bool virtio_mmio_read(const struct virtio_mmio *mmio, uint32_t offset, uint32_t 
     return true;
 }
 
-/* A queue is set up while it is not ready; afterwards its places are fixed. */
+/* A queue can be configured until it is ready; then its addresses are fixed. */
 static void write_queue(struct virtqueue *queue, uint32_t offset, uint32_t value)
 {
     if (queue->ready) {
@@ -163,7 +163,7 @@ bool virtio_mmio_write(struct virtio_mmio *mmio, struct guest_memory *memory, ui
 
     *event = VIRTIO_MMIO_NOTHING;
     if (offset >= VIRTIO_MMIO_CONFIG) {
-        return true; /* nothing of it is the driver's to write */
+        return true; /* no configuration field is writable */
     }
     if (bytes != 4) {
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The device side of a split virtqueue (virtio 1.2, 2.7). All numbers are little-endian, as the machine is.
+ * The device side of a split virtqueue (virtio 1.2, 2.7). All fields are little-endian, like the machine.
  */
 #include "core/virtqueue.h"
 
@@ -31,7 +31,7 @@ struct used_entry {
 };
 
 _Static_assert(sizeof(struct descriptor) == DESCRIPTOR_BYTES && sizeof(struct used_entry) == USED_BYTES,
-               "layouts of the specification");
+               "layouts are those of the specification");
 
 uint32_t virtqueue_chain_at(const struct virtqueue_chain *chain, uint64_t offset, uint64_t *at)
 {
@@ -100,7 +100,7 @@ static bool add_segment(struct virtqueue_chain *chain, const struct guest_memory
 {
     bool writable = (descriptor->flags & DESCRIPTOR_WRITE) != 0;
 
-    /* What is written comes behind what is read; all of it is the guest's own. */
+    /* Readable segments come first, then writable ones, and all lie in the guest's own memory. */
     if (chain->count == VIRTQUEUE_MOST_SEGMENTS || descriptor->bytes == 0 ||
         (descriptor->flags & ~DESCRIPTOR_KNOWN) != 0 || (!writable && chain->readable != chain->count) ||
         !guest_memory_owns(memory, descriptor->at, descriptor->bytes)) {
@@ -117,7 +117,7 @@ static bool add_segment(struct virtqueue_chain *chain, const struct guest_memory
     return true;
 }
 
-/* A chain that runs in a circle ends when it has too many segments. */
+/* A chain with a loop ends when it has too many segments. */
 bool virtqueue_chain_of(const struct virtqueue *queue, struct guest_memory *memory, uint16_t head,
                         struct virtqueue_chain *chain)
 {
@@ -157,7 +157,7 @@ enum virtqueue_answer virtqueue_peek(const struct virtqueue *queue, struct guest
     if (waiting > queue->entries) {
         return VIRTQUEUE_BROKEN;
     }
-    /* The guest wrote the entry before the index that says so. */
+    /* The guest writes the entry before the index. */
     atomic_acquire_fence();
     if (!read_16(memory, queue->available + AVAILABLE_RING + slot * 2, &head) ||
         !virtqueue_chain_of(queue, memory, head, chain)) {
@@ -176,7 +176,7 @@ static bool holds(struct virtqueue_progress *progress, uint16_t head)
     return (*word_of(progress, head) >> head % 64 & 1) != 0;
 }
 
-static void note_held(struct virtqueue_progress *progress, uint16_t head, bool held)
+static void set_held(struct virtqueue_progress *progress, uint16_t head, bool held)
 {
     uint64_t bit = 1ull << head % 64;
     uint64_t *word = word_of(progress, head);
@@ -187,7 +187,7 @@ static void note_held(struct virtqueue_progress *progress, uint16_t head, bool h
 
 void virtqueue_take(struct virtqueue *queue, uint16_t head)
 {
-    note_held(queue->progress, head, true);
+    set_held(queue->progress, head, true);
     queue->progress->next_taken++;
 }
 
@@ -201,17 +201,17 @@ bool virtqueue_give(struct virtqueue *queue, struct guest_memory *memory, uint16
     if (!guest_memory_write(memory, queue->used + USED_RING + slot * USED_BYTES, &entry, sizeof(entry))) {
         return false;
     }
-    /* The entry, and what the device wrote, are there before the index says so. */
+    /* The entry, and the data that the device wrote, must be visible before the index. */
     atomic_release_fence();
     if (!guest_memory_write(memory, queue->used + USED_INDEX, &given, sizeof(given))) {
         return false;
     }
-    note_held(progress, head, false);
+    set_held(progress, head, false);
     progress->next_used = given;
     return true;
 }
 
-/* The device may have ended between two steps of virtqueue_take() or virtqueue_give(). */
+/* Completes a virtqueue_take() or virtqueue_give() during which the device's previous instance ended. */
 static bool finish_step(struct virtqueue *queue, struct guest_memory *memory)
 {
     struct virtqueue_progress *progress = queue->progress;
@@ -229,7 +229,7 @@ static bool finish_step(struct virtqueue *queue, struct guest_memory *memory)
         if (!read_16(memory, queue->used + USED_RING + used_slot * USED_BYTES, &head)) {
             return false;
         }
-        note_held(progress, head, false);
+        set_held(progress, head, false);
         progress->next_used = used;
     }
     if (available != progress->next_taken) {
@@ -237,7 +237,7 @@ static bool finish_step(struct virtqueue *queue, struct guest_memory *memory)
         if (!read_16(memory, queue->available + AVAILABLE_RING + available_slot * 2, &head)) {
             return false;
         }
-        /* A driver offers no chain that the device holds. */
+        /* Skips a chain that the device already holds: a correct driver does not offer it again. */
         if (holds(progress, head)) {
             progress->next_taken++;
         }
@@ -262,7 +262,7 @@ bool virtqueue_wants_interrupt(const struct virtqueue *queue, struct guest_memor
 {
     uint16_t flags = 0;
 
-    /* The guest sees the chains before it is asked, or has said that it wants an interrupt. */
+    /* The guest must see the chains before the device reads whether it wants an interrupt. */
     atomic_full_fence();
     return read_16(memory, queue->available + AVAILABLE_FLAGS, &flags) && (flags & NO_INTERRUPT) == 0;
 }

@@ -7,7 +7,7 @@
 
 #define DESCRIPTOR_BYTES     16u
 #define USED_BYTES           8u
-#define RING_TAIL_BYTES      6u /* flags, index, and an event index that nobody reads */
+#define RING_TAIL_BYTES      6u /* flags, index, and an event index that is never read */
 #define DESCRIPTOR_ALIGNMENT 16u
 #define AVAILABLE_ALIGNMENT  2u
 #define USED_ALIGNMENT       4u

@@ -4,7 +4,7 @@
  */
 #include "core/vsock.h"
 
-_Static_assert(sizeof(struct vsock_header) == VSOCK_HEADER_BYTES, "layout of the specification");
+_Static_assert(sizeof(struct vsock_header) == VSOCK_HEADER_BYTES, "the layout is that of the specification");
 
 static bool is_type(uint16_t type, uint64_t features)
 {

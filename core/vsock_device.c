@@ -88,7 +88,7 @@ void vsock_device_resume(struct vsock_device *device, uint32_t resumed)
         }
     }
     device->owes_event = true;
-    device->interrupts = true; /* the device before may have given something back, and not said so */
+    device->interrupts = true; /* the previous instance may have returned a buffer without an interrupt */
     vsock_device_deliver_event(device);
 }
 

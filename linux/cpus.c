@@ -26,7 +26,7 @@ int cpus_online(unsigned int cpu)
     error = counters_open(&own->counters, cpu, &chosen.counters, regulated_cpu_overflowed, own);
     if (error != 0) {
         pr_err("CPU %u: %s (%d)\n", cpu,
-               error == -EBUSY ? "no event counter is free" : "there is no counter of the event", error);
+               error == -EBUSY ? "no event counter is free" : "no counter supports the event", error);
         return error;
     }
     local_irq_disable();
@@ -103,12 +103,12 @@ void cpus_release(void)
     on_each_cpu(release, NULL, 1);
 }
 
-static void nothing(void *argument) {}
+static void do_nothing(void *argument) {}
 
 void cpus_exit(void)
 {
     /* Messages in flight arrive, and their handlers return. */
-    on_each_cpu(nothing, NULL, 1);
+    on_each_cpu(do_nothing, NULL, 1);
     synchronize_rcu();
     for (u32 i = 0; i < REGULATOR_MAX_CORES; i++) {
         samples_free(&cpus[i].samples);

@@ -28,7 +28,7 @@ struct cpus_statistics {
 /* Call it after regulation_init(). -ENOMEM. May sleep. */
 int cpus_init(const struct cpus_choice *choice);
 
-/* Ends counting and limiting on all CPUs at once and for good. No CPU needs to run a thread for this: one
+/* Ends counting and limiting on all CPUs at once, permanently. No CPU needs to run a thread for this: a CPU
  * whose budget is too small would not run it. Each CPU must still go offline. May sleep. */
 void cpus_release(void);
 
@@ -40,11 +40,11 @@ void cpus_exit(void);
 int cpus_online(unsigned int cpu);
 int cpus_offline(unsigned int cpu);
 
-/* A member; NULL if the CPU is not one. */
+/* Returns the state of a member; NULL if the CPU is not a member. */
 struct regulated_cpu *cpus_at(unsigned int cpu);
 
-/* For readers on any CPU: numbers as they are at the moment, each for itself. False if the CPU is no member.
- */
+/* For readers on any CPU: each number has its present value, but the numbers are not a consistent set. False
+ * if the CPU is not a member. */
 bool cpus_statistics(unsigned int cpu, struct cpus_statistics *statistics);
 bool cpus_samples(unsigned int cpu, struct sample_reader *reader);
 

@@ -23,16 +23,16 @@ module_param(cpus, charp, 0444);
 MODULE_PARM_DESC(cpus, "list of CPUs that count and can be limited, of 0 to 7; all by default");
 static char *events = "0x17";
 module_param(events, charp, 0444);
-MODULE_PARM_DESC(events, "raw code of the event that budgets are of, or two with a comma: of their sum");
+MODULE_PARM_DESC(events, "raw code of the counted event, or two codes with a comma to count their sum");
 static uint backup_events;
 module_param(backup_events, uint, 0444);
 MODULE_PARM_DESC(backup_events, "a second counter overflows so many events later, for an emulator; 0: none");
 static ulong slack_events = 16;
 module_param(slack_events, ulong, 0444);
-MODULE_PARM_DESC(slack_events, "by how many events a budget of a sum may be overshot, for fewer interrupts");
+MODULE_PARM_DESC(slack_events, "events by which a budget of a sum may be exceeded, for fewer interrupts");
 static bool keep_running;
 module_param(keep_running, bool, 0444);
-MODULE_PARM_DESC(keep_running, "count what is spent and stop nothing: to measure what regulation costs");
+MODULE_PARM_DESC(keep_running, "count events but never stop a CPU, to measure the cost of regulation");
 static char *parameters = "";
 module_param(parameters, charp, 0444);
 MODULE_PARM_DESC(parameters, "words name=value, as the file of that name in debugfs");
@@ -51,7 +51,7 @@ static int parse_cpus(u32 *members)
         }
         bitmap_copy(mask, cpumask_bits(cpu_possible_mask), nr_cpu_ids);
     } else if (bitmap_parselist(cpus, mask, REGULATOR_MAX_CORES) != 0) {
-        pr_err("cpus: '%s' is no list of CPUs from 0 to %u\n", cpus, REGULATOR_MAX_CORES - 1);
+        pr_err("cpus: '%s' is not a list of CPUs from 0 to %u\n", cpus, REGULATOR_MAX_CORES - 1);
         return -EINVAL;
     }
     *members = (u32)mask[0];
@@ -105,7 +105,7 @@ static int parse_settings(u32 members, struct settings *settings)
     error = settings_parse(settings, text);
     kfree(text);
     if (error != 0) {
-        pr_err("parameters: '%s' has a word that is none\n", parameters);
+        pr_err("parameters: '%s' has an invalid word\n", parameters);
     }
     return error;
 }

@@ -26,7 +26,7 @@ static void start_trailing(struct regulated_cpu *own)
     counters_start_unlimited(&own->counters);
 }
 
-static void act(struct regulated_cpu *own, struct budget_action action)
+static void apply_action(struct regulated_cpu *own, struct budget_action action)
 {
     WRITE_ONCE(own->throttled, !action.runs);
     if (action.runs) {
@@ -60,7 +60,7 @@ static void budgets_published(void *argument)
     }
     stop_counters(own, readings);
     budget_save(&own->budget, readings);
-    act(own, regulated_load(&own->core, ktime_get_ns()));
+    apply_action(own, regulated_load(&own->core, ktime_get_ns()));
     arm_timer(own);
 }
 
@@ -86,7 +86,7 @@ static void take_overflow(struct regulated_cpu *own)
         return;
     }
     stop_counters(own, readings);
-    act(own, budget_overflow(&own->budget, ktime_get_ns(), readings));
+    apply_action(own, budget_overflow(&own->budget, ktime_get_ns(), readings));
 }
 
 static void overflow_later(struct irq_work *work)
@@ -152,7 +152,7 @@ static enum hrtimer_restart interval_ended(struct hrtimer *timer)
     if (periods != 0) {
         store_sample(own, now_ns, periods, limit_events);
     }
-    act(own, regulated_load(&own->core, ktime_get_ns()));
+    apply_action(own, regulated_load(&own->core, ktime_get_ns()));
     hrtimer_set_expires(timer, deadline(own));
     return HRTIMER_RESTART;
 }
@@ -167,7 +167,7 @@ void regulated_cpu_begin(struct regulated_cpu *own)
     now_ns = ktime_get_ns();
     budget_start(&own->budget, now_ns);
     WRITE_ONCE(own->started, true);
-    act(own, regulated_load(&own->core, now_ns));
+    apply_action(own, regulated_load(&own->core, now_ns));
     arm_timer(own);
 }
 

@@ -49,7 +49,7 @@ void regulated_cpu_end(struct regulated_cpu *own);
 /* Whether its thread must hold the CPU now; if so, nothing is counted from now on. */
 bool regulated_cpu_hold(struct regulated_cpu *own);
 
-/* Its thread lets other tasks run, whose events are counted. */
+/* Called when its thread lets other tasks run: their events are counted. */
 void regulated_cpu_give_way(struct regulated_cpu *own);
 
 #endif

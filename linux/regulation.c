@@ -33,7 +33,7 @@ static const char *describe(enum regulator_error error)
         [REGULATOR_ERROR_STEP] = "step is out of range",
         [REGULATOR_ERROR_INTERVAL] = "interval is out of range",
         [REGULATOR_ERROR_CORES] = "a dynamic policy needs regulated CPUs",
-        [REGULATOR_ERROR_BUDGET] = "a regulated CPU needs a budget to begin with",
+        [REGULATOR_ERROR_BUDGET] = "a regulated CPU needs an initial budget",
         [REGULATOR_ERROR_FLOOR] = "a regulated CPU's budget is below the floor",
         [REGULATOR_ERROR_CEILING] =
             "budgets of regulated CPUs are above the ceiling, or what saturation leaves",
@@ -52,7 +52,7 @@ static int check(const struct settings *settings, struct regulator_parameters *p
     enum regulator_error error;
 
     if (policy != NULL && policy->load == REGULATOR_LOAD_UTILIZATION && !utilization_source_is_there()) {
-        pr_err("policy dynamic: nothing tells how busy the memory is; the parameter utilization= names the "
+        pr_err("policy dynamic needs a source of utilization: the parameter utilization= names the "
                "memory controller's counters, and dynamic-bandwidth needs none\n");
         return -ENODEV;
     }

@@ -15,8 +15,8 @@ struct regulation_outcome {
     u32 load; /* in 1/65536 */
 };
 
-/* Starts with these, or says what is wrong: -EINVAL, -ENODEV for `dynamic` without a source of utilization.
- */
+/* Initializes with these settings. -EINVAL if they are invalid; -ENODEV for `dynamic` without a source of
+ * utilization. */
 int regulation_init(const struct settings *settings);
 
 struct regulator_exchange *regulation_exchange(void);

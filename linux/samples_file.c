@@ -104,7 +104,7 @@ static void refill(struct reading *reading)
     reading->cpu = (reading->cpu + 1) % REGULATOR_MAX_CORES; /* rotates, so that no CPU is always last */
 }
 
-static ssize_t give(struct reading *reading, char __user *to, size_t bytes)
+static ssize_t copy_out(struct reading *reading, char __user *to, size_t bytes)
 {
     size_t part;
 
@@ -127,7 +127,7 @@ static ssize_t read_samples(struct file *file, char __user *to, size_t bytes, lo
     if (mutex_lock_interruptible(&reading->lock) != 0) {
         return -EINTR;
     }
-    given = give(reading, to, bytes);
+    given = copy_out(reading, to, bytes);
     mutex_unlock(&reading->lock);
     return given;
 }

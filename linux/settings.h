@@ -35,7 +35,7 @@ struct settings_key;
 /* Default settings for the CPUs in the mask. */
 void settings_default(struct settings *settings, u32 members);
 
-/* The index-th parameter; NULL behind the last one. */
+/* The parameter with this index; NULL after the last one. */
 const struct settings_key *settings_key_at(u32 index);
 const char *settings_key_name(const struct settings_key *key);
 

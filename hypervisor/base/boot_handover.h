@@ -22,7 +22,7 @@ struct boot_handover {
     paddr_t trampoline;      /* physical address where cores start with the MMU off */
 };
 
-_Static_assert(sizeof(struct boot_handover) <= BOOT_HANDOVER_ALIGNMENT, "within a page");
+_Static_assert(sizeof(struct boot_handover) <= BOOT_HANDOVER_ALIGNMENT, "the structure must fit in a page");
 
 extern struct boot_handover boot_handover __attribute__((aligned(BOOT_HANDOVER_ALIGNMENT)));
 

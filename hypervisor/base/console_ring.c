@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ring between a producer of console output and the console core. A line's time stands in the ring before
- * its first character: a zero byte and six bytes of microseconds. Both sides run on different cores.
+ * The ring between a producer of console output and the console core. Before the first character of a line,
+ * the ring holds its time: a zero byte and six bytes of microseconds. The two sides run on different cores.
  */
 #include "base/console_ring.h"
 
@@ -34,7 +34,7 @@ uint32_t console_ring_room(const struct console_ring *ring)
     return CONSOLE_RING_BYTES - console_ring_waiting(ring);
 }
 
-/* Returns the position behind it. */
+/* Returns the position after the stamp. */
 static uint32_t put_stamp(struct console_ring *ring, uint32_t head, uint64_t now_us)
 {
     *byte_at(ring, head++) = STAMP_MARK;
@@ -52,7 +52,7 @@ bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t no
         return true;
     }
     if (console_ring_room(ring) < (ring->in_line ? 0 : 1 + STAMP_BYTES) + (character == '\n' ? 1 : 2)) {
-        return false; /* with the last byte a line can still be ended */
+        return false; /* the last byte is kept for the end of a line */
     }
     if (!ring->in_line) {
         head = put_stamp(ring, head, now_us);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The small printf of log lines and dumps. Called by the console and by reports; never allocates, never
- * writes past the end, leaves an unknown conversion in the text as it is.
+ * A small printf for log lines and dumps, called by the console and by reports. Never allocates, never writes
+ * beyond the end, and copies unknown conversions unchanged.
  */
 #include "base/format.h"
 
@@ -10,7 +10,7 @@
 
 struct output {
     char *text;
-    size_t size; /* with the terminator; 0: nothing is written */
+    size_t size; /* including the terminator; 0: write nothing */
     size_t length;
 };
 
@@ -105,7 +105,7 @@ size_t format_text_va(char *text, size_t size, const char *format, va_list argum
             put(&out, '%');
             break;
         default:
-            put(&out, '%'); /* the rest follows as text */
+            put(&out, '%'); /* the rest is copied as text */
             format = start + 1;
             continue;
         }

@@ -103,7 +103,7 @@ static void init_core(struct cpu *cpu)
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, mpam));
     }
     if (!branch_predictors_init(cpu)) {
-        console_log("core %u: guests can steer what it predicts, and its firmware has no workaround",
+        console_log("core %u: guests can train its predictors, and its firmware has no workaround",
                     cpu->index);
     }
     cpu_take_early_requests(cpu);

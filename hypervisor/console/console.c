@@ -119,7 +119,7 @@ void console_start(void)
     wake();
 }
 
-static uint32_t less(uint32_t budget, uint32_t cost)
+static uint32_t remaining(uint32_t budget, uint32_t cost)
 {
     return budget > cost ? budget - cost : 0;
 }
@@ -150,7 +150,7 @@ static bool drain(uint32_t *budget, bool everything)
         }
         console.staged_count = console_mux_next(&console.mux, everything, now_us, console.staged, &idle);
         console.staged_next = 0;
-        *budget = less(*budget, 1 + console.staged_count);
+        *budget = remaining(*budget, 1 + console.staged_count);
         if (idle) {
             return false;
         }
@@ -165,7 +165,7 @@ static void charge_call(void)
         console.window_end = now + clock_ticks(WINDOW_NS);
         console.budget = WINDOW_BUDGET;
     }
-    console.budget = less(console.budget, CALL_COST);
+    console.budget = remaining(console.budget, CALL_COST);
 }
 
 void console_add_text(bool (*print_next)(void))
@@ -182,7 +182,7 @@ static bool print_line_of_text(void)
 /* Formats at most one line in a window, because formatting takes as long as the rest of the window. This is
  * done before other output, so that guests that write all the time cannot delay the texts; there is room for
  * a line of text only while the log is empty. */
-static void go_on_with_text(void)
+static void continue_text(void)
 {
     if (console.budget != 0 && console_ring_room(&console.log) >= CONSOLE_RING_BYTES - LOG_LINE_BYTES &&
         print_line_of_text()) {
@@ -197,7 +197,7 @@ static void move_output(void)
 
     charge_call();
     atomic_store(&console.woken, false);
-    go_on_with_text();
+    continue_text();
     spin_lock(&console.drain_lock);
     more = drain(&console.budget, false);
     spin_unlock(&console.drain_lock);

@@ -165,7 +165,7 @@ void door_heard(void)
     }
 }
 
-static bool rings_for_sent(const struct door_device *device)
+static bool has_sent_bell(const struct door_device *device)
 {
     return (__atomic_load_n(&device->bells, __ATOMIC_ACQUIRE) & 1u << VSOCK_QUEUE_TX) != 0;
 }
@@ -174,14 +174,14 @@ uint64_t door_unheard_since(const struct broker_door *door, uint32_t device)
 {
     const struct door_device *from = &door->devices[device];
 
-    return rings_for_sent(from) ? __atomic_load_n(&from->notified_at, __ATOMIC_RELAXED) : 0;
+    return has_sent_bell(from) ? __atomic_load_n(&from->notified_at, __ATOMIC_RELAXED) : 0;
 }
 
 void door_ring(struct broker_door *door, uint32_t device, uint32_t bells)
 {
     struct door_device *to = &door->devices[device];
 
-    if ((bells & 1u << VSOCK_QUEUE_TX) != 0 && !rings_for_sent(to)) {
+    if ((bells & 1u << VSOCK_QUEUE_TX) != 0 && !has_sent_bell(to)) {
         __atomic_store_n(&to->notified_at, clock_now(), __ATOMIC_RELAXED);
     }
     __atomic_fetch_or(&to->bells, bells, __ATOMIC_RELEASE);

@@ -44,7 +44,7 @@ static struct domain *broker_domain(void)
 
 /* Maps a domain's memory in the broker at BH_BROKER_WINDOW + its physical address. All of it is mapped,
  * because queues, headers and buffers may be anywhere in it. */
-static bool show_to_broker(const struct domain *domain)
+static bool map_in_broker(const struct domain *domain)
 {
     const struct manifest_header *manifest = system_manifest();
     const struct manifest_segment *segments = manifest_segments(manifest) + domain->config->first_segment;
@@ -62,7 +62,7 @@ bool flow_broker_init(void)
     memset(&broker, 0, sizeof(broker));
     flow_engine_init();
     for (uint32_t i = 0; i < domain_count(); i++) {
-        if (domain_at(i)->config->socket_cid != 0 && !show_to_broker(domain_at(i))) {
+        if (domain_at(i)->config->socket_cid != 0 && !map_in_broker(domain_at(i))) {
             return false;
         }
     }
@@ -75,7 +75,7 @@ bool flow_broker_init(void)
 /* Flows */
 
 /* Writes a flow to the door. Called under the lock. */
-static void tell_flow(uint32_t number)
+static void write_flow(uint32_t number)
 {
     struct broker_door *door = door_here();
     struct door_flow *to;
@@ -132,7 +132,7 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
     };
     broker.flows[number].changes++;
     broker.flow_changes++;
-    tell_flow(number);
+    write_flow(number);
     spin_unlock(&broker.lock);
 }
 
@@ -142,7 +142,7 @@ void flows_close(uint32_t number)
     spin_lock(&broker.lock);
     broker.flows[number].changes++;
     broker.flow_changes++;
-    tell_flow(number);
+    write_flow(number);
     spin_unlock(&broker.lock);
 }
 
@@ -222,7 +222,7 @@ static enum bh_hypercall_error open_door(const struct domain *domain, const uint
     sockets_tell_all();
     spin_lock(&broker.lock);
     for (uint32_t i = 0; i < BH_MAX_FLOWS; i++) {
-        tell_flow(i);
+        write_flow(i);
     }
     spin_unlock(&broker.lock);
     return BH_HYPERCALL_ERROR_NONE;
@@ -248,7 +248,7 @@ static void fail(struct domain *domain)
     socket_fail(domain);
 }
 
-static enum bh_hypercall_error tell(const uint64_t x[31])
+static enum bh_hypercall_error notify(const uint64_t x[31])
 {
     const struct broker_reply *reply = door_reply_here();
 
@@ -327,7 +327,7 @@ bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31])
         error = open_door(vcpu->domain, x);
         break;
     case BH_HYPERCALL_BROKER_TELL:
-        error = tell(x);
+        error = notify(x);
         break;
     case BH_HYPERCALL_BROKER_COPY:
         error = copy(vcpu, x);
@@ -347,7 +347,7 @@ bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31])
 
 /* If the engine's transfer has ended, tells the broker and returns the transfer's domains. Called under the
  * lock. */
-static uint32_t look_at_engine(void)
+static uint32_t poll_engine(void)
 {
     enum flow_engine_state state = flow_engine_look();
     struct broker_door *door = door_here();
@@ -374,7 +374,7 @@ bool flows_engine_interrupt(uint32_t intid)
         return false;
     }
     spin_lock(&broker.lock);
-    ends = look_at_engine();
+    ends = poll_engine();
     spin_unlock(&broker.lock);
     if (door_reply_here() == NULL) {
         for_each(ends, socket_left); /* without a broker, nothing else notifies those who wait */
@@ -390,7 +390,7 @@ bool flow_broker_touches(uint32_t domain)
 /* The end */
 
 /* True if the broker may run again: it restarts, or a running manager can restart it. */
-static bool may_return(void)
+static bool may_restart(void)
 {
     bool may = atomic_load(&broker_domain()->state) == BH_DOMAIN_STATE_RESTARTING;
 
@@ -410,11 +410,11 @@ void flow_broker_stop(void)
     atomic_store(&broker.leaves, this_cpu() != broker_domain()->vcpus[0].cpu);
     door_close();
     sockets_forget_broker();
-    if (!may_return()) {
+    if (!may_restart()) {
         for_each(~0ull, fail);
     }
     spin_lock(&broker.lock); /* waits for a core that is writing flows to the door */
-    (void)look_at_engine();
+    (void)poll_engine();
     spin_unlock(&broker.lock);
     if (!atomic_load(&broker.leaves)) {
         for_each(~0ull, socket_left);
@@ -442,7 +442,7 @@ void flows_ended(void)
     }
 }
 
-static void keep(const struct broker_reply *reply)
+static void save_statistics(const struct broker_reply *reply)
 {
     spin_lock(&broker.lock);
     for (uint32_t i = 0; i < BH_MAX_FLOWS; i++) {
@@ -458,7 +458,7 @@ void flow_broker_vcpu_off(void)
     const struct broker_reply *reply = door_keep_progress();
 
     if (reply != NULL) {
-        keep(reply);
+        save_statistics(reply);
     }
     if (atomic_exchange(&broker.leaves, false)) {
         for_each(~0ull, socket_left);

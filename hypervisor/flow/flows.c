@@ -72,7 +72,7 @@ bool flows_init_all(void)
 }
 
 /* Writes the current state of the device's registers to the door. Called under the device's lock. */
-static void tell(struct socket_device *device, struct broker_door *door)
+static void write_device(struct socket_device *device, struct broker_door *door)
 {
     const struct virtio_device *virtio = &device->mmio.device;
     struct door_device *to = &door->devices[device->memory.domain->index];
@@ -98,12 +98,12 @@ static void tell(struct socket_device *device, struct broker_door *door)
     door_ring(door, device->memory.domain->index, DOOR_BELL_CHANGED);
 }
 
-static void tell_if_open(struct socket_device *device)
+static void write_device_if_open(struct socket_device *device)
 {
     struct broker_door *door = door_here();
 
     if (door != NULL) {
-        tell(device, door);
+        write_device(device, door);
     }
 }
 
@@ -114,7 +114,7 @@ void sockets_tell_all(void)
 
         if (device != NULL) {
             spin_lock(&device->lock);
-            tell_if_open(device);
+            write_device_if_open(device);
             spin_unlock(&device->lock);
         }
     }
@@ -156,7 +156,7 @@ void socket_fail(const struct domain *domain)
 
 /* True if the broker or its engine may still access the domain's memory for an earlier life of the device.
  * Called under the device's lock. */
-static bool is_touched(const struct socket_device *device)
+static bool is_in_use(const struct socket_device *device)
 {
     const struct broker_reply *reply = door_reply_here();
     uint32_t index = device->memory.domain->index;
@@ -167,12 +167,12 @@ static bool is_touched(const struct socket_device *device)
 
 /* Begins to stop the device: from now on, operations in flight belong to an earlier life. Called under the
  * device's lock. */
-static void begin_to_leave(struct socket_device *device)
+static void begin_stop(struct socket_device *device)
 {
     if (!device->leaving) {
         device->leaving = true;
         device->life++;
-        tell_if_open(device);
+        write_device_if_open(device);
     }
 }
 
@@ -183,8 +183,8 @@ static bool stop(struct socket_device *device)
 {
     struct virtio_device *virtio = &device->mmio.device;
 
-    begin_to_leave(device);
-    if (is_touched(device)) {
+    begin_stop(device);
+    if (is_in_use(device)) {
         device->awaited = true;
         return false;
     }
@@ -194,7 +194,7 @@ static bool stop(struct socket_device *device)
     } else {
         virtio_device_retire(virtio);
     }
-    tell_if_open(device);
+    write_device_if_open(device);
     return true;
 }
 
@@ -204,7 +204,7 @@ void socket_left(struct domain *domain)
     bool awaited;
 
     spin_lock(&device->lock);
-    awaited = device->awaited && !is_touched(device);
+    awaited = device->awaited && !is_in_use(device);
     device->awaited = device->awaited && !awaited;
     spin_unlock(&device->lock);
     if (awaited || atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
@@ -261,7 +261,7 @@ static bool write_register(struct socket_device *device, struct mmio_access *acc
     }
     count_begun(device, before);
     if (event == VIRTIO_MMIO_CHANGED) {
-        tell_if_open(device);
+        write_device_if_open(device);
     } else if (event == VIRTIO_MMIO_NOTIFIED && door != NULL) {
         door_ring(door, device->memory.domain->index, 1u << queue);
         if (queue == VSOCK_QUEUE_TX) {
@@ -288,7 +288,7 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     path_open(BH_PATH_PART_TRANSPORT);
     spin_lock(&device->lock);
     if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING) {
-        access->value = 0; /* it ends, and this VCPU has not yet heard of it */
+        access->value = 0; /* the domain ends, and this VCPU has not yet been notified */
     } else {
         if (access->write) {
             done = write_register(device, access);
@@ -296,7 +296,7 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
             done = virtio_mmio_read(&device->mmio, (uint32_t)access->offset, access->bytes, &access->value);
         }
         if (device->mmio.device.stopping || device->mmio.device.retiring != 0) {
-            /* What another VCPU reads meanwhile is of the device after its reset. */
+            /* Other VCPUs that read meanwhile see the device after its reset. */
             access->again = !stop(device) || !access->write;
         }
         if (access->write) {
@@ -325,7 +325,7 @@ void flows_domain_stopped(struct domain *domain)
         spin_lock(&device->lock);
         virtio_device_set_status(&device->mmio.device, 0);
         device->awaited = false;
-        begin_to_leave(device);
+        begin_stop(device);
         spin_unlock(&device->lock);
     }
 }
@@ -346,7 +346,7 @@ bool flows_touch(const struct domain *domain)
         return false;
     }
     spin_lock(&device->lock);
-    touched = is_touched(device);
+    touched = is_in_use(device);
     spin_unlock(&device->lock);
     return touched;
 }
@@ -362,6 +362,6 @@ void flows_domain_reset(struct domain *domain)
     virtio_mmio_reset(&device->mmio);
     device->leaving = false;
     set_line(device);
-    tell_if_open(device);
+    write_device_if_open(device);
     spin_unlock(&device->lock);
 }

@@ -12,10 +12,10 @@
 #include "vm/system.h"
 #include <stdatomic.h>
 
-_Static_assert(sizeof(struct status_path_costs) <= BH_PAGE_BYTES, "a frame for each core");
+_Static_assert(sizeof(struct status_path_costs) <= BH_PAGE_BYTES, "the costs of a core must fit in a frame");
 _Static_assert(sizeof(((struct status_path_costs *)0)->parts) / sizeof(struct status_path_cost) ==
                    BH_PATH_PART_COUNT,
-               "one for each part");
+               "one record for each part");
 
 static bool wanted;
 /* time at which the line was raised, until the driver sees it; 0: none */

@@ -20,7 +20,7 @@
 #define ISR_DONE         (1u << 10)
 /* errors: AXI, descriptor, APB */
 #define ISR_ERRORS       ((1u << 9) | (1u << 8) | (1u << 7) | (1u << 6) | (1u << 0))
-#define CTRL0_SIMPLE     0u /* one transfer by registers, reads and writes, no rate of its own */
+#define CTRL0_SIMPLE     0u /* one transfer by registers, reads and writes, no rate limit of the channel */
 #define CTRL2_ENABLE     1u
 #define CONTROL_COHERENT 1u
 /* Incrementing bursts of 16, cacheable (AxCACHE 15) both ways. */
@@ -78,7 +78,7 @@ enum zdma_outcome zdma_outcome(paddr_t channel)
         return ZDMA_UNDER_WAY;
     }
     write_at(channel, ZDMA_ISR, ISR_ALL);
-    arch_dsb_sy(); /* what it has written is seen, and the interrupt is low, before anything follows */
+    arch_dsb_sy(); /* the data is visible, and the interrupt is cleared, before any later access */
     return (status & ISR_ERRORS) != 0 ? ZDMA_FAILED : ZDMA_DONE;
 }
 

@@ -56,7 +56,7 @@ static bool table_at(struct pool *pool, paddr_t root, uint32_t level, uint64_t i
             if (!pool_allocate(pool, &fresh)) {
                 return false;
             }
-            arch_dsb_ishst(); /* the walker must not see the table before its zeros */
+            arch_dsb_ishst(); /* the zeros must be visible to the walker before the table is */
             *entry = fresh.value | DESCRIPTOR_TABLE;
         }
         *table = next_table(*entry);

@@ -23,7 +23,7 @@
 #define S2_ACCESS_FLAG       (1ull << 10)
 #define S2_EXECUTE_NEVER     (2ull << 53)
 
-#define S2_MEMORY (S2_READ_WRITE | S2_INNER_SHAREABLE | S2_ACCESS_FLAG) /* and a type */
+#define S2_MEMORY (S2_READ_WRITE | S2_INNER_SHAREABLE | S2_ACCESS_FLAG) /* plus a memory type */
 #define S2_DEVICE (S2_DEVICE_nGnRE | S2_READ_WRITE | S2_ACCESS_FLAG | S2_EXECUTE_NEVER)
 
 #define VTCR_T0SZ             (64ull - PTABLE_INPUT_BITS)
@@ -203,7 +203,7 @@ bool stage2_map_lazily(const struct stage2 *stage2, ipaddr_t ipa)
     }
     range = manifest_segment_range(stage2->manifest, segment);
     if (range.space.bits == 0) {
-        return false; /* mapped from the start: the fault has another reason */
+        return false; /* mapped from the start: the fault has another cause */
     }
     /* The fault and the table walk cost much more than an entry, and neighbouring pages are likely to be
      * accessed next. */

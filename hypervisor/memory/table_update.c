@@ -8,8 +8,8 @@
 void table_make_el2(ptable_entry_t *entry, paddr_t page, uint64_t attributes)
 {
     *entry = page.value | attributes | PTABLE_PAGE;
-    arch_dsb_ishst(); /* the walker sees it, */
-    arch_isb();       /* and no later access was translated before */
+    arch_dsb_ishst(); /* the entries are visible to the walker, */
+    arch_isb();       /* and later accesses use them */
 }
 
 void table_break_el2(ptable_entry_t *entry, uintptr_t address, enum table_users users)
@@ -62,7 +62,7 @@ void table_replace_stage2(ptable_entry_t *entry, ipaddr_t ipa, enum table_users 
     table_make_stage2(entry, &page, 1, attributes);
 }
 
-/* Of an invalid entry, walks read only the valid bit, so the other bits can be kept. */
+/* In an invalid entry, walks read only the valid bit, so the other bits can be kept. */
 void table_hide_stage2(ptable_entry_t *entries, uint32_t count, enum table_users users)
 {
     for (uint32_t i = 0; i < count; i++) {

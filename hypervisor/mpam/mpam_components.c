@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the components' ID registers and programs the components; mpam_errors.c, mpam_monitors.c and
- * mpam_dump.c do the rest. The writes come from core/mpam_settings.c: nothing here knows a control by name.
- * The time that the start takes is published (status_mpam.start_ticks): it is proportional to PARTIDs,
- * instances and controls, and passes before the first guest runs.
+ * Reads the components' ID registers and programs the components. Errors, monitors and dumps are in
+ * mpam_errors.c, mpam_monitors.c and mpam_dump.c. core/mpam_settings.c computes the register writes, so this
+ * file depends on no particular control. The duration of programming is published (status_mpam.start_ticks):
+ * it is proportional to PARTIDs, instances and controls, and ends before the first guest runs.
  */
 #include "mpam/mpam_components.h"
 #include "console/console.h"
@@ -18,14 +18,14 @@
 #include "vm/system.h"
 #include <stddef.h>
 
-/* Between two reads. Each read is of one monitor, so that interrupts wait no longer than for one. */
+/* Time between two reads. Each read accesses one monitor, which bounds the interrupt latency. */
 #define READ_INTERVAL_NS 2000000ull
 
 static struct {
     struct mpam_component components[BH_MAX_MPAM_COMPONENTS];
     struct mpam_features features[BH_MAX_MPAM_INSTANCES];
     struct mpam_writes writes; /* used at the start only; too large for the stack */
-    uint32_t count;            /* of components that are programmed; 0: the driver does nothing */
+    uint32_t count;            /* programmed components; 0: the driver is inactive */
     struct status_mpam *status;
 } driver;
 
@@ -51,8 +51,8 @@ static uint32_t read_if(const struct mpam_component *component, bool there, uint
     return there ? mpam_read(component, offset) : 0;
 }
 
-/* Reads the ID registers of one instance, without those that MPAMF_IDR says are absent. */
-static struct mpam_features look(const struct mpam_component *component, uint32_t instance)
+/* Reads the ID registers of one instance, except those that are absent according to MPAMF_IDR. */
+static struct mpam_features read_features(const struct mpam_component *component, uint32_t instance)
 {
     struct mpam_id_registers read = {0};
     uint64_t idr;
@@ -101,9 +101,10 @@ static bool guests_choose_groups(void)
     return false;
 }
 
-/* Nothing maps the groups of a guest with virtual PARTIDs: it can choose each one that the core has. One that
- * a component has not is an error there, which the guest could cause as often as it likes, and whose request
- * the component may take for another partition's. */
+/* Whether an instance has all PMGs that a guest with virtual PARTIDs can use. Hardware does not map PMGs for
+ * such a guest: it can use every PMG that the core has. A PMG that a component does not have is an error
+ * there. The guest could cause such errors without a limit, and the component may assign the request to
+ * another partition. */
 static bool has_groups_of_guests(uint32_t index, const struct mpam_features *found)
 {
     uint32_t of_cores = (uint32_t)(mpam_core_ids() >> MPAMIDR_PMG_MAX_SHIFT & MPAMIDR_PMG_MAX);
@@ -126,7 +127,7 @@ static bool find_component(uint32_t index, struct mpam_features *features)
         .instances = features,
     };
     for (uint32_t i = 0; i < component->config->instance_count; i++) {
-        features[i] = look(component, i);
+        features[i] = read_features(component, i);
         if (!is_as_stated(index, i, &features[i]) || !has_groups_of_guests(index, &features[i])) {
             return false;
         }
@@ -147,7 +148,7 @@ static bool find_components(void)
     return true;
 }
 
-/* Reads each write back at once, while the PARTID and the instance are still selected. */
+/* Reads each register back after its write, while the PARTID and the instance are still selected. */
 static bool make_writes(uint32_t index, uint32_t instance, uint32_t partid)
 {
     const struct mpam_component *component = &driver.components[index];
@@ -168,7 +169,7 @@ static bool make_writes(uint32_t index, uint32_t instance, uint32_t partid)
     return true;
 }
 
-/* Writes settings for all PARTIDs that the instance knows, also for those without an owner. */
+/* Writes settings for all PARTIDs of the instance, including those without an owner. */
 static bool program_instance(uint32_t index, uint32_t instance)
 {
     const struct manifest_header *manifest = system_manifest();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPAM of the cores. Guests' accesses trap on every core that has MPAM, also if the manifest has no
- * components.
+ * MPAM of the cores. Guests' accesses to MPAM registers trap on every core that has MPAM, also if the
+ * manifest has no components.
  */
 #include "mpam/mpam_core.h"
 #include "console/console.h"
@@ -20,7 +20,7 @@ static struct {
     uint32_t version;
     uint64_t ids;     /* MPAMIDR_EL1 */
     uint64_t own;     /* MPAM2_EL2 without the traps */
-    uint64_t trap_id; /* MPAM2_EL2's trap of MPAMIDR_EL1, where there is one */
+    uint64_t trap_id; /* trap of MPAMIDR_EL1 in MPAM2_EL2, if it exists */
 } mpam;
 
 static uint32_t version_of_core(void)
@@ -42,7 +42,7 @@ static bool can_enable(void)
     return (sysreg_read(MPAM2_EL2) & MPAM_ENABLE) != 0;
 }
 
-static enum bh_mpam_state look(void)
+static enum bh_mpam_state detect(void)
 {
     const struct manifest_mpam *config = &system_manifest()->mpam;
 
@@ -67,9 +67,9 @@ void mpam_detect(void)
     mpam.ids = 0;
     mpam.own = 0;
     mpam.trap_id = 0;
-    mpam.state = look();
+    mpam.state = detect();
     if (mpam.state == BH_MPAM_STATE_FIRMWARE) {
-        console_log("MPAM: firmware keeps it (MPAM3_EL3)%s",
+        console_log("MPAM: disabled by EL3 (MPAM3_EL3)%s",
                     has_components() ? ", nothing is partitioned" : "");
         mpam.own = 0;
     }
@@ -118,7 +118,7 @@ bool mpam_core_init(void)
     if ((mpam.ids & MPAMIDR_HAS_HCR) != 0) {
         sysreg_write(MPAMVPMV_EL2, 0);
     }
-    if ((mpam.ids & MPAMIDR_HAS_BW_CTRL) != 0) { /* nTRAP bits 0: guests' accesses trap */
+    if ((mpam.ids & MPAMIDR_HAS_BW_CTRL) != 0) { /* nTRAP bits are 0: guests' accesses trap */
         sysreg_write(MPAMBW2_EL2, 0);
     }
     sysreg_write(MPAM1_EL1, mpam.own & MPAM_LABEL);

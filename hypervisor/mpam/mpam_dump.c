@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Dumps all controls of all components for the witness that compares them with the plan
- * (src/bulkhead/evidence/mpam.py). The ID registers say which registers are read, not the writes.
+ * (src/bulkhead/evidence/mpam.py). The ID registers determine which registers are read, independently of the
+ * writes.
  */
 #include "mpam/mpam_registers.h"
 #include "vm/clock.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors of components (MPAMF_ESR): counts all, and logs each error code of each component once. The handler
- * turns the component's interrupt off, and the next read of a monitor turns it on again: errors without end
- * cost one interrupt for each read of a monitor.
+ * Errors of components (MPAMF_ESR): counts all errors, and logs each error code of each component once. The
+ * handler disables the component's interrupt, and the next read of a monitor enables it again, so a component
+ * with permanent errors causes at most one interrupt for each read of a monitor.
  */
 #include "console/console.h"
 #include "mpam/mpam_registers.h"
@@ -11,7 +11,7 @@
 
 #define CODES 16u
 
-static uint32_t said[BH_MAX_MPAM_COMPONENTS]; /* bit c: error code c was logged */
+static uint32_t logged[BH_MAX_MPAM_COMPONENTS]; /* bit c: error code c has been logged */
 
 static const char *const names[CODES] = {
     [MPAM_ERROR_NONE] = "no error",
@@ -30,7 +30,7 @@ static const char *const names[CODES] = {
 
 const char *mpam_error_name(uint32_t code)
 {
-    return code < CODES && names[code] != NULL ? names[code] : "error of an unknown kind";
+    return code < CODES && names[code] != NULL ? names[code] : "unknown error";
 }
 
 static bool has_registers(const struct mpam_component *component)
@@ -67,8 +67,8 @@ static void take(uint32_t index, const struct mpam_component *component)
     status->errors[code] += (error & MPAMF_ESR_OVRWR) != 0 ? 2 : 1;
     status->last_error = error;
     status->last_component = index;
-    if ((said[index] >> code & 1) == 0) {
-        said[index] |= 1u << code;
+    if ((logged[index] >> code & 1) == 0) {
+        logged[index] |= 1u << code;
         console_log("MPAM component %u: %s (MPAMF_ESR %x); counted from now on", index, mpam_error_name(code),
                     error);
     }
@@ -79,7 +79,7 @@ void mpam_errors_start(uint64_t mpidr)
     for (uint32_t i = 0; i < mpam_component_count(); i++) {
         const struct mpam_component *component = mpam_component_at(i);
 
-        said[i] = 0;
+        logged[i] = 0;
         if (has_registers(component) && component->config->error_irq != 0) {
             gic_enable(component->config->error_irq, mpidr);
             mpam_write(component, MPAMF_ECR, MPAMF_ECR_INTEN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Labels of requests. MPAM1_EL1 is written only together with VTTBR_EL2, between the same two barriers: the
- * domain whose tables a core uses is the domain of its label.
+ * Labels of requests. MPAM1_EL1 is written only together with VTTBR_EL2, between the same two barriers, so a
+ * core always uses the tables and the label of the same domain.
  */
 #include "mpam/mpam_labels.h"
 #include "base/syndrome.h"
@@ -37,7 +37,7 @@ static bool cores_are_as_stated(void)
            has_as_many("virtual PARTIDs", config->virtual_partids, mpam_virtual_entries(ids));
 }
 
-/* Whether a domain with virtual PARTIDs runs on a core of this domain. */
+/* Whether a core of this domain also runs a domain with virtual PARTIDs. */
 static bool shares_with_virtual(const struct domain *domain)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
@@ -52,15 +52,15 @@ static bool shares_with_virtual(const struct domain *domain)
     return false;
 }
 
-/* Whether the cores have the MPAM that the manifest says. Without firmware's permission EL2 cannot read it.
- */
+/* Whether the cores have the MPAM features that the manifest states. EL2 cannot read them if firmware has not
+ * enabled MPAM. */
 static bool cores_suffice(void)
 {
     if (system_manifest()->mpam_components.count == 0 || mpam_state() == BH_MPAM_STATE_FIRMWARE) {
         return true;
     }
     if (mpam_state() == BH_MPAM_STATE_ABSENT) {
-        console_log("MPAM: the cores have none, the platform file says that they have");
+        console_log("MPAM: missing in the cores, stated in the platform file");
         return false;
     }
     return cores_are_as_stated();
@@ -88,8 +88,8 @@ bool mpam_label_domains(void)
     return true;
 }
 
-/* Entries of register n: the domain's PARTIDs in turn, so that every number that the guest can choose is
- * mapped to one of them. */
+/* Entries of register n: the domain's PARTIDs repeat, so every number that the guest can choose is mapped to
+ * one of them. */
 static uint64_t virtual_map(const struct mpam_domain *domain, uint32_t n)
 {
     uint64_t map = 0;
@@ -120,8 +120,8 @@ static void load_virtual_map(const struct mpam_domain *domain)
     sysreg_write(MPAMVPMV_EL2, (1ull << registers * MPAM_VPM_ENTRIES) - 1);
 }
 
-/* On a core that a guest with virtual PARTIDs uses, traps and map are switched as well as labels. */
-static __attribute__((noinline)) void enter_apart(const struct vcpu *vcpu)
+/* Switches traps and the map as well as labels, on a core that a guest with virtual PARTIDs uses. */
+static __attribute__((noinline)) void enter_virtual(const struct vcpu *vcpu)
 {
     const struct mpam_domain *domain = &vcpu->domain->mpam;
 
@@ -146,7 +146,7 @@ void mpam_enter(const struct vcpu *vcpu)
         return;
     }
     if (domain->apart) {
-        enter_apart(vcpu);
+        enter_virtual(vcpu);
         return;
     }
     sysreg_write(MPAM1_EL1, domain->label);

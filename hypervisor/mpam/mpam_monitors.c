@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Monitors: one of storage and one of bandwidth for each PARTID of the hypervisor and of domains, as long as
- * an instance has monitors left. Each is configured once and never reset; a read only changes the selection.
- * Values of bandwidth are added up in 64 bits, so a counter may wrap once between two reads.
+ * Monitors: one for storage and one for bandwidth for each PARTID of the hypervisor and of domains, as long
+ * as an instance has monitors left. Each monitor is configured once and never reset; a read changes only the
+ * selection. Bandwidth values are accumulated in 64 bits, so a counter may wrap once between two reads.
  */
 #include "core/manifest_mpam.h"
 #include "mpam/mpam_registers.h"
@@ -11,13 +11,13 @@
 #include <stddef.h>
 
 #define HYPERVISOR 0xFFFFu
-#define LONG_TRIES 3u /* reads of a long value in halves; its upper half rarely changes between two */
+#define LONG_TRIES 3u /* attempts to read a long value; its upper half rarely changes between two */
 #define NO_MONITOR 0xFFFFFFFFu
 #define UPPER_HALF 4u
 
 struct monitor {
     uint16_t number;
-    uint64_t value; /* of bandwidth: the counter at the last read */
+    uint64_t value; /* bandwidth: value of the counter at the last read */
 };
 
 static struct {
@@ -44,7 +44,7 @@ static void select_monitor(const struct status_mpam_monitor *monitor, uint32_t n
                (uint32_t)monitor->instance << MPAM_SEL_RIS_SHIFT | number);
 }
 
-/* Turns the monitor off, sets its filter, turns it on. */
+/* Disables the monitor, sets its filter, and enables it again. */
 static void configure(const struct status_mpam_monitor *monitor, uint32_t number)
 {
     const struct mpam_component *component = component_of(monitor);

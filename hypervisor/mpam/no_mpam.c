@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stubs for the program without MPAM's driver: core/manifest_space_only.c refuses a manifest with components,
- * and all requests have the label that mpam_core_init() has set.
+ * Stubs for the program without the MPAM driver: core/manifest_space_only.c refuses a manifest with
+ * components, and all requests have the label that mpam_core_init() has set.
  */
 #include "mpam/mpam_components.h"
 #include "mpam/mpam_labels.h"

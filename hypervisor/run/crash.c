@@ -34,7 +34,7 @@ static const char register_names[CRASH_REGISTERS][8] = {
     "ttbr0", "ttbr1", "sp_el1", "sp_el0", "esr_el1", "elr_el1", "far_el1", "vcpu",
 };
 
-static void keep(struct crash_dump *dump, const struct vcpu *vcpu, const struct guest_regs *regs)
+static void save_dump(struct crash_dump *dump, const struct vcpu *vcpu, const struct guest_regs *regs)
 {
     uint64_t *next = dump->registers;
 
@@ -95,7 +95,7 @@ void crash_init(void)
     console_add_text(print_next);
 }
 
-static void keep_if_due(const struct vcpu *vcpu, const struct guest_regs *regs)
+static void save_dump_if_due(const struct vcpu *vcpu, const struct guest_regs *regs)
 {
     struct domain *domain = vcpu->domain;
     struct crash_dump *dump = &domain->dump;
@@ -103,7 +103,7 @@ static void keep_if_due(const struct vcpu *vcpu, const struct guest_regs *regs)
 
     spin_lock(&domain->life);
     if (!atomic_load_explicit(&dump->is_kept, memory_order_acquire) && now >= dump->not_before) {
-        keep(dump, vcpu, regs);
+        save_dump(dump, vcpu, regs);
         dump->not_before = now + clock_ticks(NS_BETWEEN_DUMPS);
         dump->shown = 0;
         atomic_store_explicit(&dump->is_kept, true, memory_order_relaxed);
@@ -119,7 +119,7 @@ void domain_crash(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain
     status->fault_pc = sysreg_read(ELR_EL2);
     status->fault_syndrome = sysreg_read(ESR_EL2);
     status->fault_address = fault_ipa();
-    keep_if_due(cpu->vcpu, regs);
+    save_dump_if_due(cpu->vcpu, regs);
     if (!domain_has_flag(domain, BH_DOMAIN_FLAG_RESTART_ON_FAILURE) || !domain_restart(domain, end)) {
         (void)domain_end(domain, BH_DOMAIN_STATE_CRASHED, end);
     }

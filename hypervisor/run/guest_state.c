@@ -15,27 +15,27 @@
 
 #define HCR_VM     (1ull << 0) /* stage 2 on */
 #define HCR_SWIO   (1ull << 1) /* invalidation by set and way also cleans */
-#define HCR_PTW    (1ull << 2) /* a guest's table walk must not touch device memory */
+#define HCR_PTW    (1ull << 2) /* a guest's table walk to device memory faults */
 #define HCR_FMO    (1ull << 3)
 #define HCR_IMO    (1ull << 4) /* physical interrupts to EL2, virtual ones to the guest */
 #define HCR_AMO    (1ull << 5)
-#define HCR_TWI    (1ull << 13) /* WFI: somebody else may have the core meanwhile */
+#define HCR_TWI    (1ull << 13) /* WFI: another VCPU may use the core meanwhile */
 #define HCR_TID3   (1ull << 18) /* ID registers */
 #define HCR_TSC    (1ull << 19) /* SMC */
 #define HCR_TIDCP  (1ull << 20) /* implementation-defined registers */
 #define HCR_TACR   (1ull << 21) /* auxiliary control */
-#define HCR_TSW    (1ull << 22) /* cache maintenance by set and way: would reach all domains' lines */
-#define HCR_TPU    (1ull << 24) /* caches to the point of unification: IC, and DC CVAU */
-#define HCR_TTLB   (1ull << 25) /* TLBI, the forms for the own core too */
+#define HCR_TSW    (1ull << 22) /* cache maintenance by set and way: affects all domains' lines */
+#define HCR_TPU    (1ull << 24) /* cache maintenance to the point of unification: IC, and DC CVAU */
+#define HCR_TTLB   (1ull << 25) /* TLBI, including the forms for the own core */
 #define HCR_RW     (1ull << 31) /* EL1 is AArch64 */
-#define HCR_TLOR   (1ull << 35) /* limited-ordering regions: of physical addresses */
-#define HCR_TERR   (1ull << 36) /* error records: of the machine */
-#define HCR_APK    (1ull << 40) /* pointer authentication is the guest's own affair */
+#define HCR_TLOR   (1ull << 35) /* limited-ordering regions, which are of physical addresses */
+#define HCR_TERR   (1ull << 36) /* error records, which belong to the machine */
+#define HCR_APK    (1ull << 40) /* no trap of pointer authentication keys */
 #define HCR_API    (1ull << 41)
-#define HCR_FWB    (1ull << 46) /* stage 2 may say what is cached: its tables are made for that */
-/* With FEAT_EVT: traps only for those instructions of TPU and TTLB that are broadcast, and little else */
+#define HCR_FWB    (1ull << 46) /* stage 2 determines the memory type: its tables are built for that */
+/* With FEAT_EVT: traps of only those instructions of TPU and TTLB that are broadcast, and few others */
 #define HCR_TICAB  (1ull << 50) /* IC IALLUIS */
-#define HCR_TOCU   (1ull << 52) /* all others that TPU traps: IC IVAU is among them */
+#define HCR_TOCU   (1ull << 52) /* all others that TPU traps, including IC IVAU */
 #define HCR_TTLBIS (1ull << 54)
 #define HCR_TTLBOS (1ull << 55)
 
@@ -186,7 +186,7 @@ void guest_translation_close(const struct vcpu *vcpu)
 
 void guest_translation_open(uint64_t sctlr, uint64_t tcr)
 {
-    arch_isb(); /* tables and identity are the next guest's */
+    arch_isb(); /* before the next guest's tables and VMID are used */
     sysreg_write(SCTLR_EL1, sctlr);
     arch_isb();
     sysreg_write(TCR_EL1, tcr);

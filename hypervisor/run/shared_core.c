@@ -47,7 +47,7 @@ struct shared_vcpu {
     struct release_delay release;
     bool begun; /* it has had a life */
     bool fresh; /* it starts at its next dispatch: there is no saved context */
-    /* it has ended itself, and is put away when the other VCPUs that are due have had their turn */
+    /* it has ended itself, and is switched off when the other VCPUs that are due have had their turn */
     bool ends;
     bool gave_way;        /* it has given way to an interrupt since its job's last step */
     bool restarts;        /* its job is the restart of its domain: the guest does not run */
@@ -74,8 +74,8 @@ struct shared_core {
     bool decides_for_running; /* work since the running VCPU was left is charged to its time */
 };
 
-_Static_assert(sizeof(struct shared_vcpu) <= BH_PAGE_BYTES, "a frame of the pool for each");
-_Static_assert(sizeof(struct shared_core) <= BH_PAGE_BYTES, "a frame of the pool for each");
+_Static_assert(sizeof(struct shared_vcpu) <= BH_PAGE_BYTES, "each structure must fit in a frame of the pool");
+_Static_assert(sizeof(struct shared_core) <= BH_PAGE_BYTES, "each structure must fit in a frame of the pool");
 _Static_assert(SCHED_MAX_VCPUS >= BH_MAX_DOMAINS, "a domain has one VCPU on a core");
 
 static void *new_frame(void)
@@ -249,7 +249,7 @@ static void publish(struct shared_vcpu *one, uint64_t now)
     vcpu_budget_publish(&one->budget, &status->budget);
 }
 
-static void put_away(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
+static void switch_off(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
 {
     struct shared_core *own = cpu->shared;
 
@@ -295,7 +295,7 @@ static void begin_life(struct shared_core *own, struct shared_vcpu *one, uint64_
     (void)sched_start(&own->sched, &one->sched, now);
 }
 
-static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
+static void handle_power_of(struct cpu *cpu, struct shared_vcpu *one)
 {
     struct shared_core *own = cpu->shared;
 
@@ -304,7 +304,7 @@ static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
             one->ends = true; /* its last action took its time; others should not wait for its end as well */
             return;
         }
-        put_away(cpu, one, clock_now());
+        switch_off(cpu, one, clock_now());
     }
     if (one->sched.state != SCHED_RESET && !one->restarts) {
         return;
@@ -317,7 +317,7 @@ static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
         one->fresh = true;
     } else if (!vcpu_restarts_domain(one->vcpu)) {
         if (one->restarts) { /* a manager has stopped the restart */
-            put_away(cpu, one, clock_now());
+            switch_off(cpu, one, clock_now());
         }
     } else if (!one->restarts) {
         vcpu_budget_share_renew(one->vcpu->domain);
@@ -327,10 +327,10 @@ static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
 }
 
 /* Handles VCPUs that were stopped, that start, and whose domain restarts. */
-static void follow_power(struct cpu *cpu)
+static void handle_power(struct cpu *cpu)
 {
     for (uint32_t i = 0; i < cpu->shared->count; i++) {
-        follow_power_of(cpu, cpu->shared->vcpus[i]);
+        handle_power_of(cpu, cpu->shared->vcpus[i]);
     }
 }
 
@@ -341,7 +341,7 @@ static bool has_job(const struct shared_vcpu *one)
 
 /* True if an interrupt ends the VCPU's wait. A VCPU that waits for a transfer with an interrupt already
  * pending has that interrupt masked. */
-static bool hears_interrupts(const struct shared_vcpu *one)
+static bool interrupt_ends_wait(const struct shared_vcpu *one)
 {
     return !one->awaits_transfer || one->hears;
 }
@@ -350,7 +350,7 @@ static bool hears_interrupts(const struct shared_vcpu *one)
  * are in the core interrupt by themselves. */
 static uint64_t timer_of(const struct shared_core *own, const struct shared_vcpu *one)
 {
-    return one->sched.state == SCHED_PAUSED && one != own->resident && hears_interrupts(one)
+    return one->sched.state == SCHED_PAUSED && one != own->resident && interrupt_ends_wait(one)
                ? guest_context_deadline(&one->context, one->vcpu->vgic.bank.enabled)
                : UINT64_MAX;
 }
@@ -359,7 +359,7 @@ static uint64_t timer_of(const struct shared_core *own, const struct shared_vcpu
 static bool is_awaited(const struct shared_core *own, const struct shared_vcpu *one, uint64_t now)
 {
     return (one->awaits_transfer && !flows_touch(one->vcpu->domain)) ||
-           (hears_interrupts(one) && (timer_of(own, one) <= now || vgic_has_come(one->vcpu)));
+           (interrupt_ends_wait(one) && (timer_of(own, one) <= now || vgic_has_come(one->vcpu)));
 }
 
 /* Ends the VCPU's wait. Returns the time at which the event occurred. */
@@ -553,7 +553,7 @@ static void recharge(struct shared_core *own, uint64_t now)
 
 /* VCPUs that are ready and were not before have become ready just now: they start, or another one preempts
  * them. */
-static void note_ready(struct shared_core *own, uint64_t now)
+static void record_ready(struct shared_core *own, uint64_t now)
 {
     for (uint32_t i = 0; i < own->count; i++) {
         struct shared_vcpu *one = own->vcpus[i];
@@ -584,7 +584,7 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
     if (own->blocks || (own->running != NULL && own->running->dozes && !has_job(own->running))) {
         block(own, now);
     }
-    follow_power(cpu);
+    handle_power(cpu);
     now = clock_now();
     wake_up(own, now);
     apply_updates(own, now);
@@ -599,7 +599,7 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
     }
     chosen = decision.vcpu != NULL ? of_sched(own, decision.vcpu) : NULL;
     own->running = chosen;
-    note_ready(own, now);
+    record_ready(own, now);
     if (chosen != NULL) {
         if (own->sched.policy == SCHED_FIXED_PRIORITY) {
             check_order(own, chosen);
@@ -637,7 +637,7 @@ static void run(struct cpu *cpu, const uint64_t preload[RESERVATION_COUNTERS])
     }
 }
 
-static void note_entry(struct shared_vcpu *one)
+static void record_entry(struct shared_vcpu *one)
 {
     release_entered(&one->release, clock_now());
     one->status->releases = one->release.count;
@@ -648,9 +648,9 @@ static void note_entry(struct shared_vcpu *one)
 /* Does steps of the chosen VCPU's job in its time, until the job is done or a new decision is needed. An
  * interrupt is handled first, because the decision took time; but not two between steps, so that an interrupt
  * storm cannot stop the job. */
-static void work(struct cpu *cpu, struct shared_vcpu *chosen, const uint64_t preload[RESERVATION_COUNTERS])
+static void run_job(struct cpu *cpu, struct shared_vcpu *chosen, const uint64_t preload[RESERVATION_COUNTERS])
 {
-    note_entry(chosen);
+    record_entry(chosen);
     run(cpu, preload);
     while (cpu->hold == 0 && has_job(chosen)) {
         if (!chosen->gave_way && irq_handle_one(cpu)) {
@@ -663,7 +663,7 @@ static void work(struct cpu *cpu, struct shared_vcpu *chosen, const uint64_t pre
     }
 }
 
-/* True if a VCPU is still to be put away: its budget was spent when it ended, so it was not chosen for
+/* True if a VCPU is still to be switched off: its budget was spent when it ended, so it was not chosen for
  * that. */
 static bool any_ends(const struct shared_core *own)
 {
@@ -705,12 +705,12 @@ void shared_core_settle(struct cpu *cpu, struct guest_regs *regs)
             idle(cpu);
         } else {
             cpu->status->idle = 0;
-            work(cpu, chosen, preload);
+            run_job(cpu, chosen, preload);
         }
     }
     cpu->status->idle = 0;
     end_doze(chosen);
     switch_to(cpu, chosen, regs);
-    note_entry(chosen);
+    record_entry(chosen);
     run(cpu, preload);
 }

@@ -122,7 +122,7 @@ static void wait_for_start(struct cpu *cpu, struct guest_regs *regs)
         bandwidth_stop(cpu);
         vgic_vcpu_off(cpu->vcpu);
         guest_pmu_reset(cpu->vcpu);
-        if (arch_take_serror()) { /* caused by its last instructions; it must not end its next life */
+        if (arch_take_serror()) { /* caused by its last instructions; must not affect its next life */
             cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
         }
         vcpu_went_off(cpu->vcpu);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Collects the budgets in force and the staged ones for the test of core/. Other requests wait for the lock.
- * Cores that apply a staged budget meanwhile do not, because this makes nothing larger than it was counted.
+ * Cores that apply a staged budget meanwhile do not wait, because this makes no budget larger than the test
+ * has counted it.
  */
 #include "time/admission.h"
 #include "core/spinlock.h"
@@ -13,7 +14,7 @@
 
 static struct spinlock lock;
 
-static void look_at_budgets(struct admission_state *state, uint64_t now_ticks)
+static void read_budgets(struct admission_state *state, uint64_t now_ticks)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
         bandwidth_parameters(domain_at(i), now_ticks, &state->held[i], &state->latest[i]);
@@ -49,7 +50,7 @@ struct budget_answer admission_change_budget(struct domain *domain, uint64_t eve
 
     spin_lock(&lock);
     now = clock_now();
-    look_at_budgets(&state, now);
+    read_budgets(&state, now);
     answer.most_events = most_events(&state, domain->index, period_ns);
     answer.admitted = events <= answer.most_events;
     if (answer.admitted) {
@@ -66,7 +67,7 @@ static struct regulation_verdict verdict_on(const struct manifest_regulation *pa
     struct admission_state state;
     struct regulation_parameters regulation;
 
-    look_at_budgets(&state, clock_now());
+    read_budgets(&state, clock_now());
     regulation_read_parameters(&regulation);
     state.regulation = *parameters;
     state.shortest_interval_ns = parameters->interval_ns < regulation.held.interval_ns

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Admission of budgets and regulator parameters that managers request while the system runs. The test is the
- * one that admits a system file (core/budget_admission.h). Requests are handled one at a time, so that two
- * cannot get the same room.
+ * one that admits a system file (core/budget_admission.h). Requests are handled one at a time, so that two of
+ * them cannot be granted the same bandwidth.
  *
- * Work under the lock: a look at each domain's budget, then the test of core/, which is done twice if new
- * parameters of the regulator are staged. A core waits for at most as many of these as there are other cores.
+ * Work under the lock: reads each domain's budget, then runs the test of core/, twice if new parameters of
+ * the regulator are staged. A core waits for at most as many of these as there are other cores.
  */
 #ifndef BULKHEAD_ADMISSION_H
 #define BULKHEAD_ADMISSION_H

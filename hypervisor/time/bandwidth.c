@@ -16,7 +16,7 @@
 #include <arch/gic.h>
 #include <stddef.h>
 
-_Static_assert(PMU_COUNTERS == RESERVATION_COUNTERS, "a counter for each of a reservation's");
+_Static_assert(PMU_COUNTERS == RESERVATION_COUNTERS, "a hardware counter for each counter of a reservation");
 
 uint32_t bandwidth_counts(const struct cpu *cpu)
 {
@@ -112,7 +112,7 @@ static struct budget_action load_regulated(struct bandwidth *own, uint64_t now)
     return action;
 }
 
-static void act(struct cpu *cpu, struct budget_action action)
+static void apply_action(struct cpu *cpu, struct budget_action action)
 {
     cpu->hold = action.runs ? 0 : CPU_HOLD_THROTTLED;
     if (action.runs) {
@@ -140,7 +140,7 @@ void bandwidth_start(struct cpu *cpu)
     now = clock_now();
     (void)vcpu_budget_update(&own->of_vcpu, cpu->vcpu->domain, now);
     budget_start(&own->budget, now);
-    act(cpu, own->member ? load_regulated(own, now) : budget_load(&own->budget, now));
+    apply_action(cpu, own->member ? load_regulated(own, now) : budget_load(&own->budget, now));
     arm_period(cpu);
 }
 
@@ -188,7 +188,7 @@ void bandwidth_charge(struct cpu *cpu, uint64_t lines)
     pmu_stop(&own->pmu, readings);
     budget_save(&own->budget, readings);
     reservation_charge(&own->budget.reservation, lines);
-    act(cpu, budget_load(&own->budget, clock_now()));
+    apply_action(cpu, budget_load(&own->budget, clock_now()));
 }
 
 bool bandwidth_pause(struct cpu *cpu)
@@ -215,14 +215,14 @@ void bandwidth_overflow(struct cpu *cpu)
     struct bandwidth *own = &cpu->bandwidth;
     uint64_t readings[RESERVATION_COUNTERS];
 
-    if (!own->limited || !pmu_has_overflowed(&own->pmu)) { /* a counter of the guest did */
+    if (!own->limited || !pmu_has_overflowed(&own->pmu)) { /* the overflow is that of a guest's counter */
         return;
     }
     pmu_stop(&own->pmu, readings);
     if (!own->budget.reservation.started) {
         return;
     }
-    act(cpu, budget_overflow(&own->budget, clock_now(), readings));
+    apply_action(cpu, budget_overflow(&own->budget, clock_now(), readings));
     publish(cpu);
 }
 
@@ -239,7 +239,7 @@ static bool end_interval(struct cpu *cpu, const uint64_t readings[RESERVATION_CO
     if (last) {
         regulation_complete(cpu, &sample);
     }
-    act(cpu, load_regulated(own, clock_now()));
+    apply_action(cpu, load_regulated(own, clock_now()));
     return last;
 }
 
@@ -249,7 +249,7 @@ static void end_period(struct cpu *cpu, uint64_t now, const uint64_t readings[RE
 
     budget_save(&own->budget, readings);
     (void)vcpu_budget_update(&own->of_vcpu, cpu->vcpu->domain, now);
-    act(cpu, budget_timer(&own->budget, now, readings));
+    apply_action(cpu, budget_timer(&own->budget, now, readings));
 }
 
 void bandwidth_period(struct cpu *cpu)
@@ -280,7 +280,7 @@ void bandwidth_published(struct cpu *cpu)
     }
     pmu_stop(&own->pmu, readings);
     budget_save(&own->budget, readings);
-    act(cpu, load_regulated(own, clock_now()));
+    apply_action(cpu, load_regulated(own, clock_now()));
     arm_period(cpu);
     publish(cpu);
     statistics_next(cpu);

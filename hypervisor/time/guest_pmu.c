@@ -25,7 +25,7 @@
 #define CONTROL_DP   (1u << 5)
 #define CONTROL_LC   (1u << 6)
 #define CONTROL_KEPT (CONTROL_E | CONTROL_D | CONTROL_DP | CONTROL_LC)
-#define CONTROL_HW   (CONTROL_D | CONTROL_DP | CONTROL_LC) /* of the cycle counter alone */
+#define CONTROL_HW   (CONTROL_D | CONTROL_DP | CONTROL_LC) /* concern only the cycle counter */
 #define CONTROL_ID   0xFFFF0000u                           /* IMP, IDCODE */
 #define CONTROL_N(n) ((n) << 11)
 
@@ -49,7 +49,7 @@ static uint32_t version(void)
 {
     uint32_t own = pmu_version();
 
-    return own < PMU_V3P4 ? own : PMU_V3P4; /* a later one's long counters follow PMCR_EL0.LP */
+    return own < PMU_V3P4 ? own : PMU_V3P4; /* in later versions, long counters follow PMCR_EL0.LP */
 }
 
 /* Number of EL1's counters without the cycle counter: MDCR_EL2.HPMN, never more than there are registers. */
@@ -136,7 +136,7 @@ static void settle(struct vcpu *vcpu)
     bool level = (sysreg_read(PMOVSSET_EL0) & interrupts & mine) != 0;
 
     if (level) {
-        interrupts = 0; /* it knows */
+        interrupts = 0; /* its virtual interrupt is already asserted */
     }
     sysreg_write(PMCNTENCLR_EL0, mine & ~enabled);
     sysreg_write(PMCNTENSET_EL0, mine & enabled);
@@ -146,7 +146,7 @@ static void settle(struct vcpu *vcpu)
     set_line(vcpu, level);
 }
 
-static void silence(uint32_t mine)
+static void disable_counters(uint32_t mine)
 {
     sysreg_write(PMCNTENCLR_EL0, mine);
     sysreg_write(PMINTENCLR_EL1, mine);
@@ -178,7 +178,7 @@ void guest_pmu_reset(struct vcpu *vcpu)
         return;
     }
     memset(&vcpu->pmu, 0, sizeof vcpu->pmu);
-    silence(owned());
+    disable_counters(owned());
     load(vcpu);
 }
 
@@ -190,8 +190,8 @@ void guest_pmu_save(struct vcpu *vcpu)
     if (!guest_pmu_is_given(vcpu)) {
         return;
     }
-    settle(vcpu); /* an overflow that nobody has looked at */
-    silence(owned());
+    settle(vcpu); /* an overflow that was not yet handled */
+    disable_counters(owned());
     for (uint32_t n = 0; n < count; n++) {
         pmu_select(n);
         pmu->types[n] = (uint32_t)sysreg_read(PMXEVTYPER_EL0) & type_mask();

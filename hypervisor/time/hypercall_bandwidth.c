@@ -17,7 +17,7 @@
 #include <string.h>
 
 _Static_assert(sizeof(struct manifest_regulation) == BH_REGULATION_WORDS * sizeof(uint64_t),
-               "the registers of a call");
+               "the parameters must fit in the registers of a call");
 
 static uint64_t failure(enum bh_hypercall_error error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replaces the sources of budgets, regulators, samples and guests' performance monitors in programs that have
- * none of these. core/manifest_space_only.c refuses a manifest that asks for any. Functions that only such a
- * manifest could reach trap, which ends EL2 with a panic.
+ * Replaces the sources of budgets, regulators, samples and guests' performance monitors in programs without
+ * these. core/manifest_space_only.c refuses a manifest that asks for any. Functions that only such a manifest
+ * could reach trap, which ends EL2 with a panic.
  */
 #include "time/bandwidth.h"
 #include "time/bandwidth_update.h"
@@ -14,7 +14,7 @@
 #include "time/vcpu_budget.h"
 #include "vm/cpu.h"
 
-/* bandwidth.h: no VCPU has a budget. The counters are stopped, whatever a loader has left. */
+/* bandwidth.h: no VCPU has a budget. Stops the counters, which a loader may have left running. */
 bool bandwidth_init(struct cpu *cpu, uint64_t *mdcr)
 {
     static const uint32_t no_events[PMU_COUNTERS];

@@ -8,13 +8,13 @@
 #include <arch/sysreg.h>
 
 #define PMCR_ENABLE         (1ull << 0)
-#define PMCR_RESET_COUNTERS ((1ull << 1) | (1ull << 2)) /* and E = 0 */
+#define PMCR_RESET_COUNTERS ((1ull << 1) | (1ull << 2)) /* with E = 0 */
 #define PMCR_N(pmcr)        ((uint32_t)((pmcr) >> 11 & 0x1F))
 
 #define MDCR_HPME (1ull << 7)  /* EL2's counters count */
 #define MDCR_HLP  (1ull << 26) /* and have 64 bits */
 
-#define TYPE_NSH (1ull << 27) /* at EL2 too: what is done there for a guest is its own */
+#define TYPE_NSH (1ull << 27) /* also count at EL2: work done there for a guest is charged to the guest */
 
 #define DFR0_PMUVER(dfr0)          ((uint32_t)((dfr0) >> 8 & 0xF))
 #define PMU_NONE                   0x0u
@@ -96,7 +96,7 @@ bool pmu_init(struct pmu *pmu, const uint32_t events[PMU_COUNTERS], uint32_t bac
     sysreg_write(PMUSERENR_EL0, 0);
     counters = PMCR_N(sysreg_read(PMCR_EL0));
     if (kept == 0) {
-        *mdcr = counters; /* none at all for EL1 is not allowed everywhere */
+        *mdcr = counters; /* some cores do not permit HPMN = 0 */
         return true;
     }
     if (counters <= kept || !counts_event(events[0]) || (count > 1 && !counts_event(events[1]))) {

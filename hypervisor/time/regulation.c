@@ -16,10 +16,10 @@
 static struct {
     struct spinlock lock;
     struct manifest_regulation held;   /* in force */
-    struct manifest_regulation latest; /* asked for */
+    struct manifest_regulation latest; /* requested last */
     struct regulator regulator;
-    _Atomic uint64_t outcome; /* of the latest step, for samples: G in events above 32 bits of U */
-    uint64_t lasts_ticks;     /* the interval that has begun: a change holds for those after it */
+    _Atomic uint64_t outcome; /* of the latest step, for samples: G in events, above 32 bits of U */
+    uint64_t lasts_ticks;     /* length of the interval that has begun: a change applies to later ones */
     uint64_t lasts_ns;
     struct regulator_exchange exchange;
     struct utilization_meter meter;

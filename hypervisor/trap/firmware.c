@@ -28,7 +28,7 @@ bool firmware_call(const struct vcpu *vcpu, uint64_t x[31])
     for (uint32_t i = 0; i < ARGUMENTS; i++) {
         registers[i] = x[i];
     }
-    registers[ARGUMENTS - 1] = vcpu->domain->index + 1u; /* the client: whose call it is */
+    registers[ARGUMENTS - 1] = vcpu->domain->index + 1u; /* client ID: identifies the calling domain */
     arch_smc_all(registers);
     for (uint32_t i = 0; i < RESULTS; i++) {
         x[i] = registers[i];

@@ -153,7 +153,7 @@ void psci_call(struct vcpu *vcpu, uint64_t x[31])
     case SMCCC_ARCH_FEATURES:
         result = arch_features(vcpu, (uint32_t)x[1]);
         break;
-    case SMCCC_ARCH_WORKAROUND_1: /* what it asks for was done as the call came in */
+    case SMCCC_ARCH_WORKAROUND_1: /* the workaround was executed at the entry to EL2 */
     case SMCCC_ARCH_WORKAROUND_2:
     case SMCCC_ARCH_WORKAROUND_3:
         result = arch_features(vcpu, function) == NOT_SUPPORTED ? NOT_SUPPORTED : SUCCESS;

@@ -22,14 +22,14 @@
 #define VECTOR_LOWER_A64   0x400u
 #define VECTOR_CURRENT_SPX 0x200u
 #define ESR_IL             (1u << 25)
-#define ESR_ABORT_CM       (1u << 8) /* of cache maintenance, which counts as a write */
+#define ESR_ABORT_CM       (1u << 8) /* caused by cache maintenance, which counts as a write */
 #define ESR_ABORT_WNR      (1u << 6)
-#define ESR_ABORT_EXTERNAL 0x10u        /* fault status: of the access itself, synchronous */
-#define SPSR_SS            (1ull << 21) /* as after an instruction that was executed */
+#define ESR_ABORT_EXTERNAL 0x10u        /* fault status: synchronous external abort of the access itself */
+#define SPSR_SS            (1ull << 21) /* the state after an executed instruction */
 #define SPSR_BTYPE         (3ull << 10)
 #define SPSR_PAN           (1ull << 22)
 #define SPSR_SSBS          (1ull << 12)
-#define SCTLR_SPAN         (1ull << 23) /* exceptions leave PAN as it is */
+#define SCTLR_SPAN         (1ull << 23) /* exceptions do not change PAN */
 #define SCTLR_DSSBS        (1ull << 44)
 
 void trap_skip_instruction(uint64_t esr)
@@ -38,7 +38,7 @@ void trap_skip_instruction(uint64_t esr)
     uint64_t used = (spsr & SPSR_MODE_AARCH32) != 0 ? SPSR_SS : SPSR_SS | SPSR_BTYPE;
 
     sysreg_write(ELR_EL2, sysreg_read(ELR_EL2) + esr_instruction_bytes(esr));
-    if ((spsr & used) != 0) { /* a debugger of the guest steps, or it had branched here */
+    if ((spsr & used) != 0) { /* the guest's debugger single-steps, or BTYPE is set */
         sysreg_write(SPSR_EL2, spsr & ~used);
     }
 }
@@ -148,20 +148,20 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
 
     switch (esr_class(esr)) {
     case EC_HVC64:
-        if (cpu->hold != 0) { /* the short way has made it wait */
+        if (cpu->hold != 0) { /* the short handler has made the VCPU wait */
             break;
         }
         cpu_count_exit(cpu, BH_EXIT_REASON_HVC);
         trap_call(regs);
         break;
     case EC_DATA_ABORT_LOWER:
-        if (cpu->hold != 0) { /* the same */
+        if (cpu->hold != 0) { /* as above */
             break;
         }
         trap_data_abort(cpu, regs, esr);
         break;
     case EC_SYSREG:
-        if (cpu->hold != 0) { /* the short way has done it, and it was too much */
+        if (cpu->hold != 0) { /* the short handler has executed the call, which has spent the budget */
             break;
         }
         if (esr_sysreg_is_instruction(esr)) {
@@ -183,7 +183,7 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
         cpu_count_exit(cpu, BH_EXIT_REASON_WFX);
         trap_skip_instruction(esr);
         vgic_guest_waits(cpu);
-        if (cpu->shared != NULL) { /* else nothing but that traps it */
+        if (cpu->shared != NULL) { /* otherwise only vgic_early.c traps WFx */
             shared_core_wait_for_interrupt(cpu);
         }
         break;

@@ -30,10 +30,10 @@
 #define ESR_CRN_ODD   (1ull << 10)
 
 #define PLACE(crm, op2) ((crm) << 3 | (op2))
-#define RARE_CRM        0x66u /* CRm of forms that not every core has, a bit for each */
-#define FIRST_OWN_CRM   6u    /* from here on forms for the own core */
+#define RARE_CRM        0x66u /* bit n: not every core has the forms with CRm = n */
+#define FIRST_OWN_CRM   6u    /* CRm of the forms for the own core only */
 
-#define ATTR_NORMAL   0xF0ull         /* of PAR_EL1; zero: device memory */
+#define ATTR_NORMAL   0xF0ull         /* attribute in PAR_EL1; zero: device memory */
 #define CTR_POLICY(x) ((x) >> 14 & 3) /* CTR_EL0.L1Ip */
 #define POLICY_PIPT   3u
 
@@ -92,7 +92,7 @@ static bool invalidate_translations(struct cpu *cpu, uint64_t esr, uint64_t oper
     if (!execute_tlbi(PLACE(crm, esr_sysreg_op2(esr)), broadcast && cpu->vcpu->domain->spread, operand)) {
         return false;
     }
-    if (nxs) { /* the guest's DSB nXS need not wait for what was executed */
+    if (nxs) { /* the guest's DSB nXS does not wait for the instruction that was executed instead */
         arch_dsb_sy();
     }
     if (leaves_core(cpu, broadcast, BH_EXIT_REASON_TLB_MAINTENANCE, BH_EXIT_REASON_TLB_BROADCAST)) {
@@ -206,7 +206,7 @@ bool trap_maintenance(struct cpu *cpu, const struct guest_regs *regs, uint64_t e
         } else {
             undefined(cpu);
         }
-    } else if (esr_sysreg_is_read(esr)) { /* SYSL: none has a result */
+    } else if (esr_sysreg_is_read(esr)) { /* SYSL: no such instruction returns a value */
         undefined(cpu);
     } else if (maintain_caches(cpu, esr_sysreg_encoding(esr), operand)) {
         trap_skip_instruction(esr);

@@ -18,7 +18,7 @@
 
 #define PAGE_OFFSET 0xFFFull
 
-/* Sign- or zero-extends a device's answer to the width of the destination register. */
+/* Sign- or zero-extends the value that a device returns to the width of the destination register. */
 static uint64_t extended(uint64_t value, uint64_t esr)
 {
     uint32_t bits = 8 * esr_access_bytes(esr);
@@ -41,10 +41,10 @@ enum device {
 };
 
 enum outcome {
-    OUTCOME_REFUSED, /* the device has done nothing */
+    OUTCOME_REFUSED, /* the device has not accepted the access */
     OUTCOME_DONE,
-    OUTCOME_AGAIN, /* the guest is to execute the instruction again, */
-    OUTCOME_LATER, /* and if others share its core, when no transfer touches its memory */
+    OUTCOME_AGAIN, /* the guest must repeat the instruction, */
+    OUTCOME_LATER, /* on a shared core after the transfer has ended */
 };
 
 static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame frame,
@@ -241,7 +241,7 @@ static bool is_device(const struct domain *domain, uint64_t page)
 
 /* Injects an external abort for an access that nothing has answered, if the manifest says so for the domain.
  * Returns false if not. */
-static bool tell_guest(struct cpu *cpu, uint64_t esr)
+static bool inject_abort(struct cpu *cpu, uint64_t esr)
 {
     if (!domain_has_flag(cpu->vcpu->domain, BH_DOMAIN_FLAG_FAULTS_ABORT)) {
         return false;
@@ -260,7 +260,7 @@ static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64
 
 void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    if (trap_data_abort_resolve(cpu, regs, esr) || cpu->hold != 0 || tell_guest(cpu, esr)) {
+    if (trap_data_abort_resolve(cpu, regs, esr) || cpu->hold != 0 || inject_abort(cpu, esr)) {
         return;
     }
     if (!esr_is_translation_fault(esr) || !is_device(cpu->vcpu->domain, hpfar_page(sysreg_read(HPFAR_EL2)))) {
@@ -274,7 +274,7 @@ void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 
 void trap_instruction_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    if (!trap_instruction_abort_resolve(cpu, esr) && !tell_guest(cpu, esr)) {
+    if (!trap_instruction_abort_resolve(cpu, esr) && !inject_abort(cpu, esr)) {
         refuse_access(cpu, regs, esr, BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT);
     }
 }

@@ -17,7 +17,7 @@
 #define OSDLR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 3u, 4u)
 #define MPAMIDR    SYSREG_ENCODING(3u, 0u, 10u, 4u, 4u)
 #define DBGPRCR    SYSREG_ENCODING(2u, 0u, 1u, 4u, 4u)
-#define OSLSR_OPEN 0x8u /* implemented, not locked */
+#define OSLSR_OPEN 0x8u /* implemented and unlocked */
 
 /* PMCR_EL0 ... PMCCFILTR_EL0 and the interrupt enables: op1 = 3, CRn = 9 or 14 (CRm >= 8); op1 = 0, CRn = 9,
  * CRm = 14. */
@@ -50,8 +50,8 @@ static void undefined(struct cpu *cpu, enum bh_exit_reason reason)
 
 /* Adds the performance monitors to ID_AA64DFR0_EL1. This and the next two functions are not inlined, so that
  * the common paths stay short. */
-static __attribute__((noinline)) void name_monitors(const struct cpu *cpu, struct guest_regs *regs,
-                                                    uint32_t reg)
+static __attribute__((noinline)) void add_monitors(const struct cpu *cpu, struct guest_regs *regs,
+                                                   uint32_t reg)
 {
     set_guest_register(regs, reg, guest_register(regs, reg) | guest_pmu_dfr0(cpu->vcpu));
 }
@@ -102,7 +102,7 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
         cpu_count_exit(cpu, BH_EXIT_REASON_ID_REGISTER);
         set_guest_register(regs, reg, id_register_value(encoding));
         if (encoding == DFR0) {
-            name_monitors(cpu, regs, reg);
+            add_monitors(cpu, regs, reg);
         }
     } else if (encoding == ACTLR_EL1) {
         cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);

@@ -122,7 +122,7 @@ uint32_t vgic_concerned(struct domain *domain, struct vcpu *owner, uint32_t firs
 /* True if the core of a VCPU must be notified of a change. A VCPU whose core runs another VCPU sees the
  * change when it is started or dispatched; a VCPU that waits for an interrupt is notified once, of the first
  * one. */
-static bool must_hear(struct vcpu *vcpu)
+static bool must_notify(struct vcpu *vcpu)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
 
@@ -155,7 +155,7 @@ static void finish(struct domain *domain, struct vcpu *here, uint32_t kick, uint
     for (uint32_t mask = kick; mask != 0;) {
         uint32_t i = vgic_next_bit(&mask);
 
-        if (!must_hear(&domain->vcpus[i])) {
+        if (!must_notify(&domain->vcpus[i])) {
             kick &= ~(1u << i);
         }
     }
@@ -174,7 +174,7 @@ void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick)
 
 /* Moves all state out of the list registers and disables and resets the private interrupts. SPIs stay
  * pending. */
-static uint32_t put_away(struct vcpu *vcpu)
+static uint32_t switch_off(struct vcpu *vcpu)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
     struct vgic_domain *domain = &vcpu->domain->vgic;
@@ -207,7 +207,7 @@ static uint32_t put_away(struct vcpu *vcpu)
 void vgic_vcpu_off(struct vcpu *vcpu)
 {
     spin_lock(&vcpu->domain->vgic.lock);
-    vgic_finish(vcpu->domain, vcpu, put_away(vcpu));
+    vgic_finish(vcpu->domain, vcpu, switch_off(vcpu));
 }
 
 bool vgic_core_suffices(void)
@@ -220,7 +220,7 @@ void vgic_vcpu_reset(struct vcpu *vcpu)
     uint32_t kick;
 
     spin_lock(&vcpu->domain->vgic.lock);
-    kick = put_away(vcpu);
+    kick = switch_off(vcpu);
     vgic_lr_reset();
     vcpu->vgic.slots_mask = (1u << vgic_lr_count()) - 1;
     vcpu->vgic.online = true;
@@ -229,7 +229,7 @@ void vgic_vcpu_reset(struct vcpu *vcpu)
 }
 
 /* A physical interrupt for this VCPU has arrived on its core. */
-static void arrived(struct vcpu *vcpu, uint32_t intid)
+static void inject_physical(struct vcpu *vcpu, uint32_t intid)
 {
     struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
     uint32_t bit = vgic_bit(intid);
@@ -244,7 +244,7 @@ static void arrived(struct vcpu *vcpu, uint32_t intid)
 void vgic_inject_private_hw(struct vcpu *vcpu, uint32_t intid)
 {
     spin_lock(&vcpu->domain->vgic.lock);
-    arrived(vcpu, intid % 32);
+    inject_physical(vcpu, intid % 32);
 }
 
 bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
@@ -271,7 +271,7 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
             spin_unlock(&domain->vgic.lock);
             return true;
         }
-        arrived(here, intid);
+        inject_physical(here, intid);
         return true;
     }
     /* It was routed to another VCPU while it was in flight or still active, or its VCPU is off. */

@@ -48,13 +48,13 @@ static struct place place_of(struct vcpu *here, struct vcpu *owner, uint32_t fir
     return place;
 }
 
-static uint32_t touch(const struct place *place, uint32_t mask, bool look_again)
+static uint32_t affected(const struct place *place, uint32_t mask, bool look_again)
 {
     return vgic_concerned(place->domain, place->owner, place->first, mask, look_again);
 }
 
 /* Makes a VCPU deactivate physical interrupts that are no longer pending or enabled. */
-static uint32_t reconsider_held(const struct place *place, uint32_t mask)
+static uint32_t check_held(const struct place *place, uint32_t mask)
 {
     if ((place->bank->held & mask) == 0) {
         return 0;
@@ -124,26 +124,26 @@ static uint32_t write_bits(const struct place *place, enum bank_register which, 
     case IGROUPR:
         changed = bank->group1 ^ value;
         bank->group1 = value;
-        return touch(place, changed & (vgic_pending(bank) | bank->resident), true);
+        return affected(place, changed & (vgic_pending(bank) | bank->resident), true);
     case ISENABLER:
         changed = value & ~bank->enabled;
         bank->enabled |= value;
         mirror_spis(place, changed, true);
         changed &= vgic_pending(bank) | bank->resident | (place->owner != NULL ? bank->hw : 0);
-        return touch(place, changed, true);
+        return affected(place, changed, true);
     case ICENABLER:
         changed = value & bank->enabled;
         bank->enabled &= ~value;
         mirror_spis(place, changed, false);
-        return reconsider_held(place, changed) |
-               touch(place, changed & (bank->resident | (place->owner != NULL ? bank->hw : 0)), true);
+        return check_held(place, changed) |
+               affected(place, changed & (bank->resident | (place->owner != NULL ? bank->hw : 0)), true);
     case ISPENDR:
         bank->pending |= value;
-        return touch(place, value, false);
+        return affected(place, value, false);
     case ICPENDR:
         bank->pending &= ~value;
         bank->drop_pending |= value & bank->resident;
-        return reconsider_held(place, value) | touch(place, value & bank->resident, true);
+        return check_held(place, value) | affected(place, value & bank->resident, true);
     case ISACTIVER:
         changed = value & ~bank->active;
         bank->active |= value;
@@ -155,12 +155,12 @@ static uint32_t write_bits(const struct place *place, enum bank_register which, 
                 vgic_set_owner(place->domain, spi, place->domain->vgic.target[spi]);
             }
         }
-        return touch(place, changed, true);
+        return affected(place, changed, true);
     case ICACTIVER:
         bank->active &= ~value;
         bank->drop_active |= value & bank->resident;
-        return reconsider_held(place, value) |
-               touch(place, value & (bank->resident | vgic_pending(bank)), true);
+        return check_held(place, value) |
+               affected(place, value & (bank->resident | vgic_pending(bank)), true);
     default:
         return 0;
     }
@@ -183,7 +183,7 @@ static uint32_t access_priority(const struct place *place, struct mmio_access *a
             access->value |= (uint64_t)place->bank->priority[n + i] << 8 * i;
         }
     }
-    return touch(place, changed & (place->bank->resident | place->bank->active), true);
+    return affected(place, changed & (place->bank->resident | place->bank->active), true);
 }
 
 /* Two bits for each interrupt; the upper one is the trigger. SGIs are always edges. */

@@ -97,7 +97,7 @@ uint32_t vgic_recall(struct vcpu *vcpu)
 }
 
 /* Moves an interrupt of this VCPU that is in no list register into list register n. */
-static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
+static void fill_lr(struct vcpu *vcpu, uint32_t n, uint32_t intid)
 {
     struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
     uint32_t bit = vgic_bit(intid);
@@ -143,7 +143,7 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     vgic_lr_write(n, intid, bank->priority[intid % 32], flags);
 }
 
-static void put_all(struct vcpu *vcpu, const struct vgic_set *set)
+static void fill_lrs(struct vcpu *vcpu, const struct vgic_set *set)
 {
     uint32_t free = vcpu->vgic.slots_mask & ~vcpu->vgic.slots_used;
 
@@ -151,7 +151,7 @@ static void put_all(struct vcpu *vcpu, const struct vgic_set *set)
         uint32_t n = vgic_next_bit(&banks);
 
         for (uint32_t mask = set->masks[n]; mask != 0;) {
-            put(vcpu, vgic_next_bit(&free), n * 32 + vgic_next_bit(&mask));
+            fill_lr(vcpu, vgic_next_bit(&free), n * 32 + vgic_next_bit(&mask));
         }
     }
 }
@@ -206,7 +206,7 @@ static void end_absent(struct vcpu *vcpu)
 
 /* Deactivates physical interrupts that no guest will deactivate. Disabled level-triggered ones are signalled
  * again when they are enabled. */
-static void give_back(struct vgic_bank *bank, uint32_t first)
+static void deactivate_orphans(struct vgic_bank *bank, uint32_t first)
 {
     uint32_t orphans =
         bank->held & ~bank->resident & ~bank->active & (~bank->pending | (~bank->enabled & ~bank->edge));
@@ -218,14 +218,14 @@ static void give_back(struct vgic_bank *bank, uint32_t first)
     }
 }
 
-static void give_back_all(struct vcpu *vcpu)
+static void deactivate_all_orphans(struct vcpu *vcpu)
 {
-    give_back(&vcpu->vgic.bank, 0);
+    deactivate_orphans(&vcpu->vgic.bank, 0);
     for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
         struct vgic_bank *bank = &vcpu->domain->vgic.spis[i];
 
         if (bank->held != 0) {
-            give_back(bank, (i + 1) * 32);
+            deactivate_orphans(bank, (i + 1) * 32);
         }
     }
 }
@@ -293,7 +293,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
         before = vgic->slots_used;
         kick |= vgic_recall(vcpu);
         recalled = true;
-        give_back_all(vcpu);
+        deactivate_all_orphans(vcpu);
     }
     vgic_find_waiting(vcpu, false, &waiting);
     free = free_slots(vgic);
@@ -308,7 +308,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
     if (too_many) {
         vgic_leave_most_urgent(vcpu, &waiting, free);
     }
-    put_all(vcpu, &waiting);
+    fill_lrs(vcpu, &waiting);
     if (recalled) {
         uint32_t left = before & ~vgic->slots_used;
 
@@ -365,7 +365,7 @@ uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid)
 
         if (free != 0 && vgic_targets(vcpu, intid) && /* not if it was routed away while it was resident */
             (vgic_forwarded(vcpu->domain, bank) & ~bank->resident & ~bank->active & vgic_bit(intid)) != 0) {
-            put(vcpu, vgic_next_bit(&free), intid);
+            fill_lr(vcpu, vgic_next_bit(&free), intid);
             return kick;
         }
         return kick | vgic_update(vcpu);

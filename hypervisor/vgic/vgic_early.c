@@ -6,9 +6,9 @@
  * signalled as soon as it is deactivated, and an interrupt in a list register stays pending when the line
  * falls. Therefore EL2 disables the interrupt, so that it waits at the physical controller, while the line is
  * high, the guest masks interrupts, and the guest does not wait for one (its WFI and WFE trap meanwhile). EL2
- * checks this after 5 us and then after twice the time before; after nine checks it delivers the interrupt,
- * which may then be spurious. An interrupt that the device does assert again is delayed: after the guest has
- * unmasked interrupts, by at most the time for which they were masked, and 5 us.
+ * checks this after 5 us and then after twice the previous time. After nine checks it delivers the interrupt,
+ * which may then be spurious. If the device does assert its interrupt again, delivery is delayed: after the
+ * guest has unmasked interrupts, by at most the time for which they were masked, and 5 us.
  */
 #include "vgic/vgic_internal.h"
 #include "vm/clock.h"
@@ -28,7 +28,7 @@ static bool guest_masks(void)
     return (sysreg_read(SPSR_EL2) & SPSR_IRQ_MASKED) != 0;
 }
 
-static void look_later(struct cpu *cpu, uint32_t wait_ns)
+static void check_later(struct cpu *cpu, uint32_t wait_ns)
 {
     cpu->early.wait_ns = wait_ns;
     rare_alarm_set(RARE_ALARM_EARLY, clock_now() + clock_ticks(wait_ns));
@@ -44,8 +44,8 @@ static void trap_waiting(const struct cpu *cpu, bool trap)
     }
 }
 
-/* Enables the interrupt at the physical controller again, if the guest still has it enabled. */
-static void let_come(struct cpu *cpu)
+/* Enables the interrupt at the physical controller again, if the guest has it enabled. */
+static void enable_again(struct cpu *cpu)
 {
     struct domain *domain = cpu->early.domain;
     uint32_t intid = cpu->early.intid;
@@ -82,7 +82,7 @@ bool vgic_comes_early(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t 
     cpu->early.domain = vcpu->domain;
     cpu->early.intid = intid;
     trap_waiting(cpu, true);
-    look_later(cpu, FIRST_LOOK_NS);
+    check_later(cpu, FIRST_LOOK_NS);
     return true;
 }
 
@@ -96,9 +96,9 @@ void vgic_look_again(struct cpu *cpu)
     }
     if (cpu->vcpu == NULL || cpu->vcpu->domain != domain || !guest_masks() ||
         (gic_pending_word(intid / 32) & vgic_bit(intid)) == 0) {
-        let_come(cpu);
+        enable_again(cpu);
     } else if (cpu->early.wait_ns < LAST_LOOK_NS) {
-        look_later(cpu, cpu->early.wait_ns * 2);
+        check_later(cpu, cpu->early.wait_ns * 2);
     } else {
         vgic_guest_waits(cpu);
     }
@@ -108,6 +108,6 @@ void vgic_guest_waits(struct cpu *cpu)
 {
     if (cpu->early.domain != NULL) {
         cpu->early.passes = cpu->early.intid;
-        let_come(cpu);
+        enable_again(cpu);
     }
 }

@@ -15,7 +15,7 @@
 
 /* A timer's interrupt is level-triggered: it is signalled again when the timer is loaded, so a pending one
  * need not be saved. The physical interrupt must not stay active, because the next VCPU uses it, too. */
-static void give_timers_back(struct vgic_bank *bank)
+static void deactivate_timers(struct vgic_bank *bank)
 {
     uint32_t timers = bank->held & VGIC_PRIVATE_HW;
 
@@ -28,7 +28,7 @@ static void give_timers_back(struct vgic_bank *bank)
 
 /* A timer whose interrupt the guest is handling must not interrupt again before the guest ends the
  * interrupt. */
-static void take_timers_back(struct vgic_bank *bank)
+static void activate_timers(struct vgic_bank *bank)
 {
     uint32_t timers = bank->active & VGIC_PRIVATE_HW;
 
@@ -46,7 +46,7 @@ uint32_t vgic_park(struct vcpu *vcpu)
 
     spin_lock(&vcpu->domain->vgic.lock);
     kick = vgic_withdraw(vcpu);
-    give_timers_back(&vgic->bank);
+    deactivate_timers(&vgic->bank);
     vgic_lr_save(&vgic->interface);
     vgic->mirrored = 0;
     vgic->online = false;
@@ -60,7 +60,7 @@ void vgic_unpark(struct vcpu *vcpu, uint32_t mirrored)
     struct vgic_vcpu *vgic = &vcpu->vgic;
 
     spin_lock(&vcpu->domain->vgic.lock);
-    take_timers_back(&vgic->bank);
+    activate_timers(&vgic->bank);
     vgic_lr_load(&vgic->interface);
     vgic_lr_control(0);
     vgic->mirrored = mirrored;
@@ -90,7 +90,7 @@ static uint32_t timers_due(void)
 
 /* Needs the domain's lock. Reads the timers, because an interrupt of theirs may not have been taken yet: EL2
  * runs with interrupts masked. */
-static bool has_come(struct vcpu *vcpu)
+static bool has_interrupt(struct vcpu *vcpu)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
 
@@ -103,7 +103,7 @@ bool vgic_wait(struct vcpu *vcpu)
     bool waits;
 
     spin_lock(&vcpu->domain->vgic.lock);
-    waits = !has_come(vcpu);
+    waits = !has_interrupt(vcpu);
     vcpu->vgic.waits = waits;
     vcpu->vgic.come_ticks = 0;
     spin_unlock(&vcpu->domain->vgic.lock);
@@ -115,7 +115,7 @@ bool vgic_has_come(struct vcpu *vcpu)
     bool come;
 
     spin_lock(&vcpu->domain->vgic.lock);
-    come = has_come(vcpu);
+    come = has_interrupt(vcpu);
     if (!come) {
         vcpu->vgic.come_ticks = 0; /* that interrupt was disabled, or its line has fallen again */
     }

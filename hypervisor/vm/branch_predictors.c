@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the protection that a core needs from its ID registers (DDI 0487) and, for cores older than the
- * problem, from its type: Arm's security bulletins "Cache Speculation Side-channels" and "Spectre-BHB".
+ * Finds the protection that a core needs against attacks on its branch predictors. The ID registers (DDI
+ * 0487) say so, or on older cores the core's type: see Arm's security bulletins "Cache Speculation
+ * Side-channels" and "Spectre-BHB".
  */
 #include "vm/branch_predictors.h"
 #include "vm/cpu.h"
@@ -14,13 +15,13 @@
 #define SMCCC_VERSION       0x80000000u
 #define SMCCC_ARCH_FEATURES 0x80000001u
 #define SMCCC_1_1           0x10001
-#define NOT_REQUIRED        (-2) /* of SMCCC_ARCH_WORKAROUND_2: on no core, or done for good */
+#define NOT_REQUIRED        (-2) /* by SMCCC_ARCH_WORKAROUND_2: not needed, or permanently enabled */
 
 #define FIELD(value, shift) ((value) >> (shift)&0xF)
-#define PFR0_CSV2           56 /* 1: targets of other contexts are not used; 3: nor is their history */
+#define PFR0_CSV2           56 /* 1: no use of targets of other contexts; 3: nor of their history */
 #define CSV2_HISTORY        3
-#define PFR1_SSBS           4  /* the guest itself can stop its loads, and EL2 starts with them stopped */
-#define MMFR1_ECBHB         60 /* exceptions forget the history */
+#define PFR1_SSBS           4  /* the guest can disable bypassing by loads, and EL2 starts with it disabled */
+#define MMFR1_ECBHB         60 /* exceptions clear the history */
 #define ISAR2_CLRBHB        28
 
 #define MIDR_TYPE(midr)    ((midr) >> 24 << 12 | ((midr) >> 4 & 0xFFF)) /* implementer and part */
@@ -29,8 +30,8 @@
 
 static const struct core_type {
     uint16_t part;
-    uint8_t in_order; /* speculates too little for any of it */
-    uint8_t branches; /* that fill its history; 0: what is left of it harms nobody */
+    uint8_t in_order; /* in-order core: not affected */
+    uint8_t branches; /* branches that overwrite the history; 0: the history does no harm */
 } core_types[] = {
     {0xD03, 1, 0},   /* Cortex-A53 */
     {0xD04, 1, 0},   /* A35 */
@@ -77,7 +78,7 @@ static int32_t firmware(uint32_t function, uint32_t argument)
 
 /* Firmware's answer about a workaround for the calling core. Older firmware must not be asked, because the
  * function number may have another meaning there. */
-static int32_t ask(uint32_t workaround)
+static int32_t query_firmware(uint32_t workaround)
 {
     if (system_manifest()->platform.psci_method != BH_PSCI_METHOD_SMC ||
         firmware(PSCI_FEATURES, SMCCC_VERSION) < 0 || firmware(SMCCC_VERSION, 0) < SMCCC_1_1) {
@@ -87,9 +88,9 @@ static int32_t ask(uint32_t workaround)
 }
 
 /* Firmware's answer, in the form in which guests get it. */
-static int8_t answer(uint32_t workaround)
+static int8_t guest_answer(uint32_t workaround)
 {
-    int32_t found = ask(workaround);
+    int32_t found = query_firmware(workaround);
 
     if (found != WORKAROUND_HELPS && found != WORKAROUND_NOT_REQUIRED) {
         found = WORKAROUND_NOT_SUPPORTED;
@@ -104,7 +105,7 @@ static void init_targets(struct branch_predictors *own, const struct core_type *
 
     own->workaround_1 = (int8_t)WORKAROUND_NOT_REQUIRED;
     if (!safe) {
-        own->workaround_1 = answer(SMCCC_ARCH_WORKAROUND_1);
+        own->workaround_1 = guest_answer(SMCCC_ARCH_WORKAROUND_1);
     }
 }
 
@@ -121,7 +122,7 @@ static void init_history(struct branch_predictors *own, const struct core_type *
     } else if (type != NULL) {
         own->at_entry = type->branches;
     } else {
-        own->workaround_3 = answer(SMCCC_ARCH_WORKAROUND_3);
+        own->workaround_3 = guest_answer(SMCCC_ARCH_WORKAROUND_3);
         own->at_entry = own->workaround_3 == WORKAROUND_HELPS ? SMCCC_ARCH_WORKAROUND_3 : AT_ENTRY_NOTHING;
     }
 }
@@ -133,8 +134,8 @@ static void combine(struct branch_predictors *own)
         own->at_entry = AT_ENTRY_NOTHING;
         own->workaround_3 = WORKAROUND_NOT_SUPPORTED;
     } else if (own->workaround_1 == WORKAROUND_HELPS && own->at_entry != SMCCC_ARCH_WORKAROUND_3) {
-        own->at_entry = ask(SMCCC_ARCH_WORKAROUND_3) == WORKAROUND_HELPS ? SMCCC_ARCH_WORKAROUND_3
-                                                                         : SMCCC_ARCH_WORKAROUND_1;
+        own->at_entry = query_firmware(SMCCC_ARCH_WORKAROUND_3) == WORKAROUND_HELPS ? SMCCC_ARCH_WORKAROUND_3
+                                                                                    : SMCCC_ARCH_WORKAROUND_1;
     }
 }
 
@@ -152,7 +153,7 @@ static bool init_loads(struct branch_predictors *own, const struct core_type *ty
         own->workaround_2 = WORKAROUND_NOT_SUPPORTED;
         return true;
     }
-    found = ask(SMCCC_ARCH_WORKAROUND_2);
+    found = query_firmware(SMCCC_ARCH_WORKAROUND_2);
     if (found == WORKAROUND_HELPS) {
         (void)firmware(SMCCC_ARCH_WORKAROUND_2, 1);
     } else if (found != WORKAROUND_NOT_REQUIRED && found != NOT_REQUIRED) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Objects of a system, from its description. Each component has one thread and one endpoint, all with its
- * number. The memory manager's ranges are in the kernel's own memory, since nobody can give it frames.
+ * Creates the objects of a system from its description. Each component has one thread and one endpoint, with
+ * the same number. The memory manager's ranges are in the kernel's own memory, because no other component can
+ * give it frames.
  */
 #include "microkernel/kernel/boot.h"
 #include "microkernel/kernel/arch.h"
@@ -90,7 +91,7 @@ static bool is_code(uint32_t first, uint32_t bytes)
            bytes >= sizeof(struct component_header) && bytes <= BOARD_CODE_BYTES - (first - BOARD_CODE_FIRST);
 }
 
-/* Whether code of another component is there. */
+/* Whether the addresses overlap the code of another component. */
 static bool is_taken(uint32_t number, uint32_t first, uint32_t last)
 {
     for (uint32_t i = 0; i < number; i++) {
@@ -108,11 +109,11 @@ static const char *create(const struct boot_system *system, uint32_t number)
     struct component *component = &kernel.component[number];
 
     if (!is_code(given->code_first, sizeof *header)) {
-        return "code of a component is not where the board has code";
+        return "code of a component is outside of the board's code memory";
     }
     header = arch_memory(given->code_first);
     if (header->magic != HEADER_MAGIC) {
-        return "no component where the system's description has one";
+        return "no component at an address that the system's description states";
     }
     if (!is_code(given->code_first, header->code_bytes) ||
         is_taken(number, given->code_first, given->code_first + (header->code_bytes - 1u))) {
@@ -139,7 +140,7 @@ static const char *create(const struct boot_system *system, uint32_t number)
     return create_thread(given, number, header);
 }
 
-/* The memory manager reads the description: which memory it has to allocate, and what was admitted. */
+/* Maps the description in the memory manager, which reads from it what to allocate and what was admitted. */
 static const char *map_description(const struct boot_system *system)
 {
     struct component *manager = &kernel.component[MANAGER];
@@ -153,7 +154,7 @@ static const char *map_description(const struct boot_system *system)
     return 0;
 }
 
-/* Gives the memory manager what the others get from it. */
+/* Maps memory of the memory manager, which itself maps the memory of other components. */
 static const char *map_manager(uint32_t first, uint32_t bytes, uint32_t flags)
 {
     struct component *manager = &kernel.component[MANAGER];

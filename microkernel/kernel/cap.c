@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of capabilities: doubly linked, in the order of a walk over the trees of derivation, parents
- * first. A capability and its descendants are adjacent in it.
+ * The list of capabilities: doubly linked, in preorder of the derivation trees. A capability and its
+ * descendants are therefore adjacent.
  */
 #include "microkernel/kernel/cap.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is written goes into a queue, of which the UART gets what it takes without waiting: when a component
- * writes, at each tick, and when the scheduler has nobody to run. A component waits for its text, with
- * interrupts open, by repeating its call: in its own time, at its own priority and on its own budget. Lines
- * of the kernel and of the scheduler have room in the queue, so that nobody waits for them.
+ * Text is written to a queue. The UART gets as many characters as it accepts without waiting: when a
+ * component writes, at each tick, and when the scheduler idles. A component waits for its text by repeating
+ * its call, with interrupts enabled, so it waits in its own time, at its own priority and on its own budget.
+ * The queue has reserved space for lines of the kernel and of the scheduler, which therefore never wait.
  */
 #include "microkernel/kernel/console.h"
 #include "microkernel/kernel/arch.h"
@@ -14,27 +14,28 @@
 #define US_DIGITS       6u
 #define US_PER_S        1000000u
 #define MOST_DIGITS     10u
-#define KERNEL          MOST_COMPONENTS /* as a writer */
+#define KERNEL          MOST_COMPONENTS /* the kernel's number as a writer */
 #define TEXT_BYTES      8u              /* of a call */
 #define FIRST_PRINTABLE 0x20u
 #define LAST_PRINTABLE  0x7Eu
 
-/* The kernel says at most one line of each component's end, the scheduler one of its first overrun; a
- * component writes only into an empty queue, at most a tag and its 8 characters. */
+/* The kernel writes at most one line at the end of each component, the scheduler one line at its first
+ * overrun. A component writes only into an empty queue, and at most a tag and 8 characters. */
 #define LONGEST_LINE 256u
 #define QUEUE_BYTES  8192u
 _Static_assert(QUEUE_BYTES >= (2u * MOST_COMPONENTS + 3u) * LONGEST_LINE,
-               "room for lines that nobody waits for");
+               "the queue needs space for all lines that never wait");
 
 static struct {
     uint64_t clocks;
     uint32_t last_clock;
-    uint32_t writer;     /* of the line that is not finished */
-    uint32_t unfinished; /* components whose line another one's has interrupted, one bit each */
+    uint32_t writer;     /* writer of the unfinished line */
+    uint32_t unfinished; /* bit i: the line of component i was interrupted by another writer's */
     bool is_open;
-    uint32_t first; /* of the queue */
+    uint32_t first; /* start of the queue */
     uint32_t count;
-    uint8_t accepted[MOST_COMPONENTS]; /* characters of the call that each repeats */
+    uint8_t
+        accepted[MOST_COMPONENTS]; /* characters accepted so far of the call that each component repeats */
     char queue[QUEUE_BYTES];
 } console;
 
@@ -50,7 +51,7 @@ void console_start(void)
     }
 }
 
-/* bound: QUEUE_BYTES, and what the UART takes without waiting */
+/* bound: QUEUE_BYTES, and the characters that the UART accepts without waiting */
 void console_drain(void)
 {
     while (console.count != 0 && arch_can_put()) {
@@ -72,8 +73,8 @@ uint32_t console_waits(void)
     return console.count;
 }
 
-/* That there is always room is a matter of the sizes above. If they were wrong the kernel would wait: nothing
- * is lost. */
+/* The sizes above ensure that there is space. If they were wrong, the kernel would wait, and no character
+ * would be lost. */
 void console_put(char character)
 {
     if (console.count == 0 && arch_can_put()) {
@@ -147,8 +148,8 @@ static bool has_tags(void)
     return kernel.system != 0 && (kernel.system->flags & SYSTEM_TAGS) != 0;
 }
 
-/* A line of the writer's begins or goes on. */
-static void turn_to(uint32_t writer, const char *name)
+/* Begins or continues a line of the writer. */
+static void open_line(uint32_t writer, const char *name)
 {
     if (console.is_open && console.writer == writer) {
         return;
@@ -171,7 +172,7 @@ static void finish(uint32_t writer)
 void console_begin(void)
 {
     if (has_tags()) {
-        turn_to(KERNEL, "kernel");
+        open_line(KERNEL, "kernel");
         return;
     }
     for (const char *text = "kernel: "; *text != '\0'; text++) {
@@ -186,13 +187,13 @@ void console_end(void)
     console_drain();
 }
 
-/* One character of a component. False: it ends the line. */
+/* Writes one character of a component. False if it ends the line. */
 static bool put_text(const struct component *component, char character)
 {
     uint32_t writer = component_number(component);
 
     if (has_tags()) {
-        turn_to(writer, component->name);
+        open_line(writer, component->name);
     }
     if (character == '\n') {
         finish(writer);
@@ -219,7 +220,7 @@ bool console_text(const struct component *component, const uint32_t word[2])
     if (character_of(word, 0) == '\0') {
         return true;
     }
-    /* At most one line at a time: so no other writer waits for more than one tag and 8 characters. */
+    /* At most one line at a time: no other writer waits for more than one tag and 8 characters. */
     while (character_of(word, *accepted) != '\0' &&
            (waits ? console.count == 0 : console.count < QUEUE_BYTES - LONGEST_LINE)) {
         bool is_in_line = true;

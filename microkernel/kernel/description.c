@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A description is input: what the kernel, the memory manager and the scheduler use as a number, a size or a
- * name is checked here once, when the system starts. Whether frames, code and regions are as it says is found
- * out by those that use them.
+ * A description is untrusted input. Numbers, sizes and names that the kernel, the memory manager and the
+ * scheduler use are checked here once, when the system starts. Frames, code and regions are checked where
+ * they are used.
  */
 #include "core/crc32.h"
 #include "core/mxu_eviction.h"
@@ -15,7 +15,7 @@
 #define FIRST_CHECKED    offsetof(struct boot_system, component_count)
 #define FIRST_PRINTABLE  0x20u
 #define LAST_PRINTABLE   0x7Eu
-#define LEAST_SYSTEM     2u /* regions: code, timer */
+#define LEAST_SYSTEM     2u /* system regions: code and timer */
 #define LEAST_BLOCK_BITS 5u
 #define ADDRESS_BITS     32u
 
@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct boot_component) == 48 && sizeof(struct boot_memory)
 
 static bool is_name(const char *name, uint32_t room)
 {
-    /* bound: the room for a name */
+    /* bound: size of the name's field */
     for (uint32_t i = 0; i < room; i++) {
         if (name[i] == '\0') {
             return i > 0;
@@ -47,11 +47,11 @@ static const char *check_component(const struct boot_system *system, const struc
     }
     if (component->budget_ns > component->period_ns ||
         (component->period_ns != 0) != (component->budget_ns != 0)) {
-        return "the budget of a component is none, or more than its period";
+        return "the budget of a component is 0, or more than its period";
     }
     for (uint32_t i = 0; i < component->call_count; i++) {
         if (component->calls[i] >= system->component_count) {
-            return "a component calls one that there is not";
+            return "a component calls an unknown component";
         }
     }
     return 0;
@@ -65,7 +65,7 @@ static const char *check_memory(const struct boot_system *system, const struct b
         return "memory of a component has no name, or one that is too long";
     }
     if (memory->component <= SCHEDULER || memory->component >= system->component_count) {
-        return "memory is of a component that there is not";
+        return "memory belongs to an unknown component";
     }
     if (memory->bytes == 0 || memory->bytes - 1u > UINT32_MAX - memory->first) {
         return "memory of a component has no bytes, or is beyond the address space";
@@ -76,7 +76,7 @@ static const char *check_memory(const struct boot_system *system, const struct b
         return "memory of a component has unknown flags";
     }
     if (!mxu_mpu_attributes(memory->rights, (enum mxu_memory_type)memory->type, &attributes)) {
-        return "memory of a component has rights that cannot be";
+        return "memory of a component has invalid rights";
     }
     if (memory->shared != 0 && (memory->flags & (MEMORY_FIXED | MEMORY_HEAP)) != 0) {
         return "shared memory has a fixed place, or is a heap";
@@ -90,11 +90,11 @@ static const char *check_hardware(const struct boot_hardware *hardware)
 
     if (hardware->eviction > MXU_BIT_PLRU || hardware->most_region_bits < LEAST_BLOCK_BITS ||
         hardware->most_region_bits > ADDRESS_BITS) {
-        return "policy or size of dynamic regions are none";
+        return "policy or size of dynamic regions is invalid";
     }
     if (regions != 0 && (regions > MXU_MOST_REGIONS || hardware->system_regions < LEAST_SYSTEM ||
                          hardware->system_regions >= regions)) {
-        return "the regions of a component leave no dynamic one, or are more than there can be";
+        return "a component has too many regions, or no dynamic region";
     }
     if (hardware->limit[MXU_COLORED_BYTES] != 0 || hardware->limit[MXU_TLB_SETS] != 0) {
         return "the kernel has no table nodes in colored memory, and colors no TLB";
@@ -107,7 +107,7 @@ const char *description_check(const struct boot_system *system)
     const char *wrong;
 
     if (system->magic != BOOT_MAGIC) {
-        return "no description of a system where the board has it";
+        return "no description of a system at the address that the board defines";
     }
     if (system->version != BOOT_VERSION || system->bytes != sizeof *system) {
         return "the system's description is of another version than the kernel";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Facts of the system's description, for the memory manager and the scheduler.
+ * Passes values of the system's description to the memory manager and the scheduler.
  */
 #include "microkernel/kernel/info.h"
 #include "arch_inline.h"
@@ -17,7 +17,7 @@ static enum sys_status give(struct thread *caller, uint32_t first, uint32_t seco
     return SYS_OK;
 }
 
-_Static_assert(NAME_BYTES == 12u, "a name is three words");
+_Static_assert(NAME_BYTES == 12u, "a name must fill three words");
 
 static uint32_t characters(const char *text)
 {

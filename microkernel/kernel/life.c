@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chains of calls: caller, callee, its callee ... The thread at the end runs in the time of the first. A
- * server serves one caller, so a chain has no more threads than there are components.
+ * Chains of calls: caller, callee, its callee, and so on. The thread at the end of a chain runs in the time
+ * of the first. A server serves one caller at a time, so a chain has at most as many threads as there are
+ * components.
  */
 #include "microkernel/kernel/life.h"
 #include "arch_inline.h"
@@ -9,7 +10,7 @@
 #include "microkernel/kernel/console.h"
 #include "microkernel/kernel/report.h"
 
-/* The thread that has to run so that `thread` can go on. */
+/* The thread that has to run so that `thread` can continue: the last of its chain. */
 static struct thread *end_of_chain(struct thread *thread)
 {
     /* bound: MOST_COMPONENTS */
@@ -40,7 +41,7 @@ struct thread *thread_event(enum sys_event event, uint32_t argument)
                     kernel.dispatched != 0 ? thread_number(kernel.dispatched) : MOST_COMPONENTS);
         arch_answer(scheduler, 3, argument);
     } else if (scheduler->state != THREAD_NEW) {
-        return end_of_chain(scheduler); /* it called another component, and goes on with that */
+        return end_of_chain(scheduler); /* the scheduler itself may have called another component */
     } else if (arch_stack_is_ready(scheduler)) {
         scheduler->state = THREAD_READY;
         arch_start(scheduler);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The holders of a frame (core/mxu_frames.h) are the capabilities that name it. A frame gets another kind
- * only after the last of them is deleted.
+ * The holders of a frame (core/mxu_frames.h) are the capabilities that name it. A frame changes its kind only
+ * after the last of them is deleted.
  */
 #include "microkernel/kernel/memory.h"
 #include "microkernel/kernel/arch.h"
@@ -10,9 +10,9 @@
 #include "microkernel/kernel/life.h"
 #include <stddef.h>
 
-#define CLEARING 0xFEu /* in place of a component's number */
+#define CLEARING 0xFEu /* in place of a component's number: being cleared */
 
-/* Bytes of a component's ranges for each of them: itself, and the nodes that always suffice. */
+/* Bytes for each range of a component: the range itself, and the most nodes that a range can need. */
 #define BYTES_PER_RANGE (sizeof(struct mxu_range) + MXU_TRIE_NODES((size_t)1) * sizeof(struct mxu_node))
 
 static bool run_of(const struct cap *memory, struct mxu_run *run)
@@ -36,8 +36,9 @@ static enum sys_status clear_on(struct cap *memory, bool *again)
     return SYS_OK;
 }
 
-/* Whether the slot has what an earlier pass of the same call began. */
-static struct cap *begun(struct component *caller, uint32_t slot, uint32_t first, uint32_t last, uint8_t kind)
+/* The capability that an earlier pass of the same call has created in this slot, if there is one. */
+static struct cap *find_begun(struct component *caller, uint32_t slot, uint32_t first, uint32_t last,
+                              uint8_t kind)
 {
     enum sys_status status;
     struct cap *cap = cap_find(caller, slot, CAP_MEMORY, 0, &status);
@@ -62,7 +63,7 @@ enum sys_status memory_retype(struct component *caller, struct cap *untyped, uin
         !mxu_frames_of(&kernel.frames, first, size, &run)) {
         return SYS_EINVAL;
     }
-    memory = begun(caller, slot, first, first + (size - 1u), kind);
+    memory = find_begun(caller, slot, first, first + (size - 1u), kind);
     if (memory != 0) {
         return clear_on(memory, again);
     }
@@ -119,7 +120,8 @@ enum sys_status memory_map(struct cap *memory, uint32_t number, uint32_t rights,
     return SYS_OK;
 }
 
-/* The next thread, from a number on, that lives and has its stack in the memory; or null. */
+/* The next living thread, starting with number `from`, whose stack is in the memory; null if there is
+ * none. */
 static struct thread *stack_in(const struct cap *memory, uint32_t from)
 {
     for (uint32_t i = from; i < kernel.component_count; i++) {
@@ -133,7 +135,7 @@ static struct thread *stack_in(const struct cap *memory, uint32_t from)
     return 0;
 }
 
-static void take_away(struct cap *memory)
+static void unmap(struct cap *memory)
 {
     struct component *component = &kernel.component[memory->mapped];
     int16_t range = mxu_trie_lookup(&component->trie, memory->first);
@@ -151,11 +153,11 @@ enum sys_status memory_unmap(struct cap *memory)
     if (stack_in(memory, 0) != 0) {
         return SYS_EBUSY;
     }
-    take_away(memory);
+    unmap(memory);
     return SYS_OK;
 }
 
-/* Nodes first, then ranges, as many as fit. */
+/* Gives memory for nodes and ranges: nodes first, then as many ranges as fit. */
 static enum sys_status give_ranges(struct component *component, uint32_t first, uint32_t bytes)
 {
     uint32_t most = bytes / (uint32_t)BYTES_PER_RANGE;
@@ -198,7 +200,7 @@ enum sys_status memory_give(struct cap *memory, uint32_t number, uint32_t purpos
     return status;
 }
 
-/* Whether the kernel needs its frames no more: the component is dead and has nothing mapped. */
+/* Whether the kernel no longer needs the frames: the component is dead and has no mappings. */
 static bool is_unused(const struct cap *memory)
 {
     const struct component *component;
@@ -210,7 +212,7 @@ static bool is_unused(const struct cap *memory)
     return component->is_dead && (!component->has_ranges || component->trie.used_ranges == 0);
 }
 
-/* Whatever the frames were given for has to be given anew. */
+/* Takes back what the frames were given for; it has to be given again. */
 static void return_given(const struct cap *memory)
 {
     struct component *component = &kernel.component[memory->mapped];
@@ -238,7 +240,7 @@ enum sys_status memory_withdraw(struct cap *memory)
             thread->component->is_dead = 1;
             thread_end(thread);
         }
-        take_away(memory);
+        unmap(memory);
     }
     if (run_of(memory, &run)) {
         (void)mxu_frames_release(&kernel.frames, run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text for people; nothing here decides anything. The search for the owner looks in each component's trie
- * once.
+ * Text for users; no decision depends on it. To find the owner of an address, each component's trie is
+ * searched once.
  */
 #include "microkernel/kernel/report.h"
 #include "microkernel/kernel/arch.h"
@@ -32,7 +32,7 @@ static void put_range(uint32_t first, uint32_t last)
     put_hex(last);
 }
 
-/* The range that holds the address, and its component; false if there is none. */
+/* Prints the component's range that holds the address; false if there is none. */
 static bool put_owner(const struct component *component, uint32_t address)
 {
     const struct mxu_range *range = component->has_ranges ? mxu_trie_find(&component->trie, address) : 0;
@@ -50,7 +50,7 @@ static bool put_owner(const struct component *component, uint32_t address)
     return true;
 }
 
-static void put_whose(const struct component *component, uint32_t address)
+static void put_range_owner(const struct component *component, uint32_t address)
 {
     struct mxu_run run;
     uint32_t mask = (1u << kernel.frames.frame_bits) - 1u;
@@ -71,7 +71,7 @@ static void put_whose(const struct component *component, uint32_t address)
     } else if (mxu_frames_are(&kernel.frames, run, MXU_FRAME_KERNEL)) {
         put_text("none, memory of the kernel");
     } else {
-        put_text("none, memory that nobody has mapped");
+        put_text("none, unmapped memory");
     }
 }
 
@@ -94,7 +94,7 @@ struct thread *report_violation(struct thread *current, const struct violation *
         put_hex(violation->pc);
     }
     if (violation->has_address) {
-        put_whose(current->component, violation->address);
+        put_range_owner(current->component, violation->address);
     }
     console_end();
     return component_kill(current->component);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * System calls. The three that switch come first: call, reply and dispatch are what a system spends its time
- * with.
+ * System calls. The three calls that switch threads come first: call, reply and dispatch are the most
+ * frequent.
  */
 #include "microkernel/kernel/syscall.h"
 #include "arch_inline.h"
@@ -84,7 +84,7 @@ static enum sys_status map_or_give(struct component *caller, struct cap *memory,
                               : memory_map(memory, component->object, how & BYTE, how >> 8 & BYTE, how >> 16);
 }
 
-/* `again`: the caller has to repeat it. */
+/* Sets `again` if the caller has to repeat the call. */
 static enum sys_status hardware(struct thread *current, const struct cap *cap, uint32_t operation,
                                 const uint32_t word[2], bool *again)
 {
@@ -96,7 +96,7 @@ static enum sys_status hardware(struct thread *current, const struct cap *cap, u
     }
     switch (operation) {
     case HW_END:
-        return SYS_OK; /* by end_by() */
+        return SYS_OK; /* end_system() handles this call */
     case HW_CONSOLE:
         *again = !console_text(current->component, word);
         if (!*again) {
@@ -108,9 +108,9 @@ static enum sys_status hardware(struct thread *current, const struct cap *cap, u
     }
 }
 
-/* The scheduler ends the system, when it has reported: so whoever may end it cannot hide what was before. The
- * memory manager ends it before there is a scheduler. */
-static struct thread *end_by(struct thread *current)
+/* Ends the system. Only the scheduler may do so, after it has reported, so that the component that ended the
+ * run cannot suppress the report. The memory manager may end it before the scheduler runs. */
+static struct thread *end_system(struct thread *current)
 {
     if (current != kernel.scheduler && kernel.scheduler_waits) {
         return thread_event(EVENT_END, component_number(current->component));
@@ -119,7 +119,7 @@ static struct thread *end_by(struct thread *current)
     arch_halt();
 }
 
-/* The calls that answer at once. */
+/* Handles the calls that return at once. */
 static __attribute__((noinline)) struct thread *serve(struct thread *current, uint32_t number)
 {
     static const uint8_t type_of[SYS_NUMBERS] = {
@@ -163,7 +163,7 @@ static __attribute__((noinline)) struct thread *serve(struct thread *current, ui
         case SYS_HARDWARE:
             status = hardware(current, cap, word[1], &word[2], &again);
             if (status == SYS_OK && word[1] == HW_END) {
-                return end_by(current);
+                return end_system(current);
             }
             break;
         default:

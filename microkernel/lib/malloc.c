@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * malloc() for programs that know no specifications, over one heap, which has the component's size and
- * specification. Two-level segregated fit: free blocks are in lists by size, eight for each power of two; the
- * least list whose blocks all suffice is found by two bitmaps. So time does not depend on how many blocks
- * there are. Neighbours that are free are joined at once.
+ * malloc() for programs that do not choose specifications: one heap with the size and specification that the
+ * component states. Two-level segregated fit: free blocks are in lists by size, eight for each power of two.
+ * Two bitmaps find the list of the smallest blocks that all suffice, so the time does not depend on the
+ * number of blocks. Adjacent free blocks are joined at once.
  */
 #include "microkernel/include/microkernel/manager.h"
 #include "microkernel/include/microkernel/rt.h"
@@ -14,16 +14,16 @@
 #define UNIT       8u
 #define LISTS_BITS 3u /* lists for each power of two */
 #define LISTS      (1u << LISTS_BITS)
-#define FIRST_BITS 6u  /* below 2^this each multiple of UNIT has a list */
+#define FIRST_BITS 6u  /* below 2^this each multiple of UNIT has its own list */
 #define LAST_BITS  28u /* a heap is smaller than 2^this */
 #define POWERS     (LAST_BITS - FIRST_BITS + 1u)
 
 struct block {
-    size_t bytes;         /* of the contents; the lowest bit: it is free */
-    struct block *before; /* its neighbour */
+    size_t bytes;         /* of the contents; bit 0: the block is free */
+    struct block *before; /* the preceding block */
 };
 
-/* At the start of the contents of a free block. */
+/* Links of a free block, stored at the start of its contents. */
 struct links {
     struct block *next;
     struct block *previous;
@@ -32,13 +32,13 @@ struct links {
 _Static_assert(sizeof(struct block) == UNIT && sizeof(struct links) <= UNIT, "contents are aligned");
 
 static struct {
-    char *end;       /* of the heap; null: there is none yet */
-    uint32_t powers; /* those that have a list that is not empty */
+    char *end;       /* end of the heap; null: it is not allocated yet */
+    uint32_t powers; /* bit n: a list of power n is not empty */
     uint8_t lists[POWERS];
     struct block *first[POWERS][LISTS];
 } heap;
 
-/* A power and a list in it, as one number. */
+/* Identifies a list: a power of two, and a list in it. */
 struct class {
     uint32_t power;
     uint32_t list;
@@ -54,8 +54,8 @@ static bool is_free(const struct block *block)
     return (block->bytes & 1u) != 0;
 }
 
-/* Null: it is the last one. */
-static struct block *after(struct block *block)
+/* The following block; null for the last block. */
+static struct block *next_block(struct block *block)
 {
     char *next = (char *)(block + 1) + bytes_of(block);
 
@@ -120,7 +120,7 @@ static void take(struct block *block)
     }
 }
 
-/* A block of the least list whose blocks all have so many bytes, or null. */
+/* A block from the list of the smallest blocks that all have at least `bytes` bytes, or null. */
 static struct block *find_in_lists(size_t bytes)
 {
     struct class class;
@@ -142,7 +142,7 @@ static struct block *find_in_lists(size_t bytes)
     return heap.first[class.power][__builtin_ctz(lists)];
 }
 
-/* When no list suffices: the list that has blocks that may. */
+/* A block from the list whose blocks may suffice, if no list has blocks that all do. */
 static struct block *find_in_own_list(size_t bytes)
 {
     struct class class = class_of(bytes);
@@ -175,19 +175,19 @@ static bool has_heap(void)
     return true;
 }
 
-/* Adds a neighbour, which is in no list, to the one before it. */
+/* Appends the following block, which is in no list, to the block before it. */
 static void join(struct block *block, const struct block *next)
 {
     block->bytes += bytes_of(next) + sizeof *next;
-    if (after(block) != 0) {
-        after(block)->before = block;
+    if (next_block(block) != 0) {
+        next_block(block)->before = block;
     }
 }
 
-/* Makes a block free that is in no list. */
+/* Frees a block that is in no list. */
 static void release(struct block *block)
 {
-    struct block *next = after(block);
+    struct block *next = next_block(block);
 
     if (next != 0 && is_free(next)) {
         take(next);
@@ -201,10 +201,10 @@ static void release(struct block *block)
     insert(block);
 }
 
-/* Keeps so many bytes of a block that is in use, and makes the rest free if it is a block. */
-static void cut(struct block *block, size_t bytes)
+/* Keeps `bytes` bytes of a used block, and frees the rest if it is large enough for a block. */
+static void trim(struct block *block, size_t bytes)
 {
-    struct block *next = after(block);
+    struct block *next = next_block(block);
     struct block *rest;
 
     if (bytes_of(block) - bytes < sizeof *rest + sizeof(struct links)) {
@@ -219,7 +219,7 @@ static void cut(struct block *block, size_t bytes)
     release(rest);
 }
 
-/* Of whole units, at least one; 0: more than a heap has. */
+/* Rounds up to whole units, at least one; 0 if the result exceeds the size of a heap. */
 static size_t rounded(size_t size)
 {
     size_t bytes = (size + UNIT - 1u) & ~(size_t)(UNIT - 1u);
@@ -246,7 +246,7 @@ void *malloc(size_t size)
         return 0;
     }
     take(block);
-    cut(block, bytes);
+    trim(block, bytes);
     return block + 1;
 }
 
@@ -278,14 +278,14 @@ void *realloc(void *pointer, size_t size)
         return 0;
     }
     block = (struct block *)pointer - 1;
-    next = after(block);
+    next = next_block(block);
     if (bytes_of(block) < bytes && next != 0 && is_free(next) &&
         bytes_of(block) + sizeof *next + bytes_of(next) >= bytes) {
         take(next);
         join(block, next);
     }
     if (bytes_of(block) >= bytes) {
-        cut(block, bytes);
+        trim(block, bytes);
         return pointer;
     }
     moved = malloc(size);

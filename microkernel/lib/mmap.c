@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mmap(), on the calls of the memory manager.
+ * mmap(), implemented by calls of the memory manager.
  */
 #include "microkernel/include/microkernel/mman.h"
 
@@ -13,13 +13,13 @@ static int refuse(void)
     return -1;
 }
 
-/* 0: not a number of bytes that can be mapped. */
+/* Rounds up to whole pages; 0 if so many bytes cannot be mapped. */
 static size_t whole_pages(size_t bytes)
 {
     return (bytes + (MAP_PAGE_BYTES - 1u)) & ~(size_t)(MAP_PAGE_BYTES - 1u);
 }
 
-/* What the description says of memory of calls without one. */
+/* The specification that the description states for calls without one. */
 static unsigned own_specification(void)
 {
     return sys_call(SYS_INFO, SLOT_SELF, INFO_CODE, 0, 0).word[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program's parameters by name.
+ * Looks up a program's parameters by name.
  */
 #include "microkernel/include/microkernel/parameters.h"
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of the memory manager and of the scheduler. A component has one thread, so the last answer is kept in
- * one place.
+ * Calls of the memory manager and of the scheduler. A component has one thread, so one variable holds the
+ * answer of the last call.
  */
 #include "microkernel/include/microkernel/rt.h"
 #include "clock.h"

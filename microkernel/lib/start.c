@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a component starts: its header, and the way to component_main(). Its memory is all zero but for the
- * code; initialized data is copied from behind that.
+ * Start of a component: its header, and the code that calls component_main(). All its memory except the code
+ * is zero; initialized data is copied from a copy that follows the code.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/sys.h"
 #include "microkernel/kernel/boot.h"
 
-/* Of component.ld. */
+/* Defined in component.ld. */
 extern char component_code_bytes[], component_data[], component_data_bytes[], component_stack[],
     component_stack_bytes[];
 extern uint32_t component_init_source[], component_init_start[], component_init_end[];

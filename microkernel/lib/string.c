@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compiled with -fno-tree-loop-distribute-patterns: else these loops would become calls of themselves.
+ * Compiled with -fno-tree-loop-distribute-patterns: otherwise the compiler would turn these loops into calls
+ * of the functions themselves.
  */
 #include "microkernel/lib/string.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From the books to the kernel: each range of an allocation is one capability for its frames, which is mapped
- * in the component. Shared memory is retyped for the first that has it, and delegated for the others.
+ * Applies allocations in the kernel: each range of an allocation is one capability for its frames, which is
+ * mapped in the component. Shared memory is retyped for the first component that attaches, and delegated to
+ * the others.
  */
 #include "microkernel/manager/manager.h"
 
@@ -23,7 +24,7 @@ void slot_release(uint16_t slot)
     books.taken[slot / BITS] &= ~(1u << slot % BITS);
 }
 
-/* The slot for a range of another component with the same shared memory, or 0. */
+/* The slot of the same range in another component with the same shared memory, or 0. */
 static uint16_t shared_slot(const struct mxu_allocation *allocation, uint32_t first)
 {
     for (uint32_t i = 0; i < MOST_ALLOCATIONS && allocation->shared != MXU_NOT_SHARED; i++) {
@@ -93,7 +94,7 @@ enum mxu_status withdraw_allocation(uint32_t number)
 
     for (int16_t i = first_range(allocation); is_of(trie, i, number); i = trie->ranges[i].next) {
         if (slots[i] != 0 && sys_do(SYS_UNMAP, slots[i], 0, 0, 0) == SYS_EBUSY) {
-            return MXU_EBUSY; /* a stack is one range */
+            return MXU_EBUSY; /* a stack must be one range */
         }
     }
     for (int16_t i = first_range(allocation); is_of(trie, i, number); i = trie->ranges[i].next) {
@@ -120,7 +121,7 @@ enum mxu_status apply_allocation(uint32_t number)
     return MXU_OK;
 }
 
-/* Bytes of the kernel for the most ranges of a component. */
+/* Kernel frames that a component needs for the largest number of ranges. */
 static uint32_t kernel_frames(void)
 {
     uint32_t bytes = MOST_RANGES * (uint32_t)(sizeof(struct mxu_range) + 4u * sizeof(struct mxu_node));

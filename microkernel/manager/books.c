@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The start of the memory manager. What is at fixed addresses is entered first, then frames for the kernel
- * are looked for, and then the kernel is told.
+ * Start of the memory manager. Memory at fixed addresses is entered first, then frames for the kernel are
+ * allocated, and then the kernel is called.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/rt.h"
@@ -9,7 +9,7 @@
 
 struct books books;
 
-/* Enters memory that a component has by its header. */
+/* Enters memory that a component's header reserves. */
 static bool enter(uint32_t component, uint32_t first, uint32_t bytes, uint32_t spec)
 {
     const struct mxu_ask ask = {

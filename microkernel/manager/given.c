@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that the system's description lists, in the order of src/bulkhead/mxu/admit.py: so what `bulkhead
- * check` admits is what is admitted here. Each answer is compared with the one that the description has.
+ * Memory that the system's description lists, in the order of src/bulkhead/mxu/admit.py: so the system admits
+ * exactly what `bulkhead check` admits. Each answer is compared with the one in the description.
  */
 #include "microkernel/include/microkernel/manager.h"
 #include "microkernel/include/microkernel/rt.h"

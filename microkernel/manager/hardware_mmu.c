@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A Cortex-A9: lockable TLB entries, table nodes in the memory on the chip and in a locked way of the outer
- * cache, ASIDs. The kernel maps with descriptors of all four sizes, so these are what an entry can lock.
+ * A Cortex-A9: lockable TLB entries, table nodes in on-chip memory and in a locked way of the outer cache,
+ * ASIDs. The kernel maps with descriptors of all four sizes, and an entry of each size can be locked.
  */
 #include "microkernel/manager/manager.h"
 
-#define CACHE_LEVEL 2u /* of the memory on the chip, and of locked ways */
+#define CACHE_LEVEL 2u /* on-chip memory and locked ways */
 
 const uint32_t hardware_stack_spec = 0;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A Cortex-M7: regions, of which the kernel takes two in each component.
+ * A Cortex-M7: regions, two of which the kernel uses in each component.
  */
 #include "core/mxu_crossing.h"
 #include "microkernel/manager/manager.h"
 
-/* An exception stores its frame there, and must not fault. */
+/* An exception stores its frame on the stack, and this access must not fault. */
 const uint32_t hardware_stack_spec = MXU_DETERMINISTIC;
 
 void hardware_describe(struct mxu_memory *memory, struct mxu_hardware *hardware)
@@ -18,7 +18,7 @@ void hardware_describe(struct mxu_memory *memory, struct mxu_hardware *hardware)
 
 bool hardware_init(struct mxu_component *component, uint32_t seed)
 {
-    static const struct mxu_slot system[MXU_MOST_REGIONS]; /* the kernel knows them */
+    static const struct mxu_slot system[MXU_MOST_REGIONS]; /* empty: only the kernel knows their values */
     const struct boot_hardware *given = &books.system->hardware;
 
     return mxu_regions_init(&component->regions, given->limit[MXU_REGIONS], system, given->system_regions,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of components. Who calls is known by the badge of the capability, which the kernel keeps.
+ * Calls of components. The badge of the capability, which the kernel keeps, identifies the caller.
  */
 #include "microkernel/include/microkernel/manager.h"
 #include "microkernel/manager/manager.h"
@@ -48,7 +48,7 @@ static struct sys_words allocate(uint32_t component, const uint32_t word[3])
     return status == MXU_OK ? reply(MXU_OK, books.allocation[number].first, 0) : refuse(status, &answer);
 }
 
-/* The record of what begins at an address, or NO_RECORD. */
+/* The record of the allocation that begins at an address, or NO_RECORD. */
 static uint32_t find(uint32_t component, uint32_t first)
 {
     for (uint32_t i = 0; i < MOST_ALLOCATIONS; i++) {
@@ -61,7 +61,7 @@ static uint32_t find(uint32_t component, uint32_t first)
     return NO_RECORD;
 }
 
-/* `bytes`: as they were asked for; 0: the caller does not say. */
+/* `bytes`: the size that was requested; 0 if the caller does not state it. */
 static struct sys_words free_memory(uint32_t component, uint32_t first, uint32_t bytes)
 {
     uint32_t number = find(component, first);
@@ -90,7 +90,7 @@ static struct sys_words describe(uint32_t component, uint32_t first)
                  books.allocation[number].answer.independence);
 }
 
-/* Where memory of the description is. */
+/* Returns the address of memory that the description lists. */
 static struct sys_words locate(uint32_t index)
 {
     return index < MOST_MEMORY ? reply(MXU_OK, books.placed[index], books.system->memory[index].bytes)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asks the memory manager for what it can give and for what it cannot, and says what it answered (X2).
+ * Requests allocations that the memory manager can grant and others that it must refuse, and prints the
+ * answers (X2).
  */
 #include "board.h"
 #include "microkernel/include/microkernel/component.h"
@@ -18,8 +19,8 @@ static void ask(const char *what, unsigned size, unsigned spec)
     say("asker", "lacking", (unsigned)rt_lacking(&needed, &left));
 }
 
-/* Memory with a specification, which is used. */
-static void placed(const char *what, unsigned spec)
+/* Allocates memory with a specification, and accesses it. */
+static void try_spec(const char *what, unsigned spec)
 {
     void *pointer = rt_malloc(4096, spec);
     volatile unsigned *memory = pointer;
@@ -57,15 +58,15 @@ void component_main(void)
     say("asker", "one freed, one more", fixed[0] != 0);
     ask("more memory than there is", 1u << 30, 0);
     ask("unknown flag", 64, 1u << 4 << 4);
-    /* Neither end is aligned: three regions from each to the middle. */
+    /* Neither end is aligned: three regions are needed from each end to the middle. */
     (void)rt_malloc_at((void *)(MANY_FIRST + 1024u), 1022u * 1024u, MXU_DETERMINISTIC);
     say("asker", "deterministic in more regions than there are", (unsigned)rt_error());
     for (unsigned i = 0; i < count; i++) {
         rt_free(fixed[i]);
     }
-    placed("second level", MXU_L2);
-    placed("independent", MXU_INDEPENDENT);
-    placed("nothing", 0);
+    try_spec("second level", MXU_L2);
+    try_spec("independent", MXU_INDEPENDENT);
+    try_spec("nothing", 0);
     text = malloc(100);
     say("asker", "malloc without a heap", text != 0);
     rt_free((void *)4);

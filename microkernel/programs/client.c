@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls the server, and measures both ways: from the clock before the call to the server's, and back (X8).
+ * Calls the server and measures both directions: from the clock before the call to the server's clock, and
+ * back (X8).
  */
 #include "clock.h"
 #include "microkernel/include/microkernel/component.h"
@@ -8,7 +9,7 @@
 #include "microkernel/programs/say.h"
 
 #define ROUNDS    64u
-#define LONG_TICK (1u << 24) /* none while it measures */
+#define LONG_TICK (1u << 24) /* so long that no tick occurs during a measurement */
 
 void component_main(void)
 {
@@ -20,7 +21,7 @@ void component_main(void)
 
     nothing = clock_read() - nothing;
     (void)sys_call(SYS_HARDWARE, SLOT_HARDWARE, HW_TICK, LONG_TICK, 0);
-    /* All dynamic regions are in use. */
+    /* So that all dynamic regions are in use. */
     for (unsigned i = 0; i < 8; i++) {
         memory[i] = rt_malloc(1024, 0);
         *memory[i] = i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In the memory manager's place: with two dynamic regions an access of two words that lies in two ranges
- * succeeds; with one it cannot, and the kernel has to notice (X4).
+ * Runs in place of the memory manager. With two dynamic regions, an access of two words that lies in two
+ * ranges succeeds. With one it cannot complete, and the kernel has to detect this (X4).
  */
 #include "board.h"
 #include "core/mxu_mpu.h"
@@ -9,7 +9,7 @@
 #include "microkernel/include/microkernel/sys.h"
 #include "microkernel/programs/say.h"
 
-#define BYTES  1024u /* the emulator checks both ends of an access only if they are in two pages of 1 KiB */
+#define BYTES  1024u /* the emulator checks both ends only if they are in different 1 KiB pages */
 #define MYSELF SLOT_COMPONENTS
 
 static enum sys_status map(unsigned number, unsigned flags)
@@ -20,7 +20,7 @@ static enum sys_status map(unsigned number, unsigned flags)
     return status == SYS_OK ? sys_do(SYS_MAP, slot, MYSELF, MXU_READ | MXU_WRITE | flags << 16, 0) : status;
 }
 
-/* Takes a dynamic region away by making one more static. */
+/* Reduces the dynamic regions by one, by adding a static one. */
 static void take(unsigned number)
 {
     say("crossing", "one static region more", map(number, MAP_STATIC));
@@ -35,8 +35,8 @@ void component_main(void)
 {
     volatile unsigned *last = (volatile unsigned *)(OWNER_FIRST + BYTES);
 
-    /* Eight, of which two are the system's and one the stack's: five for the ranges of the data, of the
-     * description and of these two, of which the program accesses the last two alone. */
+    /* Of eight regions, the system uses two and the stack one. The remaining five serve the ranges of the
+     * data, the description and these two; the program accesses only the last two. */
     say("crossing", "two ranges", map(0, 0) == SYS_OK && map(1, 0) == SYS_OK);
     store_two_words(OWNER_FIRST + BYTES - 4u);
     say("crossing", "stored", last[-1] + last[0]);
@@ -46,7 +46,7 @@ void component_main(void)
     store_two_words(OWNER_FIRST + BYTES - 4u);
     say("crossing", "with two dynamic regions", last[-1] + last[0]);
     take(16);
-    take(18); /* refused: so there is one now, and there were two before */
+    take(18); /* refused: one region is left; before there were two */
     say("crossing", "with one dynamic region", last[0]);
     store_two_words(OWNER_FIRST + BYTES - 4u);
     say("crossing", "came back", 1);

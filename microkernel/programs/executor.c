@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Jumps into its data, which it may read and write but not execute.
+ * Jumps into its data, which is readable and writable but not executable.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/programs/say.h"
 
-#define LATE 10u /* ticks: after all others */
+#define LATE 10u /* in ticks: runs after all other programs */
 
-static unsigned short code[] = {0x4770, 0x4770}; /* return */
+static unsigned short code[] = {0x4770, 0x4770}; /* bx lr */
 
 void component_main(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Uses malloc() until its heap is used up, frees in an order that leaves holes, and uses it all again. Then
- * it writes to its own code, which it may only read and execute.
+ * Uses malloc() until its heap is exhausted, frees blocks in an order that leaves holes, and uses the whole
+ * heap again. Then it writes to its own code, which is readable and executable only.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/programs/say.h"
@@ -51,7 +51,7 @@ static void release(unsigned count)
     }
 }
 
-/* Random sizes are allocated, resized and freed; returns how many blocks had other contents than written. */
+/* Allocates, resizes and frees random sizes. Returns the number of blocks with wrong contents. */
 static unsigned churn(void)
 {
     unsigned sizes[BLOCKS] = {0};

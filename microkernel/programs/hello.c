@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Says that it runs, now and after two ticks, and that its data is initialized.
+ * Prints that it runs, at once and after two ticks, and that its data is initialized.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/rt.h"

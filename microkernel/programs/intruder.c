@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attaches to the victim's shared memory, where all must agree on specification and size, writes to it, and
- * then reads the victim's private memory.
+ * Attaches to the victim's shared memory, for which specification and size must agree, writes to it, and then
+ * reads the victim's private memory.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/programs/say.h"

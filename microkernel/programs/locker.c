@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deterministic memory in lockable TLB entries of three sizes, and what an access to it waits for its
- * translation after a flush and after others have taken its set, beside an access to other memory (X5). All
- * pages lie in one set of the main TLB. Cycles are those that the processor counts; an emulator counts none.
+ * Deterministic memory in lockable TLB entries of three sizes. Measures how long an access waits for its
+ * translation after a flush, and after other pages have filled its set, compared with an access to other
+ * memory (X5). All pages lie in one set of the main TLB. The processor's cycle counter is used, which an
+ * emulator does not implement.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/sys.h"
@@ -19,8 +20,8 @@
 #define LARGE_BYTES  0x10000u
 #define SUPER        0x02000000ul
 #define SUPER_BYTES  0x1000000u
-#define LONG_TICK    (1u << 28) /* none while it measures */
-/* What one read of the address waits for. */
+#define LONG_TICK    (1u << 28) /* so long that no tick occurs during a measurement */
+/* Measures how long one read of the address takes. */
 static void measure(const char *walk, const char *main_tlb, unsigned long address)
 {
     uint32_t walks = counters_read(0);

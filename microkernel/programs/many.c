@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * More ranges than the hardware has regions: 64, as far apart as the trie makes differences, each with a
- * value of its own. Instructions of a refill are measured over them (X8).
+ * More ranges than the hardware has regions: 64, whose addresses differ at every level of the trie, each with
+ * its own value. The instructions of a refill are measured over them (X8).
  */
 #include "board.h"
 #include "clock.h"
@@ -12,13 +12,13 @@
 #define RANGES    64u
 #define BYTES     (1u << BOARD_FRAME_BITS)
 #define ROUNDS    16u
-#define LONG_TICK (1u << 24) /* none while it measures */
+#define LONG_TICK (1u << 24) /* so long that no tick occurs during a measurement */
 
 static volatile unsigned *range[RANGES];
 static volatile unsigned *same[RANGES];
 
-/* In two MiB, four spans of 32 KiB in each, four places in each of these, two ranges in each place: no level
- * of the trie can be left out. */
+/* Two MiB, four spans of 32 KiB in each, four places in each span, two ranges in each place: every level of
+ * the trie is used. */
 static unsigned long place(unsigned number)
 {
     return MANY_FIRST + (number >> 5) * 0x100000ul + (number >> 3 & 3u) * 0x8000ul +

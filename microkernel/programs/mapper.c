@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Maps memory, unmaps it, and asks for what there is not; then writes to what it may only read.
+ * Maps memory, unmaps it, and requests what is not available; then writes to read-only memory.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/mman.h"
 #include "microkernel/programs/say.h"
 
-#define BYTES (3u * MAP_PAGE_BYTES + 1u) /* four pages */
+#define BYTES (3u * MAP_PAGE_BYTES + 1u) /* needs four pages */
 
 static unsigned char *map(size_t bytes, int protection, int flags, void *at)
 {
@@ -28,7 +28,7 @@ static unsigned is_refused(const void *mapped, int status)
     return mapped == MAP_FAILED && rt_error() == status;
 }
 
-/* What is refused, a bit each. */
+/* Bit mask of the requests that were refused. */
 static unsigned refusals(void)
 {
     const int any = MAP_PRIVATE | MAP_ANONYMOUS;

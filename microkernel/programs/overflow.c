@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Moves its stack pointer down until an exception has no place for its frame.
+ * Moves its stack pointer down until an exception cannot store its frame.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/programs/say.h"
 
-static unsigned deeper(unsigned depth)
+static unsigned recurse(unsigned depth)
 {
     volatile unsigned local[16];
 
     local[depth % 16u] = depth;
-    return depth == 0 ? 0 : deeper(depth - 1u) + local[depth % 16u];
+    return depth == 0 ? 0 : recurse(depth - 1u) + local[depth % 16u];
 }
 
 void component_main(void)
 {
     say("overflow", "runs", 1);
-    say("overflow", "came back", deeper(10000));
+    say("overflow", "came back", recurse(10000));
 }

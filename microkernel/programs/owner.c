@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In the memory manager's place: has all frames, and tries what the kernel has to refuse (X6). Frames are
- * never users' and the kernel's; what was revoked is gone.
+ * Runs in place of the memory manager: owns all frames, and attempts operations that the kernel has to refuse
+ * (X6). A frame never belongs to users and the kernel at once, and revoked capabilities no longer exist.
  */
 #include "board.h"
 #include "core/mxu_mpu.h"

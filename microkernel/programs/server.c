@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Answers calls: with the sum of two words, and with the time since the clock that is the third one.
+ * Answers calls with the sum of two words, and with the time since the clock value in the third word.
  */
 #include "clock.h"
 #include "microkernel/include/microkernel/component.h"

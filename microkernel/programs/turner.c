@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Yields with the clock as the argument: in turn when it has been dispatched, and just before it yields.
+ * Yields with a clock value as the argument: alternately the time just after it was dispatched, and the time
+ * just before it yields.
  */
 #include "clock.h"
 #include "microkernel/include/microkernel/component.h"

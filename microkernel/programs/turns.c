@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In the scheduler's place: starts all threads in the order of their numbers, then measures the way to a
- * thread and back, for which the program `turner` says its clock (X8).
+ * Runs in place of the scheduler: starts all threads in the order of their numbers, then measures the switch
+ * to a thread and back. The program `turner` reports its clock for this (X8).
  */
 #include "clock.h"
 #include "microkernel/include/microkernel/component.h"
@@ -10,7 +10,7 @@
 
 #define TURNER    2u
 #define ROUNDS    32u
-#define LONG_TICK (1u << 24) /* none while it measures */
+#define LONG_TICK (1u << 24) /* so long that no tick occurs during a measurement */
 
 static struct sys_words dispatch(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Has private memory, tells its address in shared memory, and counts on whatever others do.
+ * Has private memory, publishes its address in shared memory, and keeps counting whatever others do.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/programs/say.h"
@@ -20,7 +20,7 @@ void component_main(void)
     *secret = SECRET;
     shared->secret = (unsigned)(unsigned long)secret;
     for (;;) {
-        rt_sleep(5); /* the others do not print then: these systems have lines without tags */
+        rt_sleep(5); /* the other programs print nothing then: lines in these systems have no tags */
         say("victim", "secret is whole", *secret == SECRET);
         say("victim", "message", shared->message);
     }

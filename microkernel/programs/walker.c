@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory whose table nodes are in a locked way of the outer cache, beside other memory: what a walk for each
- * costs after all else of the caches has been replaced (X5). Cycles are those that the processor counts; an
- * emulator counts none.
+ * Memory whose table nodes are in a locked way of the outer cache, and other memory: measures the cost of a
+ * walk for each after all other contents of the caches were replaced (X5). The processor's cycle counter is
+ * used, which an emulator does not implement.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/sys.h"
@@ -11,12 +11,12 @@
 
 #define PAGE        0x1000u
 #define PLACED      0x01800000ul
-#define PLAIN       0x01900000ul /* another table of the second level */
+#define PLAIN       0x01900000ul /* uses another second-level table */
 #define SWEPT       0x02000000ul
 #define SWEPT_BYTES 0x400000u /* eight times the outer cache */
 #define LINE        32u
 #define SWEEPS      2u
-#define LONG_TICK   (1u << 28) /* none while it measures */
+#define LONG_TICK   (1u << 28) /* so long that no tick occurs during a measurement */
 
 static volatile unsigned *map(const char *what, unsigned long address, unsigned bytes, unsigned spec)
 {
@@ -33,7 +33,7 @@ static void sweep(volatile unsigned *memory)
     }
 }
 
-/* What a walk for the page waits, behind a sweep. */
+/* Measures a walk for the page after the caches were swept. */
 static void measure(const char *what, volatile unsigned *page, volatile unsigned *swept)
 {
     uint32_t walk;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Releases, budgets, and records of jobs. A job that has not ended at the next release goes on with the new
- * budget, and counts as late; the release is that of no further job then.
+ * Releases, budgets, and records of jobs. A job that has not ended at the next release continues with the new
+ * budget, and counts as late; no further job is released at that time.
  */
 #include "microkernel/scheduler/scheduler.h"
 
 #define WORD_BITS 32u
-#define SLICE_NS  1000000u /* after which equals take turns */
+#define SLICE_NS  1000000u /* time slice of components of equal priority */
 
 struct entry table[MOST_COMPONENTS];
 

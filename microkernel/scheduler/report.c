@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the scheduler says on the console, if it may: the first overrun of each component, who ends the run,
- * and at the end a line for each, which `bulkhead run` reads (src/bulkhead/microkernel/result.py).
+ * Output of the scheduler on the console, if it is permitted: the first overrun of each component, the
+ * component that ends the run, and at the end a line for each component, which `bulkhead run` reads
+ * (src/bulkhead/microkernel/result.py).
  */
 #include "microkernel/include/microkernel/rt.h"
 #include "microkernel/scheduler/scheduler.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chooses the component of the highest priority that may run, and takes turns among equals. A component that
- * was killed is told to the memory manager, which frees what it had.
+ * Chooses the component with the highest priority that may run; components of equal priority take turns.
+ * Reports a killed component to the memory manager, which frees its memory.
  */
 #include "microkernel/scheduler/scheduler.h"
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/manager.h"
 
 #define WORD_BITS 32u
-#define TICK_NS   1000000u /* of rt_sleep() */
-#define NEAR_NS   50000u   /* is more than the instructions from a setting of the timer to wfi take */
+#define TICK_NS   1000000u /* tick of rt_sleep() */
+#define NEAR_NS   50000u   /* more than the instructions from setting the timer to wfi take */
 
-static bool is_ending;         /* a component that may has ended the run */
-static uint32_t last = NOBODY; /* that ran: those after it come first among equals */
+static bool is_ending;         /* a component with the permission has ended the run */
+static uint32_t last = NOBODY; /* the last one that ran: its successors come first among equals */
 
 static uint32_t choose(uint64_t now)
 {
@@ -74,7 +74,8 @@ static void handle(uint32_t event, uint32_t thread, uint32_t argument, uint64_t 
     }
 }
 
-/* Whether the UART has not got everything: nobody else needs the time to give it more. */
+/* Whether the queue still holds text: the scheduler then keeps giving it to the UART, because no component
+ * needs the time. */
 static bool console_is_behind(void)
 {
     struct sys_words answer = sys_call(SYS_HARDWARE, SLOT_HARDWARE, HW_CONSOLE, 0, 0);
@@ -91,7 +92,8 @@ static void run(uint32_t thread, uint64_t now)
 
     time_set_tick(left);
     if (thread == NOBODY) {
-        /* A tick between the two would be missed until the next one; that is impossible if it is far. */
+        /* A tick between these two instructions would be missed until the next one. This cannot happen if the
+         * tick is far away. */
         if (left > time_of_ns(NEAR_NS) && !console_is_behind()) {
             __asm__ volatile("wfi");
         }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernel's time, which no component can change: where components can only read the clock, that is the
- * same. It has 32 bits; the timer ticks often enough that it is read before it has gone around.
+ * The kernel's time, which no component can change. If components can only read the clock, the two are the
+ * same. The time has 32 bits; the timer ticks often enough that it is read before it wraps around.
  */
 #include "clock.h"
 #include "microkernel/scheduler/scheduler.h"
 
 #define NS_PER_S     1000000000u
-#define LONGEST_TICK 16 /* a part of a second: 62.5 ms, for which the timers of all boards have bits */
+#define LONGEST_TICK 16 /* per second: 62.5 ms, which fits the timers of all boards */
 #define SHORTEST_NS  10000u
 
 static struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two components with shared memory, one of which reaches for more; others that break out of stack and data.
+ * Two components with shared memory, one of which accesses more than that; others that leave their stack and
+ * data.
  */
 #include "microkernel/systems/system.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The smallest system: one component beside the memory manager and the scheduler.
+ * The smallest system: one component besides the memory manager and the scheduler.
  */
 #include "microkernel/systems/system.h"
 

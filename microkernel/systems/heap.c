@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A component that knows malloc() alone.
+ * A component that uses only malloc().
  */
 #include "core/mxu_mpu.h"
 #include "microkernel/systems/system.h"

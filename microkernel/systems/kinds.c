@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A component that has all frames tries what the kernel has to refuse.
+ * A component that owns all frames attempts operations that the kernel has to refuse.
  */
 #include "microkernel/systems/system.h"
 

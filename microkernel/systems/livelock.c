@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A component that has all frames leaves itself one dynamic region.
+ * A component that owns all frames leaves itself one dynamic region.
  */
 #include "microkernel/systems/system.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A component whose memory is in lockable TLB entries measures what it waits for translations.
+ * A component whose memory is in lockable TLB entries measures how long it waits for translations.
  */
 #include "microkernel/systems/system.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A component that knows mmap() alone, whose memory is best effort.
+ * A component that uses only mmap(), and whose memory is best effort.
  */
 #include "microkernel/systems/system.h"
 

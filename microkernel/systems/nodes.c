@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A system without memory on the chip, so that table nodes are placed in a locked way of the outer cache.
+ * A system without on-chip memory, so that table nodes are placed in a locked way of the outer cache.
  */
 #include "microkernel/systems/system.h"
 

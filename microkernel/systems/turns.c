@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A scheduler that measures its switches; data of both is static.
+ * A scheduler that measures its switches; data of both components is static.
  */
 #include "microkernel/systems/system.h"
 

@@ -60,8 +60,8 @@ TEST_F(BootTest, X9_each_field_that_is_wrong_is_refused)
         {"unknown flags", [](boot_system &of) { of.flags = 2; }},
         {"policy or size", [](boot_system &of) { of.hardware.eviction = 3; }},
         {"policy or size", [](boot_system &of) { of.hardware.most_region_bits = 33; }},
-        {"leave no dynamic one", [](boot_system &of) { of.hardware.limit[MXU_REGIONS] = 9; }},
-        {"leave no dynamic one",
+        {"no dynamic region", [](boot_system &of) { of.hardware.limit[MXU_REGIONS] = 9; }},
+        {"no dynamic region",
          [](boot_system &of) {
              of.hardware.limit[MXU_REGIONS] = 4;
              of.hardware.system_regions = 4;
@@ -70,7 +70,7 @@ TEST_F(BootTest, X9_each_field_that_is_wrong_is_refused)
         {"too long", [](boot_system &of) { std::fill_n(of.component[CLIENT].name, NAME_BYTES, 'x'); }},
         {"too long", [](boot_system &of) { of.component[CLIENT].name[0] = '\n'; }},
         {"too long", [](boot_system &of) { of.component[CLIENT].call_count = MOST_CALLS + 1; }},
-        {"that there is not", [](boot_system &of) { of.component[CLIENT].calls[0] = COMPONENTS; }},
+        {"unknown component", [](boot_system &of) { of.component[CLIENT].calls[0] = COMPONENTS; }},
         {"unknown flags", [](boot_system &of) { of.component[CLIENT].spec = MXU_SPEC_MASK + 1; }},
         {"more than its period",
          [](boot_system &of) {
@@ -79,21 +79,21 @@ TEST_F(BootTest, X9_each_field_that_is_wrong_is_refused)
          }},
         {"more than its period", [](boot_system &of) { of.component[CLIENT].period_ns = 10; }},
         {"has no name", [](boot_system &of) { of.memory[0].name[0] = '\0'; }},
-        {"that there is not", [](boot_system &of) { of.memory[0].component = COMPONENTS; }},
-        {"that there is not", [](boot_system &of) { of.memory[0].component = MANAGER; }},
+        {"unknown component", [](boot_system &of) { of.memory[0].component = COMPONENTS; }},
+        {"unknown component", [](boot_system &of) { of.memory[0].component = MANAGER; }},
         {"no bytes", [](boot_system &of) { of.memory[0].bytes = 0; }},
         {"beyond the address space", [](boot_system &of) { of.memory[0].first = UINT32_MAX - 4094; }},
         {"unknown flags", [](boot_system &of) { of.memory[0].flags = MEMORY_FLAGS + 1; }},
         {"unknown flags", [](boot_system &of) { of.memory[0].mechanism = MXU_BY_COLOR + 1; }},
-        {"rights that cannot be", [](boot_system &of) { of.memory[0].rights = MXU_WRITE; }},
+        {"invalid rights", [](boot_system &of) { of.memory[0].rights = MXU_WRITE; }},
         {"shared memory",
          [](boot_system &of) {
              of.memory[0].shared = 1;
              of.memory[0].flags = MEMORY_FIXED;
          }},
-        {"not where the board has code", [](boot_system &of) { of.component[CLIENT].code_first = 0; }},
-        {"not where the board has code", [](boot_system &of) { of.component[CLIENT].code_first += 2; }},
-        {"no component where", [](boot_system &of) { of.component[CLIENT].code_first += 64; }},
+        {"outside of the board's code", [](boot_system &of) { of.component[CLIENT].code_first = 0; }},
+        {"outside of the board's code", [](boot_system &of) { of.component[CLIENT].code_first += 2; }},
+        {"no component at", [](boot_system &of) { of.component[CLIENT].code_first += 64; }},
         {"overlaps",
          [](boot_system &of) { of.component[OTHER].code_first = of.component[CLIENT].code_first; }},
     };

@@ -111,9 +111,8 @@ TEST_F(Calls, X6_a_violation_kills_its_component_and_nothing_else)
     ASSERT_EQ(running(), SCHEDULER);
     EXPECT_EQ(word(1), EVENT_KILLED);
     EXPECT_EQ(word(3), CLIENT);
-    EXPECT_EQ(said(),
-              "kernel: client killed: violation: write to 0x10002800 by 0x00001234; range none, memory "
-              "that nobody has mapped\n");
+    EXPECT_EQ(said(), "kernel: client killed: violation: write to 0x10002800 by 0x00001234; range none, "
+                      "unmapped memory\n");
     dispatch(OTHER);
     EXPECT_EQ(running(), OTHER);
     call(SYS_CALL, SLOT_CALLS);

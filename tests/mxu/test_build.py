@@ -170,7 +170,7 @@ def test_x9_a_description_is_what_the_kernel_reads() -> None:
         ({"limits": (8, 0, 0, 0, 1, 0, 0)}, "colored memory"),
         (
             {"memory": (DescribedMemory("samples", 0, 4096, 0, 0, 7, 3, 0, 0, 0),)},
-            "memory is of a component that there is not",
+            "memory belongs to an unknown component",
         ),
         (
             {"memory": (DescribedMemory("samples", 0, 4096, 0, 0, 2, 2, 0, 0, 0),)},

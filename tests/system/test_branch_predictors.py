@@ -17,7 +17,7 @@ from .test_maintenance import board_with
 
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
-STEERED = "guests can steer what it predicts, and its firmware has no workaround"
+STEERED = "guests can train its predictors, and its firmware has no workaround"
 CORES = 4
 
 

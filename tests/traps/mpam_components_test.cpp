@@ -309,7 +309,7 @@ TEST_F(MpamComponents, M2_WithoutFirmwaresPermissionItSaysSoAndGoesOn)
     EXPECT_TRUE(machine->booted());
     EXPECT_EQ(status().state, uint32_t{BH_MPAM_STATE_FIRMWARE});
     EXPECT_EQ(status().writes, 0u);
-    EXPECT_NE(said().find("MPAM: firmware keeps it (MPAM3_EL3), nothing is partitioned"), std::string::npos)
+    EXPECT_NE(said().find("MPAM: disabled by EL3 (MPAM3_EL3), nothing is partitioned"), std::string::npos)
         << said();
     for (uint32_t core = 0; core < 4; core++) {
         EXPECT_EQ(fake_core_sysreg(core, SYSREG_ID_MPAM2_EL2), 0u) << "no access to what is undefined";
@@ -320,7 +320,7 @@ TEST_F(MpamComponents, M2_CoresWithoutItAreRefusedWhereTheManifestHasComponents)
 {
     machine = std::make_unique<HostedMachine>(give_mpam, plug_in);
     EXPECT_FALSE(machine->booted());
-    EXPECT_NE(said().find("the cores have none"), std::string::npos) << said();
+    EXPECT_NE(said().find("missing in the cores"), std::string::npos) << said();
 }
 
 TEST_F(MpamComponents, M2_CoresWithFewerPartidsAreRefused)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entry points: the image's first instruction, the trampoline from physical to virtual addresses, and the first
- * instruction there. Knows the layouts of struct image_header (image.h) and struct trampoline_values (trampoline.h).
+ * Entry points: the image's first instruction, the trampoline from physical to virtual addresses, and the
+ * first instruction there. The code uses the layouts of struct image_header (image.h) and struct
+ * trampoline_values (trampoline.h).
  */
 
 #define STACK_SHIFT 13 /* guard page and stack page: cpu_stacks in the linker script */
 
-/* SCTLR_EL2: RES1 bits, everything off. Not by a literal: until then data accesses may be big-endian. */
+/* SCTLR_EL2: RES1 bits, everything off. Not loaded from a literal: until this write, data accesses may be
+ * big-endian. */
     .macro sctlr_off scratch
     mov     \scratch, #0x0830
     movk    \scratch, #0x30C5, lsl #16
@@ -18,9 +20,9 @@
 image_header:
     b       primary_entry
     .word   0
-    .quad   0                       /* text_offset: anywhere */
+    .quad   0                       /* text_offset: any */
     .quad   image_end - image_header
-    .quad   0xA                     /* flags: little-endian, 4 KiB pages, placed anywhere */
+    .quad   0xA                     /* flags: little-endian, 4 KiB pages, at any address */
     .quad   0, 0, 0
     .ascii  "ARM\x64"
     .word   0
@@ -28,8 +30,9 @@ image_header:
     .word   1
     .quad   0, 0, 0
 
-/* The first core, MMU off, wherever the package was loaded. By the protocol of the Image header x0 is the device
- * tree's address and x1 - x3 are zero; a loader that does not follow it leaves something else there. */
+/* The first core, with the MMU off, wherever the package was loaded. In the protocol of the Image header, x0
+ * is the address of the device tree and x1 - x3 are zero; with a loader that does not follow this protocol
+ * their values are arbitrary. */
     .section .text.start, "ax"
 primary_entry:
     orr     x1, x1, x2
@@ -43,10 +46,10 @@ primary_entry:
     mrs     x0, CurrentEL
     cmp     x0, #(2 << 2)
     b.ne    boot_wrong_level
-    mov     x0, #(1 << 31)          /* HCR_EL2: EL1 is AArch64; above all not E2H, which renames registers */
+    mov     x0, #(1 << 31)          /* HCR_EL2: EL1 is AArch64; E2H, which renames registers, is off */
     msr     HCR_EL2, x0
     sctlr_off x0
-    adrp    x0, vectors             /* memory or a device that is not there is reported */
+    adrp    x0, vectors             /* an access to absent memory or an absent device is reported */
     add     x0, x0, :lo12:vectors
     msr     VBAR_EL2, x0
     isb
@@ -54,11 +57,12 @@ primary_entry:
     mov     x1, x19
     bl      boot_prepare            /* x0: physical address of the trampoline */
     mov     x1, x0
-    mov     x0, #-1                 /* the first core finds its own index */
+    mov     x0, #-1                 /* -1: the first core looks up its own index */
     br      x1
 
-/* Every core comes here at its physical address with the MMU off and its index in x0 (first core: from above,
- * the others: from PSCI CPU_ON). This page, the image's first, is mapped at its physical address too. */
+/* Every core starts here at its physical address, with the MMU off and its index in x0 (the first core comes
+ * from above, the others from PSCI CPU_ON). This page, the image's first, is also mapped at its physical
+ * address. */
     .section .head, "ax"
     .balign 64
     .global trampoline_entry
@@ -89,7 +93,8 @@ trampoline_entry:
 trampoline_values:
     .quad   0, 0, 0, 0, 0
 
-/* x0: index of the core; -1 for the first, which stays on the first stack until it knows its own. */
+/* x0: index of the core. It is -1 on the first core, which stays on the first stack until it knows its
+ * index. */
     .section .text.start, "ax"
     .global cpu_start
 cpu_start:
@@ -107,7 +112,7 @@ cpu_start:
     adr     x1, vectors
     msr     VBAR_EL2, x1
     isb
-    sub     sp, sp, #256            /* struct guest_regs, where the vectors expect it: here SP_EL2 stays */
+    sub     sp, sp, #256            /* struct guest_regs: SP_EL2 points to it while a guest runs */
     mov     x1, sp
     bl      cpu_main                /* returns when there is a guest to run */
     b       guest_enter

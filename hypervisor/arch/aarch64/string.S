@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The few functions of <string.h> that the compiler may call in a freestanding program. In assembly, because a
- * compiler turns such loops into calls of what they are. Words only where all is aligned to them: with the MMU
- * off other accesses fault. Uses no stack.
+ * The functions of <string.h> that the compiler may call in a freestanding program. They are in assembly
+ * because a compiler would translate such loops into calls of these functions themselves. Words are used only
+ * if all addresses are aligned: with the MMU off, unaligned accesses fault. Uses no stack.
  */
 
 /* void *memcpy(void *to, const void *from, size_t bytes) */

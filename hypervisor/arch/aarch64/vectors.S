@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exception vectors of EL2. While a guest runs, SP_EL2 points at the place for its registers at the top of the
- * core's stack (struct guest_regs, vcpu.h); everything else of the guest stays in the core. Most exits need only
- * the registers that C functions may change: they go a short way, and where that does not lead to the end, the
- * rest is saved for the whole way. Exceptions of EL2 itself are fatal: interrupts stay masked there.
+ * Exception vectors of EL2. While a guest runs, SP_EL2 points to the space for its registers at the top of
+ * the core's stack (struct guest_regs, vcpu.h); all other guest state stays in the core. Most exits are
+ * handled by a short handler that saves only the registers that C functions may change. If it cannot complete
+ * the exit, the remaining registers are saved for the full handler. Exceptions of EL2 itself are fatal:
+ * interrupts stay masked at EL2.
  */
 
-/* What the procedure call standard lets a function change; x19 only fills the pair. */
+/* Registers that the procedure call standard lets a function change; x19 only completes the pair. */
     .macro save_volatile
     stp     x0, x1, [sp]
     stp     x2, x3, [sp, #16]
@@ -21,7 +22,7 @@
     str     x30, [sp, #240]
     .endm
 
-/* The guest's again, also after calls of C. */
+/* These registers still hold the guest's values, also after calls of C functions. */
     .macro save_rest
     stp     x19, x20, [sp, #152]
     stp     x21, x22, [sp, #168]
@@ -44,12 +45,12 @@
     ldr     x30, [sp, #240]
     ldp     x0, x1, [sp]
     eret
-    dsb     nsh                     /* no speculation beyond the return: never executed */
+    dsb     nsh                     /* never executed: stops speculation beyond the return */
     isb
     .endm
 
-/* `short` returns whether the guest may go on, in the lowest bit (of a bool, no others are defined); if not,
- * `whole` does what is left. */
+/* `short` returns in bit 0 whether the guest may continue (the other bits of a bool are undefined). If not,
+ * `whole` handles the rest of the exit. */
     .macro guest_vector short, whole
     .balign 128
     save_volatile
@@ -65,7 +66,7 @@
     b       trap_serror_way
     .endm
 
-/* Of a core on which a guest could steer what EL2 predicts: first of all that is forgotten, as w0 says. */
+/* For cores on which a guest could influence EL2's predictions: first clears the predictors as w0 says. */
     .macro hardened_vector next
     .balign 128
     save_volatile
@@ -77,13 +78,13 @@
     .macro forget
     tbnz    w0, #31, 3f
     tbnz    w0, #8, 4f
-1:  b       2f                      /* so many branches that no older ones are remembered */
+1:  b       2f                      /* each branch replaces an older one in the history */
 2:  subs    w0, w0, #1
     b.ne    1b
     dsb     nsh
     isb
     b       5f
-3:  smc     #0                      /* x0 - x3 are lost */
+3:  smc     #0                      /* destroys x0 - x3 */
     b       5f
 4:  hint    #22                     /* CLRBHB */
     isb
@@ -117,7 +118,7 @@
     b       panic_enter
     .endm
 
-/* Fatal too, unless arch_mpam_probe() asks whether its one access is undefined. */
+/* Fatal, unless arch_mpam_probe() tests whether its access is undefined. */
     .macro own_sync_vector kind
     .balign 128
     mrs     x1, ESR_EL2
@@ -125,7 +126,7 @@
     adr     x3, mpam_window
     cmp     x2, x3
     b.ne    1f
-    lsr     x3, x1, #26             /* class 0: an unknown reason, as of what is undefined */
+    lsr     x3, x1, #26             /* class 0 (unknown reason) is that of an undefined instruction */
     cbz     x3, mpam_undefined
 1:  mov     x0, #\kind
     mrs     x3, FAR_EL2
@@ -134,13 +135,13 @@
     b       panic_enter
     .endm
 
-/* An asynchronous abort of EL2 itself: fatal, unless arch_take_serror() waits for it. */
+/* An asynchronous abort at EL2: fatal, unless arch_take_serror() waits for it. */
     .macro own_serror_vector kind
     .balign 128
     mrs     x1, ELR_EL2
     adr     x2, serror_window
     sub     x2, x1, x2
-    cmp     x2, #8                  /* one of two instructions, or the one behind them */
+    cmp     x2, #8                  /* in arch_take_serror(): one of two instructions, or the next */
     b.ls    serror_taken
     mov     x0, #\kind
     mrs     x1, ESR_EL2
@@ -172,7 +173,7 @@ vectors:
     guest_vector trap_irq_short, trap_settle
     serror_vector
 
-/* What does not fit into the vectors of guests is in the room that the fatal ones leave. */
+/* Code that does not fit into the guests' vectors is placed in unused space of the fatal vectors. */
     .balign 2048
     .global vectors_hardened
 vectors_hardened:
@@ -203,7 +204,7 @@ serror_hardened:
     whole_way trap_settle
     whole_way trap_serror
 
-/* bool arch_take_serror(void): what the core has done is finished first, so that its abort is pending. */
+/* bool arch_take_serror(void): completes the core's accesses first, so that their abort is pending. */
     .global arch_take_serror
 arch_take_serror:
     mov     w0, #0
@@ -218,7 +219,7 @@ serror_window:
 serror_taken:
     mov     w0, #1
     mrs     x1, SPSR_EL2
-    orr     x1, x1, #0x100          /* one is enough: PSTATE.A */
+    orr     x1, x1, #0x100          /* PSTATE.A: take no second abort */
     msr     SPSR_EL2, x1
     eret
     dsb     nsh
@@ -240,7 +241,7 @@ mpam_undefined:
     dsb     nsh
     isb
 
-/* sp points at all of the guest's registers. */
+/* sp points to all of the guest's registers. */
     .global guest_enter
 guest_enter:
     ldp     x19, x20, [sp, #152]
@@ -252,7 +253,7 @@ guest_enter:
 enter_from_short_way:
     enter_with_volatile
 
-/* The stack may be what is broken: the report is made on one of its own. */
+/* The stack may be the cause of the exception, so the report uses a separate stack. */
 panic_enter:
     adrp    x7, panic_stack
     add     x7, x7, #4096

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Driver of the physical GICv2 (IHI 0048, chapters 4.3 and 4.4; GIC-400: DDI 0471): distributor and CPU
- * interface, both memory-mapped. Interrupts stay in the group that they have at reset or that firmware gave
- * them, and everything here works on the group that this security state sees: Group 0 where there are no
- * security extensions, Group 1 as non-secure software beneath EL3 firmware. It never looks at guests' state.
+ * interface, both memory-mapped. Interrupts stay in the group that they have at reset or that firmware
+ * assigned to them. The driver uses the group that its security state can access: Group 0 without security
+ * extensions, Group 1 as non-secure software below EL3 firmware. It does not access guests' state.
  */
 #include <arch/gic.h>
 
@@ -34,10 +34,8 @@
 #define GICC_APR        0x00D0u /* active priorities: up to four words */
 #define GICC_DIR        0x1000u
 
-#define CTLR_ENABLE (1u << 0) /* the group that this security state sees, in both registers */
-#define GICC_CTLR_EOIMODE                                                                                    \
-    (1u << 9) /* EOIR drops the priority only; also the non-secure bit as seen there                         \
-               */
+#define CTLR_ENABLE        (1u << 0) /* enables the group of this security state, in both registers */
+#define GICC_CTLR_EOIMODE  (1u << 9) /* EOIR only drops the priority; same bit in the non-secure view */
 #define IAR_INTID(iar)     ((iar)&0x3FFu)
 #define SGIR_TARGETS_SHIFT 16
 
@@ -45,10 +43,10 @@
 #define LOWEST_PRIORITY    0xFFu
 
 static struct gic {
-    struct spinlock lock; /* read-modify-write of the target and trigger registers */
+    struct spinlock lock; /* protects updates of the target and trigger registers */
     paddr_t distributor;
     paddr_t interface;
-    uint32_t words; /* of 32 interrupts, private word included */
+    uint32_t words; /* words of 32 interrupts, including the private word */
     uint32_t maintenance_irq;
 } gic;
 
@@ -57,11 +55,11 @@ static paddr_t at(paddr_t base, uint32_t offset)
     return paddr(base.value + offset);
 }
 
-/* Disables and forgets 32 interrupts. */
+/* Disables 32 interrupts and clears their state. */
 static void reset_word(uint32_t word)
 {
     mmio_write32(at(gic.distributor, GICD_ICENABLER + word * 4), UINT32_MAX);
-    mmio_write32(at(gic.distributor, GICD_IGROUPR + word * 4), 0); /* non-secure: ignored */
+    mmio_write32(at(gic.distributor, GICD_IGROUPR + word * 4), 0); /* ignored for non-secure software */
     mmio_write32(at(gic.distributor, GICD_ICPENDR + word * 4), UINT32_MAX);
     mmio_write32(at(gic.distributor, GICD_ICACTIVER + word * 4), UINT32_MAX);
     for (uint32_t i = 0; i < 8; i++) {
@@ -90,15 +88,15 @@ void gic_init(const struct manifest_platform *platform)
 
 bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
 {
-    /* A core reads its own number in the target bytes of its private interrupts; with one core they are 0. */
+    /* A core reads its own bit in the target bytes of its private interrupts; on a uniprocessor they are
+     * 0. */
     uint32_t target = mmio_read32(at(gic.distributor, GICD_ITARGETSR)) & 0xFF;
 
-    (void)mpidr; /* known by its number */
+    (void)mpidr; /* GICv2 identifies cores by number */
     mmio_write32(at(gic.interface, GICC_CTLR), 0);
     reset_word(0);
     mmio_write32(at(gic.distributor, GICD_ISENABLER), 1u | 1u << gic.maintenance_irq);
-    for (uint32_t i = 0; i < 4;
-         i++) { /* what a loader acknowledged and never ended; missing ones ignore it */
+    for (uint32_t i = 0; i < 4; i++) { /* ends interrupts that a loader acknowledged; ignored for others */
         mmio_write32(at(gic.interface, GICC_APR + i * 4), 0);
     }
     mmio_write32(at(gic.interface, GICC_PMR), LOWEST_PRIORITY);
@@ -110,7 +108,7 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     return true;
 }
 
-/* The CPU interface of the core with this affinity, as a bit; 0 while that core is not ready. */
+/* The CPU interface of the core with this affinity, as a bit; 0 if that core is not ready yet. */
 static uint32_t target_of(uint64_t mpidr)
 {
     for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
@@ -127,15 +125,15 @@ uint32_t gic_acknowledge(void)
 {
     uint32_t iar = mmio_read32(at(gic.interface, GICC_IAR));
 
-    arch_dsb_sy(); /* the acknowledgement takes effect before any access to the device */
+    arch_dsb_sy(); /* the acknowledgement completes before any access to the device */
     if (IAR_INTID(iar) < GIC_SGI_COUNT) {
         this_cpu()->gic.sgi = iar;
     }
     return IAR_INTID(iar);
 }
 
-/* The value that ends an interrupt: what its acknowledgement gave, for software-generated ones with the
- * sender. EL2 completes each of those before it acknowledges the next. */
+/* The value that ends an interrupt: the value that was read at its acknowledgement, which includes the sender
+ * of a software-generated interrupt. EL2 ends each of those before it acknowledges the next one. */
 static uint32_t acknowledged(uint32_t intid)
 {
     return intid < GIC_SGI_COUNT ? this_cpu()->gic.sgi : intid;
@@ -172,7 +170,7 @@ void gic_enable(uint32_t intid, uint64_t mpidr)
 void gic_disable(uint32_t intid)
 {
     mmio_write32(at(gic.distributor, GICD_ICENABLER + intid / 32 * 4), 1u << intid % 32);
-    arch_dsb_sy(); /* GICv2 has nothing that could be waited for */
+    arch_dsb_sy(); /* GICv2 has no bit that shows completion */
 }
 
 void gic_set_edge(uint32_t intid, bool edge)
@@ -192,8 +190,8 @@ uint32_t gic_pending_word(uint32_t word)
 
 void gic_send_sgi(uint64_t target_mpidr, uint32_t sgi)
 {
-    /* Also orders the caller's request before the look at whether the target is ready: a target that becomes
-     * so looks at its requests afterwards. */
+    /* Also orders the caller's request before the check whether the target is ready. A core that becomes
+     * ready checks its requests afterwards. */
     arch_dsb_sy();
     mmio_write32(at(gic.distributor, GICD_SGIR), target_of(target_mpidr) << SGIR_TARGETS_SHIFT | sgi);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The frame of the virtual GICv2 distributor (IHI 0048, chapter 4.3), without security extensions. Registers
- * of the first 32 interrupts are the accessing VCPU's own. What exists per interrupt on either version is in
- * vgic_bank.c; here are targets, and software-generated interrupts with their senders.
+ * of the first 32 interrupts belong to the accessing VCPU. State that both versions have for each interrupt
+ * is in vgic_bank.c; this file has the targets, and the software-generated interrupts with their senders.
  */
 #include "vgic/vgic.h"
 #include "vgic/vgic_internal.h"
@@ -47,7 +47,8 @@ static bool is_private(uint32_t offset)
     return offset >= IPRIORITYR ? offset < IPRIORITYR + 32 : offset % 0x80 < 4;
 }
 
-/* Registers that vgic_bank.c has. The pending bits of SGIs can be written only with their senders. */
+/* Registers that vgic_bank.c emulates. The pending bits of SGIs can be written only through the registers
+ * with senders. */
 static bool access_banks(struct vcpu *vcpu, struct mmio_access *access, uint32_t *kick)
 {
     uint32_t offset = (uint32_t)access->offset;
@@ -67,7 +68,7 @@ static uint32_t read_target(const struct vcpu *vcpu, uint32_t intid)
     return intid < VGIC_INTID_LIMIT ? vcpu->domain->vgic.targets[intid - GIC_PRIVATE_COUNT] : 0;
 }
 
-/* An SPI goes to one of its targets: the first. */
+/* An SPI is delivered to the first of its targets only. */
 static uint32_t write_target(struct domain *domain, uint32_t intid, uint32_t targets)
 {
     if (intid < GIC_PRIVATE_COUNT || intid >= VGIC_INTID_LIMIT) {
@@ -78,7 +79,7 @@ static uint32_t write_target(struct domain *domain, uint32_t intid, uint32_t tar
     return vgic_route_spi(domain, intid, targets != 0 ? (uint32_t)__builtin_ctz(targets) : VGIC_NO_VCPU);
 }
 
-/* One byte for each interrupt; one byte or four at a time. */
+/* One byte for each interrupt, accessed by bytes or words. */
 static bool access_targets(struct vcpu *vcpu, struct mmio_access *access, uint32_t *kick)
 {
     uint32_t first = (uint32_t)access->offset - ITARGETSR;
@@ -98,7 +99,7 @@ static bool access_targets(struct vcpu *vcpu, struct mmio_access *access, uint32
     return true;
 }
 
-/* Who is pending, as a mask of senders: outside of the list registers, and in one. */
+/* Senders of pending interrupts, as a mask: those in the bank, and one in a list register. */
 static uint32_t pending_senders(struct vcpu *vcpu, uint32_t sgi)
 {
     uint32_t senders = vcpu->vgic.sgis.senders[sgi];
@@ -126,7 +127,7 @@ static void clear_senders(struct vcpu *vcpu, uint32_t sgi, uint32_t senders)
     }
 }
 
-/* GICD_SPENDSGIR and GICD_CPENDSGIR: a byte of senders for each interrupt of the accessing VCPU. */
+/* GICD_SPENDSGIR and GICD_CPENDSGIR: one byte of senders for each interrupt of the accessing VCPU. */
 static bool access_senders(struct vcpu *vcpu, struct mmio_access *access, uint32_t *kick)
 {
     bool set = access->offset >= SPENDSGIR;
@@ -153,7 +154,7 @@ static bool access_senders(struct vcpu *vcpu, struct mmio_access *access, uint32
     return true;
 }
 
-/* Takes the domain's lock itself. */
+/* Takes the domain's lock. */
 bool vgic_dist_send_sgi(struct vcpu *vcpu, uint64_t offset, uint32_t value)
 {
     uint32_t targets = 0;
@@ -183,7 +184,7 @@ static uint32_t identification(uint32_t offset)
 {
     static const uint8_t values[12] = {
         0x04, 0,    0,    0,    /* PIDR4 to PIDR7 */
-        0x90, 0xB4, 0x2B, 0,    /* PIDR0 to PIDR3: a GIC of version 2, designed by Arm */
+        0x90, 0xB4, 0x2B, 0,    /* PIDR0 to PIDR3: GICv2, designed by Arm */
         0x0D, 0xF0, 0x05, 0xB1, /* CIDR0 to CIDR3 */
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * List registers of GICv2 (IHI 0048, chapter 5.3, GICH_*): banked by core, memory-mapped. Encodes and
- * decodes; decides nothing.
+ * List registers of GICv2 (IHI 0048, chapter 5.3, GICH_*): banked by core, memory-mapped. This file only
+ * encodes and decodes them; vgic_deliver.c decides what they contain.
  */
 #include <arch/vgic_lr.h>
 
@@ -21,7 +21,7 @@
 #define LR_GROUP1         (1u << 30)
 #define LR_HW             (1u << 31)
 #define LR_EOI            (1u << 19)
-#define LR_PHYSICAL_SHIFT 10 /* with LR_HW; else the sender of an SGI */
+#define LR_PHYSICAL_SHIFT 10 /* if LR_HW is set; otherwise the sender of an SGI */
 #define LR_PRIORITY(p)    ((uint32_t)((p) >> 3 & 0x1Fu) << 23)
 
 #define HCR_EN             (1u << 0)
@@ -44,7 +44,7 @@ uint32_t vgic_lr_count(void)
 
 uint32_t vgic_lr_empty(void)
 {
-    /* Those that ask for a maintenance interrupt are in the second register only. */
+    /* Empty list registers with a maintenance interrupt are reported by the second register only. */
     return (mmio_read32(gich(GICH_ELRSR0)) | mmio_read32(gich(GICH_EISR0))) & 0xFFFF;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The virtual GICv2 as trap handlers see it: the distributor is emulated; the CPU interface that a guest
- * finds where the board has the physical one is the hardware's virtual one (GICV), banked by core, without
- * traps.
+ * The virtual GICv2 as trap handlers use it: the distributor is emulated. At the address of the board's
+ * physical CPU interface, a guest accesses the virtual CPU interface of the hardware (GICV), which is banked
+ * by core and causes no traps.
  */
 #include "vgic/vgic_model.h"
 #include "memory/stage2.h"
@@ -20,7 +20,7 @@ enum vgic_frame vgic_frame_at(const struct domain *domain, uint64_t ipa, uint64_
 
 bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_access *access)
 {
-    (void)frame; /* there is only one */
+    (void)frame; /* there is only one frame */
     return vgic_dist_access(vcpu, access);
 }
 
@@ -31,7 +31,7 @@ bool vgic_sysreg_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64
     (void)encoding;
     (void)write;
     (void)value;
-    return false; /* none: what a core has of GICv3's is undefined to a guest */
+    return false; /* a guest has no GICv3 registers, whatever the core has */
 }
 
 bool vgic_map_registers(const struct stage2 *stage2)

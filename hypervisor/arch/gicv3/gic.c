@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Driver of the physical GICv3: distributor, redistributors, system-register CPU interface. Register numbers
- * and sequences from IHI 0069, chapters 12.9 (GICD), 12.11 (GICR) and 12.2 (ICC). It never looks at guests'
- * state.
+ * and sequences are from IHI 0069, chapters 12.9 (GICD), 12.11 (GICR) and 12.2 (ICC). The driver does not
+ * access guests' state.
  */
 #include <arch/gic.h>
 
@@ -15,7 +15,7 @@
 
 #define GICD_CTLR      0x0000u
 #define GICD_TYPER     0x0004u
-#define GIC_IGROUPR    0x0080u /* the same offsets in a redistributor's SGI frame, for word 0 */
+#define GIC_IGROUPR    0x0080u /* a redistributor's SGI frame has the same offsets, for word 0 */
 #define GIC_ISENABLER  0x0100u
 #define GIC_ICENABLER  0x0180u
 #define GIC_ISPENDR    0x0200u
@@ -31,7 +31,7 @@
 
 #define GICD_CTLR_RWP          (1u << 31)
 #define GICD_CTLR_ARE_NS       (1u << 4)
-#define GICD_CTLR_GROUPS       0x3u /* Group 1, whatever security states there are */
+#define GICD_CTLR_GROUPS       0x3u /* Group 1, with one or two security states */
 #define GICR_CTLR_RWP          (1u << 3)
 #define GICR_TYPER_VLPIS       (1u << 1)
 #define GICR_TYPER_LAST        (1u << 4)
@@ -39,22 +39,22 @@
 #define GICR_WAKER_CHILDREN    (1u << 2)
 #define ICC_CTLR_EOIMODE       (1u << 1)
 #define ICC_CTLR_PRIBITS_SHIFT 8
-#define ICC_SRE_SYSTEM         0x7u /* system registers; no bypass */
+#define ICC_SRE_SYSTEM         0x7u /* use system registers, disable bypass */
 
 #define DEFAULT_PRIORITIES 0xA0A0A0A0u
 #define LOWEST_PRIORITY    0xFFu
-/* Reads; hardware answers within a handful, at start a redistributor may have to wake up first. Later a guest
- * is behind it, and its domain's lock is held: some ten microseconds, whatever the hardware does. What comes
- * through after that finds a disabled interrupt and is given back. */
+/* Limits of polling, in reads. Hardware answers within a few reads, but at start a redistributor may have to
+ * wake up first. Later, a guest waits and its domain's lock is held, so the limit is some ten microseconds.
+ * An interrupt that arrives after that is found to be disabled, and is deactivated again. */
 #define START_POLL_LIMIT   1000000u
 #define POLL_LIMIT         100u
 
 static struct gic {
-    struct spinlock lock; /* read-modify-write of the trigger registers */
+    struct spinlock lock; /* protects updates of the trigger registers */
     paddr_t distributor;
-    paddr_t redistributors; /* first of them */
+    paddr_t redistributors; /* frames of the first redistributor */
     uint64_t redistributor_bytes;
-    uint32_t spi_words; /* words of 32 interrupts, private word included */
+    uint32_t spi_words; /* words of 32 interrupts, including the private word */
     uint32_t maintenance_irq;
 } gic;
 
@@ -73,7 +73,7 @@ static bool wait_for_clear(paddr_t address, uint32_t mask, uint32_t limit)
     return false;
 }
 
-/* The register frame that holds an interrupt's bits: the executing core's for private ones. */
+/* The frame with an interrupt's registers: the executing core's redistributor for private interrupts. */
 static paddr_t frame_of(uint32_t intid)
 {
     return intid < GIC_PRIVATE_COUNT ? at(this_cpu()->gic.redistributor, BH_REDISTRIBUTOR_SGI_FRAME)
@@ -89,7 +89,8 @@ static void wait_for_writes(uint32_t intid)
     }
 }
 
-/* Disables and forgets 32 interrupts and puts them into Group 1. `word` counts from the frame's start. */
+/* Disables 32 interrupts, clears their state and puts them into Group 1. `word` counts from the frame's
+ * start. */
 static void reset_word(paddr_t frame, uint32_t word)
 {
     mmio_write32(at(frame, GIC_ICENABLER + word * 4), UINT32_MAX);
@@ -132,7 +133,8 @@ static bool find_redistributor(uint64_t mpidr, paddr_t *found)
 {
     paddr_t frame = gic.redistributors;
 
-    /* All cores of the machine have one, in any order, also those that the manifest does not use. */
+    /* Every core of the machine has a redistributor, including cores that the manifest does not use; their
+     * order is arbitrary. */
     while (frame.value - gic.redistributors.value < gic.redistributor_bytes) {
         uint64_t type = mmio_read64(at(frame, GICR_TYPER));
 
@@ -149,8 +151,8 @@ static bool find_redistributor(uint64_t mpidr, paddr_t *found)
     return false;
 }
 
-/* What a loader acknowledged and never ended would keep everything less urgent from being signalled. One
- * register up to 5 bits of priority (IHI 0069, 12.2.3). */
+/* An interrupt that a loader acknowledged and never ended would block all interrupts of lower priority. One
+ * register suffices for up to 5 bits of priority (IHI 0069, 12.2.3). */
 static void forget_active_priorities(void)
 {
     uint32_t bits = ((uint32_t)sysreg_read(ICC_CTLR_EL1) >> ICC_CTLR_PRIBITS_SHIFT & 7) + 1;
@@ -181,8 +183,8 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     mmio_write32(at(base, BH_REDISTRIBUTOR_SGI_FRAME + GIC_ISENABLER), 1u | 1u << gic.maintenance_irq);
     wait_for_clear(at(base, GICR_CTLR), GICR_CTLR_RWP, START_POLL_LIMIT);
 
-    /* Without the enable bit a guest's access to ICC_SRE_EL1 traps: it is the only register of the CPU
-     * interface that is not virtual. */
+    /* Without the enable bit, a guest's access to ICC_SRE_EL1 traps. It is the only register of the CPU
+     * interface that hardware does not virtualize. */
     sysreg_write(ICC_SRE_EL2, ICC_SRE_SYSTEM);
     arch_isb();
     sysreg_write(ICC_SRE_EL1, ICC_SRE_SYSTEM);
@@ -201,7 +203,7 @@ uint32_t gic_acknowledge(void)
 {
     uint32_t intid = (uint32_t)sysreg_read(ICC_IAR1_EL1) & 0xFFFFFFu;
 
-    arch_dsb_sy(); /* the acknowledgement takes effect before any access to the device */
+    arch_dsb_sy(); /* the acknowledgement completes before any access to the device */
     return intid;
 }
 

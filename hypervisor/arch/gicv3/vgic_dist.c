@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The frame of the virtual distributor (IHI 0069, chapter 12.9). One security state, affinity routing always
- * on, no LPIs, no message-based interrupts, no 1-of-N. What exists per interrupt is in vgic_bank.c, but for
+ * on, no LPIs, no message-based interrupts, no 1-of-N. The state of each interrupt is in vgic_bank.c, except
  * routing.
  */
 #include "vgic/vgic_internal.h"
@@ -20,7 +20,7 @@
 #define TYPER_ID_BITS   (9u << 19) /* ten bits of INTID */
 #define TYPER_NO_1_OF_N (1u << 25)
 
-/* GICD_IROUTER<n>, whole or one half. */
+/* GICD_IROUTER<n>, the whole register or one half. */
 static bool access_route(struct vcpu *vcpu, struct mmio_access *access, uint32_t *kick)
 {
     uint32_t intid = ((uint32_t)access->offset - GICD_IROUTER) / 8;
@@ -40,7 +40,7 @@ static bool access_route(struct vcpu *vcpu, struct mmio_access *access, uint32_t
     } else if (!upper) {
         uint64_t affinity = access->value & 0xFF00FFFFFF;
 
-        /* Other affinities than a VCPU's route it nowhere and read back as 0xFF. */
+        /* An affinity that no VCPU has routes the interrupt to no VCPU and reads back as 0xFF. */
         *kick |= vgic_route_spi(vcpu->domain, intid,
                                 affinity < vcpu->domain->vcpu_count ? (uint32_t)affinity : VGIC_NO_VCPU);
     } else if ((access->value & 0xFF) != 0) {

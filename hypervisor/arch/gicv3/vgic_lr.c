@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * List registers of GICv3 (IHI 0069, chapter 12.4, ICH_*). Encodes and decodes; decides nothing.
+ * List registers of GICv3 (IHI 0069, chapter 12.4, ICH_*). This file only encodes and decodes them;
+ * vgic_deliver.c decides what they contain.
  */
 #include <arch/vgic_lr.h>
 
@@ -40,7 +41,7 @@ static uint64_t read_lr(uint32_t n)
 
 static void write_lr(uint32_t n, uint64_t value)
 {
-    if (n == 0) { /* nearly always: free ones are taken from below */
+    if (n == 0) { /* nearly always: the lowest free one is used first */
         sysreg_write(ICH_LR0_EL2, value);
         return;
     }
@@ -63,8 +64,8 @@ uint32_t vgic_lr_count(void)
 
 uint32_t vgic_lr_empty(void)
 {
-    arch_isb(); /* a list register that was written just now does not count as empty */
-    /* Those that ask for a maintenance interrupt are in the second register only. */
+    arch_isb(); /* a list register that was just written must not read as empty */
+    /* Empty list registers with a maintenance interrupt are reported by the second register only. */
     return (uint32_t)(sysreg_read(ICH_ELRSR_EL2) | sysreg_read(ICH_EISR_EL2)) & 0xFFFF;
 }
 
@@ -121,7 +122,7 @@ void vgic_lr_save(struct vgic_lr_interface *interface)
     interface->control = (uint32_t)sysreg_read(ICH_VMCR_EL2);
     interface->active[0] = (uint32_t)sysreg_read(ICH_AP0R0_EL2);
     interface->active[1] = (uint32_t)sysreg_read(ICH_AP1R0_EL2);
-    if (bits > 5) { /* those that there are: IHI 0069, 12.4.1 */
+    if (bits > 5) { /* registers that exist: IHI 0069, 12.4.1 */
         interface->active[2] = (uint32_t)sysreg_read(ICH_AP0R1_EL2);
         interface->active[3] = (uint32_t)sysreg_read(ICH_AP1R1_EL2);
     }

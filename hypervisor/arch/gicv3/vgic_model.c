@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The virtual GICv3 as trap handlers see it: distributor and redistributors where the board has the real
- * ones.
+ * The virtual GICv3 as trap handlers use it: distributor and redistributors, at the addresses of the board's
+ * real ones.
  */
 #include "vgic/vgic_model.h"
 #include "vm/domain.h"
@@ -30,7 +30,7 @@ bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_acc
                                            : vgic_redist_access(vcpu, access);
 }
 
-/* With affinity routing it is a system register. */
+/* With affinity routing, SGIs are sent by a system register. */
 bool vgic_dist_send_sgi(struct vcpu *vcpu, uint64_t offset, uint32_t value)
 {
     (void)vcpu;
@@ -42,5 +42,5 @@ bool vgic_dist_send_sgi(struct vcpu *vcpu, uint64_t offset, uint32_t value)
 bool vgic_map_registers(const struct stage2 *stage2)
 {
     (void)stage2;
-    return true; /* the virtual CPU interface is system registers */
+    return true; /* the virtual CPU interface consists of system registers */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Entry points of the hosted image, in place of arch/aarch64/entry.S and vectors.S: the image's first page,
- * the way from the first instruction to cpu_main(), and the way in and out of guests. The machine has given a
- * stack. Takes no decision that the assembly does not take.
+ * the path from the first instruction to cpu_main(), and entry to and exit from guests. The machine provides
+ * the stack. Makes the same decisions as the assembly.
  */
 #include "base/image.h"
 #include "boot/boot.h"
@@ -28,12 +28,13 @@ uint32_t cpu_find_index(void);
 _Noreturn void entry_primary(uint64_t load_address, uint64_t device_tree);
 _Noreturn void entry_trampoline(uint64_t index);
 
-/* Where a core would find instructions is the distance to a function (machine/hosted/entry_point.h). */
+/* Where a core would find instructions, the page holds the distance to a function
+ * (machine/hosted/entry_point.h). */
 __asm__(".pushsection .head.entry_points,\"aw\"\n\t.balign 16\n\t.globl trampoline_entry\n\t.hidden "
         "trampoline_entry\n"
         "trampoline_entry:\n\t.ascii \"HOSTED->\"\n\t.quad entry_trampoline - .\n\t.popsection");
 
-/* The builder fills in the rest. */
+/* The builder fills in the other fields. */
 __attribute__((section(".head"), used)) struct image_header image_header = {
     .flags = IMAGE_FLAGS,
     .magic = IMAGE_MAGIC,
@@ -41,7 +42,7 @@ __attribute__((section(".head"), used)) struct image_header image_header = {
 };
 __attribute__((section(".head.values"))) struct trampoline_values trampoline_values;
 
-/* Pointers among the data that the linker could not know. */
+/* Relocates pointers in the data, whose values the linker could not know. */
 static void relocate(void)
 {
     const Elf64_Rela *relocations = NULL;
@@ -122,12 +123,12 @@ _Noreturn void entry_primary(uint64_t load_address, uint64_t device_tree)
                 INDEX_UNKNOWN);
 }
 
-/* The others: the first core's translation is on, and this one's will be the same. */
+/* Entry of the other cores: the first core's translation is on, and theirs will be the same. */
 _Noreturn void entry_trampoline(uint64_t index)
 {
     reset_state();
     turn_mmu_on(&trampoline_values, index);
 }
 
-/* A number for boot_prepare(); cores enter by the trampoline. */
+/* Only its address is used, by boot_prepare(); cores enter by the trampoline. */
 void cpu_start(void) {}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The counter as a number in the fake registers.
+ * The counter, whose value tests set in the fake registers.
  */
 #include "fake_clock.h"
 #include "fake_registers.h"

@@ -78,7 +78,7 @@ bool fake_gic_is_routed_here(uint32_t spi)
 
 void fake_gic_guest_took(const struct fake_lr *lr)
 {
-    (void)lr; /* nothing but the number */
+    (void)lr; /* GICv3 needs only the number */
 }
 
 static void send_sgi(uint64_t value)
@@ -126,7 +126,7 @@ static bool write_sysreg(enum sysreg_id id, uint64_t value)
         send_sgi(value);
         return true;
     case SYSREG_ID_ICH_AP1R0_EL2:
-        fake_gic_core_at(fake_current_core())->depth = 0; /* only ever written to reset it */
+        fake_gic_core_at(fake_current_core())->depth = 0; /* EL2 writes this register only to reset it */
         return false;
     default:
         return false;

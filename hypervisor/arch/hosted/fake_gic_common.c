@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of fake_gic.h that does not depend on the version. Priorities exist on the virtual side only;
- * physically, the lowest INTID wins.
+ * The part of fake_gic.h that does not depend on the GIC version. Priorities are modelled for virtual
+ * interrupts only; of physical interrupts, the one with the lowest INTID is taken first.
  */
 #include "fake_gic_common.h"
 
@@ -12,7 +12,7 @@
 #define HCR_UIE       (1u << 1)
 #define HCR_LRENPIE   (1u << 2)
 #define HCR_NPIE      (1u << 3)
-#define HCR_EOI       (1u << 27) /* one, in the count */
+#define HCR_EOI       (1u << 27) /* one unit of the count */
 #define HCR_EOI_COUNT (0x1Fu * HCR_EOI)
 #define IDLE_PRIORITY 0x100u
 
@@ -173,7 +173,8 @@ static uint32_t highest(void)
         const struct fake_gic_core *state = state_of(word * 32);
         uint32_t signalled = state->latched[word] | state->line[word];
 
-        signalled |= word == 0 ? bit_of(FAKE_GIC_MAINTENANCE) : 0; /* maybe: it is looked at */
+        signalled |= word == 0 ? bit_of(FAKE_GIC_MAINTENANCE)
+                               : 0; /* offered as a candidate; its state is checked later */
         signalled &= state->enabled[word] & ~state->active[word];
         for (; signalled != 0; signalled &= signalled - 1) {
             uint32_t intid = word * 32 + (uint32_t)__builtin_ctz(signalled);
@@ -239,7 +240,7 @@ bool fake_gic_access_bits(uint32_t of_core, uint64_t offset, bool write, uint64_
     return true;
 }
 
-/* The guest runs: the list registers must make sense now. */
+/* The list registers must be consistent when the guest runs. */
 static void check_list_registers(const struct fake_lr *lrs)
 {
     for (uint32_t n = 0; n < gic.list_registers; n++) {
@@ -254,7 +255,7 @@ static void check_list_registers(const struct fake_lr *lrs)
     }
 }
 
-/* The list register that is signalled to the guest. */
+/* Finds the list register whose interrupt is signalled to the guest. */
 static bool find_signalled(uint32_t *found, struct fake_lr *lr)
 {
     uint32_t best = here()->depth != 0 ? here()->priorities[here()->depth - 1] : IDLE_PRIORITY;

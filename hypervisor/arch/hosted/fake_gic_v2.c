@@ -25,13 +25,13 @@
 static struct {
     uint64_t gicd_pa;
     struct interface {
-        uint8_t senders[SGIS]; /* of pending software-generated interrupts */
-        uint32_t sgi;          /* value of GICC_IAR of the one that is active */
+        uint8_t senders[SGIS]; /* senders of pending software-generated interrupts */
+        uint32_t sgi;          /* value of GICC_IAR for the active one */
         uint32_t hcr;
         uint32_t vmcr;
         uint32_t apr;
         uint32_t lr[LR_COUNT_MAX];
-        uint32_t sender; /* of what the guest acknowledged last */
+        uint32_t sender; /* sender of the interrupt that the guest acknowledged last */
     } interfaces[FAKE_CORES];
 } gicv2;
 
@@ -91,7 +91,7 @@ uint32_t fake_gic_guest_sender(void)
     return here()->sender;
 }
 
-/* GICC_IAR: the number, and of software-generated interrupts the sender, of which there may be more. */
+/* GICC_IAR: the number, and the sender of a software-generated interrupt, of which several can be pending. */
 static uint32_t acknowledge(void)
 {
     uint32_t intid = fake_gic_acknowledge();
@@ -111,7 +111,7 @@ static uint32_t acknowledge(void)
     return here()->sgi;
 }
 
-/* A software-generated interrupt must be ended with its sender. */
+/* Software must end a software-generated interrupt with the number of its sender. */
 static void check_sender(uint32_t value)
 {
     fake_gic_violate((value & 0x3FF) < SGIS && value != here()->sgi);
@@ -216,12 +216,12 @@ static bool write_hypervisor(uint64_t offset, unsigned bytes, uint64_t value)
     uint32_t *place = hypervisor_register(offset);
 
     (void)bytes;
-    fake_gic_violate(place == NULL); /* a list register that does not exist, or what can only be read */
+    fake_gic_violate(place == NULL); /* a missing list register, or a read-only register */
     if (place != NULL) {
         *place = (uint32_t)value;
     }
     if (place == &here()->apr) {
-        fake_gic_core_at(fake_current_core())->depth = 0; /* only ever written to reset it */
+        fake_gic_core_at(fake_current_core())->depth = 0; /* EL2 writes this register only to reset it */
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PMUv3 as far as EL2 uses it: counters, enables, overflows and the line. Counter 31 is the cycle counter.
+ * The part of PMUv3 that EL2 uses: counters, enables, overflows and the interrupt line. Counter 31 is the
+ * cycle counter.
  */
 #include "fake_pmu.h"
 #include "fake_gic.h"
@@ -42,7 +43,7 @@ static uint32_t own_count(void)
     return (uint32_t)fake_sysreg(SYSREG_ID_MDCR_EL2) & MDCR_HPMN;
 }
 
-/* PMCR_EL0.E is for the counters below HPMN and the cycle counter, MDCR_EL2.HPME for the others. */
+/* PMCR_EL0.E enables the counters below HPMN and the cycle counter, MDCR_EL2.HPME the others. */
 static uint32_t switched_on(const struct monitors *m)
 {
     uint32_t low = 1u << CYCLES | ((1u << own_count()) - 1);
@@ -69,7 +70,7 @@ static uint32_t existing(void)
 
 static void reset_events(struct monitors *m)
 {
-    for (uint32_t n = 0; n < pmu.counters; n++) { /* written at EL2: all of them */
+    for (uint32_t n = 0; n < pmu.counters; n++) { /* a write at EL2 resets all counters */
         m->counters[n] = 0;
     }
 }

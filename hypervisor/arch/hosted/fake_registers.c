@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Registers and windows behind the hosted accessors. For unit tests only. What grows is in fake_storage.c:
- * all that is here can be copied, and back.
+ * Registers and windows behind the hosted accessors, for unit tests only. State that grows is in
+ * fake_storage.c, so that the state in this file can be copied and restored.
  */
 #include "fake_registers.h"
 #include "fake_storage.h"
@@ -17,14 +17,14 @@
 #define MAX_WINDOWS   16u
 #define WINDOWS_PAGES 1024u /* of all windows together */
 
-/* Where EL2 is when it takes an asynchronous abort of its own. */
+/* Address and state of EL2 when it takes an asynchronous abort of its own. */
 #define EL2_ADDRESS 0x4000001000ull
 #define EL2_STATE   0x2C9ull
 
 struct window {
     uint64_t pa;
     size_t bytes;
-    size_t first; /* of its pages in fake.pages */
+    size_t first; /* first of its pages in fake.pages */
     fake_mmio_read_hook read;
     fake_mmio_write_hook write;
 };
@@ -38,8 +38,9 @@ static struct fake {
     fake_sysreg_write_hook write_monitors;
     struct window windows[MAX_WINDOWS];
     size_t window_count;
-    size_t window_last;            /* that an access was in: the next one mostly is too */
-    uint16_t pages[WINDOWS_PAGES]; /* in storage, from when first written: booting must cost microseconds */
+    size_t window_last;            /* window of the last access: the next access is mostly in the same one */
+    uint16_t pages[WINDOWS_PAGES]; /* in storage, assigned at the first write, so that booting takes
+                                      microseconds */
     uint32_t faults;
     size_t pages_mapped;
     size_t sysreg_accesses;
@@ -309,7 +310,7 @@ bool arch_take_serror(void)
     bool pending = fake.serror[fake.core];
 
     fake.serror[fake.core] = false;
-    if (pending) { /* an exception of EL2's own: what these registers had of the guest is gone */
+    if (pending) { /* an exception of EL2 itself overwrites the guest's values in these registers */
         fake_set_sysreg(SYSREG_ID_ELR_EL2, EL2_ADDRESS);
         fake_set_sysreg(SYSREG_ID_SPSR_EL2, EL2_STATE);
     }
@@ -429,7 +430,7 @@ void arch_fp_load(const uint64_t words[ARCH_FP_WORDS])
     fake.barriers[FAKE_FP_LOAD]++;
 }
 
-/* Tests lay out physical memory at the addresses of their own objects. */
+/* In tests, physical addresses are addresses of the test's own objects. */
 void *hosted_phys_pointer(paddr_t pa)
 {
     return (void *)(uintptr_t)pa.value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One array of pages, handed out in order, so that all that is used is one range; a log that grows.
+ * One array of pages, allocated in order, so that all used pages are one range; and a log that grows.
  */
 #include "fake_storage.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_PAGES 512u
-#define MAX_LOG   (1u << 23) /* writes of one test: more is a loop without end */
+#define MAX_LOG   (1u << 23) /* writes in one test: a longer log means an endless loop */
 
 static uint8_t pages[MAX_PAGES][FAKE_PAGE_BYTES];
 static uint32_t pages_used;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Driver of the Cadence UART of Zynq and ZynqMP (UG1085, chapter UART Controllers; register reference
- * UG1087). Called by the console only. Keeps nothing but the device's address.
+ * UG1087). Called by the console only. Its only state is the device's address.
  */
 #include "uart.h"
 
@@ -19,10 +19,10 @@
 #define FIFO              0x30u
 #define BAUD_DIVIDER      0x34u
 
-#define CONTROL_RESETS   0x003u /* of both FIFOs; clear themselves */
-#define CONTROL_ENABLE   0x014u /* transmitter, receiver */
+#define CONTROL_RESETS   0x003u /* of both FIFOs; the bits clear themselves */
+#define CONTROL_ENABLE   0x014u /* transmitter and receiver */
 #define CONTROL_DISABLE  0x028u
-#define CONTROL_RESTART  0x040u /* of the receiver's timeout counter */
+#define CONTROL_RESTART  0x040u /* restarts the receiver's timeout counter */
 #define MODE_8N1         0x020u
 #define STATUS_RX_EMPTY  (1u << 1)
 #define STATUS_TX_EMPTY  (1u << 3)
@@ -35,7 +35,7 @@
 #define INT_ALL          0x1FFFu
 
 #define LINE_SPEED_BAUD 115200u
-#define SAMPLES         7u /* clocks of the generator for a bit: the divider's value plus 1 */
+#define SAMPLES         7u /* generator clocks per bit: the divider's value plus 1 */
 #define RESET_POLLS     1000u
 
 static struct cadence {
@@ -52,7 +52,7 @@ static void write(uint32_t offset, uint32_t value)
     mmio_write32(paddr(uart.base.value + offset), value);
 }
 
-/* A write to the control register before they have cleared themselves would end the resets early. */
+/* A write to the control register before these bits have cleared themselves would end the resets early. */
 static void reset_fifos(void)
 {
     write(CONTROL, CONTROL_DISABLE | CONTROL_RESETS);
@@ -89,15 +89,16 @@ bool uart_tx_busy(void)
     return (read(STATUS) & (STATUS_TX_EMPTY | STATUS_TX_ACTIVE)) != STATUS_TX_EMPTY;
 }
 
-/* That the FIFO is empty is latched: what the interrupt says later must be of what is written now. */
+/* The state 'FIFO empty' is latched. It is cleared before the write, so that the interrupt reports this
+ * character. */
 void uart_write(uint8_t character)
 {
     write(INTERRUPT_STATUS, INT_TX_EMPTY);
     write(FIFO, character);
 }
 
-/* The receive condition stays latched after the last character was read: it is cleared behind each, and comes
- * again by itself while there are more. */
+/* The receive condition stays latched after the last character was read. It is cleared after each character,
+ * and is set again by hardware while more characters are in the FIFO. */
 int uart_read(void)
 {
     int character;
@@ -115,7 +116,8 @@ void uart_enable_rx_irq(bool on)
     write(on ? INTERRUPT_ENABLE : INTERRUPT_DISABLE, INT_RX);
 }
 
-/* Not cleared here: the FIFO may have become empty since it was filled, and would not tell again. */
+/* Does not clear the latched state: the FIFO may have become empty since it was filled, and the interrupt
+ * would be lost. */
 void uart_enable_tx_irq(bool on)
 {
     write(on ? INTERRUPT_ENABLE : INTERRUPT_DISABLE, INT_TX_EMPTY);

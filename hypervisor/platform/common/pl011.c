@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Driver of the PL011 (DDI 0183). Called by the console only. Keeps nothing but the device's address.
+ * Driver of the PL011 (DDI 0183). Called by the console only. Its only state is the device's address and the
+ * interrupt mask.
  */
 #include "uart.h"
 
@@ -29,7 +30,7 @@
 
 static struct pl011 {
     paddr_t base;
-    uint32_t mask; /* interrupts that are on */
+    uint32_t mask; /* enabled interrupts */
 } uart;
 
 static uint32_t read(uint32_t offset)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The emulator's `virt` machine with GICv3 (QEMU, docs/system/arm/virt.rst; addresses from its device tree).
- * platforms/mpam4.yaml, which the simulated machine alone has, has its devices at the same addresses.
+ * platforms/mpam4.yaml, which exists only as a simulated machine, has its devices at the same addresses.
  */
 #include "base/platform_check.h"
 #include "pl011_early.h"

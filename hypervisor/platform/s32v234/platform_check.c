@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The S32V234 as the simulated machine has it (addresses from Linux' device tree of the chip): with a PL011
- * in place of its own UARTs. There is no image for the board.
+ * The S32V234 as a simulated machine (addresses from the chip's device tree in Linux), with a PL011 in place
+ * of its own UARTs. There is no image for the real board.
  */
 #include "base/platform_check.h"
 #include "gicv2_board.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ZCU102 (ZynqMP; addresses from UG1085). The interrupt controller is a GIC-400 whose frames of 4 KiB
- * repeat through 64 KiB each: from the last copy on, the two pages of a CPU interface follow one another.
+ * The ZCU102 (ZynqMP; addresses from UG1085). Its interrupt controller is a GIC-400 in which each frame of 4
+ * KiB is repeated throughout 64 KiB. Therefore the two pages of a CPU interface are adjacent if the first one
+ * is the last copy of its frame.
  */
 #include "base/platform_check.h"
 #include "gicv2_board.h"
@@ -14,7 +15,7 @@
 #define TX_ENABLE    0x10u
 #define TX_DISABLE   0x20u
 #define TX_FULL      0x10u
-#define POLL_LIMIT   1000000u /* reads: a character takes 87 microseconds */
+#define POLL_LIMIT   1000000u /* reads: a character takes 87 us */
 
 bool platform_matches(const struct manifest_platform *platform)
 {
@@ -34,7 +35,7 @@ void platform_early_write(char character)
 {
     uint32_t control = mmio_read32(paddr(UART_PA + UART_CONTROL));
 
-    if ((control & TX_ENABLE) == 0) { /* nobody has used it since its reset */
+    if ((control & TX_ENABLE) == 0) { /* not used since reset */
         mmio_write32(paddr(UART_PA + UART_CONTROL), (control | TX_ENABLE) & ~TX_DISABLE);
     }
     for (uint32_t i = 0; i < POLL_LIMIT && (mmio_read32(paddr(UART_PA + UART_STATUS)) & TX_FULL) != 0; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end, on Armv7-A and Armv7-M alike: what the kernel does when nothing can go on.
+ * Halts the system when the kernel cannot continue, on Armv7-A and Armv7-M alike.
  */
 #include "microkernel/kernel/arch.h"
 #include "microkernel/kernel/console.h"

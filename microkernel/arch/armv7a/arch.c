@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernel's start on Armv7-A, threads, aborts, and the timer's interrupt. There is no refill: tables are
- * complete, and a miss in the TLB is the hardware's.
+ * Start of the kernel on Armv7-A, threads, aborts, and the timer's interrupt. There is no refill handler:
+ * tables are complete, and hardware handles TLB misses.
  */
 #include "microkernel/kernel/arch.h"
 #include "arch_offsets.h"
@@ -23,7 +23,7 @@
 #define PMU_ENABLE  1u
 #define PMU_CYCLES  (1u << 31)
 #define HALF_WORDS  0x800u      /* of the kernel's table */
-#define OWN_MEMORY  0x40000000u /* physical: DRAM below, all else above */
+#define OWN_MEMORY  0x40000000u /* physical: DRAM is below this address, everything else above */
 
 _Static_assert(offsetof(struct kernel, current) == KERNEL_CURRENT, "entry.S");
 _Static_assert(offsetof(struct kernel, loaded) == KERNEL_LOADED, "entry.S");
@@ -54,7 +54,7 @@ uint32_t arch_physical(const void *of_kernel)
 
 bool arch_frame_is_sound(const struct thread *thread)
 {
-    (void)thread; /* no frame is in memory of users */
+    (void)thread; /* exception frames are not in user memory */
     return true;
 }
 
@@ -111,8 +111,8 @@ struct thread *arch_interrupt(struct thread *current)
     return mpcore_timer_has_ticked() ? kernel_tick(current) : current;
 }
 
-/* To the memory on the chip, so that walks for the kernel cost as little as those for a component's placed
- * nodes. TTBR1 is for the upper half alone. */
+/* Copies the kernel's table to on-chip memory, so that walks for the kernel cost as little as those for a
+ * component's placed nodes. TTBR1 covers only the upper half. */
 static void place_table(void)
 {
     const uint32_t *from = &arch_kernel_table[HALF_WORDS];
@@ -130,7 +130,8 @@ static void place_table(void)
 
 struct thread *arch_main(void)
 {
-    const struct boot_system *system = arch_memory(BOARD_SYSTEM_FIRST); /* kernel_boot() checks it */
+    const struct boot_system *system =
+        arch_memory(BOARD_SYSTEM_FIRST); /* kernel_boot() checks the description */
     const char *wrong;
 
     board_start();
@@ -141,7 +142,7 @@ struct thread *arch_main(void)
     cp15_write_vbar((uint32_t)(uintptr_t)arch_vectors);
     cp15_write_pmu_control(PMU_ENABLE);
     cp15_write_pmu_enable(PMU_CYCLES);
-    cp15_write_pmu_user(1); /* components have the cycle counter, and can set it: nobody else relies on it */
+    cp15_write_pmu_user(1); /* components may read and set the cycle counter; the kernel does not use it */
     wrong = kernel_boot(system);
     if (wrong != 0) {
         report_line(wrong);

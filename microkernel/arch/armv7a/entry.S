@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exceptions of Armv7-A. While a thread runs, the kernel's stack pointer is at the end of its saved context:
- * an exception stores return address and status there, then all registers. C returns the thread to go on with.
+ * Exceptions of Armv7-A. While a thread runs, the kernel's stack pointer is at the end of the thread's saved
+ * context: an exception stores the return address and status there, then all registers. The C handler returns
+ * the thread that runs next.
  */
 #include "arch_offsets.h"
 
@@ -12,27 +13,28 @@
 
     .section .boot, "ax"
     .global arch_boot
-    /* Physical addresses, MMU off. A boot loader has left caches empty. */
+    /* At physical addresses, with the MMU off. The boot loader has left the caches empty. */
 arch_boot:
     cpsid   if, #MODE_SVC
     mrc     p15, 0, r0, c0, c0, 5
     tst     r0, #3
 5:  wfene
-    bne     5b                  /* one core */
+    bne     5b                  /* only one core runs */
     ldr     r0, =arch_bss_start - KERNEL_ALIAS
     ldr     r1, =arch_bss_end - KERNEL_ALIAS
     mov     r2, #0
 1:  cmp     r0, r1
     strlo   r2, [r0], #4
     blo     1b
-    /* The kernel's table: this MiB where it is, until the jump; DRAM in the upper half; devices. */
+    /* The kernel's table maps: this MiB at its physical address, until the jump; DRAM in the upper half;
+     * devices. */
     ldr     r4, =arch_kernel_table - KERNEL_ALIAS
     ldr     r1, =SECTION_NORMAL
     ldr     r2, =0x00100000
     orr     r0, r1, r2
     str     r0, [r4, #4]
     orr     r0, r1, #SECTION_XN
-    add     r3, r4, #0x2000     /* of KERNEL_ALIAS */
+    add     r3, r4, #0x2000     /* entry of KERNEL_ALIAS */
     mov     r5, #1024
 2:  str     r0, [r3], #4
     add     r0, r0, r2
@@ -40,7 +42,7 @@ arch_boot:
     bne     2b
     add     r3, r4, #0x2000
     orr     r0, r1, r2
-    str     r0, [r3, #4]        /* the kernel's own MiB may be executed */
+    str     r0, [r3, #4]        /* only the kernel's own MiB is executable */
     ldr     r1, =SECTION_DEVICE | SECTION_XN
     adr     r5, devices
 3:  ldr     r2, [r5], #4
@@ -49,16 +51,16 @@ arch_boot:
     orr     r0, r1, r2
     str     r0, [r4, r2, lsr #18]
     b       3b
-4:  ldr     r2, =0xFFF00000     /* memory on the chip */
+4:  ldr     r2, =0xFFF00000     /* on-chip memory */
     ldr     r0, =SECTION_NORMAL | SECTION_XN
     orr     r0, r0, r2
     str     r0, [r4, r2, lsr #18]
     orr     r0, r4, #WALK_CACHED
     mcr     p15, 0, r0, c2, c0, 0
     mcr     p15, 0, r0, c2, c0, 1
-    mov     r0, #1              /* TTBCR.N: halves */
+    mov     r0, #1              /* TTBCR.N = 1: each table covers half */
     mcr     p15, 0, r0, c2, c0, 2
-    mcr     p15, 0, r0, c3, c0, 0 /* domain 0: as descriptors say */
+    mcr     p15, 0, r0, c3, c0, 0 /* domain 0: client, permissions of descriptors apply */
     mov     r0, #0
     mcr     p15, 0, r0, c8, c7, 0
     mcr     p15, 0, r0, c7, c5, 0
@@ -67,7 +69,7 @@ arch_boot:
     mrc     p15, 0, r0, c1, c0, 0
     ldr     r1, =0x1805         /* instruction cache, branch prediction, data cache, MMU */
     orr     r0, r0, r1
-    bic     r0, r0, #0x2000     /* vectors by VBAR */
+    bic     r0, r0, #0x2000     /* vector base from VBAR */
     mcr     p15, 0, r0, c1, c0, 0
     dsb
     isb
@@ -101,7 +103,7 @@ arch_vectors:
     b       interrupt
     b       unexpected
 
-    /* r0 = the running thread, its registers saved in it. */
+    /* r0 = the running thread, whose registers are saved. */
     .macro  enter adjust
     .if \adjust
     sub     lr, lr, #\adjust
@@ -115,7 +117,7 @@ arch_vectors:
     ldr     sp, =arch_stack_end
     .endm
 
-    /* A fault of the kernel's own has no thread to save registers in. */
+    /* An exception of the kernel itself has no thread whose registers could be saved. */
     .macro  only_of_threads
     mrs     sp, spsr
     tst     sp, #0xF
@@ -150,7 +152,7 @@ data_abort:
     bl      arch_data_abort
     /* fall through */
 
-    /* Goes on with the thread in r0. Its component's tables are loaded if others are. */
+    /* Resumes the thread in r0. Loads the tables of its component if those of another one are loaded. */
 resume:
     ldr     r3, =kernel
     ldr     r1, [r0, #THREAD_COMPONENT]
@@ -161,7 +163,7 @@ resume:
     str     r1, [r3, #KERNEL_LOADED]
     ldr     r2, [r1, #SPACE_TTBR0]
     ldr     r1, [r1, #SPACE_ASID]
-    mov     r3, #0              /* nobody's ASID while table and ASID do not fit */
+    mov     r3, #0              /* an unused ASID, until table and ASID belong together again */
     mcr     p15, 0, r3, c13, c0, 1
     isb
     mcr     p15, 0, r2, c2, c0, 0

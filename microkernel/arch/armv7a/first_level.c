@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Maintenance by sets and ways (DDI 0406C, B2.2.7), of as many as CCSIDR says.
+ * Maintenance of the first-level caches by set and way (DDI 0406C, B2.2.7), for the sets and ways that CCSIDR
+ * reports.
  */
 #include "microkernel/arch/armv7a/first_level.h"
 #include "microkernel/arch/armv7a/cp15.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One bit for each KiB. bound: BOARD_OCM_BYTES / 1 KiB
+ * Allocation of on-chip memory and locked ways: one bit for each KiB. bound: BOARD_OCM_BYTES / 1 KiB
  */
 #include "microkernel/arch/armv7a/local_memory.h"
 #include "board.h"
@@ -11,12 +11,12 @@
 #define UNIT 0x400u
 #define BITS 32u
 
-/* Each part as long as a way, and aligned to it, so that it has one line of each set. It is not cleared at
- * the start, which would take longer than all else: local_take() clears what it gives. */
+/* Each part is as large as a way and aligned to its size, so it has one line in each set. It is not cleared
+ * at start, which would take longer than the rest of the start; local_take() clears what it allocates. */
 static _Alignas(ARCH_WAY_BYTES) uint32_t way_memory[ARCH_HELD_BYTES / sizeof(uint32_t)]
     __attribute__((section(".ways")));
 
-static uint32_t way_bytes; /* of it that are held */
+static uint32_t way_bytes; /* bytes that are in locked ways */
 static uint32_t chip_taken[(BOARD_OCM_BYTES / UNIT + BITS - 1u) / BITS];
 static uint32_t way_taken[ARCH_HELD_BYTES / UNIT / BITS];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Registers are at offsets from BOARD_MPCORE_FIRST (DDI 0407I, 1.5).
+ * Timers and interrupt controller of the Cortex-A9 MPCore. Registers are at offsets from BOARD_MPCORE_FIRST
+ * (DDI 0407I, 1.5).
  */
 #include "microkernel/arch/armv7a/mpcore.h"
 #include "board.h"
@@ -22,7 +23,7 @@
 #define TIMER_INTERRUPT 29u
 #define INTERRUPT_MASK  0x3FFu
 #define ALL_PRIORITIES  0xFFu
-#define TIMER_RUNS      7u /* enabled, loads itself anew, interrupts */
+#define TIMER_RUNS      7u /* enabled, auto-reload, interrupt enabled */
 
 static volatile uint32_t *device(uint32_t offset)
 {
@@ -54,7 +55,8 @@ bool mpcore_timer_has_ticked(void)
     return is_timer;
 }
 
-/* Components could stop and set the cycle counter, which has no rights for reading alone (PMUSERENR). */
+/* Uses the global timer: components can stop and set the cycle counter, because PMUSERENR cannot grant read
+ * access alone. */
 uint32_t arch_time(void)
 {
     return *device(GLOBAL_LOW);

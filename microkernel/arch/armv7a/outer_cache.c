@@ -16,11 +16,11 @@
 #define LOCK_CODE       0x904u
 #define ENABLED         1u
 #define ALL_WAYS        0xFFu
-#define FIRST_WAY       0x80u /* of the kernel's; the others are below it */
+#define FIRST_WAY       0x80u /* the way that is locked first; further ones have lower numbers */
 #define LINE_BYTES      32u
 #define MOST_POLLS      100000u
 
-static uint32_t held; /* ways */
+static uint32_t held; /* number of locked ways */
 
 static volatile uint32_t *cache(uint32_t offset)
 {
@@ -44,9 +44,10 @@ void outer_cache_start(void)
     }
 }
 
-/* The loop touches nothing else: what it would bring in takes the place of a line that is to stay. So does
- * what the first-level cache gives up, which therefore has nothing dirty when the way is opened. */
-static void hold_one(const volatile uint32_t *word, uint32_t bytes, uint32_t way)
+/* Loads one way. The loop must access no other memory: a line of other data would replace a line that has to
+ * stay. A line that the first-level cache evicts would do so too, so the first-level cache is cleaned before
+ * the way is unlocked. */
+static void load_way(const volatile uint32_t *word, uint32_t bytes, uint32_t way)
 {
     first_level_clean();
     *cache(LOCK_CODE) = ALL_WAYS;
@@ -60,7 +61,7 @@ static void hold_one(const volatile uint32_t *word, uint32_t bytes, uint32_t way
 void outer_cache_hold(const uint32_t *memory, uint32_t bytes, uint32_t ways)
 {
     for (uint32_t i = 0; i < ways; i++) {
-        hold_one(memory + i * (bytes / sizeof *memory), bytes, FIRST_WAY >> i);
+        load_way(memory + i * (bytes / sizeof *memory), bytes, FIRST_WAY >> i);
         held |= FIRST_WAY >> i;
     }
     *cache(LOCK_DATA) = held;

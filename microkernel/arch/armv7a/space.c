@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A component's address space on Armv7-A: its code, and what is mapped. Static memory has lockable entries of
- * the main TLB (DDI 0388I, 4.3.24): a walk while the lockdown register says so fills the one that it names.
+ * Address space of a component on Armv7-A: its code, and its mapped memory. Static memory is held by lockable
+ * entries of the main TLB (DDI 0388I, 4.3.24): a walk while the lockdown register selects an entry fills that
+ * entry.
  */
 #include "microkernel/arch/armv7a/cp15.h"
 #include "microkernel/arch/armv7a/first_level.h"
@@ -13,15 +14,16 @@
 #define LOCKABLE       4u
 #define LOCK_PRESERVE  1u
 #define LOCK_VICTIM    28u
-#define MANAGER_TABLES 8u /* code is in one of them, as of all others */
+#define MANAGER_TABLES 8u /* one of them also maps code, as in all components */
 
-/* Second-level tables that nobody can give: for code of each component, for all memory of the manager. */
+/* Second-level tables that are not given as memory: those for code of each component, and for all memory of
+ * the manager. */
 static _Alignas(TABLE_BYTES) uint32_t code_tables[MOST_COMPONENTS][TABLE_BYTES / sizeof(uint32_t)];
 static _Alignas(TABLE_BYTES) uint32_t manager_tables[MANAGER_TABLES][TABLE_BYTES / sizeof(uint32_t)];
 
-static uint8_t lock_holders; /* entries that are taken */
+static uint8_t lock_holders; /* number of locked entries */
 
-/* The last byte of the largest entry that the system has, counted from its first. */
+/* Size of the largest entry that the system uses, minus one. */
 static uint32_t most_entry(void)
 {
     return UINT32_MAX >> (32u - kernel.system->hardware.most_region_bits);
@@ -48,10 +50,10 @@ static void load(const struct component *component)
     cp15_complete();
     cp15_write_contextidr(component->space.asid);
     cp15_complete();
-    kernel.loaded = 0; /* that of the next thread is loaded anew */
+    kernel.loaded = 0; /* the tables of the next thread are loaded again */
 }
 
-/* Fills one lockable entry by a walk for the address. False if none is left. */
+/* Fills one lockable entry by a walk for the address. False if all entries are used. */
 static bool lock_entry(struct component *component, uint32_t address)
 {
     for (uint32_t i = 0; i < LOCKABLE; i++) {
@@ -71,7 +73,7 @@ static bool lock_entry(struct component *component, uint32_t address)
     return false;
 }
 
-/* Gives up as many entries as the range had. */
+/* Releases as many entries as the range used. */
 static void unlock(struct component *component, uint32_t count)
 {
     for (uint32_t i = 0; i < LOCKABLE && count > 0; i++) {
@@ -104,12 +106,15 @@ enum sys_status arch_map(struct component *component, int16_t number, uint32_t r
     enum placement where = (flags & MAP_LOCAL) != 0 ? PLACE_CHIP
                            : (flags & MAP_WAY) != 0 ? PLACE_WAY
                                                     : PLACE_PLAIN;
-    uint32_t most = (flags & MAP_STATIC) != 0 ? UINT32_MAX : most_entry(); /* entries to lock are few */
+    uint32_t most =
+        (flags & MAP_STATIC) != 0
+            ? UINT32_MAX
+            : most_entry(); /* static memory uses the largest entries, because lockable entries are few */
     enum sys_status status = tables_map(&component->space, range->first, range->last, rights,
                                         (enum mxu_memory_type)type, where, most);
 
     if (status == SYS_OK && where != PLACE_PLAIN) {
-        /* For the code's there is room: admission counts twice the first-level table that there is. */
+        /* Cannot fail for the code: admission counts the first-level table twice. */
         tables_place(&component->space, component->code_first, component->code_last, where);
     }
     if (status == SYS_OK && (flags & MAP_STATIC) != 0) {
@@ -147,7 +152,7 @@ enum sys_status arch_give_tables(struct component *component, uint32_t purpose, 
 
 uint32_t arch_refills(const struct component *component)
 {
-    (void)component; /* the MMU walks itself */
+    (void)component; /* hardware walks the tables */
     return 0;
 }
 
@@ -172,7 +177,7 @@ enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2])
         first_level_clean();
         outer_cache_clean();
         return SYS_OK;
-    case HW_FLUSH_CHECK: /* all, for by ASID locked entries would go, too (DDI 0388I, table 4-26) */
+    case HW_FLUSH_CHECK: /* all: by ASID, locked entries would go, too (DDI 0388I, table 4-26) */
         cp15_write_tlb_all(0);
         cp15_complete();
         return SYS_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Short descriptors (DDI 0406C, B3.5). An entry of the first level is empty, a section, one of the sixteen of
- * a supersection, or a second-level table, which becomes free with its last page. Moving a table to its place
- * copies it and then changes the entry that points to it.
+ * Short descriptors (DDI 0406C, B3.5). An entry of the first level is empty, a section, one of the sixteen
+ * entries of a supersection, or a second-level table, which becomes free with its last page. To move a table,
+ * it is copied first, and then the entry that points to it is changed.
  */
 #include "microkernel/arch/armv7a/tables.h"
 #include "arch_offsets.h"
@@ -14,10 +14,10 @@
 #define TYPE_MASK      3u
 #define TYPE_TABLE     1u
 #define TYPE_SECTION   2u
-#define SUPER          0x40000u /* of a section */
+#define SUPER          0x40000u /* in a section descriptor: supersection */
 #define TYPE_PAGE      2u
 #define TYPE_LARGE     1u
-#define REPEATED       16u /* entries of a large page, and of a supersection */
+#define REPEATED       16u /* entries of a large page or a supersection */
 #define AP_USER_READS  2u
 #define AP_USER_WRITES 3u
 #define NORMAL_TEX     1u
@@ -43,7 +43,7 @@ static bool attributes_of(uint32_t rights, enum mxu_memory_type type, struct att
     if ((rights & MXU_READ) == 0 || type > MXU_MEMORY_DEVICE) {
         return false;
     }
-    /* Not global: of the ASID. */
+    /* Not global: the entry applies only to the component's ASID. */
     to->section = TYPE_SECTION | cb << 2 | never << 4 | access << 10 | tex << 12 | 1u << 17;
     to->page = TYPE_PAGE | never | cb << 2 | access << 4 | tex << 6 | 1u << 11;
     to->large = TYPE_LARGE | never << 15 | cb << 2 | access << 4 | tex << 12 | 1u << 11;
@@ -137,7 +137,7 @@ static void copy(uint32_t to, uint32_t from, uint32_t bytes)
     cp15_complete();
 }
 
-/* Moves the first-level table there. */
+/* Moves the first-level table to the given memory. */
 static bool place_root(struct arch_space *space, enum placement where)
 {
     uint32_t root = space->ttbr0 & ~TTBR_MASK;
@@ -156,7 +156,7 @@ static bool place_root(struct arch_space *space, enum placement where)
     return true;
 }
 
-/* A second-level table for the address, in the memory that is asked for. */
+/* Provides a second-level table for the address, in the given memory. */
 static bool has_table(struct arch_space *space, uint32_t *entry, enum placement where)
 {
     uint32_t old = *entry & ~(TABLE_BYTES - 1u);
@@ -192,7 +192,8 @@ void tables_place(struct arch_space *space, uint32_t first, uint32_t last, enum 
     }
 }
 
-/* Whether what is left of the range fills `bytes`, which are aligned, and an entry may be so large. */
+/* Whether an entry of `bytes` bytes fits: it is aligned, within the rest of the range, and no larger than
+ * `most`. */
 static bool is_whole(uint32_t at, uint32_t last, uint32_t bytes, uint32_t most)
 {
     return bytes - 1u <= most && at % bytes == 0 && last - at >= bytes - 1u;
@@ -205,7 +206,7 @@ static void fill(uint32_t *entry, uint32_t value, uint32_t count)
     }
 }
 
-/* Sections, or one supersection. How many bytes; 0: pages have to map it. */
+/* Maps a section or a supersection. Returns its bytes; 0 if pages have to map the address. */
 static uint32_t map_sections(uint32_t *entry, uint32_t at, uint32_t last, uint32_t most, uint32_t attributes)
 {
     if (is_whole(at, last, SUPERSECTION_BYTES, most) && is_empty(entry, REPEATED)) {
@@ -219,7 +220,7 @@ static uint32_t map_sections(uint32_t *entry, uint32_t at, uint32_t last, uint32
     return 0;
 }
 
-/* A large page, or a small one. How many bytes. */
+/* Maps a large page or a small page. Returns its bytes. */
 static uint32_t map_page(uint32_t *entry, uint32_t at, uint32_t last, uint32_t most,
                          const struct attributes *attributes)
 {

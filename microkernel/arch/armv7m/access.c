@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Patterns of the encodings that access memory; the first that matches decides.
+ * Bit patterns of the instructions that access memory; the first match applies.
  */
 #include "microkernel/arch/armv7m/access.h"
 
@@ -20,8 +20,8 @@ static const struct {
     {0xFE00, 0xBC00, ACCESS_READ},                                  /* POP */
     {0xF800, 0xC000, ACCESS_WRITE},                                 /* STM */
     {0xF800, 0xC800, ACCESS_READ},                                  /* LDM */
-    {0xFE10, 0xE800, ACCESS_WRITE},                                 /* 32 bits: multiple, dual, exclusive */
-    {0xFE10, 0xE810, ACCESS_READ},  {0xFE10, 0xF800, ACCESS_WRITE}, /* 32 bits: single */
+    {0xFE10, 0xE800, ACCESS_WRITE}, /* 32-bit encodings: multiple, dual, exclusive */
+    {0xFE10, 0xE810, ACCESS_READ},  {0xFE10, 0xF800, ACCESS_WRITE}, /* 32-bit encodings: single */
     {0xFE10, 0xF810, ACCESS_READ},
 };
 

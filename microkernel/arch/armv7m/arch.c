@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernel's start on Armv7-M, threads, and faults that no refill serves. The kernel runs with the default
- * memory map; regions are for threads alone.
+ * Start of the kernel on Armv7-M, threads, and faults that no refill resolves. The kernel uses the default
+ * memory map; regions apply only to threads.
  */
 #include "microkernel/kernel/arch.h"
 #include "arch_inline.h"
@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #define XPSR_THUMB    (1u << 24)
-#define FLAG_ALIGNED  (1u << 9) /* of the stacked xPSR: one word of padding */
+#define FLAG_ALIGNED  (1u << 9) /* in the stacked xPSR: one word of padding */
 #define RETURN_TO_PSP 4u
 
 _Static_assert(offsetof(struct kernel, current) == KERNEL_CURRENT, "entry.S");
@@ -57,7 +57,7 @@ uint32_t arch_physical(const void *of_kernel)
     return (uint32_t)(uintptr_t)of_kernel;
 }
 
-/* The timer's registers are readable alone for components. */
+/* Components can only read the timer's registers. */
 uint32_t arch_time(void)
 {
     return clock_read();
@@ -91,7 +91,8 @@ static const char *name_of(uint32_t status)
     return "violation";
 }
 
-/* What the instruction does, if it can be read without a fault: it is in the component's code. */
+/* Kind of access of the instruction at `pc`, if it is in the component's code: only there can it be read
+ * without a fault. */
 static enum violation_access access_by(const struct component *component, uint32_t pc)
 {
     return pc >= component->code_first && pc < component->code_last
@@ -99,7 +100,7 @@ static enum violation_access access_by(const struct component *component, uint32
                : ACCESS_DATA;
 }
 
-/* A MemManage fault of a thread that no refill has served. */
+/* Handles a MemManage fault of a thread that no refill has resolved. */
 struct thread *arch_memory_fault(struct thread *current)
 {
     uint32_t status = *scb(SCB_STATUS);
@@ -117,13 +118,14 @@ struct thread *arch_memory_fault(struct thread *current)
     if ((is_data || is_fetch) && mxu_regions_refusal(&current->component->space.regions) == MXU_LIVELOCK) {
         violation.what = "live-lock: an instruction needs more regions than there are";
     }
-    *scb(SCB_STATUS) = status; /* written as one to clear */
-    /* The exception whose frame could not be stored must not be taken for another thread. */
+    *scb(SCB_STATUS) = status; /* write 1 to clear */
+    /* The exception whose frame could not be stored is still pending; it must not be taken for another
+     * thread. */
     *scb(SCB_SHCSR) &= ~SHCSR_SVCALLPENDED;
     return report_violation(current, &violation);
 }
 
-/* BusFault and UsageFault. */
+/* Handles BusFault and UsageFault. */
 struct thread *arch_other_fault(struct thread *current, uint32_t exc_return)
 {
     uint32_t status = *scb(SCB_STATUS);
@@ -156,12 +158,13 @@ void arch_main(void)
         report_line(wrong);
         arch_halt();
     }
-    /* Faults come before all else: one that happens while an exception stores its frame is handled first. */
+    /* Faults have the highest priority: a fault that occurs while an exception stores its frame is handled
+     * first. */
     *scb(SCB_SHPR1) = 0;
     *scb(SCB_SHPR2) = LOWEST_PRIORITY << 24;
     *scb(SCB_SHPR3) = LOWEST_PRIORITY << 24 | LOWEST_PRIORITY << 16;
     *scb(SCB_SHCSR) |= SHCSR_FAULTS;
-    *scb(SCB_CPACR) = 0; /* no floating-point unit: its registers are not switched */
+    *scb(SCB_CPACR) = 0; /* disables the floating-point unit, because its registers are not switched */
     *scb(MPU_CTRL) = MPU_ENABLE | MPU_PRIVDEFENA;
     *scb(SCB_ICSR) = ICSR_PENDSVSET;
     __asm__ volatile("dsb\n\tisb\n\tcpsie i" ::: "memory");

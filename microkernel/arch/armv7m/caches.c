@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations by sets and ways.
+ * Cache maintenance by set and way.
  */
 #include "microkernel/arch/armv7m/caches.h"
 #include "microkernel/arch/armv7m/scb.h"
 
-#define WAY_SHIFT 30u /* of four ways */
+#define WAY_SHIFT 30u /* for four ways */
 
 /* bound: sets times ways of the data cache */
 static void on_all_lines(enum scb_register operation)

@@ -2,7 +2,7 @@
  *
  * Exceptions of Armv7-M. Threads run unprivileged on the process stack, the kernel in handlers on the main
  * stack. A refill of a dynamic region changes no register that the kernel has to save; every other exception
- * saves r4 to r11 in the running thread, calls C, and goes on with the thread that C returns.
+ * saves r4 to r11 in the running thread, calls C, and resumes the thread that C returns.
  */
 #include "arch_offsets.h"
 
@@ -25,7 +25,7 @@
     .word   tick                /* SysTick */
 
     .text
-    /* r0 = the running thread, its registers saved in it. */
+    /* r0 = the running thread, whose registers are saved. */
     .macro  save
     ldr     r3, =kernel
     ldr     r0, [r3, #KERNEL_CURRENT]
@@ -55,13 +55,13 @@ other_fault:
 
     .thumb_func
 first_thread:
-    movs    r0, #1              /* threads are unprivileged */
+    movs    r0, #1              /* CONTROL: threads are unprivileged */
     msr     control, r0
     ldr     r3, =kernel
     ldr     r0, [r3, #KERNEL_CURRENT]
     /* fall through */
 
-    /* Goes on with the thread in r0. Its component's regions are loaded if others are. */
+    /* Resumes the thread in r0. Loads the regions of its component if those of another one are loaded. */
 resume:
     ldr     r3, =kernel
     ldr     r1, [r0, #THREAD_COMPONENT]
@@ -70,7 +70,7 @@ resume:
     cmp     r1, r2
     beq     1f
     str     r1, [r3, #KERNEL_LOADED]
-    ldr     r12, =MPU_RBAR      /* four pairs of RBAR and RASR: itself and its aliases */
+    ldr     r12, =MPU_RBAR      /* writes four pairs: RBAR and RASR, and their aliases */
     ldmia   r1!, {r4-r11}
     stmia   r12, {r4-r11}
     ldmia   r1, {r4-r11}
@@ -79,12 +79,12 @@ resume:
 1:
     ldmia   r0, {r1, r4-r11}
     msr     psp, r1
-    mvn     lr, #2              /* EXC_RETURN 0xFFFFFFFD: to a thread, on the process stack */
+    mvn     lr, #2              /* EXC_RETURN 0xFFFFFFFD: return to a thread, process stack */
     bx      lr
 
-    /* MemManage: loads the region that the access needs, and returns to the instruction. The handler begins
-     * at a cache line, and so do the functions that it calls (../../board/armv7m.cmake): the bound of a refill
-     * (src/bulkhead/bounds/) counts cache lines, whose number must not depend on where other code ends. */
+    /* MemManage: loads the region that the access needs, and returns to the instruction. The handler and the
+     * functions that it calls each begin at a cache line (../../board/armv7m.cmake): the bound of a refill
+     * (src/bulkhead/bounds/) counts cache lines, whose number must not depend on the size of other code. */
     .balign 32
     .thumb_func
 memory_fault:
@@ -106,7 +106,7 @@ memory_fault:
 3:  cbz     r0, violation
     ldrd    r0, r1, [r0]
     strd    r0, r1, [r4, #CFSR_TO_MPU_RBAR]
-    movs    r0, #0xFF           /* MemManage's status: written as one to clear */
+    movs    r0, #0xFF           /* MMFSR bits: write 1 to clear */
     strb    r0, [r4]
     dsb
     pop     {r4, pc}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A component's MPU image: two regions of the system (its code, the timer that all may read), static ones,
- * and dynamic ones over its trie. Each range is one region; the memory manager cuts allocations accordingly
- * (core/mxu_mpu.h), and what is not one is refused here.
+ * MPU image of a component: two system regions (its code, and the timer that all components may read), static
+ * regions, and dynamic regions filled from its trie. Each range is one region. The memory manager splits
+ * allocations accordingly (core/mxu_mpu.h); a range that is not one region is refused here.
  */
 #include "core/mxu_mpu.h"
 #include "microkernel/arch/armv7m/caches.h"
@@ -29,7 +29,7 @@ bool arch_space_init(struct component *component)
     struct mxu_region code;
     struct mxu_region timer;
     const struct boot_hardware *hardware = &kernel.system->hardware;
-    struct mxu_slot system[MXU_MOST_REGIONS] = {{0, 0}}; /* beyond the first two: left empty */
+    struct mxu_slot system[MXU_MOST_REGIONS] = {{0, 0}}; /* only the first two are used */
 
     if (!region_of(component->code_first, component->code_last, MXU_READ | MXU_EXECUTE, MXU_MEMORY_NORMAL,
                    &code) ||
@@ -45,7 +45,7 @@ bool arch_space_init(struct component *component)
                             component_number(component) + 1u);
 }
 
-/* Regions of the component that are in the MPU are loaded anew before it runs again. */
+/* The component's regions changed: if they are in the MPU, they are loaded again before it runs. */
 static void changed(const struct component *component)
 {
     if (kernel.loaded == component) {
@@ -89,7 +89,7 @@ enum sys_status arch_give_tables(struct component *component, uint32_t purpose, 
     (void)purpose;
     (void)first;
     (void)last;
-    return SYS_EINVAL; /* an MPU has none */
+    return SYS_EINVAL; /* an MPU has no tables */
 }
 
 void arch_take_tables(struct component *component)

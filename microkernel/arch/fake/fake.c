@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An architecture without hardware: memory is an array, a stack is ready when it is mapped.
+ * An architecture without hardware, for tests: memory is an array, and a stack can be used as soon as it is
+ * mapped.
  */
 #include "microkernel/arch/fake/fake.h"
 #include "clock.h"
@@ -24,7 +25,7 @@ void fake_reset(void)
 void *arch_memory(uint32_t address)
 {
     if (address - FAKE_CODE_FIRST >= MEMORY_BYTES) {
-        abort(); /* the kernel accesses what is no memory */
+        abort(); /* an address outside of memory */
     }
     return &memory[address - FAKE_CODE_FIRST];
 }
@@ -125,7 +126,7 @@ uint32_t arch_time_hz(void)
 void arch_put(char character)
 {
     if (!arch_can_put()) {
-        abort(); /* the UART has no room */
+        abort(); /* the UART was full */
     }
     fake.room -= fake.is_slow;
     if (fake.text_bytes < sizeof fake.text - 1u) {

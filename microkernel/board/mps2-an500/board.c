@@ -12,7 +12,7 @@
 #define UART_BAUDDIV  0x10u
 #define STATE_TX_FULL 1u
 #define CTRL_TX       1u
-#define CLOCKS_A_BIT  217u /* 115200 baud at 25 MHz */
+#define CLOCKS_A_BIT  217u /* clocks per bit: 115200 baud at 25 MHz */
 
 #define TIMER_CTRL   0x00u
 #define TIMER_VALUE  0x04u

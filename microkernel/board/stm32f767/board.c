@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * USART1 and TIM2 (RM0410, chapters USART and general-purpose timers). Their clocks, and USART1's pins and
- * baud rate, are as the boot loader has them.
+ * USART1 and TIM2 (RM0410, chapters USART and general-purpose timers). The boot loader has set their clocks,
+ * and the pins and baud rate of USART1.
  */
 #include "board.h"
 #include "microkernel/arch/armv7m/caches.h"
@@ -16,7 +16,7 @@
 #define CR1_UE       (1u << 0)
 #define CR1_TE       (1u << 3)
 #define ISR_TXE      (1u << 7)
-#define CLOCKS_A_BIT 938u /* 115200 baud at APB2's 108 MHz */
+#define CLOCKS_A_BIT 938u /* clocks per bit: 115200 baud at APB2's 108 MHz */
 
 #define RCC_APB1ENR 0x40023840u
 #define RCC_APB2ENR 0x40023844u
@@ -39,14 +39,15 @@ void board_start(void)
     caches_on();
     *at(RCC_APB1ENR) |= TIM2_ON;
     *at(RCC_APB2ENR) |= USART1_ON;
-    (void)*at(RCC_APB2ENR); /* two clocks until a device can be accessed (RM0410 5.2.12) */
+    (void)*at(
+        RCC_APB2ENR); /* a device can be accessed two clocks after its clock is enabled (RM0410 5.2.12) */
     *at(USART_FIRST + USART_CR1) = 0;
     *at(USART_FIRST + USART_BRR) = CLOCKS_A_BIT;
     *at(USART_FIRST + USART_CR1) = CR1_UE | CR1_TE;
     *at(BOARD_TIM2_FIRST + TIM_CR1) = 0;
     *at(BOARD_TIM2_FIRST + TIM_PSC) = 0;
     *at(BOARD_TIM2_FIRST + TIM_ARR) = UINT32_MAX;
-    *at(BOARD_TIM2_FIRST + TIM_EGR) = 1; /* takes the prescaler */
+    *at(BOARD_TIM2_FIRST + TIM_EGR) = 1; /* loads the prescaler */
     *at(BOARD_TIM2_FIRST + TIM_CR1) = 1;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An adversary in a component of its own (X7): in each of its periods it empties the TLB, and cleans and
- * invalidates the caches. On an MPU it loses its own dynamic regions alone: those of others are in other
- * images.
+ * An adversary in a component of its own (X7): in each of its periods it flushes the TLB, and cleans and
+ * invalidates the caches. On an MPU it flushes only its own dynamic regions, because other components have
+ * other images.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/rt.h"

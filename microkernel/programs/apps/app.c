@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Report, clock and adversary of an application. One program is one component with one thread, so their state
- * is in one place.
+ * Report, clock and adversary of an application. One program is one component with one thread, so this state
+ * exists once.
  */
 #include "microkernel/programs/apps/app.h"
 #include "microkernel/include/microkernel/rt.h"
@@ -9,16 +9,16 @@
 
 #define FOREVER  0xFFFFFFFFu
 #define NS_PER_S 1000000000u
-#define POLLS    16u /* without an adversary one in so many reads the clock */
+#define POLLS    16u /* without an adversary, the clock is read in one of so many polls */
 
 static struct {
     const char *name;
     uint64_t clocks;
-    uint64_t next;   /* when the adversary acts */
-    uint32_t last;   /* of rt_clock() */
-    uint64_t period; /* clocks; 0: there is no adversary */
+    uint64_t next;   /* time of the adversary's next action */
+    uint32_t last;   /* last value of rt_clock() */
+    uint64_t period; /* in clocks; 0: there is no adversary */
     uint32_t disturbed;
-    uint32_t refills; /* at the start */
+    uint32_t refills; /* number of refills at the start */
     uint32_t polls;
 } app;
 
@@ -43,7 +43,7 @@ void app_disturb(void)
     app.next = app.clocks + app.period;
 }
 
-/* Of this component's dynamic regions, since it started. */
+/* Refills of this component's dynamic regions since it started. */
 static uint32_t refills(void)
 {
     return sys_call(SYS_INFO, SLOT_SELF, INFO_REFILLS, 0, 0).word[1];
@@ -66,7 +66,7 @@ static void lock_ways(void)
     if (ways == 0) {
         return;
     }
-    /* What they have by now would stay there, and be found. */
+    /* Cleans the caches first: otherwise lines already in these ways would stay there and be hit. */
     if (sys_do(SYS_HARDWARE, SLOT_HARDWARE, HW_LOCK_WAYS, ways, 0) != SYS_OK ||
         sys_do(SYS_HARDWARE, SLOT_HARDWARE, HW_CLEAN_CACHE, 0, 0) != SYS_OK) {
         app_fail("these ways cannot be locked, or `controls` lacks `lock-ways` or `clean-cache`");
@@ -82,7 +82,7 @@ void app_start(const char *name)
     app.next = app.period;
     lock_ways();
     app.refills = refills();
-    app.clocks = 0; /* who prepares its data polls before */
+    app.clocks = 0; /* polls while the data is prepared do not count */
     app.disturbed = 0;
     app.last = rt_clock();
 }
@@ -140,7 +140,7 @@ void app_text(const char *name, const char *text)
     name_field(name);
     rt_print("\"");
     for (; *text != '\0'; text++) {
-        /* What a JSON string has to escape is replaced. */
+        /* Replaces characters that a JSON string would have to escape. */
         const char one[] = {*text == '"' || *text == '\\' ? '\'' : *text < ' ' ? ' ' : *text, '\0'};
 
         rt_print(one);

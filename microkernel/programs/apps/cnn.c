@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inference of a convolutional network for images of 32 x 32 pixels and 10 classes (X7), in integers of 8
- * bits: three times convolution 5 x 5, ReLU and max-pooling 3 x 3 with stride 2, then one fully connected
- * layer. The layers' sizes are those published for CIFAR-10 (Lai, Suda, Chandra: CMSIS-NN, 2018, table 1).
- * Weights and images are made from a seed: what is measured is the work, not what is recognized.
+ * Inference of a convolutional network for images of 32 x 32 pixels and 10 classes (X7), with 8-bit integers:
+ * three times convolution 5 x 5, ReLU and max-pooling 3 x 3 with stride 2, then one fully connected layer.
+ * The layers' sizes are those published for CIFAR-10 (Lai, Suda, Chandra: CMSIS-NN, 2018, table 1). Weights
+ * and images are generated from a seed, because the program measures the work, not the recognition.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/rt.h"
@@ -17,18 +17,18 @@
 #define POOL     3u
 #define LAYERS   3u
 #define CLASSES  10u
-#define LARGEST  32u /* channels of what has 32 x 32 elements */
-#define FILTERS  64u /* the most of a layer */
+#define LARGEST  32u /* most channels of data with 32 x 32 elements */
+#define FILTERS  64u /* most filters of a layer */
 #define FEATURES (SIDE / 8u * (SIDE / 8u) * FILTERS)
 
 RT_PARAMETERS(APP_PARAMETERS, {"runs", 50}, {"seed", 1});
 
-/* Convolution, ReLU, pooling of `side` x `side` elements with `channels` channels each. */
+/* Convolution, ReLU and pooling of `side` x `side` elements with `channels` channels each. */
 struct layer {
     uint32_t side;
     uint32_t channels;
     uint32_t filters;
-    uint32_t shift; /* of sums, back to 8 bits */
+    uint32_t shift; /* shift that scales sums back to 8 bits */
     int8_t *weight; /* by filter, row, column, channel */
     int8_t bias[FILTERS];
 };
@@ -63,7 +63,7 @@ static void fill(int8_t *weights, uint32_t count, uint32_t *seed)
     }
 }
 
-/* What all layers use comes first, and the weights in the order in which they are used: so the memory of an
+/* Buffers that all layers use come first, then the weights in the order of use, so that the memory of an
  * inner loop lies in few regions of the MPU. */
 static void make_network(uint32_t *seed)
 {
@@ -80,7 +80,7 @@ static void make_network(uint32_t *seed)
     fill(connected, CLASSES * FEATURES, seed);
 }
 
-/* Slopes of three colors, and noise. */
+/* Color gradients of three channels, with noise. */
 static void make_image(uint32_t *seed)
 {
     for (uint32_t i = 0; i < SIDE * SIDE * COLORS; i++) {
@@ -91,14 +91,15 @@ static void make_image(uint32_t *seed)
     }
 }
 
-/* The elements that a filter covers around one of them; zero beyond the border. */
+/* Collects the elements that a filter covers around one position; elements beyond the border are zero. */
 static void gather(const struct layer *of, const int8_t *in, uint32_t row, uint32_t column)
 {
     int8_t *out = window;
 
     for (uint32_t y = 0; y < KERNEL; y++) {
         for (uint32_t x = 0; x < KERNEL; x++) {
-            uint32_t at_row = row + y - KERNEL / 2u, at_column = column + x - KERNEL / 2u; /* may wrap */
+            uint32_t at_row = row + y - KERNEL / 2u,
+                     at_column = column + x - KERNEL / 2u; /* may wrap around */
             bool is_inside = at_row < of->side && at_column < of->side;
             const int8_t *from =
                 is_inside ? &in[(size_t)((at_row * of->side + at_column) * of->channels)] : 0;
@@ -120,7 +121,7 @@ static int32_t product(const int8_t *a, const int8_t *b, uint32_t count)
     return sum;
 }
 
-/* Rounded to 8 bits; negative sums become 0 (ReLU). */
+/* Scales a sum to 8 bits; negative sums become 0 (ReLU). */
 static int8_t activation(int32_t sum, uint32_t shift)
 {
     int32_t rounded = (sum + (1 << (shift - 1u))) >> shift;
@@ -144,7 +145,7 @@ static void convolve(const struct layer *of, const int8_t *in, int8_t *out)
     }
 }
 
-/* The largest of 3 x 3, every two elements; at the border of as many as there are. */
+/* Maximum of 3 x 3 elements with stride 2; windows are cut off at the border. */
 static void pool(const struct layer *of, const int8_t *in, int8_t *out)
 {
     uint32_t side = of->side, filters = of->filters;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * JavaScript in Duktape (X7): the Mandelbrot set, and the covariance of two arrays. The scripts are beside
- * this file; scripts.S puts them in the component's code.
+ * JavaScript in Duktape (X7): the Mandelbrot set, and the covariance of two arrays. scripts.S includes the
+ * scripts in the component's code.
  */
 #include "duktape.h"
 #include "microkernel/include/microkernel/component.h"
@@ -28,7 +28,7 @@ static duk_ret_t poll(duk_context *context)
     return 0;
 }
 
-/* Leaves the result of a function with one or two arguments on the stack. */
+/* Calls a function with one or two arguments, and leaves its result on the stack. */
 static void call(duk_context *context, const char *script, const char *end, const char *function,
                  uint32_t first, uint32_t second)
 {

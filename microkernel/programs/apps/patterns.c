@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Synthetic accesses (X7): integers one after the other; at random; sixteen in each page, page after page;
- * and the first rows of the product of two matrices. What was read is in a checksum, so that none is left
- * out. The data is one allocation with a specification, or two halves of which the first is deterministic.
- * With `each` an adversary acts before each access.
+ * Synthetic accesses (X7): integers in sequence; at random; sixteen in each page, page after page; and the
+ * first rows of the product of two matrices. A checksum uses every value that was read, so that the compiler
+ * omits no access. The data is one allocation with a specification, or two halves of which the first is
+ * deterministic. With `each`, an adversary acts before each access.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/rt.h"
@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 #define PAGE_WORDS 1024u
-#define RUN_WORDS  16u /* of each page at a time */
-#define POLL       64u /* accesses between two looks at the clock; runs of RUN_WORDS have one each */
+#define RUN_WORDS  16u /* read in each page at a time */
+#define POLL       64u /* accesses between two polls of the clock; each run of RUN_WORDS has one poll */
 #define SIDE       128u
 
 enum pattern { SEQUENTIAL, RANDOM, STRIDE, MATRIX };
@@ -22,8 +22,8 @@ RT_PARAMETERS(APP_PARAMETERS, {"pattern", SEQUENTIAL}, {"accesses", 262144}, {"b
 
 static const char *const name[] = {"sequential", "random", "stride", "matrix"};
 
-/* Words are numbers that a checksum tells apart: runs of `length`, each `step` words behind the one before.
- * What is never read stays empty. */
+/* Fills the data with numbers that the checksum distinguishes: runs of `length` words, each `step` words
+ * after the one before. Words that are never read stay zero. */
 static void fill(uint32_t *data, uint32_t words, uint32_t length, uint32_t step, uint32_t seed)
 {
     for (uint32_t at = 0; at < words; at += step) {
@@ -42,7 +42,8 @@ static inline uint32_t word(const volatile uint32_t *at, bool each)
     return *at;
 }
 
-/* Runs of `length` words, each `step` words behind the one before, round the data. */
+/* Reads runs of `length` words, each `step` words after the one before, and wraps around at the end of the
+ * data. */
 static inline __attribute__((always_inline)) uint32_t read_runs(const volatile uint32_t *data, uint32_t words,
                                                                 uint32_t length, uint32_t step, bool each)
 {
@@ -80,7 +81,7 @@ static inline __attribute__((always_inline)) uint32_t read_random(const volatile
     return sum;
 }
 
-/* Of the elements of the product, each of which reads a row and a column. */
+/* Computes elements of the product, each of which reads a row and a column. */
 static inline __attribute__((always_inline)) uint32_t multiply(const volatile uint32_t *data, uint32_t rows,
                                                                bool each)
 {
@@ -102,7 +103,7 @@ static inline __attribute__((always_inline)) uint32_t multiply(const volatile ui
     return sum;
 }
 
-/* Inlined for each value of `each`, so that nothing is asked at each access. */
+/* Inlined for each value of `each`, so that the accesses contain no check of it. */
 static inline __attribute__((always_inline)) uint32_t
 access(enum pattern pattern, const volatile uint32_t *data, uint32_t words, bool each)
 {
@@ -118,7 +119,7 @@ access(enum pattern pattern, const volatile uint32_t *data, uint32_t words, bool
     }
 }
 
-/* What data a pattern can run on. */
+/* Whether a pattern can run on data of this size. */
 static bool is_possible(uint32_t pattern, uint32_t words, uint32_t rows)
 {
     switch (pattern) {
@@ -135,7 +136,7 @@ static bool is_possible(uint32_t pattern, uint32_t words, uint32_t rows)
     }
 }
 
-/* Null: there is none with this specification. */
+/* Null if no memory with this specification is left. */
 static uint32_t *allocate(uint32_t bytes)
 {
     uint32_t spec = rt_parameter("spec");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The scripts that duktape.c runs, as they are.
+ * Includes the scripts that duktape.c runs.
  */
     .macro script name
     .global script_\name, script_\name\()_end

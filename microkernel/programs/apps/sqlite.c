@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SQLite with a database in memory (X7): one table of three columns; rows are inserted, every third one is
- * deleted, updated, selected, and at last all are deleted. Each statement is a transaction of its own.
+ * SQLite with a database in memory (X7), with one table of three columns. Rows are inserted; every third one
+ * is deleted, updated and selected; finally all are deleted. Each statement is a separate transaction.
  */
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/programs/apps/app.h"
 #include "sqlite3.h"
 
 #define THIRD          3
-#define POLL_OPERATION 1 /* instructions of SQLite's virtual machine between two looks at the clock */
+#define POLL_OPERATION 1 /* instructions of SQLite's virtual machine between two polls of the clock */
 
 RT_PARAMETERS(APP_PARAMETERS, {"rows", 16384});
 
@@ -34,7 +34,7 @@ static void run(const char *text)
     check(sqlite3_exec(database, text, 0, 0, 0));
 }
 
-/* Runs a statement to its end; the next run has other values. */
+/* Runs a statement to its end, and resets it for other values. */
 static void step(sqlite3_stmt *statement)
 {
     app_poll();
@@ -57,7 +57,7 @@ static void insert_rows(int rows)
     check(sqlite3_finalize(statement));
 }
 
-/* Runs a statement for every third id. Returns how many rows it changed. */
+/* Runs a statement for every third id. Returns the number of rows changed. */
 static uint64_t change_rows(const char *text, int first, int rows)
 {
     sqlite3_stmt *statement = prepare(text);
@@ -80,7 +80,7 @@ static uint32_t add_text(uint32_t sum, const unsigned char *text)
     return sum;
 }
 
-/* Of value and text of every third row. */
+/* Checksum of value and text of every third row. */
 static uint32_t select_rows(int first, int rows, uint64_t *selected)
 {
     sqlite3_stmt *statement = prepare("SELECT value, text FROM measured WHERE id = ?1");
@@ -99,7 +99,7 @@ static uint32_t select_rows(int first, int rows, uint64_t *selected)
     return sum;
 }
 
-/* Of all rows, in order. */
+/* Checksum of all rows, in order. */
 static uint32_t sum_rows(void)
 {
     sqlite3_stmt *statement = prepare("SELECT id, value, text FROM measured ORDER BY id");
@@ -121,7 +121,7 @@ static int poll(void *unused)
     return 0;
 }
 
-/* SQLite's own. */
+/* SQLite's original methods. */
 static sqlite3_pcache_methods2 pages;
 static sqlite3_mem_methods memory;
 
@@ -149,8 +149,8 @@ static void release(void *what)
     memory.xFree(what);
 }
 
-/* The virtual machine looks at the clock where it jumps, which it hardly does within a statement. So do
- * accesses to pages of the database, and allocations. */
+/* SQLite's virtual machine polls the clock only at jumps, of which a statement has few. Therefore accesses to
+ * database pages and allocations poll it, too. */
 static void poll_often(void)
 {
     sqlite3_pcache_methods2 polling;

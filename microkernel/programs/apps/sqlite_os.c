@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The operating system that SQLite asks for (SQLITE_OS_OTHER): one without files. A database in memory opens
- * none; SQLite only looks whether there is a file system, and asks it for a seed.
+ * The operating-system interface that SQLite needs (SQLITE_OS_OTHER), without files. A database in memory
+ * opens no file; SQLite only requires that a file system is registered, and asks it for a seed.
  */
 #include "sqlite3.h"
 
@@ -41,7 +41,7 @@ static int full_path(sqlite3_vfs *vfs, const char *name, int bytes, char *out)
     return SQLITE_OK;
 }
 
-/* The same in each run. */
+/* Returns the same bytes in each run. */
 static int randomness(sqlite3_vfs *vfs, int bytes, char *out)
 {
     (void)vfs;
