@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bulkhead_layout.h>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -319,7 +320,7 @@ TEST_F(FlowExchange, f2_the_earliest_deadline_goes_first_and_comes_between_chunk
     EXPECT_EQ(got[1], urgent);
 }
 
-TEST_F(FlowExchange, t6_each_delivered_packet_is_recorded_with_its_times)
+TEST_F(FlowExchange, f2_each_delivered_packet_is_recorded_with_its_times)
 {
     std::array<uint64_t, 64> memory{};
     auto *ring = reinterpret_cast<sample_ring *>(memory.data());

@@ -80,11 +80,11 @@ def test_f2_a_frame_that_is_missing_and_a_broken_ring_give_no_packets() -> None:
     seen = recorder()
     assert seen.add({0x9000: bytes(4096)}.get) == 0
     assert seen.add(memory(b"\xff" * 8192).get) == 0
-    assert PacketRecorder(LAYOUT, []).add({}.get) == 0
+    assert PacketRecorder(LAYOUT, []).add(memory(b"").get) == 0
 
 
 def test_f2_a_packet_is_a_span_from_release_to_delivery_with_its_transfer_inside(tmp_path: Path) -> None:
-    spans = {}
+    spans: dict[tuple[int, str], list[float]] = {}
     for event in events(tmp_path, PACKETS):
         if event["ph"] in "be":
             spans.setdefault((event["id"], event["name"]), []).append(event["ts"])

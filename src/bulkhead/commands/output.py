@@ -102,9 +102,9 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 def console() -> Console:
     """For people: colors and width as the terminal allows."""
-    from rich.console import Console
+    from bulkhead.report.fitting import FittingConsole
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return FittingConsole(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def complain(text: str) -> None:

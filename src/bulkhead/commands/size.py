@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from bulkhead.commands.output import print_json, result_object
 from bulkhead.env import native
 from bulkhead.env.paths import build_dir, repository
+from bulkhead.report.fitting import FittingConsole
 
 if TYPE_CHECKING:
     from bulkhead.package.program import Program
@@ -153,7 +153,7 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
         sloc = {**lines, "total": total}
         print_json(result_object("size", verdict="ok", programs=programs, flows=flows, sloc=sloc))
         return
-    console = Console()
+    console = FittingConsole()
     table = Table(
         "board", "program", "text", "rodata", "text+rodata", "data", "bss", title="Bytes, as linked"
     )
@@ -175,7 +175,7 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
     console.print(f"text at most: {texts}; {total:,} SLOC at EL2")
 
 
-def _show_flows(console: Console, flows: dict[str, dict[str, int]]) -> None:
+def _show_flows(console: FittingConsole, flows: dict[str, dict[str, int]]) -> None:
     table = Table("of flows", "bytes", title="What flows take")
     for kind, nbytes in flows["broker"].items():
         table.add_row(f"{kind} of the broker's program", f"{nbytes:,}")

@@ -30,19 +30,20 @@ def view_of(seen: dict[str, Any]) -> Group:
     from rich.console import Group
     from rich.text import Text
 
+    from bulkhead.report.fitting import Fitted
     from bulkhead.report.monitors import errors_text, monitor_rows, monitor_table
 
-    parts: list[RenderableType] = [table_of(seen)]
+    parts: list[RenderableType] = [Fitted(table_of(seen))]
     for table in (cores_table(seen.get("cores") or ()), flows_table(seen.get("flows") or ())):
         if table is not None:
-            parts += [Text(""), table]
+            parts += [Text(""), Fitted(table)]
     rows = [
         row
         for domain in seen["domains"]
         for row in monitor_rows(domain["domain"], domain.get("mpam") or [], None)
     ]
     if rows:
-        parts += [Text(""), monitor_table(rows)]
+        parts += [Text(""), Fitted(monitor_table(rows))]
     if errors := errors_text({"errors": seen.get("mpam_errors")}):
         parts.append(Text(errors, style="red"))
     return Group(*parts)

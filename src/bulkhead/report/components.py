@@ -120,11 +120,12 @@ def label_of(result: Json) -> str:
 
 def show_components_run(directory: Path, result: Json) -> None:
     """Prints the result of a run; the verdict is the last line."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    from bulkhead.report.fitting import FittingConsole
+
+    console = FittingConsole(highlight=False)
     if not console.is_terminal:
         console.width = 160
     console.print(Text(f"{result['system']} on {result['platform']}, {label_of(result)}", style="bold"))

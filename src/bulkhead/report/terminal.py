@@ -14,6 +14,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from bulkhead.report.fitting import Fitted
 from bulkhead.report.load import LoadedRun
 from bulkhead.report.monitors import errors_text, monitor_table, run_rows
 from bulkhead.report.numbers import count, duration, exit_rate, ranges
@@ -47,16 +48,16 @@ def show_run(run: LoadedRun, console: Console | None = None) -> None:
 
 def render_run(run: LoadedRun) -> Group:
     title = f"{run.report.get('system')} on {run.report.get('platform')}, {run.label}"
-    parts: list[RenderableType] = [Text(title, style="bold"), _domains(run)]
+    parts: list[RenderableType] = [Text(title, style="bold"), Fitted(_domains(run))]
     if run.attempts:
-        parts += [Text(""), _attempts(run)]
+        parts += [Text(""), Fitted(_attempts(run))]
     parts += [_budget(domain) for domain in run.domains if domain.get("events")]
     parts += [_shared_core(core, run) for core in run.shared_cores]
     if run.report.get("regulation"):
         parts.append(Text.assemble(("· ", _DIM), regulation_text(run.report["regulation"])))
     if run.flows:
         style = {None: "yellow", True: _GOOD, False: _BAD}[flows_kept(run)]
-        parts += [Text(""), _flows(run.flows), Text(f"· {flows_text(run)}", style=style)]
+        parts += [Text(""), Fitted(_flows(run.flows)), Text(f"· {flows_text(run)}", style=style)]
     parts += _mpam(run)
     parts += [_interference(found) for found in run.interference]
     parts += [_expectation(one) for one in run.expectations]
@@ -107,7 +108,7 @@ def _mpam(run: LoadedRun) -> list[RenderableType]:
         return []
     parts: list[RenderableType] = [Text("")]
     if rows := run_rows(run.report, run.rated_ns):
-        parts.append(monitor_table(rows))
+        parts.append(Fitted(monitor_table(rows)))
     parts.append(Text.assemble(("· ", _DIM), mpam_text(run.mpam)))
     if errors := errors_text(run.mpam):
         parts.append(Text(f"✗ {errors}", style=_BAD))
