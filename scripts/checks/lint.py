@@ -50,6 +50,11 @@ def check_shell() -> str:
     return run([VENV_BIN / "shellcheck", *scripts]) if scripts else ""
 
 
+def check_layers() -> str:
+    """Contracts in pyproject.toml: which package of the tool may import which."""
+    return run([VENV_BIN / "lint-imports", "--no-logo", "--no-cache"])
+
+
 def check_repository() -> str:
     return run([sys.executable, "-m", "pytest", "-q", "--tb=short", "tests/repo"])
 
@@ -65,6 +70,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "ruff check": partial(run, [VENV_BIN / "ruff", "check", "--quiet"]),
     "ruff format": partial(run, [VENV_BIN / "ruff", "format", "--check", "--quiet"]),
     "shellcheck": check_shell,
+    "layers of the tool": check_layers,
 }
 
 

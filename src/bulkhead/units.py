@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 _SIZES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 
 
 def size_text(nbytes: int) -> str:
@@ -65,3 +67,13 @@ def _percent(millionths: int) -> str:
 def time_text(ns: float) -> str:
     """`1500` as `1.5 us`, for people."""
     return f"{ns / 1000:,.1f} us" if ns < 10**6 else f"{ns / 10**6:,.4g} ms"
+
+
+def duration(ns: Any) -> str:
+    """A time in ns with three digits and a suitable unit."""
+    if not isinstance(ns, int | float):
+        return "–"
+    for scale, unit in _TIMES:
+        if abs(ns) >= scale:
+            return f"{ns / scale:.3g} {unit}" if abs(ns) < 100 * scale else f"{ns / scale:.0f} {unit}"
+    return "0 s" if ns == 0 else f"{ns:.3g} ns"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bulkhead.admission.load import load_system
 from bulkhead.bench.hypervisor import (
     CACHE_MAINTENANCE,
     TLB_MAINTENANCE,
@@ -26,7 +27,6 @@ from bulkhead.bench.hypervisor import (
 )
 from bulkhead.cli import build_app
 from bulkhead.commands import bench
-from bulkhead.config.load import load_system
 from bulkhead.env.paths import repository
 from bulkhead.machine.interrupt_cost import OVERFLOW_INSTRUCTIONS, PERIOD_INSTRUCTIONS
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from bulkhead.config.load import Loaded, load_system
+from bulkhead.admission.load import Loaded, load_system
 from bulkhead.config.shares import Bandwidth
-from bulkhead.planning.admission import admission_of
 from bulkhead.planning.budgets import Budget, CountedEvent, budget_of, counted_event
 from bulkhead.planning.delays import DelaysOfCores, delays_of
+from bulkhead.planning.demands import admission_of
 from bulkhead.planning.regulation import lines_of
 
 

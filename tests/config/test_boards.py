@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bulkhead.config.crosscheck import check_platform
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
+from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.platform import Platform, Range
 
 ROOT = Path(__file__).parents[2]

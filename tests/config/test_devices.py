@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
+from bulkhead.admission.load import Loaded, load_system
+from bulkhead.admission.load_components import LoadedComponents
 from bulkhead.commands.check import check_file
-from bulkhead.config.crosscheck import check_platform
+from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.devices import Device, Iommu
-from bulkhead.config.load import Loaded, load_platform, load_system
-from bulkhead.config.load_components import LoadedComponents
+from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.package.manifest import device_rows
 from bulkhead.planning.resolve import resolved_text

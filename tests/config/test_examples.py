@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.config.system import Expectation
 from bulkhead.machine.request import board_of
 

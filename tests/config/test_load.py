@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.config.load import Loaded, load_system
+from bulkhead.admission.load import Loaded, load_system
 from bulkhead.config.override import apply_override
 from bulkhead.config.source import Source, _parsed, parse_text
 from bulkhead.config.system import Expectation
-from bulkhead.planning.admission import admission_of
+from bulkhead.planning.demands import admission_of
 from bulkhead.planning.plan import plan_memory
 from bulkhead.planning.resolve import resolved_text
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bulkhead.admission.load import load_system
 from bulkhead.cli import build_app
 from bulkhead.commands import limits
-from bulkhead.config.load import load_platform, load_system
+from bulkhead.config.load import load_platform
 from bulkhead.config.machine_figures import MACHINES_OWN, machines_own
 from bulkhead.config.platform import Platform
 from bulkhead.planning.plan import plan_memory

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from bulkhead.admission.load import load_system
 from bulkhead.config import dram as drams
-from bulkhead.config.load import load_platform, load_system
+from bulkhead.config.load import load_platform
 from bulkhead.config.timing import dram_clocks
 from bulkhead.machine.settings import settings_of
 from bulkhead.planning.plan import PlanningError, plan_memory

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bulkhead.config.load import Loaded, load_system
+from bulkhead.admission.load import Loaded, load_system
 
 BUDGET = {"events": 1000}
 

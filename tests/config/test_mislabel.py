@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.package.mpam import mpam_of_domain, mpam_tables
 from bulkhead.planning.model import Hooks, Plan
 from bulkhead.planning.mpam import MpamPlan

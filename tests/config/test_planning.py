@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
-from bulkhead.config.load import load_platform, load_system
+from bulkhead.admission.load import load_system
+from bulkhead.config.load import load_platform
 from bulkhead.config.platform import Dram, Platform, Range
 from bulkhead.config.shares import Llc
 from bulkhead.config.system import Region, System

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from bulkhead.admission.load import load_system
 from bulkhead.commands.check import Checked, plan_file
-from bulkhead.config.load import load_system
 from bulkhead.planning.mechanism import choices
 from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import MpamPlan, Settings

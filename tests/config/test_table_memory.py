@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.mxu import native
 from bulkhead.planning.misplace import misplace

@@ -12,8 +12,8 @@ import pytest
 
 from bulkhead.commands.check import Checked, plan_file
 from bulkhead.config.platform import Platform
-from bulkhead.planning.admission import admission_of
 from bulkhead.planning.budgets import counted_event
+from bulkhead.planning.demands import admission_of
 from bulkhead.planning.regulation import budget_in, lines_of
 from bulkhead.planning.reserved import with_reservations
 from bulkhead.planning.resolve import resolved_text

@@ -18,12 +18,12 @@ from bulkhead.campaign.points import PointFailed
 from bulkhead.cli import build_app
 from bulkhead.env.paths import published_file
 from bulkhead.experiments.model import Experiment, experiment_names, load_experiment, points_of
+from bulkhead.experiments.published import FigurePlaces, batches_of, kept, measured
 from bulkhead.experiments.regulated import is_at
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.published import figures as library
 from bulkhead.published.figures import BadFigures, figures
-from bulkhead.published.ours import FigurePlaces, batches_of, kept, measured
 
 from ..platforms import platform
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from bulkhead.admission.load import load_system
 from bulkhead.config.flow_costs import MemoryBudget
-from bulkhead.config.load import load_system
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 from bulkhead.planning.flows import FlowPlan, plan_flows

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from guests import described, firmware, kvm_unit_tests, real_time_kernels
 from guests.case import Seen
 

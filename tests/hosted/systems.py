@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.planning.model import Hooks
 

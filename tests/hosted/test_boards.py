@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.run.console import ConsoleLog, ConsoleParser

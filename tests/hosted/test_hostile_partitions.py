@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 from bulkhead.evidence.mpam import check_mpam

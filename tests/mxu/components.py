@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from bulkhead.config.load_components import load_components
+from bulkhead.admission.load_components import load_components
 from bulkhead.env.native import ensure_built
 from bulkhead.env.qemu import qemu_binary
 from bulkhead.microkernel.build import TARGETS, ComponentsImage, build_image

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bulkhead.config.crosscheck_components import check_components
+from bulkhead.admission.crosscheck_components import check_components
 from bulkhead.mxu import native
 from bulkhead.mxu.admit import admit
 from bulkhead.mxu.costs import refill_cycles, refill_ns

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.mxu.costs import refill_cycles, refill_ns
-from bulkhead.report.numbers import duration
+from bulkhead.units import duration
 
 from ..command_line import invoked, run, run_json
 from .systems import board

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.config.load_components import load_components
+from bulkhead.admission.load_components import load_components
 from bulkhead.microkernel import description
 from bulkhead.microkernel.result import ComponentFacts, run_result
 from bulkhead.microkernel.session import Ending

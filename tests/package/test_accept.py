@@ -18,8 +18,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from bulkhead.admission.crosscheck import check_system
 from bulkhead.commands.check import Checked, check_file
-from bulkhead.config.crosscheck import check_system
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 from bulkhead.env.paths import repository

@@ -14,7 +14,7 @@ from typing import Protocol
 import pytest
 import yaml
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.env.paths import repository
 from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.package.corrupt import field_place, flipped_bit, patched_field, with_manifest

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.bandwidth import check_admission
+from bulkhead.admission.load import load_system
 from bulkhead.config.shares import UNLIMITED, Bandwidth
 from bulkhead.config.system import Regulation, System
 from bulkhead.env.paths import repository
@@ -21,7 +22,6 @@ from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
 from bulkhead.package.manifest import pack_manifest
 from bulkhead.package.memory import LoadedMemory
 from bulkhead.package.verdict import manifest_check
-from bulkhead.planning.admission import check_admission
 from bulkhead.planning.broker import BROKER
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.memory_budget import below_workable, memory_use

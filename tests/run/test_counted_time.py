@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from bulkhead.admission.load import load_system
 from bulkhead.commands.run import _counted
-from bulkhead.config.load import load_system
 from bulkhead.env.paths import repository
 
 

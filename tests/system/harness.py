@@ -25,7 +25,7 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from bulkhead.config.load import load_system
+from bulkhead.admission.load import load_system
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 from bulkhead.env.qemu import qemu_binary

@@ -15,8 +15,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from bulkhead.admission.load import Loaded, load_system
 from bulkhead.config.flow_costs import LOCKED, CostPart, FlowCosts, part_names
-from bulkhead.config.load import Loaded, load_platform, load_system
+from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bulkhead.config.load import Loaded
+from bulkhead.admission.load import Loaded
 from bulkhead.config.platform import Platform
 from bulkhead.errors import BulkheadError
 from bulkhead.package.build import Build, BuildOptions, build_system

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bulkhead.admission.load import Loaded as LoadedSystem
 from bulkhead.bench.bare import bare_machine, bare_program, bare_ram_bytes
 from bulkhead.bench.counted import Count, Events, count_run
 from bulkhead.bench.hypervisor import CACHE_MAINTENANCE, TLB_MAINTENANCE
-from bulkhead.config.load import Loaded as LoadedSystem
 from bulkhead.env import paths
 from bulkhead.package.build import Build
 from bulkhead.package.elf import read_elf

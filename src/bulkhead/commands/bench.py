@@ -15,13 +15,13 @@ from bulkhead.commands.options import AsJson, Cluster, Jobs, Overrides, Seed, en
 from bulkhead.commands.output import complain, console, print_json, print_problems, reported, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.admission.load import Loaded
     from bulkhead.bench.campaign import PointCost
     from bulkhead.bench.flows import MeasuredFlows
     from bulkhead.bench.hypervisor import HypervisorCosts
     from bulkhead.bench.linux_boot import BootComparison
     from bulkhead.bench.machine import Speeds
     from bulkhead.config.flow_costs import FlowCosts
-    from bulkhead.config.load import Loaded
     from bulkhead.results.envelope import Verdict
 
 app = typer.Typer(help="Measure what the hypervisor and the machine cost.", no_args_is_help=True)
@@ -41,8 +41,8 @@ def hypervisor(
     as_json: AsJson = False,
 ) -> None:
     """Count the instructions of each path into the hypervisor and back; ends 1 if one misses its goal."""
+    from bulkhead.admission.load import load_system
     from bulkhead.bench.hypervisor import BUDGET, ONE_VCPU, SHARED, SYSTEM
-    from bulkhead.config.load import load_system
     from bulkhead.env.paths import repository
 
     checkout = repository("`bench hypervisor`")
@@ -392,8 +392,8 @@ def linux_boot(
     as_json: AsJson = False,
 ) -> None:
     """Compare a boot of Linux to its prompt with the bare emulator's; ends 1 if it is over the limit."""
+    from bulkhead.admission.load import load_system
     from bulkhead.bench.linux_boot import ONE_VCPU, SYSTEM
-    from bulkhead.config.load import load_system
     from bulkhead.env.paths import repository
 
     loaded = load_system(str(repository("`bench linux-boot`") / SYSTEM), [ONE_VCPU, *(overrides or ())])

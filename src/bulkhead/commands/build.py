@@ -28,7 +28,7 @@ from bulkhead.commands.options import (
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.config.load import Loaded
+    from bulkhead.admission.load import Loaded
     from bulkhead.package.build import Build
     from bulkhead.planning.model import Hooks
 
@@ -72,9 +72,9 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Build a bootable image of a system."""
+    from bulkhead.admission.load import load_system
+    from bulkhead.admission.load_components import has_components
     from bulkhead.commands.build_components import build_components
-    from bulkhead.config.load import load_system
-    from bulkhead.config.load_components import has_components
     from bulkhead.planning.model import Hooks
 
     if on not in (None, QEMU, BOARD):

@@ -14,7 +14,7 @@ import typer
 from bulkhead.commands.output import complain, console, print_json, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.config.load_components import LoadedComponents
+    from bulkhead.admission.load_components import LoadedComponents
     from bulkhead.microkernel.build import ComponentsImage
 
 

@@ -16,11 +16,11 @@ from bulkhead.commands.options import AsJson, Overrides, Unprotected
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.config.load import Loaded
-    from bulkhead.config.load_components import LoadedComponents
+    from bulkhead.admission.load import Loaded
+    from bulkhead.admission.load_components import LoadedComponents
     from bulkhead.config.problem import Problem
     from bulkhead.mxu.model import MxuAdmission as ComponentAdmission
-    from bulkhead.planning.admission import Admission, Demand
+    from bulkhead.planning.demands import Admission, Demand
     from bulkhead.planning.model import Plan, Usage
 
 
@@ -72,8 +72,8 @@ def check_file(
     file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
 ) -> Checked:
     """Everything that `check` finds out about one file: what is planned must be built and accepted, too."""
-    from bulkhead.config.load import load_system
-    from bulkhead.config.load_components import has_components
+    from bulkhead.admission.load import load_system
+    from bulkhead.admission.load_components import has_components
     from bulkhead.package.accept import accept
 
     if has_components(file):
@@ -99,7 +99,7 @@ def plan_file(
     file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
 ) -> Checked:
     """What can be said of a system of domains without a look at the images."""
-    from bulkhead.config.load import load_system
+    from bulkhead.admission.load import load_system
 
     return _planned(load_system(file, overrides, unprotected=unprotected))
 
@@ -143,7 +143,7 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
 
 
 def _promised_by(one: Checked) -> dict[str, Any] | None:
-    from bulkhead.commands.check_components import components_json
+    from bulkhead.mxu.result import components_json
 
     if one.components is not None and not one.problems:
         return components_json(one.components)
@@ -152,7 +152,7 @@ def _promised_by(one: Checked) -> dict[str, Any] | None:
 
 def _promised(plan: Plan) -> dict[str, Any]:
     from bulkhead.commands.flows_view import flows_json
-    from bulkhead.planning.admission import admission_of
+    from bulkhead.planning.demands import admission_of
     from bulkhead.planning.left import usage_of
     from bulkhead.planning.shares import rows_of
 
@@ -192,7 +192,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
 
 def unconfined_names(plan: Plan) -> dict[str, list[str]]:
     """By domain: its devices that reach all memory. It is trusted with them."""
-    from bulkhead.config.masters import unconfined
+    from bulkhead.admission.masters import unconfined
 
     return {
         domain.name: [device.name for device in unconfined(domain, plan.platform)]
@@ -237,7 +237,7 @@ def show_usage(title: str, plan: Plan) -> None:
     from rich.table import Table
 
     from bulkhead.commands.flows_view import show_flows
-    from bulkhead.planning.admission import admission_of
+    from bulkhead.planning.demands import admission_of
     from bulkhead.planning.left import usage_of
     from bulkhead.units import colors_text, size_text
 
@@ -345,7 +345,8 @@ def _tables_json(plan: Plan) -> dict[str, Any] | None:
 
 
 def _demand_note(one: Demand) -> str:
-    from bulkhead.report.numbers import count, duration
+    from bulkhead.report.numbers import count
+    from bulkhead.units import duration
 
     if one.accesses is not None:
         period = duration(one.accesses.period_ns)

@@ -6,7 +6,6 @@ costs at worst, the misses of jobs, and what is left. For people and as JSON.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bulkhead.commands.output import console
@@ -14,19 +13,17 @@ from bulkhead.commands.output import console
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bulkhead.config.load_components import LoadedComponents
+    from bulkhead.admission.load_components import LoadedComponents
     from bulkhead.config.problem import Problem
     from bulkhead.mxu.costs import Cost
     from bulkhead.mxu.model import Job, MxuAdmission
-
-INDEPENDENCE = ("no", "in part", "fully")  # enum mxu_independence
 
 
 def check_components(
     file: str, overrides: Sequence[str], *, unprotected: bool
 ) -> tuple[LoadedComponents, MxuAdmission | None, tuple[Problem, ...], str | None]:
     """The file, what was admitted if it can be asked for, everything that is wrong, what was not checked."""
-    from bulkhead.config.load_components import load_components
+    from bulkhead.admission.load_components import load_components
     from bulkhead.microkernel.images_here import sizes_here
     from bulkhead.mxu.admit import admit
 
@@ -37,70 +34,6 @@ def check_components(
     found = admit(loaded.system, loaded.platform, sizes)
     problems = tuple(loaded.locate(finding) for finding in (*wrong, *found.findings))
     return loaded, found, problems, unchecked
-
-
-def components_json(found: MxuAdmission) -> dict[str, Any]:
-    return {
-        "checker": "mmu" if found.checker.mmu else "mpu",
-        "eviction": None if found.checker.mmu else found.checker.policy_name,
-        "refill": None if found.checker.mmu else _refill(found),
-        "components": [
-            {
-                "name": name,
-                "dynamic_regions": found.slots.get(name),
-                "static_regions_left": None if found.checker.mmu else found.slots[name] - 1,
-                "memory": [
-                    {
-                        "name": one.name,
-                        "at": one.at,
-                        "size": one.nbytes,
-                        "spec": list(one.spec),
-                        "shared": one.shared,
-                        "hardware": _hardware(one.mechanism),
-                        "independent": INDEPENDENCE[one.independence],
-                        "regions": None if found.checker.mmu else one.ranges,
-                        "check": None if one.cost is None else asdict(one.cost),
-                    }
-                    for one in found.of(name)
-                ],
-            }
-            for name in (one.name for one in found.system.components)
-        ],
-        "jobs": [
-            {
-                "component": job.component,
-                "period_ns": job.period_ns,
-                "budget_ns": job.budget_ns,
-                "wcet_ns": job.wcet_ns,
-                "misses": job.misses,
-                "misses_ns": job.cost_ns,
-                "wcet_with_misses_ns": job.wcet_with_misses_ns,
-                "phases": [
-                    {
-                        "ranges": list(one.names),
-                        "regions": one.ranges,
-                        "at_once": one.touch,
-                        "changes": one.changes,
-                    }
-                    for one in job.phases
-                ],
-            }
-            for job in found.jobs
-        ],
-        "left": [
-            {"resource": one.name, "limit": one.limit, "left": one.left, "holders": dict(one.holders)}
-            for one in found.resources
-        ],
-    }
-
-
-def _refill(found: MxuAdmission) -> dict[str, Any]:
-    """Cycles of a refill: the file's figure, the computed bound if there is one, what admission takes."""
-    from bulkhead.mxu.costs import refill_cycles
-
-    mpu = found.platform.cores.mpu
-    assert mpu is not None
-    return {"file": mpu.fault, "bound": mpu.bound, "admitted": refill_cycles(found.platform)}
 
 
 def show_components(title: str, found: MxuAdmission) -> None:
@@ -121,9 +54,10 @@ def show_components(title: str, found: MxuAdmission) -> None:
 
 
 def _row(component: str, one: Any) -> tuple[str, ...]:
+    from bulkhead.mxu.result import INDEPENDENCE, hardware_name
     from bulkhead.units import size_text
 
-    hardware = _hardware(one.mechanism)
+    hardware = hardware_name(one.mechanism)
     if one.is_static or one.is_dynamic:
         hardware = f"{one.ranges} {hardware}{'s' if one.ranges != 1 else ''}"
     elif one.entries:
@@ -141,12 +75,6 @@ def _row(component: str, one: Any) -> tuple[str, ...]:
     )
 
 
-def _hardware(mechanism: int) -> str:
-    from bulkhead.mxu import native
-
-    return native.mxu().mechanism_name(mechanism)
-
-
 def _cost_text(cost: Cost | None) -> str:
     if cost is None:
         return ""
@@ -159,7 +87,7 @@ def _cost_text(cost: Cost | None) -> str:
 def _jobs(jobs: Sequence[Job]) -> Table:
     from rich.table import Table
 
-    from bulkhead.report.numbers import duration
+    from bulkhead.units import duration
 
     table = Table(title="jobs", title_justify="left")
     for heading in ("component", "period", "budget", "most misses", "cost", "WCET", "with misses", ""):

@@ -17,8 +17,8 @@ from bulkhead.commands.options import AsJson, Overrides, Seed, SystemFile
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.admission.load import Loaded
     from bulkhead.config.flow_costs import FlowCosts
-    from bulkhead.config.load import Loaded
     from bulkhead.config.platform import Platform
     from bulkhead.config.problem import Problem
     from bulkhead.flows.model import FlowModel
@@ -218,7 +218,7 @@ def _say_assumed(costs: FlowCosts) -> None:
 
 def _load(file: str, overrides: list[str] | None, command: str, as_json: bool) -> Loaded:
     """A system with flows, or the end."""
-    from bulkhead.config.load import load_system
+    from bulkhead.admission.load import load_system
     from bulkhead.config.problem import Finding
 
     loaded = load_system(file, overrides or ())

@@ -27,7 +27,7 @@ from bulkhead.errors import BulkheadError, EnvironmentLacks
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bulkhead.config.load import Loaded
+    from bulkhead.admission.load import Loaded
     from bulkhead.config.problem import Problem
     from bulkhead.results.envelope import Envelope, Verdict
 

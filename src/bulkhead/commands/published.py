@@ -14,8 +14,8 @@ from bulkhead.commands.output import complain_of, console, print_json, reported,
 if TYPE_CHECKING:
     from bulkhead.campaign.engine import Engine
     from bulkhead.experiments.model import Experiment, Sectioned
+    from bulkhead.experiments.published import FigureBeside, FigurePlaces
     from bulkhead.published.figures import Figure
-    from bulkhead.published.ours import FigureBeside, FigurePlaces
     from bulkhead.results.envelope import Verdict
 
 
@@ -78,14 +78,14 @@ def _meant(names: Sequence[str]) -> list[Figure]:
 
 def _places() -> FigurePlaces:
     from bulkhead.env.paths import build_dir
-    from bulkhead.published.ours import FigurePlaces
+    from bulkhead.experiments.published import FigurePlaces
 
     run = build_dir() / "run"
     return FigurePlaces(run / "experiments", run / "published" / "figures")
 
 
 def _kept(meant: Sequence[Figure]) -> list[FigureBeside]:
-    from bulkhead.published.ours import kept
+    from bulkhead.experiments.published import kept
 
     return kept(meant, _places())
 
@@ -94,9 +94,9 @@ def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[FigureBesid
     """And what could not be measured."""
     from bulkhead.commands.run import run_quietly
     from bulkhead.experiments.means import Means
+    from bulkhead.experiments.published import measured
     from bulkhead.experiments.run import tables_of
     from bulkhead.machine.native import built_machine
-    from bulkhead.published.ours import measured
 
     built_machine(workloads=True)
     places = _places()

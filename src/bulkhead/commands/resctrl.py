@@ -18,7 +18,7 @@ from bulkhead.commands.options import AsJson, Overrides, SystemFile
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.config.load import Loaded
+    from bulkhead.admission.load import Loaded
     from bulkhead.config.problem import Problem
     from bulkhead.resctrl.plan import ResctrlPlan, WantedGroup
     from bulkhead.resctrl.tree import Offer, ResctrlGroup
@@ -93,7 +93,7 @@ def apply(
 
 
 def _look(system: str, overrides: list[str], root: Path) -> Looked:
-    from bulkhead.config.load import load_system
+    from bulkhead.admission.load import load_system
     from bulkhead.resctrl.plan import plan_groups
     from bulkhead.resctrl.tree import ResctrlError, offer_of
 

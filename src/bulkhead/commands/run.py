@@ -33,7 +33,7 @@ from bulkhead.commands.options import (
 from bulkhead.commands.output import commit, complain, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.config.load import Loaded
+    from bulkhead.admission.load import Loaded
     from bulkhead.package.build import Build
     from bulkhead.run.debug import Debugger
     from bulkhead.run.live import Live
@@ -137,9 +137,9 @@ def run(
     ] = True,
 ) -> None:
     """Run a system with its console attached; ends 0 if every promise held, else 1 with the reasons."""
+    from bulkhead.admission.load import load_system
+    from bulkhead.admission.load_components import has_components
     from bulkhead.commands.run_components import ComponentRunOptions, run_components
-    from bulkhead.config.load import load_system
-    from bulkhead.config.load_components import has_components
     from bulkhead.run.target import MACHINE, QEMU, RunOptions
 
     _refuse_wrong_usage(on, observe, icount is True, boot, solo)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bulkhead.commands.output import complain, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.config.load_components import LoadedComponents
+    from bulkhead.admission.load_components import LoadedComponents
     from bulkhead.microkernel.build import ComponentsImage
     from bulkhead.microkernel.session import Ending
     from bulkhead.run.console import ConsoleParser

@@ -17,7 +17,7 @@ from bulkhead import __version__
 from bulkhead.commands.output import commit
 
 if TYPE_CHECKING:
-    from bulkhead.config.load import Loaded
+    from bulkhead.admission.load import Loaded
     from bulkhead.evidence.simulated import SimulatedResult
     from bulkhead.results.run import RunResult
     from bulkhead.run.simulator import SimulatedPlan

@@ -133,7 +133,8 @@ def table_of(seen: dict[str, Any]) -> Table:
     from rich import box
     from rich.table import Table
 
-    from bulkhead.report.numbers import count, duration
+    from bulkhead.report.numbers import count
+    from bulkhead.units import duration
 
     if seen["state"] != "running":
         seen = stopped(seen)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""System and platform files: read, checked, turned into typed values. Start at `load.load_system`."""
+"""System and platform files: read, checked, turned into typed values. Start at `load.load_platform`."""

@@ -2,7 +2,8 @@
 """Base classes of all models of files: strict, frozen, without unknown keys; some accept a word or a value in
 place of a mapping.
 
-system.py and platform.py derive from these. Models hold values, no positions in files: load.py keeps those.
+system.py and platform.py derive from these. Models hold values, no positions in files: validate.py adds
+those.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of the microkernel's system file: its components and the specification of their memory (X9).
 
-load_components.py fills these from YAML; crosscheck_components.py checks rules that span several keys. Field
-names are the keys of the file. Defaults of optional keys are defined here only.
+validate.py fills these from YAML; admission/crosscheck_components.py checks rules that span several keys.
+Field names are the keys of the file. Defaults of optional keys are defined here only.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Checks who uses each interrupt of a board. The hypervisor identifies interrupts by number, so each number
 may have one use only.
 
-crosscheck.py calls this for each platform file.
+crosscheck_platform.py calls this for each platform file.
 """
 
 from __future__ import annotations

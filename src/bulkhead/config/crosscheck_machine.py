@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of what the simulated machine is configured from: caches, DRAM, its controller, fitted facts.
 
-crosscheck.py calls this for each platform file. Rules about a single key are in the models.
+crosscheck_platform.py calls this for each platform file. Rules about a single key are in the models.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of a platform's MPAM components: their caches and memory exist, their pages do not overlap anything.
 
-crosscheck.py calls this for each platform file.
+crosscheck_platform.py calls this for each platform file.
 """
 
 from __future__ import annotations

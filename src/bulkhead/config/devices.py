@@ -2,8 +2,8 @@
 """Devices of a platform file: registers, interrupts, whether they master memory, and the IOMMU in front of
 them.
 
-platform.py holds these. crosscheck_devices.py checks which domain may have which device; masters.py tells
-which devices no IOMMU confines.
+platform.py holds these. crosscheck_devices.py checks the description. admission/ checks which domain may have
+which device, and tells which devices no IOMMU confines.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notices about figures of a platform file that come from the simulated machine, not from a measured board.
 
-load.py shows these notices in `check`, `plan`, `run` and the report of a run. Code that prints such a figure
-calls `machines_own`.
+admission/load.py shows these notices in `check`, `plan`, `run` and the report of a run. Code that prints such
+a figure calls `machines_own`.
 """
 
 from __future__ import annotations

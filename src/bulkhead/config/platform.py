@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The platform file: the description of a board for the planner, the builder and the simulated machine.
 
-load.py fills these models from YAML. Questions about the whole platform (the last-level cache, windows of
+validate.py fills these models from YAML. Questions about the whole platform (the last-level cache, windows of
 devices) are answered here. Every section can state the source of its numbers.
 """
 
@@ -324,7 +324,7 @@ class Platform(Model):
     devices: tuple[Device, ...] = ()
     peripherals: tuple[Peripheral, ...] = ()  # of boards that run the microkernel
     dma: tuple[Dma, ...] = ()
-    iommus: tuple[Iommu, ...] = ()  # this version drives none of them: bulkhead.config.masters
+    iommus: tuple[Iommu, ...] = ()  # this version drives none of them: bulkhead.admission.masters
     mpam: Annotated[Mpam | None, BeforeValidator(_none), _OrEmptyList()] = None
     overheads: dict[str, Any] = {}
     release_delay: ReleaseDelay | None = None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The syntax of references to images: `guests/periodic.elf`, `linux:debian`, `busybox`.
 
-crosscheck.py calls this. The builder resolves references and checks that the files exist.
+The crosschecks of admission/ call this. The builder resolves references and checks that the files exist.
 """
 
 from __future__ import annotations

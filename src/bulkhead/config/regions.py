@@ -122,7 +122,7 @@ def check_regions(platform: Platform) -> Iterator[Finding]:
     """The hypervisor's registers must be whole pages that it can map, and must overlap neither others nor
     memory.
 
-    On-chip memory is checked in crosscheck.py, which knows its full size.
+    On-chip memory is checked in crosscheck_platform.py, which knows its full size.
     """
     regions = [region for region in own_regions(platform) if region.key[0] != "ocm"]
     for number, region in enumerate(regions):

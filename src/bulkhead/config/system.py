@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The system file: its domains and what each of them is promised.
 
-load.py fills these models from YAML and crosscheck.py checks rules that span keys. Field names are the keys
-of the file. Defaults of optional keys are defined here only.
+validate.py fills these models from YAML and admission/crosscheck.py checks rules that span keys. Field
+names are the keys of the file. Defaults of optional keys are defined here only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns pydantic's errors into findings: a stable code, the cause, what is allowed.
 
-load.py calls this after a model rejected a tree. Each error becomes at most one finding; errors that
+validate.py calls this after a model rejected a tree. Each error becomes at most one finding; errors that
 source.py has already reported are left out.
 """
 

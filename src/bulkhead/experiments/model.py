@@ -19,10 +19,10 @@ from pydantic import Field
 from pydantic_core import PydanticCustomError
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text
-from bulkhead.config.load import locate, validate
 from bulkhead.config.problem import nearest_of, no_such
 from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
+from bulkhead.config.validate import locate, validate
 from bulkhead.env.paths import experiments_dir
 from bulkhead.errors import InvalidInput
 from bulkhead.experiments.check import findings_of, findings_of_sections

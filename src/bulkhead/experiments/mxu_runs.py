@@ -15,11 +15,11 @@ from typing import Any
 
 import yaml
 
+from bulkhead.admission.load_components import load_components
 from bulkhead.campaign import points as campaign
 from bulkhead.campaign.engine import Task
 from bulkhead.campaign.points import PointFailed
 from bulkhead.config.load import load_platform
-from bulkhead.config.load_components import load_components
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.env.native import ensure_built

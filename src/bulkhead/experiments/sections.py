@@ -209,7 +209,7 @@ def _hosted(means: Means, system: dict[str, Any]) -> Mapping[str, Any]:
     """Result of a run of a system on the simulated machine."""
     import yaml
 
-    from bulkhead.config.load import load_system
+    from bulkhead.admission.load import load_system
     from bulkhead.run.target import MACHINE, RunOptions
 
     place = means.directory / "runs" / str(system["name"])

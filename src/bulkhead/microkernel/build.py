@@ -10,8 +10,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from bulkhead.admission.load_components import LoadedComponents
 from bulkhead.config.components import Component, ComponentSystem
-from bulkhead.config.load_components import LoadedComponents
 from bulkhead.config.microkernel import Microkernel
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding

@@ -10,8 +10,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from bulkhead.admission.load_components import LoadedComponents
 from bulkhead.config.components import Component
-from bulkhead.config.load_components import LoadedComponents
 from bulkhead.config.problem import Finding
 from bulkhead.env.paths import build_dir, is_checkout, locked
 from bulkhead.microkernel.build import board_directory, measured

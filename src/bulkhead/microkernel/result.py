@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bulkhead.commands.check_components import components_json
 from bulkhead.microkernel.build import ComponentsImage, image_json
 from bulkhead.microkernel.session import END, HALTED, KERNEL, Ending
 from bulkhead.mxu.hardware import OWN_COMPONENTS
 from bulkhead.mxu.layout import SYSTEM_COMPONENTS
+from bulkhead.mxu.result import components_json
 from bulkhead.run.console import ConsoleParser, visible
 
 Json = dict[str, Any]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bulkhead.config.crosscheck_components import check_components
+from bulkhead.admission.crosscheck_components import check_components
+from bulkhead.admission.load_components import LoadedComponents, load_components
 from bulkhead.config.load import load_platform
-from bulkhead.config.load_components import LoadedComponents, load_components
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory's bandwidth in a manifest: EL2 admits changes of budgets by the same data as `check` admits the
-system file (planning/admission.py, planning/memory_budget.py).
+system file (planning/demands.py, planning/memory_budget.py).
 
 Called by `manifest`. The fields are zero if nothing was checked: without budgets, if the counted event is no
 memory event, or if the file allows overcommitment.

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bulkhead.config.load import Loaded
+from bulkhead.admission.load import Loaded
 from bulkhead.config.problem import KeyPath
 from bulkhead.env import paths
 from bulkhead.geometry import PAGE_BYTES, Frames

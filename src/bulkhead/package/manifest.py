@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bulkhead.admission.masters import incoherent
 from bulkhead.config.flow_costs import no_costs
-from bulkhead.config.masters import incoherent
 from bulkhead.config.platform import Platform
 from bulkhead.config.regions import addresses
 from bulkhead.config.system import Broker, Domain

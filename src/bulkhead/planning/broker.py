@@ -4,7 +4,7 @@ one is free.
 
 A system file with flows describes the broker but does not list it as a domain. `with_broker` adds the domain
 when the file is loaded, so that everything done for domains is also done for it. CIDs of the other domains'
-sockets follow from their order. Used by config/load, the planner and the builder.
+sockets follow from their order. Used by admission/load.py, the planner and the builder.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from bulkhead.config.flow_costs import MemoryBudget
 from bulkhead.config.machine_figures import machines_own
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain, System
-from bulkhead.planning.admission import Demand, admission_of
 from bulkhead.planning.broker import BROKER, is_broker
 from bulkhead.planning.budgets import counted_event
+from bulkhead.planning.demands import Demand, admission_of
 from bulkhead.planning.native import NativeCapacity, Point, Row, memory
 from bulkhead.planning.regulation import budget_in
 

@@ -2,9 +2,9 @@
 """Shares of bandwidth on a platform whose memory has no MPAM: a maximum becomes a budget, a minimum is what
 the limits of other domains leave.
 
-config/load.py rewrites a system with `with_reservations`, so that all code for budgets applies. Shares are of
-the bandwidth in the worst case (`dram.guaranteed`), counted at the memory: lines fetched and lines written
-back.
+admission/load.py rewrites a system with `with_reservations`, so that all code for budgets applies. Shares are
+of the bandwidth in the worst case (`dram.guaranteed`), counted at the memory: lines fetched and lines
+written back.
 """
 
 from __future__ import annotations

@@ -17,13 +17,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text
-from bulkhead.config.load import load_platform, validate
+from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import no_such
 from bulkhead.config.quantity import problem
 from bulkhead.config.source import read_file
 from bulkhead.config.timing import Fact, Ratio
+from bulkhead.config.validate import validate
 from bulkhead.env.paths import published_file
 from bulkhead.errors import InvalidInput
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from bulkhead.config.base import FormatVersion, Model, Text
-from bulkhead.config.load import validate
 from bulkhead.config.source import read_file
+from bulkhead.config.validate import validate
 from bulkhead.env.paths import build_dir, locked, recordings_dir, repository
 from bulkhead.env.progress import progress
 from bulkhead.env.qemu_user import arm64_root

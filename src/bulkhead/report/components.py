@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bulkhead.report.numbers import count, duration
+from bulkhead.report.numbers import count
 from bulkhead.run.console import visible
+from bulkhead.units import duration
 
 Json = dict[str, Any]
 _TEMPLATE = "components.html.j2"

@@ -5,22 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-_TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
-
 
 def count(value: Any) -> str:
     """An integer as 1 234 567; a dash for other values."""
     return f"{value:,}".replace(",", "\u202f") if isinstance(value, int) else "–"
-
-
-def duration(ns: Any) -> str:
-    """A time in ns with three digits and a suitable unit."""
-    if not isinstance(ns, int | float):
-        return "–"
-    for scale, unit in _TIME_UNITS:
-        if abs(ns) >= scale:
-            return f"{ns / scale:.3g} {unit}" if abs(ns) < 100 * scale else f"{ns / scale:.0f} {unit}"
-    return "0 s" if ns == 0 else f"{ns:.3g} ns"
 
 
 def rate(events: int, ns: Any) -> str:

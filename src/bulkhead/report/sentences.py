@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bulkhead.report.load import LoadedRun
-from bulkhead.report.numbers import count, duration, rate
+from bulkhead.report.numbers import count, rate
 from bulkhead.run.target import MACHINE
+from bulkhead.units import duration
 
 
 def guest_time(run: LoadedRun) -> str:

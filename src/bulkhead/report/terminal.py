@@ -17,7 +17,7 @@ from rich.text import Text
 from bulkhead.report.fitting import Fitted
 from bulkhead.report.load import LoadedRun
 from bulkhead.report.monitors import errors_text, monitor_table, run_rows
-from bulkhead.report.numbers import count, duration, exit_rate, ranges
+from bulkhead.report.numbers import count, exit_rate, ranges
 from bulkhead.report.sentences import (
     budget_text,
     expectation_text,
@@ -32,6 +32,7 @@ from bulkhead.report.sentences import (
     verdict_text,
     witness_text,
 )
+from bulkhead.units import duration
 
 _FILE_WIDTH = 120  # columns if the output is not a terminal
 WITNESSES = ("observer", "machine", "portions", "mpam", "tables")

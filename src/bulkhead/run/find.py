@@ -53,7 +53,7 @@ def _goes_on(directory: Path, wanted: str) -> str:
 
 
 def _system_name(file: Path) -> str:
-    from bulkhead.config.load import load_system
+    from bulkhead.admission.load import load_system
 
     loaded = load_system(file)
     if loaded.system is None:

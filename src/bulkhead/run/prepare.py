@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bulkhead.config.load import Loaded
+from bulkhead.admission.load import Loaded
+from bulkhead.admission.masters import incoherent, unconfined
 from bulkhead.config.locate import limits
-from bulkhead.config.masters import incoherent, unconfined
 from bulkhead.config.platform import Platform
 from bulkhead.config.ways import ways_of
 from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, PromisedWindow, TablePromise

@@ -14,10 +14,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text
-from bulkhead.config.load import validate
 from bulkhead.config.problem import Problem, nearest_of, quoted
 from bulkhead.config.quantity import Bytes, problem
 from bulkhead.config.source import read_file
+from bulkhead.config.validate import validate
 from bulkhead.env.paths import validation_dir
 from bulkhead.errors import InvalidInput
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bulkhead.config.masters import incoherent
+from bulkhead.admission.masters import incoherent
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System

@@ -15,7 +15,7 @@ from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.shares import Llc
 from bulkhead.config.system import Domain, System
 from bulkhead.geometry import GeometryError
-from bulkhead.planning.admission import admission_of
+from bulkhead.planning.demands import admission_of
 from bulkhead.planning.mechanism import Mechanism, bandwidth_by_mpam, llc_by_mpam, llc_mechanism
 from bulkhead.planning.regulation import is_regulated
 from bulkhead.planning.reserved import guaranteed_of, is_reserved, reserved_rate

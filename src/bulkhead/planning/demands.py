@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether all budgets together are within the memory's guaranteed bandwidth (B10).
+"""The memory bandwidth that budgets allow domains to use, beside what the memory guarantees (B10).
 
-`check`, `plan` and `run` refuse a system that exceeds it, unless `regulation.overcommit` allows it. All rates
-are in bytes per second at the memory; a budget of refills alone also allows that many dirty lines to be
-written back. The arithmetic is that of core/ (native.py), which EL2 uses for changes while the system runs.
+All rates are in bytes per second at the memory; a budget of refills alone also allows that many dirty lines
+to be written back. The arithmetic is that of core/ (native.py), which EL2 uses for changes while the system
+runs. admission/bandwidth.py decides by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bulkhead.config.parameters import parameters
 from bulkhead.config.platform import Platform
-from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.native import memory
@@ -96,31 +94,6 @@ def admission_of(system: System, platform: Platform) -> Admission:
         next((one.source for one in parameters(platform) if one.key == "dram.guaranteed"), ""),
         int(fact.measured * MB) if fact is not None and fact.measured is not None else None,
     )
-
-
-def not_admitted(system: System, platform: Platform) -> Iterator[Finding]:
-    """A notice if budgets could not be checked, because the platform states no guaranteed bandwidth."""
-    found = admission_of(system, platform)
-    if found.guaranteed is None and found.bounded:
-        cause = (
-            f"budgets of {found.bounded / MB:.0f} MB/s together: not checked against what memory sustains, "
-            f"platform '{platform.name}' has no `dram.guaranteed`"
-        )
-        yield Finding(("domains",), "not-checked", cause)
-
-
-def check_admission(system: System, platform: Platform) -> Iterator[Finding]:
-    found = admission_of(system, platform)
-    if not found.exceeded or found.overcommit:
-        return
-    assert found.guaranteed is not None
-    parts = [f"{one.domain} {one.bytes_per_s / MB:.0f}" for one in found.demands if one.bytes_per_s]
-    cause = (
-        f"budgets of {found.bounded / MB:.0f} MB/s ({', '.join(parts)}) are more than the "
-        f"{found.guaranteed / MB:.0f} MB/s that '{platform.name}' sustains in its worst case "
-        f"(`dram.guaranteed`; {found.source})"
-    )
-    yield Finding(("domains",), "overcommit", cause, "lower budgets, or `regulation: { overcommit: true }`")
 
 
 def _accesses(system: System, domain: Domain, event: CountedEvent | None) -> Accesses | None:

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bulkhead.admission.crosscheck_components import check_components
 from bulkhead.config.components import ComponentSystem, is_component_system
-from bulkhead.config.crosscheck_components import check_components
-from bulkhead.config.load import is_below, locate, platform_of, validate
+from bulkhead.config.load import platform_of
 from bulkhead.config.locate import system_path
 from bulkhead.config.override import apply_override
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text
 from bulkhead.config.source import Node, read_file
+from bulkhead.config.validate import is_below, locate, validate
 
 
 @dataclass(frozen=True)

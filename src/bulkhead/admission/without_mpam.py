@@ -10,8 +10,7 @@ from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.mechanism import bandwidth_by_mpam
 from bulkhead.planning.reserved import guaranteed_of, is_reserved, reserved_rate
-from bulkhead.report.numbers import duration
-from bulkhead.units import percent_text
+from bulkhead.units import duration, percent_text
 
 MB = 10**6
 

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the devices that a system file gives to a domain.
+
+A domain must not reach another device's registers, memory past its stage-2 tables, or another domain's
+stream. crosscheck.py calls this for each domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.admission.masters import refused, unconfined
+from bulkhead.config.devices import Device, Dma, Iommu, Registers
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.regions import own_regions
+from bulkhead.config.system import Domain, System
+from bulkhead.planning.broker import engine_of
+
+MAX_GUEST_ADDRESS = 1 << 39
+
+Findings = Iterator[Finding]
+
+
+def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Findings:
+    """Checks the devices that a system file gives to one domain."""
+    known = platform.passable()
+    free = {device.name for device in unconfined(domain, platform)}
+    for number, name in enumerate(domain.devices):
+        path: KeyPath = (*at, "devices", number)
+        device = known.get(name)
+        if device is None:
+            cause = f"platform '{platform.name}' has no device {quoted(name)}"
+            yield Finding(path, "unknown-name", cause, ", ".join(known) or "none", nearest_of(name, known))
+            continue
+        holder = next((d.name for d in system.domains if d is not domain and name in d.devices), None)
+        if name in domain.devices[:number] or holder is not None:
+            yield Finding(path, "duplicate-name", f"device '{name}' is given away twice", "each device once")
+        if name in free and domain.dma != "trusted":
+            yield Finding(path, "dma-unconfined", *refused(domain, device))
+        for region_number, region in enumerate(domain.memory):
+            if region.at < device.pages.end and device.pages.at < region.end:
+                cause = f"overlaps memory[{region_number}] of '{domain.name}' at {device.at:#x}"
+                yield Finding(path, "overlap", f"device '{name}' {cause}")
+        yield from _place(path, device, system, platform)
+        yield from _shared_pages(path, domain, device, platform)
+        yield from _shared_streams(path, domain, device, system, platform)
+
+
+def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platform) -> Findings:
+    """A device must lie within a guest's addresses and must not overlap the hypervisor's own regions."""
+    pages = device.pages
+    where = f"'{device.name}', {pages.at:#x}..{pages.end - 1:#x},"
+    if pages.end > MAX_GUEST_ADDRESS:
+        yield Finding(
+            path, "out-of-range", f"{where} is beyond a guest's addresses", f"up to {MAX_GUEST_ADDRESS:#x}"
+        )
+    engine = engine_of(system, platform)
+    for region in own_regions(
+        platform, None if engine is device else engine
+    ):  # the broker's engine is checked in planning/broker.py
+        if pages.at < region.end and region.at < pages.end:
+            kept = f"'{region.name}', which the hypervisor keeps: {region.at:#x}..{region.end - 1:#x}"
+            yield Finding(path, "overlap", f"{where} overlaps {kept}", "a device with pages of its own")
+
+
+def _shared_pages(path: KeyPath, domain: Domain, device: Device | Dma, platform: Platform) -> Findings:
+    """Stage 2 maps whole pages: all registers in a device's pages must belong to the same domain."""
+    for other in platform.registers():
+        if other.name in domain.devices or not _overlap(device, other):
+            continue
+        cause = f"the pages of '{device.name}' hold registers of '{other.name}' at {other.at:#x}, too"
+        both = "" if isinstance(other, Iommu) else f"both for '{domain.name}', or "
+        yield Finding(path, "shared-page", cause, f"{both}a device with pages of its own")
+
+
+def _overlap(device: Registers, other: Registers) -> bool:
+    return device.pages.at < other.end and other.at < device.pages.end
+
+
+def _shared_streams(
+    path: KeyPath, domain: Domain, device: Device | Dma, system: System, platform: Platform
+) -> Findings:
+    """An IOMMU cannot distinguish two devices with the same stream: both would reach both domains' memory."""
+    known = platform.passable()
+    for before in system.domains:
+        if before is domain:
+            return  # only the later one of two domains reports it
+        for name in before.devices:
+            other = known.get(name)
+            if other is None or other is device or other.iommu is None or other.iommu != device.iommu:
+                continue
+            if both := sorted(set(other.streams) & set(device.streams)):
+                cause = f"'{name}' of '{before.name}' has stream {both[0]:#x} of '{device.iommu}', too"
+                yield Finding(path, "shared-stream", cause, "both devices for one domain")
