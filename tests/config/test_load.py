@@ -13,8 +13,6 @@ from bulkhead.config.override import apply_override
 from bulkhead.config.source import Source, _parsed, parse_text
 from bulkhead.config.system import Expectation
 from bulkhead.planning.demands import admission_of
-from bulkhead.planning.plan import plan_memory
-from bulkhead.planning.resolve import resolved_text
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "mixed-criticality.yaml"
@@ -293,26 +291,6 @@ def test_an_override_keeps_the_rest_of_the_tree() -> None:
     assert source.root is not None
     assert apply_override(source.root, "c.1=z") == []
     assert source.root.plain() == {"a": {"b": 1}, "c": ("x", "z")}
-
-
-@pytest.mark.req("C2")
-@pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp", "passthrough", "shared-core"])
-def test_a_resolved_file_plans_to_the_same(tmp_path: Path, name: str) -> None:
-    loaded = load_system(ROOT / "examples" / f"{name}.yaml")
-    assert loaded.system is not None
-    assert loaded.platform is not None
-    plan = plan_memory(loaded.system, loaded.platform)
-    path = tmp_path / "resolved.yaml"
-    path.write_text(resolved_text(plan, beside=ROOT / "examples", target=tmp_path))
-    again = load_system(path)
-    assert again.problems == ()
-    assert again.system is not None
-    assert again.platform is not None
-    planned = plan_memory(again.system, again.platform)
-    assert (planned.pool, planned.domains) == (plan.pool, plan.domains)
-    assert again.system.expect == loaded.system.expect
-    for one, other in zip(again.system.domains, loaded.system.domains, strict=True):
-        assert one.bandwidth == other.bandwidth
 
 
 @pytest.mark.parametrize(

@@ -536,3 +536,18 @@ def test_m2_a_core_that_is_known_not_to_have_mpam_has_no_components(tmp_path: Pa
     platform_file(tmp_path, mpam(), cores={"count": 4, "type": "cortex-a53"})
     found = plan_file(str(system_file(tmp_path))).problems
     assert ("mpam", "conflict") in [(problem.key, problem.code) for problem in found]
+
+
+@pytest.mark.req("F2")
+@pytest.mark.parametrize(
+    ("llc", "found"),
+    [
+        ("{ colors: [7] }", []),  # the hypervisor's, for which the broker acts
+        ("{ colors: [5] }", [("broker.llc.colors", "color-overlap")]),
+        ("{ colors: [8] }", [("broker.llc.colors[0]", "color-range")]),
+        ("{ portions: 3 }", [("broker.llc.portions", "not-on-platform")]),
+    ],
+)
+def test_f2_the_broker_has_the_colors_that_the_file_names(llc: str, found: list[tuple[str, str]]) -> None:
+    loaded = load_system("examples/flows.yaml", [f"broker.llc={llc}"])
+    assert [(one.key, one.code) for one in loaded.problems] == found

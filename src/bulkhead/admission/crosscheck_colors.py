@@ -68,6 +68,9 @@ def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: b
             for index, domain in enumerate(system.domains)
         ),
     ]
+    if system.broker is not None and (own := getattr(system.broker, key)) is not None:
+        cores = frozenset() if system.broker.cpu is None else frozenset({system.broker.cpu})
+        owners.append(("the broker", ("broker", key), own, cores))
     if key == "llc" and system.hypervisor.tables.colors is not None:
         tables = Colored(colors=system.hypervisor.tables.colors)
         owners.append(("memory for stage-2 tables", ("hypervisor", "tables"), tables, frozenset()))
@@ -78,7 +81,8 @@ def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: b
         return
     for (name, _, one, cores), (other_name, path, other, other_cores) in combinations(owners, 2):
         both = set(one.colors or ()) & set(other.colors or ())
-        if both and not cores & other_cores:
+        for_hypervisor = name == "the hypervisor" and other_name == "the broker"  # the broker acts for it
+        if both and not cores & other_cores and not for_hypervisor:
             listed = ", ".join(str(color) for color in sorted(both))
             cause = f"{other_name} shares {what} color{'s' if len(both) > 1 else ''} {listed} with {name}"
             allowed = f"disjoint colors, or isolation.{key}: none"

@@ -29,6 +29,8 @@ def check_shares(system: System, platform: Platform) -> Iterator[Finding]:
     yield from _mechanism(system, platform)
     mechanism = llc_mechanism(system, platform)
     yield from _llc(("hypervisor", "llc"), system.hypervisor.llc, platform, mechanism)
+    if system.broker is not None and system.broker.llc is not None:
+        yield from _llc(("broker", "llc"), system.broker.llc, platform, mechanism)
     for index, domain in enumerate(system.domains):
         at: KeyPath = ("domains", index)
         yield from _llc((*at, "llc"), domain.llc, platform, mechanism)

@@ -11,10 +11,21 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from bulkhead.config.file_form import FileForm
 from bulkhead.config.problem import nearest_of, quoted
 from bulkhead.config.quantity import Empty, described, problem
 
@@ -92,6 +103,14 @@ class WordModel(Model):
             if not given and not unknown and not any(key in value for key in cls.also):
                 raise problem("missing-key", f"has none of {', '.join(cls.one_of + cls.also)}", allowed)
         return value
+
+    @model_serializer(mode="wrap")
+    def _word(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
+        """In a file, the word that stands for the mapping, if there is one."""
+        keys = handler(self)
+        if not isinstance(info.context, FileForm):
+            return keys
+        return next((word for word, stands_for in self.words.items() if stands_for == keys), keys)
 
     @classmethod
     def __get_pydantic_json_schema__(

@@ -150,6 +150,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "wait": "What the broker waits for between transfers.",
         "chunk": "Largest transfer; between transfers the broker decides anew.",
         "rate": "Bandwidth of copying; `auto`: the smallest with which all deadlines are met.",
+        "llc": "Part of the last-level cache. Default: the colors that `hypervisor.llc` names, else `auto`.",
+        "banks": "DRAM banks.",
         "stamps": "Measure what each part of a packet's path takes.",
         "samples": "The broker records each packet that it delivers, for `bulkhead trace`.",
     },

@@ -13,9 +13,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
+from ruamel.yaml.scalarint import HexCapsInt
 
+from bulkhead.config.file_form import exact_decimal, in_files
 from bulkhead.config.problem import nearest_of, quoted
 
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
@@ -75,6 +77,19 @@ def whole(
     return validate
 
 
+def amount_text(amount: int | Fraction, units: Mapping[str, int | Fraction]) -> str:
+    """The inverse of `parse`, exact: in the largest unit of which the amount is a whole number."""
+    ordered = sorted(units.items(), key=lambda unit: unit[1], reverse=True)
+    whole_units = (unit for unit in ordered if (Fraction(amount) / unit[1]).denominator == 1)
+    unit, factor = next(whole_units, ordered[-1])
+    return f"{exact_decimal(Fraction(amount) / factor):f} {unit}"
+
+
+def with_unit(units: Mapping[str, int | Fraction]) -> PlainSerializer:
+    """The serializer of a quantity with one of these units."""
+    return in_files(lambda amount: amount_text(amount, units))
+
+
 def _share(value: object) -> Fraction:
     if isinstance(value, str):
         amount = parse(value, SHARE_UNITS, "80 %", bare=False)
@@ -128,15 +143,28 @@ Bytes = Annotated[
     int,
     BeforeValidator(whole(BYTE_UNITS, "64 MiB", "bytes", 1, 1 << 48, bare=True)),
     quantity_schema("64 MiB", bare=True),
+    with_unit(BYTE_UNITS),
 ]
 BytesPerS = Annotated[
-    int, BeforeValidator(whole(RATE_UNITS, "200 MB/s", "bytes per s", 1, 10**13)), quantity_schema("200 MB/s")
+    int,
+    BeforeValidator(whole(RATE_UNITS, "200 MB/s", "bytes per s", 1, 10**13)),
+    quantity_schema("200 MB/s"),
+    with_unit(RATE_UNITS),
 ]
 Nanoseconds = Annotated[
-    int, BeforeValidator(whole(TIME_UNITS, "30 us", "ns", 1, 3600 * 10**9)), quantity_schema("1 ms")
+    int,
+    BeforeValidator(whole(TIME_UNITS, "30 us", "ns", 1, 3600 * 10**9)),
+    quantity_schema("1 ms"),
+    with_unit(TIME_UNITS),
 ]
 Hertz = Annotated[
-    int, BeforeValidator(whole(FREQUENCY_UNITS, "1.2 GHz", "Hz", 1, 10**11)), quantity_schema("1.2 GHz")
+    int,
+    BeforeValidator(whole(FREQUENCY_UNITS, "1.2 GHz", "Hz", 1, 10**11)),
+    quantity_schema("1.2 GHz"),
+    with_unit(FREQUENCY_UNITS),
 ]
-Share = Annotated[Fraction, BeforeValidator(_share), quantity_schema("80 %")]
-Address = Annotated[int, BeforeValidator(_address), WithJsonSchema({"type": "integer", "minimum": 0})]
+Share = Annotated[Fraction, BeforeValidator(_share), quantity_schema("80 %"), with_unit(SHARE_UNITS)]
+HEXADECIMAL = in_files(HexCapsInt)
+Address = Annotated[
+    int, BeforeValidator(_address), WithJsonSchema({"type": "integer", "minimum": 0}), HEXADECIMAL
+]

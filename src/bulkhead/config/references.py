@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bulkhead.config.named import INITRDS, KERNELS
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.system import Image
-
-KERNELS = ("linux:debian",)
-INITRDS = ("busybox",)
 
 _FILE = re.compile(r"[^:\s]*[/.][^:\s]*")
 

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from bulkhead.config.base import WordModel
 from bulkhead.config.mpam import MOST_PORTIONS
 from bulkhead.config.problem import quoted
-from bulkhead.config.quantity import Bytes, BytesPerS, Nanoseconds, Share, described, problem
+from bulkhead.config.quantity import HEXADECIMAL, Bytes, BytesPerS, Nanoseconds, Share, described, problem
 
 US, MS = 10**3, 10**6
 MOST_WINDOW_US = (1 << 16) - 1  # largest value of MPAMCFG_MBW_WINWD
@@ -33,7 +33,9 @@ def _bitmap(value: object) -> object:
     return value
 
 
-Bitmap = Annotated[int, BeforeValidator(_bitmap), WithJsonSchema({"type": "integer", "exclusiveMinimum": 0})]
+Bitmap = Annotated[
+    int, BeforeValidator(_bitmap), WithJsonSchema({"type": "integer", "exclusiveMinimum": 0}), HEXADECIMAL
+]
 
 
 class Colored(WordModel):

@@ -15,7 +15,11 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from bulkhead.config.base import FormatVersion, Model, Name, ShortModel, Text, WordModel
 from bulkhead.config.components import Spec
+from bulkhead.config.file_form import exact_decimal, in_files, path_in_files
+from bulkhead.config.locate import is_path
+from bulkhead.config.named import ERASED, FIRMWARE, INITRDS, KERNELS, is_own_program
 from bulkhead.config.quantity import (
+    HEXADECIMAL,
     RATE_UNITS,
     SHARE_UNITS,
     TIME_UNITS,
@@ -24,9 +28,11 @@ from bulkhead.config.quantity import (
     Bytes,
     BytesPerS,
     Nanoseconds,
+    amount_text,
     described,
     parse,
     problem,
+    with_unit,
 )
 from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, UNLIMITED, Bandwidth, Banks, ColorIndex, Llc
 
@@ -34,7 +40,15 @@ MS = 10**6
 MB_PER_S = 10**6
 MOST_CONNECTIONS = 128  # of a flow: `most_flow_connections` of the manifest
 Core = Annotated[int, Field(ge=0, le=63)]
-FunctionId = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]  # of the SMC calling convention (DEN0028)
+FunctionId = Annotated[int, Field(ge=0, le=0xFFFF_FFFF), HEXADECIMAL]  # of SMC calls (DEN0028)
+
+# References to files. Each type says which values are not paths but names of what the tool has.
+FilePath = Annotated[Text, path_in_files()]
+PlatformReference = Annotated[Text, path_in_files(lambda value, _: not is_path(value))]
+ProgramReference = Annotated[Text, path_in_files(is_own_program)]
+KernelReference = Annotated[Text, path_in_files(lambda value, _: value in KERNELS)]
+InitrdReference = Annotated[Text, path_in_files(lambda value, _: value in INITRDS)]
+FlashReference = Annotated[Text, path_in_files(lambda value, _: value in (*FIRMWARE, ERASED))]
 
 
 def _param(value: object) -> object:
@@ -91,6 +105,10 @@ def _threshold(value: object) -> object:
     return amount
 
 
+def _threshold_text(value: Fraction | int) -> str:
+    return amount_text(value, SHARE_UNITS if isinstance(value, Fraction) else RATE_UNITS)
+
+
 def _virtual_partids(value: object) -> object:
     if value == 1 and not isinstance(value, bool):
         raise problem(
@@ -106,6 +124,10 @@ def _ready(value: object) -> object:
     if isinstance(value, bool) or value is None:
         raise problem("wrong-type", f"is {described(value)}", "true, or a time as `100 ms`")
     return int(parse(value, TIME_UNITS, "100 ms", bare=False))
+
+
+def _ready_text(value: int) -> object:
+    return True if value == U64_MAX else amount_text(value, TIME_UNITS)
 
 
 def _factor(value: object) -> object:
@@ -169,12 +191,16 @@ class Regulation(Model):
     policy: RegulationPolicy = "none"
     interval: Nanoseconds = 1 * MS
     threshold: Annotated[
-        Fraction | int, BeforeValidator(_threshold), WithJsonSchema({"type": "string", "examples": ["80 %"]})
+        Fraction | int,
+        BeforeValidator(_threshold),
+        WithJsonSchema({"type": "string", "examples": ["80 %"]}),
+        in_files(_threshold_text),
     ] = Fraction(4, 5)  # default of `dynamic-delay`: 5 %
     step: Annotated[
         Fraction | None,
         BeforeValidator(_step),
         WithJsonSchema({"type": "string", "examples": ["adaptive", "5 %"]}),
+        with_unit(SHARE_UNITS),
     ] = None  # None: adaptive
     hold: Literal["keep", "decrease"] = "keep"  # below the threshold, while no core is throttled
     # For `dynamic-delay`: how long its account accumulates; then values that replace the platform's
@@ -194,7 +220,7 @@ class Regulation(Model):
 class File(Model):
     """Contents of a file, placed in a domain's memory."""
 
-    file: Text
+    file: FilePath
     at: Address
 
 
@@ -202,14 +228,14 @@ class Image(Model):
     """What a domain starts with: a program (`elf`), the bytes of a file (`raw`), a kernel with its files, or
     only an address in a region of `flash` (`entry`)."""
 
-    elf: Text | None = None
-    raw: Text | None = None
-    kernel: Text | None = None
+    elf: ProgramReference | None = None
+    raw: ProgramReference | None = None
+    kernel: KernelReference | None = None
     at: Address | None = None  # address of `raw`; for an ELF file of type DYN, its lowest address
     entry: Address | None = None  # [`at` of `raw`]
-    initrd: Text | None = None
+    initrd: InitrdReference | None = None
     cmdline: Annotated[str, Field(max_length=2047)] | None = None
-    device_tree: Text | None = None  # a file used in place of the generated one
+    device_tree: FilePath | None = None  # a file used in place of the generated one
     device_tree_at: Address | None = None  # [the end of the first region; for a kernel, after the kernel]
     files: tuple[File, ...] = ()  # further files in memory when the domain starts
 
@@ -240,7 +266,7 @@ class Region(Model):
     at: Address
     size: Bytes
     spec: Spec = ()  # for its translations: where the tables are [the domain's `table_placement`]
-    flash: Text | None = None  # a file whose bytes the guest reads there and cannot write
+    flash: FlashReference | None = None  # a file whose bytes the guest reads there and cannot write
     programmable: bool = False  # written by commands of NOR flash, and in the guest's device tree
 
     @model_validator(mode="after")
@@ -351,6 +377,8 @@ class Broker(Model):
         BeforeValidator(_auto_rate),
         WithJsonSchema({"type": "string", "examples": ["auto", "200 MB/s"]}),
     ] = None
+    llc: Llc | None = None  # [the hypervisor's colors if the file names them, else as for a domain]
+    banks: Banks = AUTO_BANKS
     stamps: bool = False  # measure and report the parts of packets' paths
     samples: bool = False  # record each delivered packet, for `bulkhead trace`
 
@@ -386,12 +414,16 @@ class Expectation(WordModel):
     }
     state: Literal["running", "stopped", "crashed"] = "running"  # state allowed at the end, besides running
     ready: Annotated[
-        int | None, BeforeValidator(_ready), WithJsonSchema({"anyOf": [{"const": True}, {"type": "string"}]})
+        int | None,
+        BeforeValidator(_ready),
+        WithJsonSchema({"anyOf": [{"const": True}, {"type": "string"}]}),
+        in_files(_ready_text),
     ] = None  # guest time by which it has reported to be ready [any time]
     throttled: bool | None = None  # whether its budget stopped it in at least one period
-    slowdown: Annotated[Fraction | None, BeforeValidator(_factor), WithJsonSchema({"type": "number"})] = (
-        None  # at most, compared with its run alone
-    )
+    # At most, compared with its run alone.
+    slowdown: Annotated[
+        Fraction | None, BeforeValidator(_factor), WithJsonSchema({"type": "number"}), in_files(exact_decimal)
+    ] = None
     release_delay: Nanoseconds | None = None  # at most, of the jobs of `periodic`, as it reports them
     report: dict[Text, Annotated[int, BeforeValidator(_param)]] = {}  # numbers in its last report line
     line: Text | None = None  # text that a line of its console contains
@@ -425,7 +457,7 @@ class Run(Model):
 class System(Model):
     bulkhead: FormatVersion
     name: Name
-    platform: Text
+    platform: PlatformReference
     hypervisor: Hypervisor = Hypervisor()
     isolation: Isolation = Isolation()
     regulation: Regulation | None = None

@@ -11,13 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from bulkhead.config import system as config
-from bulkhead.env.board_firmware import NAMES, board_firmware, firmware_is_here
+from bulkhead.config.named import ERASED, FIRMWARE
+from bulkhead.env.board_firmware import board_firmware, firmware_is_here
 from bulkhead.package.errors import NotHere, PackageError, located, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.memory import LoadedMemory, LoadPiece, LoadRegion, check_pieces
 
-OF_DEBIAN = {f"{name}:debian": name for name in NAMES}
-ERASED = "erased"
 _ERASED_BYTE = b"\xff"
 
 
@@ -54,9 +53,9 @@ def with_contents(
 
 
 def _find_flash(name: str, base: Path, fetch: bool) -> Path:
-    if name not in OF_DEBIAN:
+    if name not in FIRMWARE:
         return base / name
-    firmware = OF_DEBIAN[name]
+    firmware = name.partition(":")[0]
     if not fetch and not firmware_is_here(firmware):
         raise NotHere(f"the firmware '{name}' is not fetched yet")
     return board_firmware(firmware)

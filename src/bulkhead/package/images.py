@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bulkhead.config.devices import Device
+from bulkhead.config.named import PROGRAMS
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain
 from bulkhead.env import paths
@@ -203,7 +204,7 @@ def find_program(name: str, around: Surroundings) -> Path:
     """The program's file: a path relative to the system file, else one of the programs in guests/. Raises
     PackageError."""
     candidates = [around.base / name]
-    own = Path(name).parts[:1] == ("guests",)
+    own = Path(name).parts[:1] == (PROGRAMS,)
     if own:
         candidates.append(around.target_dir / name)
     found = next((path for path in candidates if path.is_file()), None)

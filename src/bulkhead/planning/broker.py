@@ -16,7 +16,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.regions import check_engine
-from bulkhead.config.shares import AUTO_LLC, Llc
+from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, Llc
 from bulkhead.config.system import WITHOUT_CONSOLE, Domain, Flow, Image, Region, System
 from bulkhead.config.ways import ways_of
 from bulkhead.planning.mechanism import llc_mechanism
@@ -107,21 +107,27 @@ def with_broker(system: System, platform: Platform) -> System:
     core = core_of(system, platform)
     if not system.flows or core is None:
         return system
-    # The broker acts for the hypervisor: colors that the file gives to the hypervisor are the broker's, too.
-    # Portions do not take memory away, so with MPAM the broker has its own.
-    colored = llc_mechanism(system, platform) == "coloring"
-    colors = system.hypervisor.llc.colors if colored else None
+    given = system.broker
     broker = Domain(
         name=BROKER,
         criticality="rt",
         cpus=(core,),
         image=Image(elf="guests/broker.elf"),
         memory=(_MEMORY, SAMPLES) if system.broker is not None and system.broker.samples else (_MEMORY,),
-        llc=AUTO_LLC if colors is None else Llc(colors=colors),
+        llc=_default_llc(system, platform) if given is None or given.llc is None else given.llc,
+        banks=AUTO_BANKS if given is None else given.banks,
         console=WITHOUT_CONSOLE,
         restart="on-failure",
     )
     return system.model_copy(update={"domains": (*system.domains, broker)})
+
+
+def _default_llc(system: System, platform: Platform) -> Llc:
+    """The broker acts for the hypervisor: colors that the file gives to the hypervisor are the broker's, too.
+    Portions do not take memory away, so with MPAM the broker has its own."""
+    colored = llc_mechanism(system, platform) == "coloring"
+    colors = system.hypervisor.llc.colors if colored else None
+    return AUTO_LLC if colors is None else Llc(colors=colors)
 
 
 def is_broker(system: System, name: str) -> bool:

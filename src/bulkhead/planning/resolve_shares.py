@@ -1,75 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shares of a plan as keys of a system file: portions as planned, other controls as requested.
+"""Shares of caches and banks as planned: colors or portions in place of the amount that was asked for.
 
-resolve.py calls this. A maximum that is provided by reservation has become a budget already, and stays one.
+resolve.py calls this. The other controls of a share are not the planner's choice and stay as they are.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol, TypeVar
 
-from ruamel.yaml.scalarint import HexCapsInt
-
-from bulkhead.config.shares import Bandwidth
-from bulkhead.planning.mechanism import llc_instances
+from bulkhead.config.shares import Banks, Colored, Llc
+from bulkhead.planning.mechanism import llc_instances, llc_mechanism
 from bulkhead.planning.model import Plan
-from bulkhead.planning.mpam import Settings
-from bulkhead.units import percent_down
+
+C = TypeVar("C", bound=Colored)
 
 
-def resolved_llc(plan: Plan, owner: str) -> Any:
-    """`llc` with the portions of the first slice, or the requested keys if slices have different portions."""
-    settings = _settings_of(plan, owner)
-    asked = plan.system.hypervisor.llc
-    if owner != "hypervisor":
-        domain = plan.system.domain(owner)
-        assert domain is not None
-        asked = domain.llc
-    given: dict[str, Any] = {}
-    bitmaps = {one.cache_portions for one in settings}
-    if len(bitmaps) == 1 and (bitmap := bitmaps.pop()) is not None:
-        given["portions"] = HexCapsInt(bitmap)
-        if asked.shared or asked.colors is not None:
-            given["shared"] = True
-    elif asked.share is not None:
-        given["share"] = percent_down(asked.share)
-    elif asked.size is not None:
-        given["size"] = f"{asked.size} B"
-    elif asked.colors is not None:
-        given["colors"] = list(asked.colors)
-    for key in ("max", "min", "associativity"):
-        if (share := getattr(asked, key)) is not None:
-            given[key] = percent_down(share)
-    if asked.soft:
-        given["soft"] = True
-    return given or "auto"
+class Holder(Protocol):
+    """The hypervisor, or a domain."""
+
+    @property
+    def llc(self) -> Llc: ...
+
+    @property
+    def banks(self) -> Banks: ...
 
 
-def resolved_bandwidth(bandwidth: Bandwidth) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    if bandwidth.min is not None:
-        given["min"] = percent_down(bandwidth.min)
-    if bandwidth.max is not None and bandwidth.budget is None:
-        given["max"] = percent_down(bandwidth.max)
-        given |= {"hard": True} if bandwidth.hard else {}
-    if bandwidth.portions is not None:
-        given["portions"] = HexCapsInt(bandwidth.portions)
-    for key in ("priority", "stride"):
-        if (number := getattr(bandwidth, key)) is not None:
-            given[key] = number
-    if bandwidth.window is not None:
-        given["window"] = f"{bandwidth.window} ns"
-    return given
+def resolved_shares(
+    plan: Plan, holder: Holder, owner: str, colors: frozenset[int] | None
+) -> dict[str, Colored]:
+    """`llc` and `banks` of an owner, where a mechanism divides them. `colors`: of the owner's memory."""
+    found: dict[str, Colored] = {}
+    if llc_mechanism(plan.system, plan.platform) == "mpam":
+        portions = _portions(plan).get(owner)
+        if portions is not None:
+            shared = holder.llc.shared or holder.llc.colors is not None
+            found["llc"] = _exactly(holder.llc, portions=portions, **({"shared": True} if shared else {}))
+    if colors is None:
+        return found
+    if plan.space.llc_bits:
+        of_llc = sorted({plan.space.llc_color_of(color) for color in colors})
+        found["llc"] = _exactly(holder.llc, colors=tuple(of_llc))
+    if plan.space.bank_bits:
+        of_banks = sorted({plan.space.bank_color_of(color) for color in colors})
+        found["banks"] = _exactly(holder.banks, colors=tuple(of_banks))
+    return found
 
 
-def _settings_of(plan: Plan, owner: str) -> list[Settings]:
-    """Settings of an owner's first PARTID, in each slice of the last-level cache."""
+def _exactly(asked: C, **amount: object) -> C:
+    """The share with this amount in place of the one that was asked for."""
+    return asked.model_copy(update={**dict.fromkeys(asked.one_of), **amount})
+
+
+def _portions(plan: Plan) -> dict[str, int]:
+    """Bitmap of each owner's portions of the last-level cache. Empty if the cache has no portions, or if an
+    owner has different ones in different slices: a file can only name the same portions for all slices."""
     assert plan.mpam is not None
-    partition = plan.mpam.partition(owner)
-    assert partition is not None
     slices = {(one.component.name, one.ris) for one in llc_instances(plan.platform)}
-    return [
-        one.settings
-        for one in plan.mpam.settings
-        if (one.component, one.ris) in slices and one.partid == partition.partid
-    ]
+    found: dict[str, int] = {}
+    for partition in plan.mpam.partitions:
+        bitmaps = {
+            one.settings.cache_portions
+            for one in plan.mpam.settings
+            if (one.component, one.ris) in slices and one.partid == partition.partid
+        }
+        if len(bitmaps) != 1 or None in bitmaps:
+            return {}
+        found[partition.owner] = next(iter(bitmaps)) or 0
+    return found
