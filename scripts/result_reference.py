@@ -13,74 +13,98 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from bulkhead.results.schema import result_schema
+from bulkhead.results.envelope import RefusalResult
+from bulkhead.results.schema import COMMON, SHAPES, kind_of, result_schema
 from generated import ROOT, write_or_check
 
 PAGE = ROOT / "docs/reference/results.md"
 
+Node = dict[str, Any]  # of a JSON Schema
+
 
 def page() -> str:
     """The page's text."""
-    envelope, run = result_schema("result"), result_schema("run-result")
+    envelope = result_schema(COMMON)
+    parts: dict[str, Node] = envelope["$defs"]
     common = set(envelope["properties"])
-    own = {key: node for key, node in run["properties"].items() if key not in common}
     lines = [
         "<!-- Written by scripts/result_reference.py from the types in src/bulkhead/results. -->",
         "",
         "# Results",
         "",
-        "With `--json` every command prints one object. It begins with the keys of the first table. A run"
-        " also leaves its object as `report.json` in its directory. `./bulkhead schema result` and"
-        " `./bulkhead schema run-result` print JSON Schemas. A key with *sometimes* is left out where it"
-        " says nothing.",
+        "With `--json` every command prints one object. It begins with the keys of the first table; the"
+        " command's own keys follow. A command that has no answer prints the common keys alone, with the"
+        " verdict `error`, unless its section here says otherwise. A run also leaves its object as"
+        " `report.json` in its directory.",
+        "",
+        "`./bulkhead schema result` prints a JSON Schema of the common keys, `./bulkhead schema"
+        " COMMAND-result` one of all keys of a command, as `check-result` or `flows-check-result`. A key with"
+        " *sometimes* is left out where it says nothing.",
         "",
         "## Every command",
         *_table(envelope["properties"], set(envelope["required"])),
-        "",
-        "## `run`: a system of domains",
-        *_table(own, set(run["required"])),
     ]
-    for name in _in_order(run):
-        node = run["$defs"][name]
-        title = name.removesuffix("Result")
-        lines += ["", f"## {title}", "", node["description"]]
-        lines += _table(node["properties"], set(node.get("required", ())))
+    described: set[str] = {RefusalResult.__name__}
+    for name in _in_order([envelope], parts):
+        lines += _part(name, parts[name])
+        described.add(name)
+    for command, shapes in SHAPES.items():
+        parts = result_schema(kind_of(command))["$defs"]
+        lines += ["", f"## `{command}`", "", f"Schema: `{kind_of(command)}`."]
+        for shape in (parts[one.__name__] for one in shapes):
+            own = {key: node for key, node in shape["properties"].items() if key not in common}
+            lines += ["", shape["description"], *_table(own, set(shape["required"]))]
+        for name in _in_order([parts[one.__name__] for one in shapes], parts):
+            if name not in described:
+                lines += _part(name, parts[name])
+                described.add(name)
     return "\n".join(lines) + "\n"
 
 
-def _in_order(schema: dict[str, Any]) -> list[str]:
-    """Names of the parts, each after the first that has it."""
+def _part(name: str, node: Node) -> Iterator[str]:
+    yield from ("", f"### {_title(name)}", "", node["description"])
+    yield from _table(node["properties"], set(node.get("required", ())))
+
+
+def _title(name: str) -> str:
+    return name.removesuffix("Result")
+
+
+def _in_order(nodes: list[Node], parts: dict[str, Node]) -> list[str]:
+    """Names of the parts of these nodes, each after the first that has it."""
     found: list[str] = []
 
-    def visit(node: dict[str, Any]) -> None:
+    def visit(node: Node) -> None:
         names = list(dict.fromkeys(re.findall(r"#/\$defs/(\w+)", str(node["properties"]))))
         new = [name for name in names if name not in found]
         found.extend(new)
         for name in new:
-            visit(schema["$defs"][name])
+            visit(parts[name])
 
-    visit(schema)
+    for node in nodes:
+        visit(node)
     return found
 
 
-def _table(keys: dict[str, Any], needed: set[str]) -> Iterator[str]:
+def _table(keys: dict[str, Node], needed: set[str]) -> Iterator[str]:
     yield from ("", "| key | value | meaning |", "| --- | --- | --- |")
     for key, node in keys.items():
         sometimes = "" if key in needed else ", *sometimes*"
         yield f"| `{key}` | {_type(node)}{sometimes} | {node['description'].replace('|', chr(92) + '|')} |"
 
 
-def _type(node: dict[str, Any]) -> str:
+def _type(node: Node) -> str:
     """In words: `list of [Domain](#domain)`, `integer or null`."""
     if "$ref" in node:
-        title = node["$ref"].rpartition("/")[2].removesuffix("Result")
+        title = _title(node["$ref"].rpartition("/")[2])
         return f"[{title}](#{title.lower()})"
     if "anyOf" in node:
-        return " or ".join(_type(one) for one in node["anyOf"])
+        return " or ".join(dict.fromkeys(_type(one) for one in node["anyOf"]))
     if "const" in node:
-        return f"`{node['const']}`"
+        value = node["const"]
+        return f"`{str(value).lower() if isinstance(value, bool) else value}`"
     if "enum" in node:
-        return ", ".join(f"`{value}`" for value in node["enum"])
+        return ", ".join(f"`{value}`" for value in node["enum"] if value != "")
     kind = node.get("type")
     if kind == "array":
         return f"list of {_type(node['items'])}"

@@ -4,7 +4,6 @@ measured as will run."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -13,6 +12,7 @@ import pytest
 from bulkhead.bench.flows import beyond, load
 from bulkhead.config.flow_costs import LOCKED
 from bulkhead.run.target import MACHINE
+from tests.json_results import parsed
 
 from ..platforms import platform
 
@@ -22,7 +22,7 @@ from ..platforms import platform
 def test_f5_a_fresh_measurement_is_within_the_file(board: str) -> None:
     command = [sys.executable, "-m", "bulkhead.cli", "bench", "flows", "--platform", board, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    result = json.loads(done.stdout)
+    result = parsed(done.stdout)
     assert result["verdict"] == "ok", result["reasons"]
     kept = platform(board).flow_costs
     assert kept is not None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from bulkhead.cli import build_app
 from bulkhead.commands import bench
 from bulkhead.env.paths import repository
 from bulkhead.machine.interrupt_cost import OVERFLOW_INSTRUCTIONS, PERIOD_INSTRUCTIONS
+from tests.json_results import parsed
 
 # Instructions that a path may take: what it takes, and some room for another compiler. Lower them with the
 # paths.
@@ -124,7 +124,7 @@ def invoke(
         monkeypatch.setattr(bench, "_measure_hypervisor", lambda *_: measured)
         monkeypatch.setattr(bench, "_measure_packet", lambda *_: None)
         done = CliRunner().invoke(build_app(), ["bench", "hypervisor", "--json"])
-        return done.exit_code, json.loads(done.stdout)
+        return done.exit_code, parsed(done.stdout)
 
     return call
 
@@ -153,7 +153,7 @@ def measured() -> list[dict[str, Any]]:
         command, env=environment, cwd=repository(), capture_output=True, text=True, check=False
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    result = json.loads(done.stdout)
+    result = parsed(done.stdout)
     assert done.returncode == (result["verdict"] != "ok"), result["reasons"]
     rows: list[dict[str, Any]] = result["rows"]
     return rows

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import struct
 import subprocess
@@ -25,6 +24,7 @@ from bulkhead.env.paths import repository
 from bulkhead.package.errors import PackageError
 from bulkhead.package.memory import LoadedMemory, LoadPiece
 from bulkhead.schema.layout import load_layout
+from tests.json_results import parsed
 
 KERNEL, TREE = 0x4000_0000, 0x4200_0000
 BLOCK = 2 << 20
@@ -174,7 +174,7 @@ def invoke(
     def call(measured: BootComparison | list[str]) -> tuple[int, dict[str, Any]]:
         monkeypatch.setattr(bench, "_measure_linux_boot", lambda *_: measured)
         done = CliRunner().invoke(build_app(), ["bench", "linux-boot", "--json"])
-        return done.exit_code, json.loads(done.stdout)
+        return done.exit_code, parsed(done.stdout)
 
     return call
 
@@ -203,7 +203,7 @@ def measured(*arguments: str) -> tuple[int, dict[str, Any]]:
         [*command, *arguments], env=environment, cwd=repository(), capture_output=True, text=True, check=False
     )
     assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
+    return done.returncode, parsed(done.stdout)
 
 
 @pytest.mark.emulator

@@ -26,8 +26,18 @@ from bulkhead.cli import build_app
 from bulkhead.commands import bench
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
+from bulkhead.results.bench import SpeedResult
+from tests.json_results import parsed
 
-FIGURE = {"min": 1.0, "median": 2.0, "max": 3.0}
+FIGURE: SpeedResult = {
+    "min": 1.0,
+    "median": 2.0,
+    "max": 3.0,
+    "accesses": 1000,
+    "l1_miss_share": 0.5,
+    "dram_read_share": 0.25,
+    "simulated_ns": 1_000_000,
+}
 
 
 def test_an_answer_without_a_figure_is_refused() -> None:
@@ -39,16 +49,18 @@ def test_an_answer_without_a_figure_is_refused() -> None:
 
 
 def test_what_is_too_slow_is_named() -> None:
-    fast = {goal.key: {**FIGURE, "max": float(goal.least or 1)} for goal in GOALS}
+    fast: dict[str, SpeedResult] = {goal.key: {**FIGURE, "max": float(goal.least or 1)} for goal in GOALS}
     assert Speeds(fast).missed == []
-    slow = {**fast, "dram_random_per_s": {**FIGURE, "max": 3_999_999.0}}
+    slow: dict[str, SpeedResult] = {**fast, "dram_random_per_s": {**FIGURE, "max": 3_999_999.0}}
     assert len(Speeds(slow).missed) == 1 and "4,000,000" in Speeds(slow).missed[0]
 
 
 def test_a_peer_is_compared_by_requests_a_second() -> None:
     peer = Peer("sim", "dramsim3", 1000, Spread.of([0.5, 1.0, 0.25]))
-    figures = {goal.key: FIGURE for goal in GOALS} | {"dram_random_per_s": {**FIGURE, "median": 4000.0}}
-    assert Speeds(figures, peer).json()["against"]["ratio"] == 2.0
+    figures = {goal.key: FIGURE for goal in GOALS}
+    figures["dram_random_per_s"] = {**FIGURE, "median": 4000.0}
+    against = Speeds(figures, peer).json()["against"]
+    assert against is not None and against["ratio"] == 2.0
 
 
 def test_the_peer_reads_the_requests_that_the_machine_made(tmp_path: Path) -> None:
@@ -80,10 +92,11 @@ def test_wrong_use_is_refused_before_anything_is_measured() -> None:
 
 @pytest.mark.parametrize(("per_s", "code", "words"), [(1.0, 1, "failed: "), (1e12, 0, "ok: no goal missed")])
 def test_too_slow_is_no_success(monkeypatch: pytest.MonkeyPatch, per_s: float, code: int, words: str) -> None:
-    figures = {goal.key: dict.fromkeys(("min", "median", "max"), per_s) for goal in GOALS}
+    figure: SpeedResult = {**FIGURE, "min": per_s, "median": per_s, "max": per_s}
+    figures = {goal.key: figure for goal in GOALS}
     monkeypatch.setattr(bench, "_measure_machine", lambda *_: Speeds(figures))
     done = CliRunner().invoke(build_app(), ["bench", "machine"])
     assert done.exit_code == code
     assert words in done.stdout
     as_json = CliRunner().invoke(build_app(), ["bench", "machine", "--json"])
-    assert (as_json.exit_code, json.loads(as_json.stdout)["verdict"]) == (code, "failed" if code else "ok")
+    assert (as_json.exit_code, parsed(as_json.stdout)["verdict"]) == (code, "failed" if code else "ok")

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.json_results import parsed
 
 from bulkhead.env.paths import build_dir, platforms_dir, repository
 
@@ -136,7 +137,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_bytes_of_a_local_run(
     process = command(file)
     output, errors = process.communicate()
     assert process.returncode == 0, errors
-    rows = json.loads(output)["rows"]
+    rows = parsed(output)["rows"]
     local = written(points)
     assert len(local) == len(rows) + 2 == 12
     shutil.rmtree(points)
@@ -150,7 +151,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_bytes_of_a_local_run(
     output, errors = process.communicate()
     assert process.returncode == 0, errors
     assert 0 < done < len(rows), "it was killed in the middle"
-    assert json.loads(output)["rows"] == rows
+    assert parsed(output)["rows"] == rows
     assert written(points) == local
 
 
@@ -165,7 +166,7 @@ def test_a_scheduler_that_ends_is_reported(tmp_path: Path, cluster: Cluster) -> 
     kill(cluster.scheduler)
     output, errors = process.communicate()
     assert process.returncode == 3
-    assert f"there is no Dask scheduler at {cluster.address}" in json.loads(output)["reasons"][0]
+    assert f"there is no Dask scheduler at {cluster.address}" in parsed(output)["reasons"][0]
     assert "Traceback" not in errors
 
 
@@ -184,7 +185,7 @@ def test_points_that_the_scheduler_gives_up_are_dispatched_again(
     cluster.add_worker()
     output, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert len(json.loads(output)["rows"]) == 10
+    assert len(parsed(output)["rows"]) == 10
     assert "workers were lost (KilledWorker" in errors
 
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.json_results import parsed
 
 from bulkhead import cli, fetches
 from bulkhead.commands import setup, size
@@ -51,7 +52,7 @@ def test_failure_of_the_surroundings(
     assert end.value.code == code
     assert words in shown.err
     if as_json:
-        result = json.loads(shown.out)
+        result = parsed(shown.out)
         assert (result["command"], result["verdict"]) == ("size", "error")
         assert words in result["reasons"][0]
     else:
@@ -99,7 +100,7 @@ def test_results_of_every_command_have_the_common_keys(
         monkeypatch.setattr(sys, "argv", ["bulkhead", command, "--json"])
         with pytest.raises(SystemExit) as end:
             cli.main()
-        result = json.loads(capsys.readouterr().out)
+        result = parsed(capsys.readouterr().out)
         assert end.value.code == 0
         assert (result["command"], result["verdict"], result["reasons"]) == (command, "ok", [])
         assert set(result["bulkhead"]) == {"version", "commit"}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.machine_figures import MACHINES_OWN, machines_own
 from bulkhead.config.platform import Platform
 from bulkhead.planning.plan import plan_memory
+from tests.json_results import parsed
 
 ROOT = Path(__file__).parents[2]
 SYSTEM = ROOT / "examples" / "flows-zdma.yaml"
@@ -51,9 +51,9 @@ def test_a_table_of_the_machine_that_admits_a_rate_is_a_notice_of_check_plan_and
 @pytest.mark.req("F3")
 def test_commands_that_print_it_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     runner = CliRunner()
-    shown = json.loads(runner.invoke(build_app(), ["flows", "check", str(SYSTEM), "--json"]).stdout)
+    shown = parsed(runner.invoke(build_app(), ["flows", "check", str(SYSTEM), "--json"]).stdout)
     assert MACHINES_OWN in shown["memory"]["table_from"]
-    origin = json.loads(runner.invoke(build_app(), ["platforms", "zcu102", "--json"]).stdout)
+    origin = parsed(runner.invoke(build_app(), ["platforms", "zcu102", "--json"]).stdout)
     table = [one for one in origin["platforms"][0]["parameters"] if "memory_budget.table" in one["key"]]
     assert table and {one["origin"] for one in table} == {"machine"}
     said: list[str] = []

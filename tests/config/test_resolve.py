@@ -14,14 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bulkhead.admission.load import load_system
 from bulkhead.config.file_form import FileForm
-from bulkhead.config.load import load_system, validate
 from bulkhead.config.named import FIRMWARE
 from bulkhead.config.platform import Platform
 from bulkhead.config.quantity import BYTE_UNITS, RATE_UNITS, SHARE_UNITS, TIME_UNITS, amount_text, parse
 from bulkhead.config.shares import Colored
 from bulkhead.config.source import Source, parse_text
 from bulkhead.config.system import System
+from bulkhead.config.validate import validate
 from bulkhead.env.board_firmware import NAMES
 from bulkhead.package.manifest import PlacedPiece, pack_manifest
 from bulkhead.package.memory import LoadedMemory

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import typer
+from tests.json_results import parsed
 from typer.testing import CliRunner
 
 from bulkhead import fetches
@@ -166,7 +166,7 @@ def run_setup(*options: str) -> dict[str, object]:
     app = typer.Typer()
     setup.register(app)
     done = CliRunner().invoke(app, [*options, "--json"], catch_exceptions=False)
-    result: dict[str, object] = json.loads(done.stdout)
+    result: dict[str, object] = parsed(done.stdout)
     return result
 
 

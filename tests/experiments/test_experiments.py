@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import subprocess
 import sys
@@ -44,6 +43,7 @@ from bulkhead.experiments.said import Plot
 from bulkhead.experiments.sweep import BadRange, key_of, values_of
 from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.budget_search import MB, smallest_budgets
+from tests.json_results import parsed
 
 from ..machine.handmade_trace import READ, Record, write_trace
 
@@ -382,7 +382,7 @@ def test_an_experiment_names_a_trace_where_it_names_a_workload(tmp_path: Path) -
     file = small_trace(tmp_path)
     experiment = recorded_experiment(tmp_path, str(file))
     command = ["experiment", str(experiment), "--again", "--json"]
-    shown = json.loads(bulkhead(*command).stdout)
+    shown = parsed(bulkhead(*command).stdout)
     traced, workload = shown["rows"]
     assert (traced["rt"], workload["rt"]) == (str(file), "latency")
     assert 1 <= traced["rt_slowdown"] < 20
@@ -391,7 +391,7 @@ def test_an_experiment_names_a_trace_where_it_names_a_workload(tmp_path: Path) -
     assert (trace["records"], trace["instructions"]) == (5000, 20000)
     page = Path(shown["files"][0]).read_text()
     assert "reader -n 5000 of package reading: 20,000 instructions" in page
-    again = json.loads(bulkhead(*command).stdout)
+    again = parsed(bulkhead(*command).stdout)
     assert again["rows"] == shown["rows"]
     points = points_of(unsectioned(load_experiment(str(experiment))))
     before = [input_hash(one.job, "") for one in with_traces(points)[0]]
@@ -409,19 +409,19 @@ def test_a_trace_that_is_not_there_or_damaged_is_said_before_anything_runs(tmp_p
     file.write_bytes(file.read_bytes()[:-5])
     done = bulkhead("experiment", str(recorded_experiment(tmp_path, str(file))), "--json")
     assert done.returncode == 1
-    assert "it has no end" in json.loads(done.stdout)["reasons"][0]
+    assert "it has no end" in parsed(done.stdout)["reasons"][0]
 
 
 def test_the_command_lists_and_says_what_is_wrong() -> None:
     listed = CliRunner().invoke(build_app(), ["experiment", "--json"])
-    assert "coloring" in {one["name"] for one in json.loads(listed.stdout)["experiments"]}
+    assert "coloring" in {one["name"] for one in parsed(listed.stdout)["experiments"]}
     for setting in ("n_kib", "n_kib=[8", "n_kib=8.."):
         malformed = CliRunner().invoke(build_app(), ["experiment", "coloring", "--set", setting])
         assert malformed.exit_code == 2
         assert "--set" in malformed.stderr
     wrong = CliRunner().invoke(build_app(), ["experiment", "coloring", "--only", "nobody", "--json"])
     assert wrong.exit_code == 1
-    assert "nobody" in json.loads(wrong.stdout)["reasons"][0]
+    assert "nobody" in parsed(wrong.stdout)["reasons"][0]
 
 
 def regulators(*settings: str, only: tuple[str, ...] = ()) -> list[Any]:

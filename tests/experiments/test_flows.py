@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +19,7 @@ from bulkhead.experiments.sections import WAYS, costs_of
 from bulkhead.flows import analysis
 from bulkhead.machine.facts import LINE_REFILL
 from bulkhead.machine.point import job_platform, run_point
+from tests.json_results import parsed
 
 pytestmark = pytest.mark.usefixtures("machine_built")
 
@@ -187,7 +187,7 @@ def test_s6_a_section_is_the_same_again_and_goes_on_where_it_was(
 @pytest.mark.slow
 def test_s6_the_command_leaves_a_table_and_a_page_of_each_section() -> None:
     command = [sys.executable, "-m", "bulkhead.cli", "experiment", "flows", "--only", "schedulable", "--json"]
-    answer = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    answer = parsed(subprocess.run(command, capture_output=True, check=True).stdout)
     rows = answer["rows"]
     assert {row["section"] for row in rows} == {"schedulable"}
     assert len(rows) == len(flow_schedules.ratio_points()) * 20
@@ -199,4 +199,4 @@ def test_s6_sections_that_are_none_are_refused() -> None:
     command = [sys.executable, "-m", "bulkhead.cli", "experiment", "flows", "--only", "ustres", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 1
-    assert "ustress" in json.loads(done.stdout)["reasons"][0]
+    assert "ustress" in parsed(done.stdout)["reasons"][0]

@@ -19,6 +19,7 @@ from bulkhead.campaign.engine import Engine
 from bulkhead.campaign.points import run_jobs
 from bulkhead.env.paths import build_dir, repository
 from bulkhead.experiments.seeds import seeded_jobs
+from tests.json_results import parsed
 
 pytestmark = pytest.mark.usefixtures("machine_built")
 
@@ -106,7 +107,7 @@ def test_an_interrupt_ends_it_soon_with_130_and_json(started: subprocess.Popen[s
     started.send_signal(signal.SIGINT)
     output, errors = started.communicate(timeout=SOON_S)
     assert started.returncode == 130
-    result = json.loads(output)
+    result = parsed(output)
     assert (result["command"], result["verdict"], result["reasons"]) == (
         "experiment",
         "error",
@@ -161,6 +162,6 @@ def test_results_that_cannot_be_kept_end_it_with_3(tmp_path: Path, how: str) -> 
     for left in keep.glob("*.part") if keep.is_dir() else ():
         left.unlink()
     assert done.returncode == 3
-    reason = json.loads(done.stdout)["reasons"][0]
+    reason = parsed(done.stdout)["reasons"][0]
     assert ("points: File exists" if how == "file" else "No space left on device") in reason
     assert "Traceback" not in done.stderr

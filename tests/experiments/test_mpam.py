@@ -4,7 +4,6 @@ experiment `mpam` make of points."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from bulkhead.experiments.run import count_points, rows_of_seeds
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.planning.mpam_native import mpam
+from tests.json_results import parsed
 
 PEAK_MB_S = 17064  # of the data bus of mpam4
 SECTIONS = ("cache", "bandwidth", "shares", "reservation", "monitors")
@@ -174,7 +174,7 @@ def test_one_command_has_all_sections_and_a_quick_form(
         build_app(), ["experiment", "mpam", "--quick", "--only", "monitors", "--seeds", "2", "--json"]
     )
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    found = parsed(done.stdout)
     assert {row["section"] for row in found["rows"]} == {"monitors"}
     assert {row["seeds"] for row in found["rows"]} == {2}
     assert (tmp_path / "run" / "experiments" / "mpam-monitors" / "report.html").is_file()

@@ -4,7 +4,6 @@ beside it."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.published import figures as library
 from bulkhead.published.figures import BadFigures, figures
+from tests.json_results import parsed
 
 from ..platforms import platform
 
@@ -218,7 +218,7 @@ def test_the_command_measures_keeps_and_says_what_it_could_not(
 
     def shown(*words: str) -> tuple[int, dict[str, Any]]:
         done = CliRunner().invoke(build_app(), ["published", "zcu102-dma-64k", "--json", *words])
-        return done.exit_code, json.loads(done.stdout)
+        return done.exit_code, parsed(done.stdout)
 
     assert shown()[1]["figures"][0]["ours"] is None
     code, answer = shown("--measure")
@@ -238,7 +238,7 @@ def test_the_command_measures_keeps_and_says_what_it_could_not(
 
 def test_the_command_shows_all_or_a_board_and_what_differs_in_the_measuring() -> None:
     done = CliRunner().invoke(build_app(), ["published", "--json"])
-    shown = {one["id"]: one for one in json.loads(done.stdout)["figures"]}
+    shown = {one["id"]: one for one in parsed(done.stdout)["figures"]}
     assert set(shown) == set(figures())
     assert shown["zcu102-ustress-refills"]["measured_alike"] is False
     assert shown["zynq7020-load-hit"]["measured_alike"] is True
@@ -247,4 +247,4 @@ def test_the_command_shows_all_or_a_board_and_what_differs_in_the_measuring() ->
     assert "360" in text and "cycles" in text and "zcu102" not in text
     wrong = CliRunner().invoke(build_app(), ["published", "zcu12", "--json"])
     assert wrong.exit_code == 1
-    assert "did you mean 'zcu102'" in json.loads(wrong.stdout)["reasons"][0]
+    assert "did you mean 'zcu102'" in parsed(wrong.stdout)["reasons"][0]

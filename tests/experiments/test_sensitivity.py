@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -29,6 +28,7 @@ from bulkhead.experiments.override import with_seeds, with_settings
 from bulkhead.experiments.sensitivity import AS_IT_IS, asked, sensitivity, sheet_of
 from bulkhead.machine.assumed import assumed
 from bulkhead.machine.point import run_point
+from tests.json_results import parsed
 
 from ..platforms import platform
 
@@ -99,7 +99,7 @@ def test_a_headline_moves_with_what_it_hangs_on() -> None:
     """Reads of 224 KiB that another core evicts: how long a hit takes alone counts, snoops that none makes do
     not."""
     what = asked(small(), QUARTER, ("caches.l2.snoop", "caches.l2.latency"), run)
-    rows = sensitivity(what, run)
+    rows: list[Any] = list(sensitivity(what, run))
     by_name = {(row["parameter"], row["side"]): row for row in rows}
     base = rows[0]
     assert base["change_percent"] == 0
@@ -120,7 +120,8 @@ def test_the_headline_of_a_slowdown_is_that_of_its_point() -> None:
     what = with_settings(load_experiment("regulators"), small_images)
     assert isinstance(what, Experiment)
     what = what.model_copy(update={"seeds": 1, "iterations": 1})
-    rows = sensitivity(asked(what, QUARTER, ("cores.pipeline.store_buffer",), run), run)
+    what_varies = asked(what, QUARTER, ("cores.pipeline.store_buffer",), run)
+    rows: list[Any] = list(sensitivity(what_varies, run))
     assert len(rows) == 3
     assert all(row["headline"] > 0.9 for row in rows)
 
@@ -139,7 +140,7 @@ def small_on(name: str) -> Experiment:
     return what.model_copy(update={"seeds": 1, "parts": parts, "sweep": {**what.sweep, "coloring": [False]}})
 
 
-def made_up(parameters: int) -> list[dict[str, Any]]:
+def made_up(parameters: int) -> list[Any]:
     """With the longest name and values that a platform's file has."""
     name = "interconnect.masters[12].regulator.burst"
     both = [
@@ -180,7 +181,7 @@ def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
     def reasons(*arguments: str) -> str:
         done = CliRunner().invoke(build_app(), ["sensitivity", *arguments, "--json"])
         assert done.exit_code == 1, done.output
-        return str(json.loads(done.stdout)["reasons"][0])
+        return str(parsed(done.stdout)["reasons"][0])
 
     assert "flows" in reasons("flows")
     assert "did you mean" in reasons("coloring", "--only", "caches.l2.latncy")

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from bulkhead.run.samples import read_samples
+from tests.json_results import parsed
 
 from .systems import MS, domain
 
@@ -59,7 +60,7 @@ def run_file(path: Path, directory: Path, *options: str) -> dict[str, Any]:
         check=False,
     )
     assert done.stdout, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
+    result: dict[str, Any] = parsed(done.stdout)
     assert done.returncode == 0, result["reasons"]
     return result
 

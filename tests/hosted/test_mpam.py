@@ -5,7 +5,6 @@ witnesses of a run say so, and say no where something was put wrong on purpose."
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from bulkhead.package.build import Build
 from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.status_mpam import MpamStatus, read_mpam
+from tests.json_results import parsed
 
 from .systems import MS, built_from, domain, said
 
@@ -89,7 +89,7 @@ def run_example(directory: Path, *options: str, system: Path = EXAMPLE) -> tuple
         check=False,
     )
     assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout), done.stderr
+    return done.returncode, parsed(done.stdout), done.stderr
 
 
 def as_documented(mpam: dict[str, Any]) -> None:

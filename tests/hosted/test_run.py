@@ -16,6 +16,7 @@ import yaml
 
 from bulkhead.report.trace import trace_of
 from bulkhead.run.samples import read_samples
+from tests.json_results import parsed
 
 MS = 10**6
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -62,7 +63,7 @@ def run_file(path: Path, directory: Path, *options: str) -> tuple[int, dict[str,
         check=False,
     )
     assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
+    return done.returncode, parsed(done.stdout)
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,7 @@ from bulkhead.env.paths import (
     repository,
     validation_dir,
 )
+from tests.json_results import parsed
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -84,7 +85,7 @@ class Installed:
     def json(self, *arguments: str) -> dict[str, Any]:
         done = self.run(*arguments, "--json")
         assert done.returncode == 0, done.stdout + done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
+        found: dict[str, Any] = parsed(done.stdout)
         return found
 
 
@@ -158,7 +159,7 @@ def test_every_example_is_checked(tool: Installed) -> None:
     bad = [f"examples/bad/{file.name}" for file in sorted((examples_dir() / "bad").glob("*.yaml"))]
     refused = tool.run("check", "--json", *bad)
     assert refused.returncode == EXIT_NO
-    accepted = [one for one in json.loads(refused.stdout)["files"] if one["verdict"] != "error"]
+    accepted = [one for one in parsed(refused.stdout)["files"] if one["verdict"] != "error"]
     assert len(accepted) < len(bad) / 4
     for one in accepted:  # what is wrong with it is a program, and the package has none for the board
         assert "is not built here" in " ".join(one["unchecked"]), one["file"]

@@ -19,6 +19,7 @@ from bulkhead.machine.limits import SustainedRate, guaranteed, peak_mb_per_s, su
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.machine.settings import settings_of
+from tests.json_results import parsed, validated
 
 from ..platforms import platform
 
@@ -142,6 +143,7 @@ def test_the_commands_answer_in_json_and_name_an_unknown_platform(monkeypatch: p
     monkeypatch.setattr("bulkhead.machine.native.built_machine", lambda **_: None)  # the fixture has built
     shown = CliRunner().invoke(build_app(), ["calibrate", "stm32f767", "--check", "--json"]).output
     answer, _ = json.JSONDecoder().raw_decode(shown[shown.index("{") :])  # progress may stand around it
+    validated(answer)
     facts = {fact["fact"]: fact for fact in answer["facts"]}
     assert facts["load-hit"]["target"] == 2
     assert facts["load-region-miss"]["measured"] is None
@@ -150,7 +152,7 @@ def test_the_commands_answer_in_json_and_name_an_unknown_platform(monkeypatch: p
     for command in ("calibrate", "limits"):
         wrong = CliRunner().invoke(build_app(), [command, "zcu12", "--json"])
         assert wrong.exit_code == 1
-        assert "zcu102" in json.loads(wrong.stdout)["reasons"][0]
+        assert "zcu102" in parsed(wrong.stdout)["reasons"][0]
 
 
 def test_b11_a_core_of_the_same_cluster_delays_reads_by_more_than_one_of_another() -> None:

@@ -73,7 +73,7 @@ def attempt(board: str, for_: str, *components: Json, on: str = "qemu", **hardwa
             as_json=True,
             repeat=(),
         )
-        return run_components(str(directory / "apps.yaml"), options)
+        return dict(run_components(str(directory / "apps.yaml"), options))
 
 
 def run(board: str, for_: str, *components: Json, on: str = "qemu", **hardware: object) -> Json:

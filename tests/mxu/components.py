@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from bulkhead.mxu.layout import SYSTEM_COMPONENTS
 from bulkhead.package.errors import PackageError
 from bulkhead.run.console import ConsoleLine, ConsoleParser
 from tests.command_line import invoked
+from tests.json_results import parsed
 
 Json = dict[str, Any]
 INCLUDES = "".join(f'#include "microkernel/include/microkernel/{name}.h"\n' for name in ("component", "rt"))
@@ -63,7 +63,7 @@ def run(path: Path, *more: str) -> tuple[int, Json]:
     """Exit code and result of the command."""
     place = path.parent / "run"
     done = invoked("run", path, "--json", "--no-page", "--directory", place, *more)
-    return done.exit_code, json.loads(done.stdout)
+    return done.exit_code, parsed(done.stdout)
 
 
 @dataclass(frozen=True)

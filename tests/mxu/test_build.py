@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from bulkhead.microkernel.link import COMPILER
 from bulkhead.mxu import native
 from bulkhead.package.errors import PackageError
 from tests.command_line import invoked
+from tests.json_results import parsed
 from tests.mxu.components import built, refused, written
 
 MPS2 = "mps2-an500"
@@ -199,7 +199,7 @@ def test_x9_check_and_build_give_the_same_addresses(tmp_path: Path) -> None:
     code = "static char large[3000];\nvoid component_main(void) { large[1] = 1; rt_print(large); }\n"
     path = written(tmp_path, MPS2, {"name": "one", "code": code, "memory": memory})
     image = built(path)
-    checked = json.loads(invoked("check", path, "--json").stdout)["files"][0]["promised"]["components"][0]
+    checked = parsed(invoked("check", path, "--json").stdout)["files"][0]["promised"]["components"][0]
     assert {one["name"]: one["at"] for one in checked["memory"]} == {
         one.name: one.at for one in image.admission.of("one")
     }

@@ -16,6 +16,7 @@ from bulkhead.microkernel import description
 from bulkhead.microkernel.result import ComponentFacts, run_result
 from bulkhead.microkernel.session import Ending
 from bulkhead.mxu.layout import SYSTEM_COMPONENTS
+from bulkhead.results.components_run import ComponentOptionsResult
 from bulkhead.run.console import ConsoleParser
 from tests.mxu.components import Json, built, run, written
 
@@ -102,7 +103,8 @@ def test_what_kernel_and_scheduler_do_not_say_is_missed(tmp_path: Path) -> None:
         assert len(lines) - len(kept) == (1 if without else 0)
         parser.feed(b"".join(kept))
         parser.finish()
-        facts = ComponentFacts(image, parser, Ending("end"), "qemu", False, 5_000_000, {}, (), {})
+        options: ComponentOptionsResult = {"for_ns": 5_000_000, "unprotected": False, "set": []}
+        facts = ComponentFacts(image, parser, Ending("end"), "qemu", False, 5_000_000, options, (), None)
         return run_result(facts)[1]
 
     assert load_components(path).problems == ()

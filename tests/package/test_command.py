@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.json_results import parsed
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
@@ -99,13 +99,13 @@ def test_a_raw_image_is_for_the_board_and_for_the_emulator_only_if_asked(
     )
     assert (tmp_path / "emulated.img").read_bytes() != (tmp_path / "image.img").read_bytes()
     for arguments, on in (((tmp_path / "image.img",), "board"), ((tmp_path / "image.elf",), "qemu")):
-        assert json.loads(run(file, *given, "--json", "-o", *arguments).stdout)["on"] == on
+        assert parsed(run(file, *given, "--json", "-o", *arguments).stdout)["on"] == on
 
 
 def test_json_has_the_common_keys_and_the_paths(file: Path) -> None:
     answer = run(file, "--json", "--seed", 5, "--miscolor", "other:3")
     assert answer.exit_code == 0, answer.output
-    result = json.loads(answer.stdout)
+    result = parsed(answer.stdout)
     assert (result["command"], result["verdict"], result["seed"]) == ("build", "ok", 5)
     assert (result["system"], result["platform"], result["reasons"]) == ("commanded", "qemu-virt", [])
     assert Path(result["image"]).stat().st_size > result["load_area_bytes"]
@@ -117,8 +117,8 @@ def test_json_has_the_common_keys_and_the_paths(file: Path) -> None:
 
 def test_there_is_no_raw_image_that_lacks_something(file: Path) -> None:
     """Also none that an earlier build of the same system has left."""
-    colored = json.loads(run(file, "--json").stdout)
-    in_place = json.loads(run(file, "--json", "--unprotected").stdout)
+    colored = parsed(run(file, "--json").stdout)
+    in_place = parsed(run(file, "--json", "--unprotected").stdout)
     assert in_place["raw_image"] is None
     assert not Path(colored["raw_image"]).exists()
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_built_ends_with_1_and_the_reason(
     assert answer.exit_code == 1
     assert reason in answer.stderr
     assert not (tmp_path / "image.elf").exists()
-    result = json.loads(run(file, "--json", *arguments).stdout)
+    result = parsed(run(file, "--json", *arguments).stdout)
     assert result["verdict"] == "error"
     assert any(reason in text for text in result["reasons"])
 

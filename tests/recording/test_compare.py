@@ -4,7 +4,6 @@ of the instructions that stays within what docs/guide/workloads.md says."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 
 from bulkhead.env.paths import repository
 from bulkhead.recording.compare import build, compare
+from tests.json_results import parsed
 
 pytestmark = pytest.mark.emulator
 
@@ -38,7 +38,7 @@ def test_a_workload_without_an_end_is_compared_over_some_iterations() -> None:
             [*command, setting], capture_output=True, text=True, check=False, timeout=60, env=environment
         )
 
-    answer = json.loads(compared("size_kib=64").stdout)
+    answer = parsed(compared("size_kib=64").stdout)
     assert answer["verdict"] == "ok"
     assert answer["rows"][0]["aarch64"]["writes"] >= 3 * 64 * 1024 // 16
     refused = compared("iterations=0")

@@ -58,7 +58,9 @@ def test_a_trace_is_made_once_and_again_with_the_same_bytes(
     recording(own, ":memory:", "select 1;")
     trace = known_trace("short")
     first = trace.read_bytes()
-    assert trace_info(trace)["description"]["arguments"] == [":memory:", "select 1;"]
+    description = trace_info(trace)["description"]
+    assert isinstance(description, dict)
+    assert description["arguments"] == [":memory:", "select 1;"]
     written = trace.stat().st_mtime_ns
     assert known_trace("short").stat().st_mtime_ns == written
     trace.unlink()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bulkhead.recording.record import RecordedProgram, RecordingError, TraceWindow, run, trace_info
+from tests.json_results import parsed
 
 pytestmark = pytest.mark.emulator
 
@@ -99,7 +99,7 @@ def test_sqlite_is_recorded(tmp_path: Path) -> None:
     command += ["-o", str(tmp_path / "trace"), "sqlite3", ":memory:", script]
     done = subprocess.run(command, cwd=ROOT / "src", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = parsed(done.stdout)
     assert result["exit_code"] == 0
     assert result["instructions"] > 1_000_000
     assert result["reads"] > result["writes"] > 100_000

@@ -19,6 +19,7 @@ from bulkhead.report.html import command_of, render
 from bulkhead.report.load import LoadedRun, NotARun, load_run
 from bulkhead.report.style import PALETTE, text_on
 from bulkhead.report.terminal import show_run
+from bulkhead.results.problem import ProblemResult
 from bulkhead.run.target import RunOptions
 
 from ..run.made_up import UNPROTECTED_EVICTIONS, MadeUp
@@ -139,9 +140,15 @@ def test_terminal_ends_with_the_verdict(isolated: LoadedRun, unprotected: Loaded
 
 def test_what_was_not_enforced_is_said(tmp_path: Path) -> None:
     """`every promise held` must not be read as if a budget had been one of them."""
-    notice: dict[str, object] = {
+    notice: ProblemResult = {
+        "file": "system.yaml",
+        "line": None,
+        "column": None,
         "key": "domains[1].bandwidth",
+        "code": "unsupported",
         "cause": "the budget of 'linux': not enforced by this version",
+        "allowed": None,
+        "nearest": None,
     }
     result = MadeUp(tmp_path / "run", notices=(notice,)).result()
     run = load_run(tmp_path / "run")

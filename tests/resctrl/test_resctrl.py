@@ -4,7 +4,6 @@ On trees of files made like those of two kernels: no kernel checks what is writt
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from bulkhead.commands.check import plan_file
 from bulkhead.resctrl.tree import ResctrlError, offer_of, parse_schemata, read_group, schemata_text
 from tests.command_line import run
 from tests.config.mpam_board import platform_file, system_file
+from tests.json_results import parsed
 from tests.resctrl.trees import MIB, before_mpam, contents, count_bytes, put_group, with_mpam
 
 SHARES: dict[str, Any] = {
@@ -34,7 +34,7 @@ def system(directory: Path, **keys: Any) -> str:
 
 def resctrl(command: str, file: str, root: Path, *options: str) -> tuple[int, dict[str, Any]]:
     code, text = run("resctrl", command, file, "--root", str(root), "--json", *options)
-    return code, json.loads(text)
+    return code, parsed(text)
 
 
 def masks(root: Path, *groups: str, line: str = "L3") -> list[int]:

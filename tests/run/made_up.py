@@ -18,6 +18,7 @@ from bulkhead.config.system import Expectation
 from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.promise import DomainPromise, Promise, PromisedWindow
 from bulkhead.planning.mechanism import Choices
+from bulkhead.results.problem import ProblemResult
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import ConsoleParser
 from bulkhead.run.emulator import EmulatedMachine
@@ -94,7 +95,7 @@ class MadeUp:
     miscolored: bool = False
     observer: bool = True
     mpam: MadeUpMpam | None = None
-    notices: tuple[dict[str, object], ...] = ()
+    notices: tuple[ProblemResult, ...] = ()
     unconfined: dict[str, tuple[str, ...]] = field(default_factory=dict)
     console: bytes = CONSOLE
     how: str = "shutdown"

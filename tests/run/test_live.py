@@ -12,7 +12,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -21,6 +20,7 @@ from typer.testing import CliRunner
 from bulkhead.cli import build_app
 from bulkhead.commands import top, top_view
 from bulkhead.planning.budgets import Budget
+from bulkhead.results.top import LiveSeen, LiveState, RunState
 from bulkhead.run import find
 from bulkhead.run.directory import run_directory
 from bulkhead.run.live import LIVE_FILE, LiveWindow, live_table
@@ -61,9 +61,9 @@ def target(tmp_path: Path) -> Target:
     return replace(made, domains=domains)
 
 
-def shown(table: dict[str, Any], state: str) -> str:
+def shown(table: LiveState, state: RunState) -> str:
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(top_view.table_of(table | {"state": state}))
+    console.print(top_view.table_of({**table, "state": state}))
     return console.export_text()
 
 
@@ -98,7 +98,7 @@ def test_the_table_fits_a_terminal_of_80_columns(target: Target) -> None:
         "events_per_period": 12_345_678, "budget": 12_345_678, "period_ns": 999_000, "mb_per_s": 12_345,
         "throttled": 1.0, "exits_per_s": 1_234_567,
     }  # fmt: skip
-    text = shown(table | {"domains": [row]}, "running")
+    text = shown({**table, "domains": [row]}, "running")
     assert "…" not in text
     assert "1\u202f234\u202f567" in text and "100.0 %" in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
@@ -176,7 +176,7 @@ SHARED = SharedVcpu(
 )  # fmt: skip
 
 
-def tables(seen: dict[str, Any], width: int = 80) -> str:
+def tables(seen: LiveSeen, width: int = 80) -> str:
     console = Console(width=width, record=True, file=io.StringIO())
     console.print(top_view.view_of(seen))
     return console.export_text()
@@ -197,12 +197,12 @@ def test_a_shared_core_shows_who_has_how_much_of_it_and_the_longest_releases(tar
     assert [one["share"] for one in row["vcpus"]] == [pytest.approx(0.2), 0]
     assert [one["reserved"] for one in row["vcpus"]] == [0.25, None]
     assert [one["release_max_ns"] for one in row["vcpus"]] == [61_000, None]
-    text = tables(table | {"state": "running"})
+    text = tables({**table, "state": "running"})
     assert "hog.0" in text and "20.0%" in text and "61.0 us of 50.0 us" in text
     assert "core 0: 2 runnable, 1\u202f000 switches/s, 20.0% used" in text
     console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="standard")
     with console.capture() as captured:
-        console.print(top_view.view_of(table | {"state": "running"}))
+        console.print(top_view.view_of({**table, "state": "running"}))
     assert "\x1b[31m61.0 us of 50.0 us" in captured.get(), "beyond its bound: red"
 
 
@@ -210,7 +210,7 @@ def test_a_shared_core_of_which_no_time_is_known_shows_no_share(target: Target) 
     core = replace(CORE, domain=255, shared=(SHARED,))
     table = live_table(target, replace(STATUS, cores=[core]), LiveWindow(None, "host", None))
     assert table["cores"][0]["vcpus"][0]["share"] is None
-    assert "– used" in tables(table | {"state": "running"})
+    assert "– used" in tables({**table, "state": "running"})
 
 
 def test_flows_show_the_packets_of_the_window_and_the_longest_latency_of_all(target: Target) -> None:
@@ -225,7 +225,7 @@ def test_flows_show_the_packets_of_the_window_and_the_longest_latency_of_all(tar
     (row,) = table["flows"]
     assert (row["packets_per_s"], row["bytes_per_s"], row["misses"]) == (100, 400_000, 2)
     assert (row["latency_max_ns"], row["deadline_ns"]) == (6 * MS, 5 * MS)
-    assert "6 ms of 5 ms" in tables(table | {"state": "running"})
+    assert "6 ms of 5 ms" in tables({**table, "state": "running"})
     # Another flow has taken the place of the one before: what it has is all of the window.
     fresh = replace(now, packets=10, bytes=4096)
     table = live_table(replace(target, flows=(flow,)), replace(STATUS, flows=[fresh]), window)
@@ -236,6 +236,6 @@ def test_all_tables_fit_80_columns(target: Target) -> None:
     core = replace(CORE, domain=255, switches=10**6, shared=(SHARED, replace(SHARED, domain=1)))
     target = replace(target, policy=replace(target.policy, release_bound_ns=50_000))
     table = live_table(target, replace(STATUS, cores=[core]), LiveWindow(1.0, "guest", 2.0))
-    text = tables(table | {"state": "running"}, width=80)
+    text = tables({**table, "state": "running"}, width=80)
     assert "…" not in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80

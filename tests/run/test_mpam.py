@@ -191,7 +191,7 @@ def test_top_shows_what_moved_since_the_look_before(tmp_path: Path) -> None:
     storage, bandwidth = table["domains"][0]["mpam"]
     assert storage["bytes"] == 65536 and bandwidth["per_s"] == 5_000_000
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(top_view.view_of(table | {"state": "running"}))
+    console.print(top_view.view_of({**table, "state": "running"}))
     text = console.export_text()
     assert "64 KiB" in text and "5.0" in text and "not ready" in text and "2 Monitor_Range" in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80

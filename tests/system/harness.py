@@ -23,14 +23,12 @@ from typing import Any
 import pexpect
 import pytest
 import yaml
-from pydantic import TypeAdapter
 
 from bulkhead.admission.load import load_system
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 from bulkhead.env.qemu import qemu_binary
 from bulkhead.package.build import Build, BuildOptions, build_system
-from bulkhead.results.run import RunResult
 from bulkhead.run.boot import in_one_piece
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import HYPERVISOR, ConsoleLine, ConsoleParser
@@ -39,6 +37,7 @@ from bulkhead.run.prepare import make_target
 from bulkhead.run.session import SessionPlan, run_session
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.target import RunOptions, Target
+from tests.json_results import parsed, validated
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -150,8 +149,7 @@ def boot(
         watched=target.watched,
     )
     outcome = run_session(plan, _Nobody())
-    result = dict(conclude(target, outcome, version="test", commit="test"))
-    TypeAdapter(RunResult).validate_python(result, strict=True)
+    result = validated(dict(conclude(target, outcome, version="test", commit="test")))
     pages = [outcome.image.bytes_at(pa) for pa in target.status_frames] if outcome.image else []
     status = read_status(target.layout, pages)
     return Run(result, directory, status if isinstance(status, SystemStatus) else None, outcome.console)
@@ -164,7 +162,7 @@ def command(system: Path, directory: Path, *arguments: str) -> Run:
         full, capture_output=True, text=True, timeout=HUNG_S, cwd=ROOT, env=ENVIRONMENT, check=False
     )
     assert done.stdout, done.stderr
-    return Run(json.loads(done.stdout), directory, exit_code=done.returncode)
+    return Run(parsed(done.stdout), directory, exit_code=done.returncode)
 
 
 def said(console: bytes, domain: str) -> str:
@@ -252,7 +250,7 @@ class Terminal:
     def wait_for_end(self) -> Run:
         self.child.expect(pexpect.EOF)
         self.child.close()
-        result = json.loads((self.directory / "report.json").read_text())
+        result = parsed((self.directory / "report.json").read_text())
         return Run(result, self.directory, exit_code=self.child.exitstatus)
 
     def close(self) -> None:

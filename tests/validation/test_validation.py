@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from bulkhead.validation.groups import grouped
 from bulkhead.validation.measure import BLOCK, DRAWS, ValidationPoint, points
 from bulkhead.validation.model import Board, board_names, boards_of, load_board
 from bulkhead.validation.page import write_page
+from tests.json_results import parsed
 
 pytestmark = pytest.mark.usefixtures("machine_built")
 
@@ -200,7 +200,7 @@ def test_the_command_prints_points_and_ends_by_the_verdict(
     )
     done = CliRunner().invoke(build_app(), ["validate", "teres-i", "--json"])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    found = parsed(done.stdout)
     assert found["verdict"] == "ok"
     assert found["validation"]["median"] == pytest.approx(0.1)
     assert {one["role"] for one in found["points"]} == {"validation"}

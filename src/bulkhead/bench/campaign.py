@@ -13,11 +13,11 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bulkhead.campaign.engine import Engine
 from bulkhead.campaign.points import Job, run_jobs
 from bulkhead.machine.native import built_machine
+from bulkhead.results.bench import PointCostKeys
 
 PLATFORM = "rpi2"
 CAMPAIGN_POINTS = 100_000
@@ -47,15 +47,22 @@ class PointCost:
         at_workers_s = (point_s + self.worker_ms / 1000) / workers
         return points * max(at_workers_s, self.client_ms / 1000) / S_PER_HOUR
 
-    def json(self) -> dict[str, Any]:
-        own = {key: getattr(self, key) for key in ("points", "workers", "wall_ms", "client_ms", "kept_ms")}
-        own["client_kib"] = self.client_kib
-        hours = [
-            {"workers": workers, "point_s": point_s, "hours": self.hours(workers, point_s)}
-            for point_s in POINTS_S
-            for workers in WORKERS
-        ]
-        return own | {"worker_ms": self.worker_ms, "campaign_points": CAMPAIGN_POINTS, "projected": hours}
+    def json(self) -> PointCostKeys:
+        return {
+            "points": self.points,
+            "workers": self.workers,
+            "wall_ms": self.wall_ms,
+            "client_ms": self.client_ms,
+            "kept_ms": self.kept_ms,
+            "client_kib": self.client_kib,
+            "worker_ms": self.worker_ms,
+            "campaign_points": CAMPAIGN_POINTS,
+            "projected": [
+                {"workers": workers, "point_s": point_s, "hours": self.hours(workers, point_s)}
+                for point_s in POINTS_S
+                for workers in WORKERS
+            ],
+        }
 
 
 def measure(engine: Engine, points: int) -> PointCost:

@@ -15,6 +15,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from bulkhead.admission.load import Loaded, load_system
 from bulkhead.config.flow_costs import LOCKED, CostPart, FlowCosts, part_names
 from bulkhead.config.load import load_platform
@@ -23,6 +25,8 @@ from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress
 from bulkhead.errors import BulkheadError
 from bulkhead.planning.broker import engine_on
+from bulkhead.results.bench import FlowCostsKeys, Unit
+from bulkhead.results.run import PathPartResult as Part
 from bulkhead.run.target import MACHINE, QEMU, RunOptions
 
 SYSTEM = "flow-paths.yaml"
@@ -39,7 +43,6 @@ EMULATOR_HZ = 500_000_000  # a tick is 2 ns of virtual time, which is one instru
 LEAST_MARGIN_NS = 100
 STATISTICS = ("min", "avg", "max", "median")
 
-Part = dict[str, int]
 Json = dict[str, Any]
 _OF_A_PACKET = {"hypervisor_call": 2} | dict.fromkeys(
     ("transport", "parse", "find_earliest", "program_dma", "finalize"), 1
@@ -56,14 +59,14 @@ class MeasuredFlows:
     """All parts: ns on the simulated machine, instructions on the emulator."""
 
     parts: dict[str, Part]
-    unit: str
+    unit: Unit
 
-    def json(self, published: FlowCosts | None) -> Json:
+    def json(self, published: FlowCosts | None) -> FlowCostsKeys:
         return {
             "unit": self.unit,
             "flow_costs": self.parts,
             "published": {
-                name: {key: getattr(part, key) for key in STATISTICS}
+                name: {"min": part.min, "avg": part.avg, "max": part.max, "median": part.median}
                 for name, part in (published.parts() if published is not None else {}).items()
             },
         }
@@ -73,19 +76,29 @@ class MeasuredFlows:
         width = max(len(name) for name in self.parts) + 1
         return [
             f"  {name + ':':{width}} {{ "
-            + ", ".join(f"{key}: {with_margin(part)[key]} ns" for key in STATISTICS)
+            + ", ".join(f"{key}: {value} ns" for key, value in statistics_of(with_margin(part)).items())
             + " }"
             for name, part in self.parts.items()
         ]
 
 
+def statistics_of(part: Part) -> dict[str, int]:
+    """Its values by name, without the count."""
+    return {"min": part["min"], "avg": part["avg"], "max": part["max"], "median": part["median"]}
+
+
 def with_margin(part: Part) -> Part:
-    """The smallest an eighth less, the largest an eighth more, or 100 ns if that is more."""
-    return {
-        **part,
-        "min": max(0, part["min"] - max(part["min"] // 8, LEAST_MARGIN_NS)),
-        "max": part["max"] + max(-(-part["max"] // 8), LEAST_MARGIN_NS),
-    }
+    return {**part, "min": least_with_margin(part["min"]), "max": most_with_margin(part["max"])}
+
+
+def least_with_margin(least: int) -> int:
+    """An eighth less, or 100 ns if that is more."""
+    return max(0, least - max(least // 8, LEAST_MARGIN_NS))
+
+
+def most_with_margin(most: int) -> int:
+    """An eighth more, or 100 ns if that is more."""
+    return most + max(-(-most // 8), LEAST_MARGIN_NS)
 
 
 def write_costs(platform: str, measured: MeasuredFlows) -> None:
@@ -236,7 +249,7 @@ def measured(flows: Mapping[str, Any], calls: Mapping[str, Any], on: str) -> Mea
     sleeper: Mapping[str, Part] = next(
         (one["parts"] for one in stamped["cores"] if one["core"] == SLEEPER_CORE), {}
     )
-    call: Part = {key: int(report[key]) for key in ("count", *STATISTICS)}  # in ticks
+    call = TypeAdapter(Part).validate_python(report)  # in ticks
     found: dict[str, Part] = {"hypervisor_call": call}
     for name in part_names():
         if name == "dma_interrupt":
@@ -256,8 +269,7 @@ def beyond(fresh: Mapping[str, Part], kept: FlowCosts) -> list[str]:
         if name in LOCKED:
             continue
         one = fresh[name]
-        most = with_margin({"min": part.min or 0, "max": part.max})
-        if one["max"] > most["max"] or one["min"] < most["min"]:
+        if one["max"] > most_with_margin(part.max) or one["min"] < least_with_margin(part.min or 0):
             found.append(f"{name}: {one['min']} to {one['max']} ns, the file says {_range(part)}")
     return found
 
@@ -272,11 +284,22 @@ def _of(parts: Mapping[str, Part], name: str) -> Part:
     return parts[name]
 
 
-def _in_unit(part: Mapping[str, int], per_ns: float) -> Part:
-    return {key: value if key == "count" else round(value * per_ns) for key, value in part.items()}
+def _in_unit(part: Part, per_ns: float) -> Part:
+    return {
+        "count": part["count"],
+        "min": round(part["min"] * per_ns),
+        "avg": round(part["avg"] * per_ns),
+        "max": round(part["max"] * per_ns),
+        "median": round(part["median"] * per_ns),
+    }
 
 
 def _engine(engine: Part, call: Part) -> Part:
     """What the engine takes beyond its rate, without the call that the analysis counts beside it."""
-    spans = {key: max(0, engine[key] - call[key]) for key in ("min", "avg", "median")}
-    return {"count": engine["count"], **spans, "max": max(0, engine["max"] - call["min"])}
+    return {
+        "count": engine["count"],
+        "min": max(0, engine["min"] - call["min"]),
+        "avg": max(0, engine["avg"] - call["avg"]),
+        "max": max(0, engine["max"] - call["min"]),
+        "median": max(0, engine["median"] - call["median"]),
+    }

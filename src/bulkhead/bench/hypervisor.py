@@ -18,6 +18,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.errors import BulkheadError
 from bulkhead.package.build import Build, BuildOptions, build_system
 from bulkhead.planning.budgets import counted_event
+from bulkhead.results.bench import HypervisorCostsKeys, PathCostResult
 from bulkhead.run.console import ConsoleLine, ConsoleParser
 from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.run.session import SessionPlan, run_session
@@ -125,12 +126,14 @@ class PathRow:
         best = self.way.best_public
         return None if best is None else round(self.sample.median / best, 3)
 
-    def json(self) -> dict[str, object]:
+    def json(self) -> PathCostResult:
         return {
             "path": self.way.key,
             "what": self.way.what,
             "instructions": self.sample.median,
-            **{key: getattr(self.sample, key) for key in ("first", "min", "max")},
+            "first": self.sample.first,
+            "min": self.sample.min,
+            "max": self.sample.max,
             "best_public": self.way.best_public,
             "ratio": self.ratio,
             "goal": self.way.goal,
@@ -154,7 +157,7 @@ class HypervisorCosts:
             if row.met is False
         ]
 
-    def json(self) -> dict[str, object]:
+    def json(self) -> HypervisorCostsKeys:
         goals = [row for row in self.rows if row.met is not None]
         return {
             "instructions": {row.way.key: row.sample.median for row in self.rows}

@@ -28,6 +28,7 @@ from bulkhead.package.elf import read_elf
 from bulkhead.package.images import Surroundings, load_domain
 from bulkhead.package.memory import LoadedMemory as Images
 from bulkhead.package.memory import regions_of
+from bulkhead.results.bench import BootComparisonKeys, BootSpreadResult
 from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.schema.layout import Layout
 
@@ -109,10 +110,12 @@ class BootComparison:
         return max(self.hypervisor) / min(self.bare)
 
     @property
-    def spread(self) -> dict[str, int]:
+    def spread(self) -> BootSpreadResult:
         """Most minus least; 0 if every run was the same."""
-        counts = {"bare": self.bare, "hypervisor": self.hypervisor}
-        return {name: max(values) - min(values) for name, values in counts.items()}
+        return {
+            "bare": max(self.bare) - min(self.bare),
+            "hypervisor": max(self.hypervisor) - min(self.hypervisor),
+        }
 
     @property
     def reasons(self) -> list[str]:
@@ -124,7 +127,7 @@ class BootComparison:
             f" at most {self.limit_text}"
         ]
 
-    def json(self) -> dict[str, object]:
+    def json(self) -> BootComparisonKeys:
         return {
             "instructions": {
                 "bare": max(self.bare),

@@ -15,9 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from bulkhead.errors import BulkheadError
+from bulkhead.results.bench import PeerSpeedResult, SpeedGoalResult, SpeedResult, SpeedsKeys, SpreadResult
 
 PROGRAM = Path("machine") / "bench" / "machine_bench"
 TARGET = "machine_bench"
@@ -60,8 +62,8 @@ class Spread:
     def of(cls, values: list[float]) -> Spread:
         return cls(min(values), median(values), max(values))
 
-    def json(self, digits: int | None = None) -> dict[str, float]:
-        return {key: round(getattr(self, key), digits) for key in ("min", "median", "max")}
+    def json(self) -> SpreadResult:
+        return {"min": round(self.min, 3), "median": round(self.median, 3), "max": round(self.max, 3)}
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,14 @@ class Peer:
     def per_s(self) -> float:
         return self.requests / self.cpu_s.median
 
-    def json(self) -> dict[str, Any]:
+    def json(self, ours_per_s: float) -> PeerSpeedResult:
         return {
             "command": self.command,
             "format": self.format,
             "requests": self.requests,
-            "cpu_s": self.cpu_s.json(3),
+            "cpu_s": self.cpu_s.json(),
             "requests_per_s": round(self.per_s),
+            "ratio": round(ours_per_s / self.per_s, 2),
         }
 
 
@@ -91,7 +94,7 @@ class Peer:
 class Speeds:
     """All figures, as the program gave them."""
 
-    figures: dict[str, dict[str, float]]
+    figures: dict[str, SpeedResult]
     peer: Peer | None = None
 
     @property
@@ -103,25 +106,29 @@ class Speeds:
             if goal.least is not None and self.figures[goal.key]["max"] < goal.least
         ]
 
-    def json(self) -> dict[str, Any]:
-        goals = {
+    def json(self) -> SpeedsKeys:
+        goals: dict[str, SpeedGoalResult] = {
             goal.key: {"aim": goal.aim, "least": goal.least, "met": self.figures[goal.key]["max"] >= goal.aim}
             for goal in GOALS
             if goal.aim is not None
         }
-        against: dict[str, Any] = {}
-        if self.peer is not None:
-            ours = self.figures[KERNEL_OF_TRACE]["median"]
-            against["against"] = {**self.peer.json(), "ratio": round(ours / self.peer.per_s, 2)}
-        return {**self.figures, "goals": goals, **against}
+        ours_per_s = self.figures[KERNEL_OF_TRACE]["median"]
+        return {
+            "private_hits_per_s": self.figures["private_hits_per_s"],
+            "llc_hits_per_s": self.figures["llc_hits_per_s"],
+            "dram_random_per_s": self.figures["dram_random_per_s"],
+            "dram_sequential_per_s": self.figures["dram_sequential_per_s"],
+            "goals": goals,
+            "against": None if self.peer is None else self.peer.json(ours_per_s),
+        }
 
 
-def parse(text: str) -> dict[str, dict[str, float]]:
+def parse(text: str) -> dict[str, SpeedResult]:
     """The program's answer. Raises MachineError for one that is none."""
     try:
-        answer = json.loads(text)
-        return {goal.key: {str(k): float(v) for k, v in answer[goal.key].items()} for goal in GOALS}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        answer = TypeAdapter(dict[str, SpeedResult]).validate_json(text)
+        return {goal.key: answer[goal.key] for goal in GOALS}
+    except (KeyError, ValueError) as error:
         raise MachineError(f"the benchmark's answer cannot be read: {error}") from error
 
 

@@ -5,10 +5,10 @@ the simulated machine shows in the microkernel's system `ranges` (X8)."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from bulkhead.bounds.refill import NotBounded, RefillBound
 from bulkhead.bounds.refill import refill_bound as computed_bound
+from bulkhead.results.bench import RefillBoundKeys
 
 LAST_LINE = "many killed"  # of that system
 LONGEST_PS = 10**12
@@ -45,7 +45,7 @@ class MeasuredRefill:
             f"{'ratio':{width}}  {self.bound.cycles / self.seen:>6.1f}",
         ]
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> RefillBoundKeys:
         return {
             "bound_cycles": self.bound.cycles,
             "parts": dict(self.bound.rows()),

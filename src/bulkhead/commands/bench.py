@@ -7,7 +7,7 @@ Each benchmark is a module of `bulkhead.bench`.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from bulkhead.bench.linux_boot import BootComparison
     from bulkhead.bench.machine import Speeds
     from bulkhead.config.flow_costs import FlowCosts
-    from bulkhead.results.envelope import Verdict
+    from bulkhead.results.bench import (
+        BenchCampaignResult,
+        BenchFlowsResult,
+        BenchHypervisorResult,
+        BenchLinuxBootResult,
+        BenchMachineResult,
+        BenchRefillBoundResult,
+    )
+    from bulkhead.results.envelope import Envelope, Verdict
 
 app = typer.Typer(help="Measure what the hypervisor and the machine cost.", no_args_is_help=True)
 
@@ -56,9 +64,11 @@ def hypervisor(
         measured = replace(measured, packet=_measure_packet(two.platform.name, seed))
     reasons = measured if isinstance(measured, list) else measured.missed
     if as_json:
-        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
         verdict: Verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
-        print_json(_result("bench hypervisor", two, seed, verdict, reasons, own))
+        result: Envelope | BenchHypervisorResult = _common("bench hypervisor", two, seed, verdict, reasons)
+        if not isinstance(measured, list):
+            result = {**result, **measured.json()}
+        print_json(result)
     elif isinstance(measured, list):
         for reason in measured:
             complain(f"error: {reason}")
@@ -205,9 +215,11 @@ def flows(
     except FlowsNotMeasured as error:
         reasons = str(error).split("\n")
     if as_json:
-        own = measured.json(published) if measured is not None and not reasons else {}
         verdict: Verdict = "error" if reasons else "ok"
-        print_json(_result("bench flows", systems[0], seed, verdict, reasons, own, on))
+        result: Envelope | BenchFlowsResult = _common("bench flows", systems[0], seed, verdict, reasons, on)
+        if measured is not None and not reasons:
+            result = {**result, **measured.json(published)}
+        print_json(result)
     elif reasons or measured is None:
         for reason in reasons:
             complain(f"error: {reason}")
@@ -220,7 +232,7 @@ def flows(
 def _show_flows(measured: MeasuredFlows, published: FlowCosts | None) -> None:
     from rich.table import Table
 
-    from bulkhead.bench.flows import STATISTICS
+    from bulkhead.bench.flows import STATISTICS, statistics_of
 
     table = Table("part", *STATISTICS, "seen", title=f"Parts of a packet's path, {measured.unit}")
     table.add_column("published: min, avg, max, median (ns, on the board)")
@@ -231,7 +243,8 @@ def _show_flows(measured: MeasuredFlows, published: FlowCosts | None) -> None:
         there = kept.get(name)
         values = [getattr(there, key, None) for key in STATISTICS]
         beside = ", ".join("" if value is None else f"{value:,}" for value in values) if there else ""
-        table.add_row(name, *(f"{part[key]:,}" for key in STATISTICS), f"{part['count']:,}", beside)
+        costs = (f"{value:,}" for value in statistics_of(part).values())
+        table.add_row(name, *costs, f"{part['count']:,}", beside)
     shown = console()
     shown.print(table)
     if measured.unit != "ns":
@@ -278,11 +291,12 @@ def machine(
     measured = _measure_machine(against, trace_format, repeat, share)
     reasons = measured if isinstance(measured, list) else measured.missed
     if as_json:
-        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
         verdict: Verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
-        print_json(
-            result_object("bench machine", on="machine", seed=1, verdict=verdict, reasons=reasons, **own)
-        )
+        common = result_object("bench machine", on="machine", seed=1, verdict=verdict, reasons=reasons)
+        result: Envelope | BenchMachineResult = common
+        if not isinstance(measured, list):
+            result = {**common, **measured.json()}
+        print_json(result)
     elif isinstance(measured, list):
         for reason in measured:
             complain(f"error: {reason}")
@@ -367,11 +381,12 @@ def refill_bound(
     measured = measure(platform)
     reasons = measured if isinstance(measured, list) else measured.reasons
     if as_json:
-        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
         verdict: Verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
-        print_json(
-            result_object("bench refill-bound", platform=platform, verdict=verdict, reasons=reasons, **own)
-        )
+        common = result_object("bench refill-bound", platform=platform, verdict=verdict, reasons=reasons)
+        result: Envelope | BenchRefillBoundResult = common
+        if not isinstance(measured, list):
+            result = {**common, **measured.json()}
+        print_json(result)
     else:
         if not isinstance(measured, list):
             for row in measured.rows():
@@ -402,9 +417,11 @@ def linux_boot(
     reasons = measured if isinstance(measured, list) else measured.reasons
     error = isinstance(measured, list)
     if as_json:
-        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
         verdict: Verdict = "error" if error else "failed" if reasons else "ok"
-        print_json(_result("bench linux-boot", loaded, seed, verdict, reasons, own))
+        result: Envelope | BenchLinuxBootResult = _common("bench linux-boot", loaded, seed, verdict, reasons)
+        if not isinstance(measured, list):
+            result = {**result, **measured.json()}
+        print_json(result)
     else:
         if not isinstance(measured, list):
             _show(measured)
@@ -451,15 +468,9 @@ def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> BootComparison 
         return [str(error)]
 
 
-def _result(
-    command: str,
-    loaded: Loaded,
-    seed: int,
-    verdict: Verdict,
-    reasons: list[str],
-    own: dict[str, Any],
-    on: str = "qemu",
-) -> dict[str, Any]:
+def _common(
+    command: str, loaded: Loaded, seed: int, verdict: Verdict, reasons: list[str], on: str = "qemu"
+) -> Envelope:
     return result_object(
         command,
         system=loaded.system.name if loaded.system else None,
@@ -469,7 +480,6 @@ def _result(
         verdict=verdict,
         reasons=reasons,
         platform_sha256=loaded.platform_sha256,
-        **own,
     )
 
 
@@ -506,8 +516,9 @@ def campaign(
     with reported("bench campaign", as_json=as_json, platform=PLATFORM, on="machine"):
         found = measure(engine, points)
     if as_json:
-        own = found.json()
-        print_json(result_object("bench campaign", platform=PLATFORM, on="machine", verdict="ok", **own))
+        common = result_object("bench campaign", platform=PLATFORM, on="machine", verdict="ok")
+        result: BenchCampaignResult = {**common, **found.json()}
+        print_json(result)
     else:
         _show_campaign(found)
 

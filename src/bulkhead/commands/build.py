@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bulkhead.admission.load import Loaded
     from bulkhead.package.build import Build
     from bulkhead.planning.model import Hooks
+    from bulkhead.results.build import BuildResult, NotBuiltResult
 
 RAW_SUFFIXES = (".img", ".bin")
 QEMU, BOARD = "qemu", "board"
@@ -181,27 +182,8 @@ def _copy(source: Path, output: Path) -> list[str]:
 
 def _json(
     loaded: Loaded, built: Build | None, image: Path | None, seed: int, reasons: list[str], on: str
-) -> dict[str, Any]:
-    own: dict[str, Any] = {}
-    if built is not None and not reasons:
-        assert image is not None
-        own = {
-            "image": str(image),
-            "raw_image": str(built.img) if built.img is not None else None,
-            "sha256": hashlib.sha256(image.read_bytes()).hexdigest(),
-            "hypervisor": built.program,
-            "load_area_bytes": built.package_bytes,
-            "load_pa": built.plan.load_area[0],
-            "manifest": str(built.manifest),
-            "owners": str(built.owners),
-            "observe": str(built.observe),
-            "status_pages": list(built.status_pages),
-            "miscolored_pa": built.plan.miscolored_pa,
-            "domains": [
-                {"name": name, "device_tree": str(path)} for name, path in built.device_trees.items()
-            ],
-        }
-    return result_object(
+) -> BuildResult | NotBuiltResult:
+    common = result_object(
         "build",
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
@@ -209,7 +191,25 @@ def _json(
         seed=seed,
         verdict="error" if reasons else "ok",
         reasons=reasons,
-        notices=[notice.json() for notice in loaded.notices],
         platform_sha256=loaded.platform_sha256,
-        **own,
     )
+    notices = [notice.json() for notice in loaded.notices]
+    if built is None or reasons:
+        return {**common, "notices": notices}
+    assert image is not None
+    return {
+        **common,
+        "notices": notices,
+        "image": str(image),
+        "raw_image": str(built.img) if built.img is not None else None,
+        "sha256": hashlib.sha256(image.read_bytes()).hexdigest(),
+        "hypervisor": built.program,
+        "load_area_bytes": built.package_bytes,
+        "load_pa": built.plan.load_area[0],
+        "manifest": str(built.manifest),
+        "owners": str(built.owners),
+        "observe": str(built.observe),
+        "status_pages": list(built.status_pages),
+        "miscolored_pa": built.plan.miscolored_pa,
+        "domains": [{"name": name, "device_tree": str(path)} for name, path in built.device_trees.items()],
+    }

@@ -7,7 +7,7 @@ import hashlib
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,6 +16,8 @@ from bulkhead.commands.output import complain, console, print_json, result_objec
 if TYPE_CHECKING:
     from bulkhead.admission.load_components import LoadedComponents
     from bulkhead.microkernel.build import ComponentsImage
+    from bulkhead.results.build import ComponentsBuildResult
+    from bulkhead.results.envelope import Envelope
 
 
 def build_components(
@@ -90,18 +92,10 @@ def _put(elf: Path, output: Path | None) -> tuple[Path, list[str]]:
 
 def _json(
     loaded: LoadedComponents, image: ComponentsImage | None, elf: Path | None, reasons: list[str], on: str
-) -> dict[str, Any]:
-    own: dict[str, Any] = {}
-    if image is not None and elf is not None and not reasons:
-        from bulkhead.microkernel.build import image_json
+) -> ComponentsBuildResult | Envelope:
+    from bulkhead.microkernel.build import image_json
 
-        own = {
-            "image": str(elf),
-            "sha256": hashlib.sha256(elf.read_bytes()).hexdigest(),
-            "loaded_bytes": image.loaded_bytes,
-            **image_json(image),
-        }
-    return result_object(
+    common = result_object(
         "build",
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
@@ -109,5 +103,13 @@ def _json(
         verdict="error" if reasons else "ok",
         reasons=reasons,
         platform_sha256=loaded.platform_sha256,
-        **own,
     )
+    if image is None or elf is None or reasons:
+        return common
+    return {
+        **common,
+        "image": str(elf),
+        "sha256": hashlib.sha256(elf.read_bytes()).hexdigest(),
+        "loaded_bytes": image.loaded_bytes,
+        "components": image_json(image),
+    }

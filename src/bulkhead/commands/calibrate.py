@@ -6,9 +6,10 @@ Without `--write` nothing changes: the file's own values are shown beside what t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,9 +17,11 @@ from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import complain, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.campaign.points import Job, Result
     from bulkhead.config.platform import Platform
     from bulkhead.machine.calibrate import CheckedFact
     from bulkhead.machine.independence import Perturbed
+    from bulkhead.results.calibrate import CalibrateResult, CheckedFactResult, FittedParameterResult
 
 
 SHARE = Fraction(1, 4)  # by which parameters are changed
@@ -65,7 +68,7 @@ def calibrate(
     engine = engine_of(jobs, cluster)
     built_machine(workloads=runs_workloads(platform))
 
-    def run(wanted: Any) -> list[dict[str, Any]]:
+    def run(wanted: Sequence[Job]) -> list[Result]:
         return run_jobs([(f"{number}", job) for number, job in enumerate(wanted)], None, engine, "calibrate")
 
     with reported("calibrate", as_json=as_json, platform=name):
@@ -74,13 +77,19 @@ def calibrate(
         moved = perturbed(platform, run, SHARE) if perturb else None
     if write:
         library.write(path, values, checked)
-    fitted = [{"key": free.key, "value": free.shown.format(value)} for free, value in values.items()]
+    fitted: list[FittedParameterResult] = [
+        {"key": free.key, "value": free.shown.format(value)} for free, value in values.items()
+    ]
     facts = [_fact(one) for one in checked]
     if as_json:
-        own: dict[str, Any] = {"parameters": fitted, "facts": facts}
-        if moved is not None:
-            own |= {"perturbed": list(moved.settings), "same": moved.same()}
-        print_json(result_object("calibrate", platform=platform.name, on="machine", verdict="ok", **own))
+        result: CalibrateResult = {
+            **result_object("calibrate", platform=platform.name, on="machine", verdict="ok"),
+            "parameters": fitted,
+            "facts": facts,
+            "perturbed": None if moved is None else list(moved.settings),
+            "same": None if moved is None else [list(pair) for pair in moved.same()],
+        }
+        print_json(result)
         return
     _show(fitted, facts)
     if moved is not None:
@@ -113,19 +122,28 @@ def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
     return path, platform, [problem.text() for problem in problems]
 
 
-def _fact(one: CheckedFact) -> dict[str, Any]:
+def _fact(one: CheckedFact) -> CheckedFactResult:
     fact = one.fact
-    found = fact.model_dump(exclude_none=True, include={"fact", "unit", "target", "low", "high", "source"})
-    fitted = one.measured is not None and fact.fits
-    return {
-        **found,
+    found: CheckedFactResult = {
+        "fact": fact.fact,
+        "unit": fact.unit,
         "follows": fact.follows,
         "independent": fact.follows is None,
         "measured": one.measured,
         "error": None if one.measured is None else round(one.error, 4),
-        "fitted": fitted,
-        **({} if one.measured is not None else {"reason": "the machine has no model for it yet"}),
+        "fitted": one.measured is not None and fact.fits,
     }
+    if fact.target is not None:
+        found["target"] = float(fact.target)
+    if fact.low is not None:
+        found["low"] = float(fact.low)
+    if fact.high is not None:
+        found["high"] = float(fact.high)
+    if fact.source is not None:
+        found["source"] = fact.source
+    if one.measured is None:
+        found["reason"] = "the machine has no model for it yet"
+    return found
 
 
 def _show_same(moved: Perturbed) -> None:
@@ -137,7 +155,7 @@ def _show_same(moved: Perturbed) -> None:
         console().print(f"{changed}, {one} and {other} always move together: they are one fact")
 
 
-def _show(fitted: list[dict[str, Any]], facts: list[dict[str, Any]]) -> None:
+def _show(fitted: list[FittedParameterResult], facts: list[CheckedFactResult]) -> None:
     from rich.table import Table
 
     table = Table()

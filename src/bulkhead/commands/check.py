@@ -7,8 +7,8 @@ Validation, cross-checks, planning, and all of `build` but writing, for people o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from bulkhead.mxu.model import MxuAdmission as ComponentAdmission
     from bulkhead.planning.demands import Admission, Demand
     from bulkhead.planning.model import Plan, Usage
+    from bulkhead.results.admitted import AdmittedResult
+    from bulkhead.results.check import (
+        BandwidthResult,
+        CheckedFileResult,
+        CheckResult,
+        PromisedResult,
+        Stage2TablesResult,
+    )
 
 
 @dataclass(frozen=True)
@@ -116,8 +124,8 @@ def _planned(loaded: Loaded) -> Checked:
         return Checked(loaded, None, problems, loaded.notices)
 
 
-def _json(checked: list[Checked]) -> dict[str, Any]:
-    files = [
+def _json(checked: list[Checked]) -> CheckResult:
+    files: list[CheckedFileResult] = [
         {
             "file": one.loaded.file,
             "system": one.loaded.system.name if one.loaded.system else None,
@@ -132,17 +140,17 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
         for one in checked
     ]
     single = checked[0].loaded if len(checked) == 1 else None
-    return result_object(
+    common = result_object(
         "check",
         system=single.system.name if single and single.system else None,
         platform=single.platform.name if single and single.platform else None,
         verdict="error" if any(one.problems for one in checked) else "ok",
         reasons=[problem.text() for one in checked for problem in one.problems],
-        files=files,
     )
+    return {**common, "files": files}
 
 
-def _promised_by(one: Checked) -> dict[str, Any] | None:
+def _promised_by(one: Checked) -> PromisedResult | AdmittedResult | None:
     from bulkhead.mxu.result import components_json
 
     if one.components is not None and not one.problems:
@@ -150,7 +158,7 @@ def _promised_by(one: Checked) -> dict[str, Any] | None:
     return _promised(one.plan) if one.plan else None
 
 
-def _promised(plan: Plan) -> dict[str, Any]:
+def _promised(plan: Plan) -> PromisedResult:
     from bulkhead.commands.flows_view import flows_json
     from bulkhead.planning.demands import admission_of
     from bulkhead.planning.left import usage_of
@@ -183,7 +191,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
             for domain in plan.domains
         ],
         "cores_left": sorted(set(range(plan.platform.cores.count)) - cores),
-        "shares": [asdict(row) for row in rows_of(plan)],
+        "shares": [row.json() for row in rows_of(plan)],
         "bandwidth": _bandwidth(admission_of(plan.system, plan.platform)),
         "stage2_tables": _tables_json(plan),
         "flows": None if plan.flows is None else flows_json(plan.flows),
@@ -200,7 +208,7 @@ def unconfined_names(plan: Plan) -> dict[str, list[str]]:
     }
 
 
-def _bandwidth(found: Admission) -> dict[str, Any]:
+def _bandwidth(found: Admission) -> BandwidthResult:
     return {
         "guaranteed_bytes_per_s": found.guaranteed,
         "guaranteed_source": found.source or None,
@@ -212,7 +220,7 @@ def _bandwidth(found: Admission) -> dict[str, Any]:
                 "name": one.domain,
                 "bytes_per_s": one.bytes_per_s,
                 "regulated": one.regulated,
-                "accesses": None if one.accesses is None else asdict(one.accesses),
+                "accesses": None if one.accesses is None else one.accesses.json(),
             }
             for one in found.demands
         ],
@@ -334,13 +342,13 @@ def _show_tables(plan: Plan) -> None:
         console().print(text + (f"; {held}" if held else ""))
 
 
-def _tables_json(plan: Plan) -> dict[str, Any] | None:
+def _tables_json(plan: Plan) -> Stage2TablesResult | None:
     if plan.tables is None:
         return None
     tables = plan.tables.plan
     return {
-        "regions": [asdict(one) | {"past_caches": tables.past_caches(one)} for one in tables.regions],
-        "resources": [asdict(one) for one in tables.resources],
+        "regions": [one.json(past_caches=tables.past_caches(one)) for one in tables.regions],
+        "resources": [one.json() for one in tables.resources],
     }
 
 

@@ -6,7 +6,7 @@ costs at worst, the misses of jobs, and what is left. For people and as JSON.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bulkhead.commands.output import console
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bulkhead.admission.load_components import LoadedComponents
     from bulkhead.config.problem import Problem
     from bulkhead.mxu.costs import Cost
-    from bulkhead.mxu.model import Job, MxuAdmission
+    from bulkhead.mxu.model import Job, MxuAdmission, Served
 
 
 def check_components(
@@ -53,7 +53,7 @@ def show_components(title: str, found: MxuAdmission) -> None:
     _show_sources(found)
 
 
-def _row(component: str, one: Any) -> tuple[str, ...]:
+def _row(component: str, one: Served) -> tuple[str, ...]:
     from bulkhead.mxu.result import INDEPENDENCE, hardware_name
     from bulkhead.units import size_text
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain_of, console, print_json, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.results.crosscheck import CrosscheckResult, MixResult
     from bulkhead.results.envelope import Verdict
     from bulkhead.validation.peer import PeerBeside
 
@@ -65,8 +66,9 @@ def crosscheck(
     reasons = [f"{one.memory}, {one.mix.name}: {one.error:+.1%}, of at most {LIMIT:.0%}" for one in missed]
     if as_json:
         verdict: Verdict = "failed" if missed else "ok"
-        rows = [_row(one) for one in found]
-        print_json(result_object("crosscheck", on="machine", verdict=verdict, reasons=reasons, mixes=rows))
+        common = result_object("crosscheck", on="machine", verdict=verdict, reasons=reasons)
+        result: CrosscheckResult = {**common, "mixes": [_row(one) for one in found]}
+        print_json(result)
     else:
         _show(found)
         for reason in reasons:
@@ -86,7 +88,7 @@ def _binary(directory: Path) -> Path:
     )
 
 
-def _row(one: PeerBeside) -> dict[str, Any]:
+def _row(one: PeerBeside) -> MixResult:
     return {
         "memory": one.memory,
         "mix": one.mix.name,

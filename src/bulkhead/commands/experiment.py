@@ -25,7 +25,9 @@ from bulkhead.commands.output import (
 if TYPE_CHECKING:
     from bulkhead.campaign.engine import Engine
     from bulkhead.experiments.model import Experiment, Sectioned
+    from bulkhead.experiments.rows import Row
     from bulkhead.experiments.run import Table
+    from bulkhead.results.experiment import ExperimentEntryResult, ExperimentResult, ExperimentsResult
 
 SHOWN_ROWS = 16
 WIDEST = 14  # column, in characters: longer words are folded
@@ -165,28 +167,21 @@ def _seeds(table: Table) -> dict[str, str]:
     return {"seeds of each point": f"{seeds}; intervals: Student's, {CONFIDENCE:.0%}, of the mean over seeds"}
 
 
-def _json(what: Experiment | Sectioned, found: Written, seconds: float) -> dict[str, Any]:
+def _json(what: Experiment | Sectioned, found: Written, seconds: float) -> ExperimentResult:
     """All rows; each says its section, where there are such."""
     tables = [table for table, _ in found]
-    own: dict[str, Any] = {
+    return {
+        **result_object("experiment", platform=what.platform, on="machine", verdict="ok"),
+        "experiment": what.name,
         "rows": [
             {"section": table.section, **row} if table.section else row
             for table in tables
             for row in table.rows
         ],
         "files": [file for _, files in found for file in files],
+        "traces": [trace.json() for table in tables for trace in table.traces],
+        "seconds": round(seconds, 1),
     }
-    if not tables[0].section:
-        own["traces"] = [trace.json() for trace in tables[0].traces]
-    return result_object(
-        "experiment",
-        platform=what.platform,
-        on="machine",
-        verdict="ok",
-        experiment=what.name,
-        **own,
-        seconds=round(seconds, 1),
-    )
 
 
 def _show(what: Experiment | Sectioned, found: Written, seconds: float) -> None:
@@ -214,7 +209,7 @@ def _show_table(table: Table) -> None:
     show_rows(chosen, of=(len(table.rows), len(table.rows[0])))
 
 
-def _with_ends(columns: Sequence[str], row: dict[str, Any]) -> list[str]:
+def _with_ends(columns: Sequence[str], row: Row) -> list[str]:
     from bulkhead.experiments.intervals import HIGH, LOW
 
     return [end for key in columns for end in (key, key + LOW, key + HIGH) if end in row]
@@ -226,14 +221,15 @@ def _list(as_json: bool) -> None:
     from bulkhead.experiments.model import experiment_names, load_experiment
     from bulkhead.experiments.run import count_points
 
-    found = []
+    found: list[ExperimentEntryResult] = []
     for name in experiment_names():
         one = load_experiment(name)
         found.append(
             {"name": name, "platform": one.platform, "points": count_points(one), "title": one.title}
         )
     if as_json:
-        print_json(result_object("experiment", verdict="ok", experiments=found))
+        result: ExperimentsResult = {**result_object("experiment", verdict="ok"), "experiments": found}
+        print_json(result)
         return
     table = Table()
     for heading in ("name", "platform", "points", "title"):
@@ -243,7 +239,7 @@ def _list(as_json: bool) -> None:
     console().print(table)
 
 
-def show_rows(rows: list[dict[str, Any]], *, of: tuple[int, int] | None = None) -> None:
+def show_rows(rows: list[Row], *, of: tuple[int, int] | None = None) -> None:
     """Some rows, evenly: a terminal is no place for hundreds. Nor for all columns: those that tell the rows
     apart, as many as fit. `of`: how many rows and columns there are, where these are chosen ones: then a
     column is shown also if it is the same in all rows."""
@@ -275,7 +271,7 @@ def show_rows(rows: list[dict[str, Any]], *, of: tuple[int, int] | None = None) 
         )
 
 
-def value_and_interval(row: dict[str, Any], key: str) -> Any:
+def value_and_interval(row: Row, key: str) -> Any:
     """The value, and half of its interval behind it."""
     from bulkhead.experiments.intervals import HIGH, LOW
 

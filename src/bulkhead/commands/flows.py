@@ -7,9 +7,8 @@ in general.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -23,6 +22,16 @@ if TYPE_CHECKING:
     from bulkhead.config.problem import Problem
     from bulkhead.flows.model import FlowModel
     from bulkhead.flows.sweep import Sweep, Swept
+    from bulkhead.planning.flows import FlowPlan
+    from bulkhead.results.envelope import Envelope
+    from bulkhead.results.flows import (
+        FlowProblemsResult,
+        FlowsCheckResult,
+        FlowsSweepResult,
+        MinBandwidthResult,
+        MinPeriodResult,
+        NotSchedulableResult,
+    )
 
 PlatformName = Annotated[
     str, typer.Option("--platform", metavar="PLATFORM", help="Platform whose measured path costs are used.")
@@ -43,7 +52,7 @@ def register(app: typer.Typer) -> None:
 
 def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
     """Check whether the flows of a system are schedulable, with their slack, or what would help."""
-    from bulkhead.commands.flows_view import flows_json, show_flows
+    from bulkhead.commands.flows_view import show_flows
     from bulkhead.planning.flows import plan_flows
 
     loaded = _load(file, overrides, "flows check", as_json)
@@ -52,8 +61,7 @@ def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False
     planned, findings = plan_flows(loaded.system, loaded.platform)
     problems = [loaded.locate(finding) for finding in findings]
     if as_json:
-        own = {} if planned is None else flows_json(planned)
-        print_json(_object("flows check", loaded, problems, schedulable=planned is not None, **own))
+        print_json(_check_json(loaded, problems, planned))
     elif planned is not None:
         show_flows(planned, f"{file}: {loaded.system.name} on {loaded.platform.name}")
         console().print("schedulable", style="green")
@@ -62,6 +70,17 @@ def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False
         console().print("not schedulable", style="red")
     if planned is None:
         raise typer.Exit(1)
+
+
+def _check_json(
+    loaded: Loaded, problems: list[Problem], planned: FlowPlan | None
+) -> FlowsCheckResult | NotSchedulableResult:
+    from bulkhead.commands.flows_view import flows_json
+
+    common, errors = _common("flows check", loaded, problems), [problem.json() for problem in problems]
+    if planned is None:
+        return {**common, "errors": errors, "schedulable": False}
+    return {**common, "errors": errors, "schedulable": True, **flows_json(planned)}
 
 
 def min_bandwidth(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
@@ -74,8 +93,13 @@ def min_bandwidth(file: SystemFile, overrides: Overrides = None, as_json: AsJson
     if model is not None and found is None:
         problems = _impossible(loaded)
     if as_json:
-        own = {"bytes_per_s": found, "mb_per_s": None if found is None else found / 1e6}
-        print_json(_object("flows min-bandwidth", loaded, problems, **own))
+        result: MinBandwidthResult = {
+            **_common("flows min-bandwidth", loaded, problems),
+            "errors": [problem.json() for problem in problems],
+            "bytes_per_s": found,
+            "mb_per_s": None if found is None else found / 1e6,
+        }
+        print_json(result)
     elif found is not None:
         assert model is not None
         console().print(f"{found} B/s ({found / 1e6:.3f} MB/s), transfers {model.transfers_from}")
@@ -113,16 +137,18 @@ def min_period(
     if found is None:
         _no(command, platform, f"no period up to 18 minutes is long enough at {rate} B/s", as_json)
     if as_json:
-        asked: dict[str, Any] = {
+        result: MinPeriodResult = {
+            **result_object(command, platform=used.name, verdict="ok"),
+            "period_ns": found,
             "size": packet,
             "bytes_per_s": rate,
             "chunk": chunk_bytes,
             "senders": senders,
+            "transfers": -(-packet // chunk_bytes),
+            "flow_model": used.flow_model,
+            "costs_assumed": used.flow_costs.assumed,
         }
-        asked["transfers"] = -(-packet // chunk_bytes)
-        asked["flow_model"] = used.flow_model
-        asked["costs_assumed"] = used.flow_costs.assumed
-        print_json(result_object(command, platform=used.name, verdict="ok", period_ns=found, **asked))
+        print_json(result)
         return
     count = -(-packet // chunk_bytes)
     console().print(f"{found} ns ({found / 1000:.3f} us), {used.flow_model}, transfers by chunk: {count}")
@@ -189,25 +215,22 @@ def sweep(
     _say_assumed(used.flow_costs)
 
 
-def _sweep_json(what: Sweep, swept: Swept, used: Platform, files: list[str]) -> dict[str, Any]:
+def _sweep_json(what: Sweep, swept: Swept, used: Platform, files: list[str]) -> FlowsSweepResult:
     assert used.flow_costs is not None
-    return result_object(
-        "flows sweep",
-        platform=used.name,
-        seed=what.seed,
-        verdict="ok",
-        domains=what.domains,
-        flows=what.flows,
-        size=what.packet_bytes,
-        bytes_per_s=what.bytes_per_s,
-        chunk=what.chunk_bytes,
-        sets=what.sets,
-        flow_model=used.flow_model,
-        costs_assumed=used.flow_costs.assumed,
-        analysis_us=asdict(swept.took),
-        rows=[point.json() for point in swept.points],
-        files=files,
-    )
+    return {
+        **result_object("flows sweep", platform=used.name, seed=what.seed, verdict="ok"),
+        "domains": what.domains,
+        "flows": what.flows,
+        "size": what.packet_bytes,
+        "bytes_per_s": what.bytes_per_s,
+        "chunk": what.chunk_bytes,
+        "sets": what.sets,
+        "flow_model": used.flow_model,
+        "costs_assumed": used.flow_costs.assumed,
+        "analysis_us": swept.took.json(),
+        "rows": [point.json() for point in swept.points],
+        "files": files,
+    }
 
 
 def _say_assumed(costs: FlowCosts) -> None:
@@ -227,7 +250,11 @@ def _load(file: str, overrides: list[str] | None, command: str, as_json: bool) -
         problems.append(loaded.locate(Finding((), "no-flows", "has no flows", "the key `flows`")))
     if problems:
         if as_json:
-            print_json(_object(command, loaded, problems))
+            refused: FlowProblemsResult = {
+                **_common(command, loaded, problems),
+                "errors": [problem.json() for problem in problems],
+            }
+            print_json(refused)
         else:
             print_problems(problems)
         raise typer.Exit(1)
@@ -256,16 +283,14 @@ def _impossible(loaded: Loaded) -> list[Problem]:
     return [loaded.locate(finding) for finding in plan_flows(system, loaded.platform)[1]]
 
 
-def _object(command: str, loaded: Loaded, problems: list[Problem], **own: Any) -> dict[str, Any]:
+def _common(command: str, loaded: Loaded, problems: list[Problem]) -> Envelope:
     return result_object(
         command,
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
         verdict="error" if problems else "ok",
         reasons=[problem.text() for problem in problems],
-        errors=[problem.json() for problem in problems],
         platform_sha256=loaded.platform_sha256,
-        **own,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bulkhead.commands.output import console
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bulkhead.flows.sweep import Sweep, Swept
     from bulkhead.planning.flows import FlowPlan
     from bulkhead.planning.memory_budget import MemoryUse
+    from bulkhead.results.flow_plan import FlowPlanResult, MemoryUseResult
 
 PERCENT = 100
 SLACK_MEANING = (
@@ -25,7 +26,7 @@ SLACK_MEANING = (
 )
 
 
-def flows_json(planned: FlowPlan) -> dict[str, Any]:
+def flows_json(planned: FlowPlan) -> FlowPlanResult:
     """The plan, and the tasks that were tested, so that anyone can test them again."""
     model, made = planned.model, planned.model.make()
     tasks = zip(model.members, made.tasks(), strict=True)
@@ -66,11 +67,14 @@ def flows_json(planned: FlowPlan) -> dict[str, Any]:
                 "flow": model.ways[member.flow].name,
                 "kind": member.kind,
                 "sender": member.sender,
-                **dict(
-                    zip(("period", "first", "fixed", "bytes", "last_fixed", "last_bytes"), task, strict=False)
-                ),
+                "period": period,
+                "first": first,
+                "fixed": fixed,
+                "bytes": nbytes,
+                "last_fixed": last_fixed,
+                "last_bytes": last_bytes,
             }
-            for member, task in tasks
+            for member, (period, first, fixed, nbytes, last_fixed, last_bytes, _) in tasks
         ],
         "points": planned.checked.points,
         "memory": None if planned.memory is None else _memory_json(planned.memory),
@@ -78,7 +82,7 @@ def flows_json(planned: FlowPlan) -> dict[str, Any]:
     }
 
 
-def _memory_json(memory: MemoryUse) -> dict[str, Any]:
+def _memory_json(memory: MemoryUse) -> MemoryUseResult:
     return {
         "utilization": float(memory.utilization),
         "largest_rate_bytes_per_s": memory.largest_rate,
@@ -161,10 +165,10 @@ def write_sweep(what: Sweep, swept: Swept, directory: Path) -> list[str]:
 
     directory.mkdir(parents=True, exist_ok=True)
     table, plot = directory / "sweep.csv", directory / "sweep.svg"
-    rows = [point.json() for point in swept.points]
     with table.open("w", newline="") as stream:
-        flat = [{key: row[key] for key in row if key != "analysis_us"} | row["analysis_us"] for row in rows]
-        writer = csv.DictWriter(stream, flat[0])
+        flat = [{**point.json(), **point.took.json()} for point in swept.points]
+        columns = [key for key in flat[0] if key != "analysis_us"]
+        writer = csv.DictWriter(stream, columns, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(flat)
 

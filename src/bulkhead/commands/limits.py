@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +13,11 @@ from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import complain, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.campaign.points import Job, Result
     from bulkhead.config.platform import Platform
+    from bulkhead.machine.enforcement import Enforced
+    from bulkhead.machine.limits import StaticBudget, SustainedRate
+    from bulkhead.results.limits import LimitsResult
 
 
 def register(app: typer.Typer) -> None:
@@ -66,7 +71,7 @@ def limits(
     engine = engine_of(jobs, cluster)
     built_machine(workloads=rt is not None)
 
-    def run(wanted: Any) -> list[dict[str, Any]]:
+    def run(wanted: Sequence[Job]) -> list[Result]:
         return run_jobs(
             [(f"{number}", job) for number, job in enumerate(wanted)], None, engine, f"limits {name}"
         )
@@ -92,40 +97,25 @@ def limits(
     peak = library.peak_mb_per_s(platform)
     stated = library.stated_guarantee(platform)
     if as_json:
-        rows = [
-            {"pattern": one.pattern, "cores": one.cores, "mb_s": one.mb_per_s, "utilization": one.utilization}
-            for one in found
-        ]
-        print_json(
-            result_object(
-                "limits",
-                platform=platform.name,
-                on="machine",
-                verdict="ok",
-                peak_mb_s=peak,
-                guaranteed_mb_s=worst.mb_per_s,
-                guaranteed_pattern=worst.pattern,
-                guaranteed_cores=worst.cores,
-                guaranteed_stated_mb_s=stated,
-                rows=rows,
-                event=enforcement.event_of(platform),
-                periods=[_enforced(one) for one in periods],
-                smallest_period_ns=_field(enforcement.smallest(periods), "period_ns"),
-                budgets=[_enforced(one) for one in budgets],
-                smallest_budget_events=_field(enforcement.smallest(budgets), "events"),
-                delays=[
-                    {
-                        "pattern": one.pattern,
-                        "cores": list(one.cores),
-                        "delay_ns": one.delay_ns,
-                        "least_mb_s": one.least_mb_s,
-                    }
-                    for one in delays
-                ],
-                static_budget=None if static is None else static.json(),
-                memory_table_from=machines_own(platform),
-            )
-        )
+        shortest, least = enforcement.smallest(periods), enforcement.smallest(budgets)
+        result: LimitsResult = {
+            **result_object("limits", platform=platform.name, on="machine", verdict="ok"),
+            "peak_mb_s": peak,
+            "guaranteed_mb_s": worst.mb_per_s,
+            "guaranteed_pattern": worst.pattern,
+            "guaranteed_cores": worst.cores,
+            "guaranteed_stated_mb_s": stated,
+            "rows": [one.json() for one in found],
+            "event": enforcement.event_of(platform),
+            "periods": [one.json() for one in periods],
+            "smallest_period_ns": None if shortest is None else shortest.period_ns,
+            "budgets": [one.json() for one in budgets],
+            "smallest_budget_events": None if least is None else least.events,
+            "delays": [one.json() for one in delays],
+            "static_budget": None if static is None else static.json(),
+            "memory_table_from": machines_own(platform),
+        }
+        print_json(result)
         return
     _show(found, platform.cores.count)
     console().print(
@@ -144,7 +134,7 @@ def limits(
     _show_rest(static, platform)
 
 
-def _show_rest(static: Any, platform: Platform) -> None:
+def _show_rest(static: StaticBudget | None, platform: Platform) -> None:
     from bulkhead.config.machine_figures import machines_own
 
     if static is not None:
@@ -164,21 +154,7 @@ def _unknown_workload(name: str) -> str | None:
     return None if name in known else no_such("workload", name, known)
 
 
-def _enforced(one: Any) -> dict[str, Any]:
-    return {
-        "events": one.events,
-        "period_ns": one.period_ns,
-        "nominal_mb_s": one.nominal_mb_s,
-        "measured_mb_s": one.measured_mb_s,
-        "held": one.held,
-    }
-
-
-def _field(one: Any, key: str) -> int | None:
-    return None if one is None else int(getattr(one, key))
-
-
-def _show_enforced(what: str, tried: list[Any], smallest: Any) -> None:
+def _show_enforced(what: str, tried: list[Enforced], smallest: Enforced | None) -> None:
     from rich.table import Table
 
     table = Table(title=f"the smallest {what} that is enforced: MB/s of each core", title_justify="left")
@@ -195,7 +171,7 @@ def _show_enforced(what: str, tried: list[Any], smallest: Any) -> None:
     console().print(f"the smallest {what} that is enforced within 5 %: {least}")
 
 
-def _show(found: list[Any], cores: int) -> None:
+def _show(found: list[SustainedRate], cores: int) -> None:
     from rich.table import Table
 
     table = Table(title="MB/s (DRAM utilization) by busy cores", title_justify="left")

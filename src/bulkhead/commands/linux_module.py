@@ -16,6 +16,7 @@ from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.results.build import LinuxModuleResult
     from bulkhead.results.envelope import Verdict
 
 
@@ -45,11 +46,9 @@ def linux_module(
     made = output if output is not None and not reasons else module
     if as_json:
         verdict: Verdict = "error" if reasons else "ok"
-        print_json(
-            result_object(
-                "linux-module", verdict=verdict, reasons=reasons, module=str(made), kernel=kernel_release()
-            )
-        )
+        common = result_object("linux-module", verdict=verdict, reasons=reasons)
+        result: LinuxModuleResult = {**common, "module": str(made), "kernel": kernel_release()}
+        print_json(result)
     for reason in () if as_json else reasons:
         complain(f"error: {reason}")
     if reasons:

@@ -11,11 +11,11 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -65,11 +65,10 @@ def result_object(
     verdict: Verdict,
     reasons: Sequence[str] = (),
     platform_sha256: str | None = None,
-    **own: Any,
-) -> dict[str, Any]:
-    """The object that `--json` prints: the common keys (bulkhead.results.envelope), then the command's own.
+) -> Envelope:
+    """The common keys of the object that `--json` prints; the command's own follow (bulkhead.results).
     `platform_sha256`: read from the platform's file if it is not given."""
-    envelope: Envelope = {
+    return {
         "bulkhead": {"version": __version__, "commit": commit()},
         "command": command,
         "system": system,
@@ -81,7 +80,6 @@ def result_object(
         "reasons": list(reasons),
         "fetched": used_json(),
     }
-    return {**envelope, **own}
 
 
 def _sha256_of(platform: str | None) -> str | None:
@@ -96,7 +94,7 @@ def _sha256_of(platform: str | None) -> str | None:
     return hashlib.sha256(text.encode()).hexdigest() if text else None
 
 
-def print_json(result: Mapping[str, Any]) -> None:
+def print_json(result: Envelope) -> None:
     typer.echo(json.dumps(result, indent=2))
 
 
@@ -118,9 +116,11 @@ def complain_of(error: object) -> None:
 
 
 @contextmanager
-def reported(command: str, *, as_json: bool, **facts: Any) -> Iterator[None]:
-    """What the block refuses ends the command with 1 and the reasons, as text or as one object that begins
-    with `facts`. What the surroundings lack is for `bulkhead.cli`."""
+def reported(
+    command: str, *, as_json: bool, platform: str | None = None, on: str | None = None
+) -> Iterator[None]:
+    """What the block refuses ends the command with 1 and the reasons, as text or as one object that has
+    `platform` and `on`. What the surroundings lack is for `bulkhead.cli`."""
     try:
         yield
     except EnvironmentLacks:
@@ -128,7 +128,7 @@ def reported(command: str, *, as_json: bool, **facts: Any) -> Iterator[None]:
     except (BulkheadError, ValueError) as error:
         if as_json:
             reasons = str(error).splitlines() or [type(error).__name__]
-            print_json(result_object(command, **facts, verdict="error", reasons=reasons))
+            print_json(result_object(command, platform=platform, on=on, verdict="error", reasons=reasons))
         else:
             complain_of(error)
         raise typer.Exit(1) from error

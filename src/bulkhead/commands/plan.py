@@ -6,10 +6,8 @@ The resolved file that `-o` writes is a system file again: it plans to the same 
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +17,7 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 
 if TYPE_CHECKING:
     from bulkhead.planning.model import Plan
-    from bulkhead.planning.mpam import MpamPlan, Settings
+    from bulkhead.results.plan import NotPlannedResult, PlanResult
 
 
 def register(app: typer.Typer) -> None:
@@ -62,68 +60,55 @@ def plan(
             console().print(f"wrote {output}")
 
 
-def _json(checked: Checked) -> dict[str, Any]:
+def _json(checked: Checked) -> PlanResult | NotPlannedResult:
     from bulkhead.commands.flows_view import flows_json
     from bulkhead.planning.shares import rows_of
 
     loaded, planned = checked.loaded, checked.plan
-    own: dict[str, Any] = {"errors": [problem.json() for problem in checked.problems]}
-    if planned is not None:
-        free = unconfined_names(planned)
-        own |= {
-            "color_bits": list(planned.space.positions),
-            "granule_bytes": planned.space.granule,
-            "pool": {
-                "pa": planned.pool.pa,
-                "bytes": planned.pool.bytes,
-                "colors": _sorted(planned.pool.colors),
-            },
-            "domains": [
-                {
-                    "name": domain.name,
-                    "cpus": list(domain.cpus),
-                    "unconfined_devices": free[domain.name],
-                    "colors": _sorted(domain.colors),
-                    "premap": domain.premap,
-                    "maps": domain.maps,
-                    "fragmented_bytes": domain.fragmented_bytes,
-                    "segments": [
-                        {"ipa": s.ipa, "bytes": s.bytes, "pa": s.pa, "colors": _sorted(s.colors)}
-                        for s in domain.segments
-                    ],
-                }
-                for domain in planned.domains
-            ],
-            "flows": None if planned.flows is None else flows_json(planned.flows),
-            "shares": [asdict(row) for row in rows_of(planned)],
-            "mpam": None if planned.mpam is None else _mpam_json(planned.mpam),
-            "choices": [{"key": c.key, "value": c.value, "reason": c.reason} for c in planned.choices],
-        }
-    return result_object(
+    common = result_object(
         "plan",
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
         verdict="ok" if planned is not None else "error",
         reasons=[problem.text() for problem in checked.problems],
-        notices=[notice.json() for notice in loaded.notices],
         platform_sha256=loaded.platform_sha256,
-        **own,
     )
-
-
-def _mpam_json(planned: MpamPlan) -> dict[str, Any]:
-    """What EL2 is told, with shares as fractions and bitmaps as numbers."""
-
-    def settings(of: Settings) -> dict[str, Any]:
-        given = {key: value for key, value in asdict(of).items() if value not in (None, False)}
-        return {key: str(value) if isinstance(value, Fraction) else value for key, value in given.items()}
-
+    errors = [problem.json() for problem in checked.problems]
+    notices = [notice.json() for notice in loaded.notices]
+    if planned is None:
+        return {**common, "errors": errors, "notices": notices}
+    free = unconfined_names(planned)
     return {
-        "partitions": [asdict(one) for one in planned.partitions],
-        "settings": [
-            {"component": one.component, "ris": one.ris, "partid": one.partid, **settings(one.settings)}
-            for one in planned.settings
+        **common,
+        "errors": errors,
+        "notices": notices,
+        "color_bits": list(planned.space.positions),
+        "granule_bytes": planned.space.granule,
+        "pool": {
+            "pa": planned.pool.pa,
+            "bytes": planned.pool.bytes,
+            "colors": _sorted(planned.pool.colors),
+        },
+        "domains": [
+            {
+                "name": domain.name,
+                "cpus": list(domain.cpus),
+                "unconfined_devices": free[domain.name],
+                "colors": _sorted(domain.colors),
+                "premap": domain.premap,
+                "maps": domain.maps,
+                "fragmented_bytes": domain.fragmented_bytes,
+                "segments": [
+                    {"ipa": s.ipa, "bytes": s.bytes, "pa": s.pa, "colors": _sorted(s.colors)}
+                    for s in domain.segments
+                ],
+            }
+            for domain in planned.domains
         ],
+        "flows": None if planned.flows is None else flows_json(planned.flows),
+        "shares": [row.json() for row in rows_of(planned)],
+        "mpam": None if planned.mpam is None else planned.mpam.json(),
+        "choices": [{"key": c.key, "value": c.value, "reason": c.reason} for c in planned.choices],
     }
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
     from bulkhead.results.envelope import Verdict
+    from bulkhead.results.platforms import ParameterResult, PlatformResult, PlatformsResult
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +33,7 @@ def platforms(
     from bulkhead.config.problem import no_such
 
     references = [name] if name is not None else platform_names()
-    described: list[dict[str, Any]] = []
+    described: list[PlatformResult] = []
     reasons: list[str] = []
     for reference in references:
         path = platform_path(reference, Path())
@@ -46,21 +47,24 @@ def platforms(
         if not as_json:
             print_problems(problems)
         if platform is not None:
-            described.append(_summary(platform) | (_details(platform) if name is not None else {}))
+            summary = _summary(platform)
+            if name is not None:
+                _add_details(summary, platform)
+            described.append(summary)
             if name is not None and not as_json:
                 _describe(platform)
     verdict: Verdict = "error" if reasons else "ok"
     if as_json:
-        print_json(
-            result_object("platforms", platform=name, verdict=verdict, reasons=reasons, platforms=described)
-        )
+        common = result_object("platforms", platform=name, verdict=verdict, reasons=reasons)
+        result: PlatformsResult = {**common, "platforms": described}
+        print_json(result)
     elif name is None:
         _list(described)
     if reasons:
         raise typer.Exit(1)
 
 
-def _summary(platform: Platform) -> dict[str, Any]:
+def _summary(platform: Platform) -> PlatformResult:
     from bulkhead.geometry import GeometryError
     from bulkhead.planning.mechanism import llc_by_mpam
     from bulkhead.planning.space import platform_llc_bits
@@ -86,10 +90,10 @@ def _summary(platform: Platform) -> dict[str, Any]:
     }
 
 
-def _details(platform: Platform) -> dict[str, Any]:
+def _add_details(summary: PlatformResult, platform: Platform) -> None:
     from bulkhead.config.parameters import facts, parameters
 
-    shown = [
+    shown: list[ParameterResult] = [
         {
             "key": one.key,
             "value": one.value,
@@ -99,10 +103,10 @@ def _details(platform: Platform) -> dict[str, Any]:
         }
         for one in parameters(platform)
     ]
-    return {"parameters": shown, "facts": facts(platform)}
+    summary["parameters"], summary["facts"] = shown, facts(platform)
 
 
-def _list(described: list[dict[str, Any]]) -> None:
+def _list(described: list[PlatformResult]) -> None:
     from rich.table import Table
 
     from bulkhead.units import size_text

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,10 +13,13 @@ from bulkhead.commands.output import complain_of, console, print_json, reported,
 
 if TYPE_CHECKING:
     from bulkhead.campaign.engine import Engine
+    from bulkhead.campaign.points import Job, Result
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.experiments.published import FigureBeside, FigurePlaces
-    from bulkhead.published.figures import Figure
+    from bulkhead.experiments.rows import Row
+    from bulkhead.published.figures import Figure, How
     from bulkhead.results.envelope import Verdict
+    from bulkhead.results.published import PublishedResult
 
 
 def register(app: typer.Typer) -> None:
@@ -52,10 +55,9 @@ def published(
         found, failures = _measured(meant, engine) if measure else (_kept(meant), [])
     if as_json:
         verdict: Verdict = "failed" if failures else "ok"
-        figures = [one.json() for one in found]
-        print_json(
-            result_object("published", on="machine", verdict=verdict, reasons=failures, figures=figures)
-        )
+        common = result_object("published", on="machine", verdict=verdict, reasons=failures)
+        result: PublishedResult = {**common, "figures": [one.json() for one in found]}
+        print_json(result)
     else:
         _show(found)
         for failure in failures:
@@ -102,10 +104,10 @@ def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[FigureBesid
     places = _places()
     run = places.experiments.parent
 
-    def facts(asked: Sequence[tuple[str, dict[str, Any]]], title: str) -> list[dict[str, Any]]:
+    def facts(asked: Sequence[tuple[str, Job]], title: str) -> list[Result]:
         return Means(title, run / "published", engine, run_quietly).jobs(asked)
 
-    def rows(what: Experiment | Sectioned, only: Sequence[str], title: str) -> list[dict[str, Any]]:
+    def rows(what: Experiment | Sectioned, only: Sequence[str], title: str) -> list[Row]:
         means = Means(title, places.experiments / what.name, engine, run_quietly)
         return [row for table in tables_of(what, only, means, again=False) for row in table.rows]
 
@@ -153,7 +155,7 @@ def _ours(one: FigureBeside) -> str:
     return f"{one.ours:.4g} ({one.low:.4g} to {one.high:.4g})"
 
 
-def _how(how: Any) -> str:
+def _how(how: How) -> str:
     return (
         ", ".join(
             word

@@ -7,7 +7,7 @@ Options and output only; the work is in `bulkhead.recording`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,8 @@ from bulkhead.env.paths import repository
 
 if TYPE_CHECKING:
     from bulkhead.recording.record import Counts, RecordedProgram
+    from bulkhead.results.envelope import Envelope
+    from bulkhead.results.record import RecordedKeys, RecordResult
 
 
 def _find(name: str, package: str | None) -> RecordedProgram | str:
@@ -65,7 +67,7 @@ def record(
     repository("`record`")
     found = _find(program, package)
     reasons: list[str] = []
-    own: dict[str, Any] = {}
+    own: RecordedKeys | None = None
     if output is None:
         output = trace_directory() / f"{Path(program).name}{SUFFIX}"
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -82,20 +84,30 @@ def record(
                 limit=limit,
                 output=[] if as_json else None,
             )
-            own = {"trace": str(output), "bytes": output.stat().st_size, "exit_code": code}
-            own |= trace_info(output)
-            own |= {"unseen_zeroings": counts.unseen_zeroings, "threads_left_out": counts.threads_left_out}
+            own = {
+                "trace": str(output),
+                "bytes": output.stat().st_size,
+                "exit_code": code,
+                **trace_info(output),
+                "unseen_zeroings": counts.unseen_zeroings,
+                "threads_left_out": counts.threads_left_out,
+            }
             _warn(counts, code)
         except RecordingError as error:
             reasons = str(error).splitlines()
     if as_json:
-        print_json(result_object("record", verdict="error" if reasons else "ok", reasons=reasons, **own))
-    elif not reasons:
+        common = result_object("record", verdict="error" if reasons else "ok", reasons=reasons)
+        print_json(common if own is None else _json(common, own))
+    elif own is not None:
         _show(own)
     for reason in reasons:
         complain(f"error: {reason}")
     if reasons:
         raise typer.Exit(1)
+
+
+def _json(common: Envelope, own: RecordedKeys) -> RecordResult:
+    return {**common, **own}
 
 
 def _warn(counts: Counts, code: int) -> None:
@@ -105,7 +117,7 @@ def _warn(counts: Counts, code: int) -> None:
         complain(f"notice: the program ended with {code}")
 
 
-def _show(own: dict[str, Any]) -> None:
+def _show(own: RecordedKeys) -> None:
     console().print(
         f"{own['trace']}: {own['instructions']:,} instructions, {own['reads']:,} reads, "
         f"{own['writes']:,} writes in {own['pages']:,} pages; {own['bytes']:,} bytes"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from bulkhead.commands.output import complain, console, print_json, result_objec
 
 if TYPE_CHECKING:
     from bulkhead.results.envelope import Verdict
+    from bulkhead.results.report import ReportResult
 
 PAGE = "report.html"
 
@@ -54,8 +55,9 @@ def report(
     errors = made.errors or _written(page, made.write)
     if as_json:
         verdict: Verdict = "error" if errors else "ok"
-        files = [] if errors else [str(page)]
-        print_json(result_object("report", verdict=verdict, reasons=errors, runs=made.results, files=files))
+        common = result_object("report", verdict=verdict, reasons=errors)
+        result: ReportResult = {**common, "runs": made.results, "files": [] if errors else [str(page)]}
+        print_json(result)
     else:
         made.show()
         for text in errors:
@@ -70,7 +72,7 @@ def report(
 class _Report:
     """Of runs of one kind: what to print, and how to write their page."""
 
-    results: list[dict[str, Any]]
+    results: list[dict[str, object]]
     show: Callable[[], None]
     write: Callable[[Path], None]
     page: Path  # where nothing else is asked for
@@ -109,7 +111,7 @@ def _of_components(runs: list[Path]) -> _Report:
             show_components_run(directory, result)
 
     page = found[-1][0].parent / PAGE
-    results = [result for _, result, _ in found]
+    results = [dict(result) for _, result, _ in found]
     return _Report(results, show, lambda file: write_components_page(found, file), page, [])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bulkhead.config.problem import Problem
     from bulkhead.resctrl.plan import ResctrlPlan, WantedGroup
     from bulkhead.resctrl.tree import Offer, ResctrlGroup
+    from bulkhead.results.resctrl import GroupResult, GroupSettingsResult, ResctrlResult, SharesDescription
 
 Root = Annotated[
     Path,
@@ -178,7 +179,7 @@ def _cells(offer: Offer, group: ResctrlGroup | WantedGroup) -> tuple[str, str, s
     return described["llc"], described["bandwidth"], cpus, ", ".join(map(size_text, occupancy.values()))
 
 
-def describe(offer: Offer, group: ResctrlGroup | WantedGroup) -> dict[str, str]:
+def describe(offer: Offer, group: ResctrlGroup | WantedGroup) -> SharesDescription:
     """Schemata in the words of a system file; what differs by cache, for each."""
     from fractions import Fraction
 
@@ -196,16 +197,15 @@ def describe(offer: Offer, group: ResctrlGroup | WantedGroup) -> dict[str, str]:
     return {"llc": "; ".join(parts), "bandwidth": "; ".join(limits)}
 
 
-def _json(command: str, looked: Looked, problems: Sequence[Problem]) -> dict[str, Any]:
+def _json(command: str, looked: Looked, problems: Sequence[Problem]) -> ResctrlResult:
     from bulkhead.resctrl.tree import groups_of
 
     offer, plan = looked.offer, looked.plan
-    own: dict[str, Any] = {"root": str(looked.root), "groups": []}
-    lacking = looked.problems("lacking")
+    groups: list[GroupResult] = []
     if offer is not None and plan is not None:
         wanted = {one.group: one for one in plan.wanted}
         present = {group.name: group for group in groups_of(looked.root)}
-        own["groups"] = [
+        groups = [
             {
                 "name": name,
                 "has": _group_json(offer, present.get(name)),
@@ -215,19 +215,23 @@ def _json(command: str, looked: Looked, problems: Sequence[Problem]) -> dict[str
         ]
     failed = bool(problems or looked.refused)
     reasons = [problem.text() for problem in problems] + list(looked.refused)
-    return result_object(
+    common = result_object(
         f"resctrl {command}",
         system=looked.loaded.system.name if looked.loaded.system else None,
         platform=looked.loaded.platform.name if looked.loaded.platform else None,
         verdict="error" if failed else "ok",
         reasons=reasons,
-        not_expressed=[problem.json() for problem in lacking],
-        notices=[notice.json() for notice in looked.problems("notices")],
-        **own,
     )
+    return {
+        **common,
+        "root": str(looked.root),
+        "groups": groups,
+        "not_expressed": [problem.json() for problem in looked.problems("lacking")],
+        "notices": [notice.json() for notice in looked.problems("notices")],
+    }
 
 
-def _group_json(offer: Offer, group: ResctrlGroup | WantedGroup | None) -> dict[str, Any] | None:
+def _group_json(offer: Offer, group: ResctrlGroup | WantedGroup | None) -> GroupSettingsResult | None:
     if group is None:
         return None
     return {

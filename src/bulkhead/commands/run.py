@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,6 +34,8 @@ from bulkhead.commands.output import commit, complain, print_json, print_problem
 if TYPE_CHECKING:
     from bulkhead.admission.load import Loaded
     from bulkhead.package.build import Build
+    from bulkhead.results.components_run import ComponentsNotRunResult, ComponentsRunResult
+    from bulkhead.results.run import NotRunResult, RunResult
     from bulkhead.run.debug import Debugger
     from bulkhead.run.live import Live
     from bulkhead.run.session import RunOutcome
@@ -148,7 +149,7 @@ def run(
         _refuse_of_domains(
             observe=observe, miscolor=miscolor, mislabel=mislabel, misprogram=misprogram, solo=solo, gdb=gdb
         )
-        result: Mapping[str, Any] = run_components(
+        done = run_components(
             system,
             ComponentRunOptions(
                 on=on,
@@ -162,7 +163,7 @@ def run(
                 repeat=words_given(context, SHOWN_ONLY),
             ),
         )
-        _end(result, as_json=as_json)
+        _end(done, as_json=as_json)
         return
     loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected, emulated=on == QEMU)
     options = RunOptions(
@@ -202,7 +203,9 @@ def _debugger(text: str | None, on: str) -> Debugger | None:
         raise typer.BadParameter(str(error), param_hint="--gdb") from None
 
 
-def _end(result: Mapping[str, Any], *, as_json: bool) -> None:
+def _end(
+    result: RunResult | NotRunResult | ComponentsRunResult | ComponentsNotRunResult, *, as_json: bool
+) -> None:
     if as_json:
         print_json(result)
     if result["verdict"] != "ok":
@@ -225,7 +228,7 @@ def _say_mechanism(loaded: Loaded, *, unprotected: bool) -> None:
             complain(line)
 
 
-def run_quietly(loaded: Loaded, options: RunOptions, directory: Path) -> Mapping[str, Any]:
+def run_quietly(loaded: Loaded, options: RunOptions, directory: Path) -> RunResult | NotRunResult:
     """For commands that make something of the result: what `run --json --no-page` prints.
 
     They show numbers of many runs, and nobody looks at a page of each; `report DIR` draws one that is wanted.
@@ -310,7 +313,7 @@ def _run(
     attach: bool,
     solo: bool,
     quiet: bool = False,
-) -> Mapping[str, Any]:
+) -> RunResult | NotRunResult:
     """Everything from a loaded file to the result, which is shown unless it will be printed as JSON."""
     from bulkhead.commands.run_machine import run_on_machine
     from bulkhead.env.paths import build_dir, repository
@@ -412,7 +415,7 @@ def _instead(loaded: Loaded) -> str:
     return f": it is simulated, `bulkhead run {shlex.quote(loaded.file)} --on machine`"
 
 
-def _execute(target: Target, *, as_json: bool, attach: bool) -> Mapping[str, Any]:
+def _execute(target: Target, *, as_json: bool, attach: bool) -> RunResult:
     from bulkhead.report.load import rated_ns
     from bulkhead.run.conclude import conclude
     from bulkhead.run.live import Live
@@ -478,21 +481,19 @@ def _timeout_s(options: RunOptions) -> float | None:
     return _BOOT_ALLOWANCE_S + factor * options.for_ns / 1e9
 
 
-def _not_run(loaded: Loaded, options: RunOptions, reasons: list[str], as_json: bool) -> Mapping[str, Any]:
+def _not_run(loaded: Loaded, options: RunOptions, reasons: list[str], as_json: bool) -> NotRunResult:
     if not as_json:
         for reason in reasons:
             complain(f"error: {reason}")
         complain(f"{loaded.file}: not run, {len(reasons)} error{'s' if len(reasons) != 1 else ''}")
-    verdict: Literal["error"] = "error"
-    return result_object(
+    common = result_object(
         "run",
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
         on=options.on,
         seed=options.seed,
-        verdict=verdict,
+        verdict="error",
         reasons=reasons,
-        notices=[notice.json() for notice in loaded.notices],
         platform_sha256=loaded.platform_sha256,
-        domains=[],
     )
+    return {**common, "notices": [notice.json() for notice in loaded.notices], "domains": []}

@@ -7,15 +7,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bulkhead.commands.output import complain, result_object
 
 if TYPE_CHECKING:
     from bulkhead.admission.load_components import LoadedComponents
+    from bulkhead.machine.answer import Armv7Counts
     from bulkhead.microkernel.build import ComponentsImage
     from bulkhead.microkernel.session import Ending
+    from bulkhead.results.components_run import (
+        ComponentsNotRunResult,
+        ComponentsRunResult,
+    )
     from bulkhead.run.console import ConsoleParser
+    from bulkhead.run.session import View
 
 DEFAULT_RUN_NS = 10**9
 _BOOT_ALLOWANCE_S = 60.0
@@ -35,7 +41,7 @@ class ComponentRunOptions:
     repeat: tuple[str, ...]
 
 
-def run_components(file: str, options: ComponentRunOptions) -> dict[str, Any]:
+def run_components(file: str, options: ComponentRunOptions) -> ComponentsRunResult | ComponentsNotRunResult:
     """The result, which is shown unless it will be printed as JSON."""
     from bulkhead.commands.build_components import image_of
     from bulkhead.env.paths import build_dir
@@ -74,7 +80,7 @@ def _execute(
     place: Path,
     run_ns: int,
     notes: tuple[str, ...],
-) -> dict[str, Any]:
+) -> ComponentsRunResult | ComponentsNotRunResult:
     from bulkhead.machine.settings import NotSimulated
     from bulkhead.microkernel.result import ComponentFacts, run_result
     from bulkhead.mxu.layout import SYSTEM_COMPONENTS
@@ -101,7 +107,7 @@ def _execute(
         counted=counted,
     )
     own, reasons = run_result(facts)
-    result = result_object(
+    common = result_object(
         "run",
         system=image.system.name,
         platform=image.platform.name,
@@ -109,8 +115,8 @@ def _execute(
         verdict="failed" if reasons else "ok",
         reasons=reasons,
         platform_sha256=loaded.platform_sha256,
-        **own,
     )
+    result: ComponentsRunResult = {**common, **own}
     about = {"wall_s": ending.wall_s, "command": command, "options": {"repeat": list(options.repeat)}}
     (place / "report.json").write_text(json.dumps(result, indent=2), encoding="utf-8")
     (place / "run.json").write_text(json.dumps(about, indent=2), encoding="utf-8")
@@ -126,9 +132,9 @@ def _run(
     options: ComponentRunOptions,
     place: Path,
     parser: ConsoleParser,
-    view: Any,
+    view: View,
     run_ns: int,
-) -> tuple[Ending, dict[str, Any], Sequence[str]]:
+) -> tuple[Ending, Armv7Counts | None, Sequence[str]]:
     from bulkhead.env.qemu import qemu_binary
     from bulkhead.microkernel.on_machine import run_machine
     from bulkhead.microkernel.session import command_line, run_emulator
@@ -139,15 +145,17 @@ def _run(
     emulator = image.platform.emulator
     assert emulator is not None
     command = command_line(qemu_binary(), emulator.machine, image.elf, image.platform.cores.frequency)
-    return run_emulator(command, place, parser, view, timeout_s), {}, command
+    return run_emulator(command, place, parser, view, timeout_s), None, command
 
 
-def _not_run(loaded: LoadedComponents, options: ComponentRunOptions, reasons: list[str]) -> dict[str, Any]:
+def _not_run(
+    loaded: LoadedComponents, options: ComponentRunOptions, reasons: list[str]
+) -> ComponentsNotRunResult:
     if not options.as_json:
         for reason in reasons:
             complain(f"error: {reason}")
         complain(f"{loaded.file}: not run, {len(reasons)} error{'s' if len(reasons) != 1 else ''}")
-    return result_object(
+    common = result_object(
         "run",
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
@@ -155,5 +163,5 @@ def _not_run(loaded: LoadedComponents, options: ComponentRunOptions, reasons: li
         verdict="error",
         reasons=reasons,
         platform_sha256=loaded.platform_sha256,
-        components=[],
     )
+    return {**common, "components": []}

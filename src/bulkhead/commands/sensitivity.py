@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import console, print_json, reported, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.results.experiment import SensitivityResult, SensitivityRowResult
 
 SHOWN = 16  # rows: they come with what moves the headline most first
 
@@ -79,32 +82,28 @@ def sensitivity(
             asked = library.asked(what, share, only or (), means.jobs)
             rows = library.sensitivity(asked, means.jobs)
             sheet = library.sheet_of(asked, share)
-            table = Table(sheet, rows, means.directory)
-            files = write_output(sheet, rows, means.directory, command, table_facts(table))
+            table = Table(sheet, [dict(row) for row in rows], means.directory)
+            files = write_output(sheet, table.rows, means.directory, command, table_facts(table))
         except BadSetting as error:
             raise typer.BadParameter(str(error)) from error
     seconds = round(time.monotonic() - begin, 1)
     if as_json:
-        print_json(
-            result_object(
-                "sensitivity",
-                platform=asked.platform,
-                on="machine",
-                verdict="ok",
-                experiment=what.name,
-                headline=sheet.title,
-                rows=rows,
-                files=[str(file) for file in files],
-                seconds=seconds,
-            )
-        )
+        result: SensitivityResult = {
+            **result_object("sensitivity", platform=asked.platform, on="machine", verdict="ok"),
+            "experiment": what.name,
+            "headline": sheet.title,
+            "rows": rows,
+            "files": [str(file) for file in files],
+            "seconds": seconds,
+        }
+        print_json(result)
         return
     console().print(sheet.title, style="bold")
     _show(rows)
     console().print(f"{what.name}: {len(rows) - 1} variations in {seconds:.0f} s, {files[0]}", style="green")
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
+def _show(rows: list[SensitivityRowResult]) -> None:
     """The first ones, with how much each moves the headline, at any width: names are folded before figures
     are."""
     from rich.table import Table
@@ -121,7 +120,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         table.add_row(
             row["parameter"],
             f"{row['value']} → {row['to']}" if row["to"] else row["value"],
-            "cannot be" if row["refused"] else cell(value_and_interval(row, "headline")),
+            "cannot be" if row["refused"] else cell(value_and_interval(dict(row), "headline")),
             "–" if change is None else f"{change:+.1f} %",
         )
     console().print(table)

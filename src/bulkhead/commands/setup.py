@@ -7,7 +7,7 @@ what was fetched before, and is the one command that writes packages.lock.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -17,6 +17,9 @@ from bulkhead.env import native, store
 from bulkhead.env.lock import Versions, want, write_lock
 from bulkhead.env.paths import cache_dir, repository
 from bulkhead.env.versions import used_versions
+
+if TYPE_CHECKING:
+    from bulkhead.results.setup import SetupResult
 
 
 def _discard_damaged() -> list[str]:
@@ -29,7 +32,7 @@ def _discard_damaged() -> list[str]:
     return discarded
 
 
-def _fetch(versions: Versions) -> dict[str, Any]:
+def _fetch(versions: Versions) -> dict[str, str]:
     """Everything of the table; where it is."""
     from bulkhead.fetches import fetches
 
@@ -61,8 +64,13 @@ def setup(
     changes = _write_lock() if update else []
     native.ensure_built(["host", "target"])
     if as_json:
-        own: dict[str, Any] = {"discarded": discarded, "changes": changes}
-        print_json(result_object("setup", verdict="ok", **own, **found))
+        result: SetupResult = {
+            **result_object("setup", verdict="ok"),
+            "discarded": discarded,
+            "changes": changes,
+            "places": found,
+        }
+        print_json(result)
         return
     console = Console(highlight=False, markup=False, soft_wrap=True)
     for name in discarded:

@@ -25,7 +25,7 @@ from bulkhead.env.paths import build_dir, repository
 from bulkhead.report.fitting import FittingConsole
 
 if TYPE_CHECKING:
-    from bulkhead.package.program import Program
+    from bulkhead.results.size import FlowSizesResult, SizeResult
 
 # Directories whose objects make the hypervisor; generated headers are not counted as written.
 WRITTEN = ("core", "hypervisor")
@@ -64,11 +64,11 @@ def section_sizes(elf: Path) -> dict[str, int]:
     return dict(sizes)
 
 
-def programs_of(tree: Path) -> dict[str, dict[Program, dict[str, int]]]:
+def programs_of(tree: Path) -> dict[str, dict[str, dict[str, int]]]:
     """Sizes of each board's programs, as far as the build tree has them."""
     from bulkhead.package.program import FILES
 
-    programs: dict[str, dict[Program, dict[str, int]]] = {}
+    programs: dict[str, dict[str, dict[str, int]]] = {}
     for program, file in FILES.items():
         for elf in sorted(tree.glob(f"hypervisor/*/{file}")):
             programs.setdefault(elf.parent.name, {})[program] = section_sizes(elf)
@@ -90,7 +90,7 @@ def structure_sizes(elf: Path, names: set[str]) -> dict[str, int]:
     return {name: sizes[name] for name in names}
 
 
-def flow_sizes(tree: Path) -> dict[str, dict[str, int]]:
+def flow_sizes(tree: Path) -> FlowSizesResult:
     """What flows take: sections of the broker, and bytes at EL2 and in the broker by what they are of."""
     from bulkhead.package.program import FILES
 
@@ -150,14 +150,19 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
     lines = source_lines(compiled_sources(tree))
     total = sum(lines.values())
     if as_json:
-        sloc = {**lines, "total": total}
-        print_json(result_object("size", verdict="ok", programs=programs, flows=flows, sloc=sloc))
+        result: SizeResult = {
+            **result_object("size", verdict="ok"),
+            "programs": programs,
+            "flows": flows,
+            "sloc": {**lines, "total": total},
+        }
+        print_json(result)
         return
     console = FittingConsole()
     table = Table(
         "board", "program", "text", "rodata", "text+rodata", "data", "bss", title="Bytes, as linked"
     )
-    largest: dict[Program, int] = {}
+    largest: dict[str, int] = {}
     for board, of_board in programs.items():
         for program, sizes in of_board.items():
             code = sizes["text"] + sizes["rodata"]
@@ -175,7 +180,7 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
     console.print(f"text at most: {texts}; {total:,} SLOC at EL2")
 
 
-def _show_flows(console: FittingConsole, flows: dict[str, dict[str, int]]) -> None:
+def _show_flows(console: FittingConsole, flows: FlowSizesResult) -> None:
     table = Table("of flows", "bytes", title="What flows take")
     for kind, nbytes in flows["broker"].items():
         table.add_row(f"{kind} of the broker's program", f"{nbytes:,}")

@@ -6,16 +6,18 @@ Reads the small file that the run itself keeps up to date (`bulkhead.run.live`),
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain_of, console, print_json, result_object
 from bulkhead.commands.top_view import stopped, view_of
+
+if TYPE_CHECKING:
+    from bulkhead.results.top import LiveSeen, LiveState, TopResult
 
 _REFRESH_S = 0.25
 _WIDTH = 80  # columns of the table, where nobody says how many there are
@@ -54,7 +56,9 @@ def top(
             complain_of(error)
         raise typer.Exit(1) from None
     if as_json:
-        print_json(result_object("top", verdict="ok", reasons=[], **seen))
+        common = result_object("top", system=seen["system"], on=seen["on"], verdict="ok")
+        result: TopResult = {**seen, **common}
+        print_json(result)
     elif once or seen["state"] != "running":
         shown = console()
         shown.width = max(shown.width, _WIDTH)
@@ -63,18 +67,19 @@ def top(
         _follow(file)
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> LiveState:
+    from pydantic import TypeAdapter
+
+    from bulkhead.results.top import LiveState
     from bulkhead.run.find import NoRun
 
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        return TypeAdapter(LiveState).validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise NoRun(f"{file}: cannot be read ({error})") from None
-    assert isinstance(content, dict)
-    return content
 
 
-def _look(file: Path) -> dict[str, Any]:
+def _look(file: Path) -> LiveSeen:
     """What the file says, and whether its run still runs, has ended, or was killed: a run that ends writes
     so, and its lock goes with its process, however that ends."""
     from bulkhead.run.directory import is_in_use
@@ -83,8 +88,8 @@ def _look(file: Path) -> dict[str, Any]:
     if not seen["ended"] and not is_in_use(file.parent):
         seen = _read(file)  # it may have ended in between
         if not seen["ended"]:
-            return stopped(seen) | {"state": "killed"}
-    return stopped(seen) | {"state": "ended"} if seen["ended"] else seen | {"state": "running"}
+            return stopped({**seen, "state": "killed"})
+    return stopped({**seen, "state": "ended"}) if seen["ended"] else {**seen, "state": "running"}
 
 
 def _follow(file: Path) -> None:

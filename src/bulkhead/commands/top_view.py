@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
     from rich.text import Text
 
+    from bulkhead.results.top import LiveCoreResult, LiveDomainResult, LiveFlowResult, LiveSeen
 
-def stopped(seen: dict[str, Any]) -> dict[str, Any]:
+
+def stopped(seen: LiveSeen) -> LiveSeen:
     """Nothing runs any more after the run."""
-    rows = [row | {"state": "ran"} if row["state"] == "running" else row for row in seen["domains"]]
-    return seen | {"domains": rows}
+    rows: list[LiveDomainResult] = [
+        {**row, "state": "ran"} if row["state"] == "running" else row for row in seen["domains"]
+    ]
+    return {**seen, "domains": rows}
 
 
 _STATES = {
@@ -25,7 +29,7 @@ _STATES = {
 }
 
 
-def view_of(seen: dict[str, Any]) -> Group:
+def view_of(seen: LiveSeen) -> Group:
     """Tables of domains, shared cores, flows and MPAM's monitors, where there are any."""
     from rich.console import Group
     from rich.text import Text
@@ -34,7 +38,7 @@ def view_of(seen: dict[str, Any]) -> Group:
     from bulkhead.report.monitors import errors_text, monitor_rows, monitor_table
 
     parts: list[RenderableType] = [Fitted(table_of(seen))]
-    for table in (cores_table(seen.get("cores") or ()), flows_table(seen.get("flows") or ())):
+    for table in (cores_table(seen["cores"]), flows_table(seen["flows"])):
         if table is not None:
             parts += [Text(""), Fitted(table)]
     rows = [
@@ -44,7 +48,7 @@ def view_of(seen: dict[str, Any]) -> Group:
     ]
     if rows:
         parts += [Text(""), Fitted(monitor_table(rows))]
-    if errors := errors_text({"errors": seen.get("mpam_errors")}):
+    if errors := errors_text({"errors": seen["mpam_errors"]}):
         parts.append(Text(errors, style="red"))
     return Group(*parts)
 
@@ -85,7 +89,7 @@ def _against(value_ns: int | None, limit_ns: int | None) -> Text:
     return Text(f"{time_text(value_ns)}{limit}", style="red" if late else "")
 
 
-def cores_table(cores: Sequence[dict[str, Any]]) -> Table | None:
+def cores_table(cores: Sequence[LiveCoreResult]) -> Table | None:
     """Cores that VCPUs share: who has how much of each, and how long releases took."""
     if not cores:
         return None
@@ -111,7 +115,7 @@ def cores_table(cores: Sequence[dict[str, Any]]) -> Table | None:
     return table
 
 
-def flows_table(flows: Sequence[dict[str, Any]]) -> Table | None:
+def flows_table(flows: Sequence[LiveFlowResult]) -> Table | None:
     if not flows:
         return None
     table = _plain_table("flow", "state", "packets/s", "MB/s", "longest latency", "late", left=2)
@@ -128,7 +132,7 @@ def flows_table(flows: Sequence[dict[str, Any]]) -> Table | None:
     return table
 
 
-def table_of(seen: dict[str, Any]) -> Table:
+def table_of(seen: LiveSeen) -> Table:
     """At most 80 columns wide with ordinary names and numbers; a long name takes more lines."""
     from rich import box
     from rich.table import Table
@@ -148,7 +152,7 @@ def table_of(seen: dict[str, Any]) -> Table:
     table.add_column("state", no_wrap=True)
     for name in ("events", "budget", "period", "MB/s", "stopped", "exits/s"):
         table.add_column(name, justify="right", no_wrap=True)
-    regulation = seen.get("regulation")
+    regulation = seen["regulation"]
     if regulation is not None:
         table.caption_justify = "left"
         table.caption = f"regulator: G {count(regulation['global'])} events, load {regulation['load']:.0%}"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bulkhead.commands.options import AsJson, refuse_no_file
 from bulkhead.commands.output import complain, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.results.trace import TraceResult
 
 
 def register(app: typer.Typer) -> None:
@@ -66,16 +69,14 @@ def trace(
     except OSError as error:
         errors.append(f"{page}: cannot be written: {error.strerror}")
     if as_json:
-        result = result_object(
-            "trace",
-            verdict="error" if errors else "ok",
-            reasons=errors,
-            samples=count,
-            dropped=dropped,
-            packets=packets,
-            dropped_packets=dropped_packets,
-            files=[] if errors else [str(page)],
-        )
+        result: TraceResult = {
+            **result_object("trace", verdict="error" if errors else "ok", reasons=errors),
+            "samples": count,
+            "dropped": dropped,
+            "packets": packets,
+            "dropped_packets": dropped_packets,
+            "files": [] if errors else [str(page)],
+        }
         print_json(result)
     for text in errors if not as_json else ():
         complain(f"error: {text}")

@@ -7,7 +7,7 @@ Points run side by side, each in a process of its own; what is done is kept, and
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,12 @@ from bulkhead.commands.output import (
 
 if TYPE_CHECKING:
     from bulkhead.results.envelope import Verdict
+    from bulkhead.results.validate import (
+        BoardErrorsResult,
+        ErrorsResult,
+        ValidateResult,
+        ValidationPointResult,
+    )
     from bulkhead.validation.compare import Compared, Summary
     from bulkhead.validation.model import Board
 
@@ -72,20 +78,17 @@ def validate(
     files = write_page(compared, directory, command, {"version": version_text(), "commit": commit()})
     verdict: Verdict = "ok" if total.holds else "failed"
     if as_json:
-        print_json(
-            result_object(
-                "validate",
-                on="machine",
-                verdict=verdict,
-                reasons=[] if total.holds else [_missed(total)],
-                boards=[_board(board, compared) for board in named],
-                points=[_row(one) for one in compared],
-                validation=_numbers(total),
-                calibration=_numbers(summary(of_role(compared, "calibration"))),
-                files=[str(file) for file in files],
-                seconds=round(time.monotonic() - begin, 1),
-            )
-        )
+        reasons = [] if total.holds else [_missed(total)]
+        result: ValidateResult = {
+            **result_object("validate", on="machine", verdict=verdict, reasons=reasons),
+            "boards": [_board(board, compared) for board in named],
+            "points": [_row(one) for one in compared],
+            "validation": _numbers(total),
+            "calibration": _numbers(summary(of_role(compared, "calibration"))),
+            "files": [str(file) for file in files],
+            "seconds": round(time.monotonic() - begin, 1),
+        }
+        print_json(result)
     else:
         _show(compared, every=every)
         style = "green" if total.holds else "red"
@@ -94,14 +97,14 @@ def validate(
         raise typer.Exit(1)
 
 
-def _board(board: Board, compared: list[Compared]) -> dict[str, Any]:
+def _board(board: Board, compared: list[Compared]) -> BoardErrorsResult:
     from bulkhead.validation.compare import summary
 
     own = [one for one in compared if one.point.board.board == board.board]
     return {"board": board.board, "role": board.role, **_numbers(summary(own))}
 
 
-def _row(one: Compared) -> dict[str, Any]:
+def _row(one: Compared) -> ValidationPointResult:
     point = one.point
     return {
         "board": point.board.board,
@@ -117,7 +120,7 @@ def _row(one: Compared) -> dict[str, Any]:
     }
 
 
-def _numbers(total: Summary) -> dict[str, Any]:
+def _numbers(total: Summary) -> ErrorsResult:
     return {"points": total.points, "median": round(total.median, 4), "worst": round(total.worst, 4)}
 
 

@@ -17,6 +17,7 @@ from bulkhead.commands.output import complain, console, print_json, result_objec
 if TYPE_CHECKING:
     from bulkhead.recording.compare import TraceComparison
     from bulkhead.results.envelope import Verdict
+    from bulkhead.results.record import WorkloadsCompareResult
 
 app = typer.Typer(
     help="List and compare programs that load boards and the simulated machine.", no_args_is_help=True
@@ -85,8 +86,9 @@ def compare_builds(
     ]
     if as_json:
         verdict: Verdict = "failed" if reasons else "ok"
-        shown = [row.json() for row in rows]
-        print_json(result_object("workloads compare", verdict=verdict, reasons=reasons, rows=shown))
+        common = result_object("workloads compare", verdict=verdict, reasons=reasons)
+        result: WorkloadsCompareResult = {**common, "rows": [row.json() for row in rows]}
+        print_json(result)
     else:
         _show(rows)
         for reason in reasons:

@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from bulkhead.config.platform import Platform
-from bulkhead.config.timing import ALL, MARKS
+from bulkhead.config.timing import ALL, MARKS, Fact
+from bulkhead.results.platforms import FactResult, Origin
 from bulkhead.units import size_text
 
 _NOT_SHOWN = ("sources", "platform", "name", "extends", "parts", "description", *MARKS, "calibration")
@@ -39,6 +40,11 @@ TIMES_PS = (
 )
 _SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "maintenance", "regulators", "dma", "mpam")
 _LOWEST_ADDRESS = 1 << 10
+_MARKS: tuple[tuple[str, Origin], ...] = (
+    ("fitted", "fitted"),
+    ("assumed", "assumed"),
+    ("from_machine", "machine"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class Parameter:
     value: Any  # a type that JSON has
     shown: str
     source: str
-    origin: str  # "fitted", "assumed", "machine", or "" if it is from its source
+    origin: Origin  # "" if it is from its source
 
     @property
     def fitted(self) -> bool:
@@ -61,17 +67,35 @@ def parameters(platform: Platform) -> list[Parameter]:
     return list(_of("", dumped, "", platform.sources))
 
 
-def facts(platform: Platform) -> list[dict[str, Any]]:
+def facts(platform: Platform) -> list[FactResult]:
     """The measured facts that parameters were fitted to, with what the machine gives."""
-    found = []
-    for fact in platform.calibration:
-        row = fact.model_dump(exclude_none=True, exclude={"fitted"})
-        found.append({key: _plain(value) for key, value in row.items()})
-    return found
+    return [_fact(fact) for fact in platform.calibration]
+
+
+def _fact(fact: Fact) -> FactResult:
+    shown: FactResult = {
+        "fact": fact.fact,
+        "unit": fact.unit,
+        "parameters": list(fact.parameters),
+        "compared": fact.compared,
+    }
+    if fact.target is not None:
+        shown["target"] = _number(fact.target)
+    if fact.low is not None:
+        shown["low"] = _number(fact.low)
+    if fact.high is not None:
+        shown["high"] = _number(fact.high)
+    if fact.measured is not None:
+        shown["measured"] = _number(fact.measured)
+    if fact.follows is not None:
+        shown["follows"] = fact.follows
+    if fact.source is not None:
+        shown["source"] = fact.source
+    return shown
 
 
 def _of(
-    prefix: str, section: dict[str, Any], source: str, sources: dict[str, str], whole: str = ""
+    prefix: str, section: dict[str, Any], source: str, sources: dict[str, str], whole: Origin = ""
 ) -> Iterator[Parameter]:
     """Parameters of a section and all below. `whole`: origin of the whole section, if a section above states
     it."""
@@ -91,8 +115,8 @@ def _of(
             yield Parameter(path, _plain(value), _shown(path, key, value), where, origin)
 
 
-def _origin(section: dict[str, Any], key: str) -> str:
-    for mark, origin in (("fitted", "fitted"), ("assumed", "assumed"), ("from_machine", "machine")):
+def _origin(section: dict[str, Any], key: str) -> Origin:
+    for mark, origin in _MARKS:
         marked = section.get(mark, ())
         if key in marked or marked == ALL:
             return origin
@@ -102,9 +126,11 @@ def _origin(section: dict[str, Any], key: str) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
-    if isinstance(value, (Fraction, Decimal)):
-        return int(value) if value == int(value) else float(value)
-    return value
+    return _number(value) if isinstance(value, (Fraction, Decimal)) else value
+
+
+def _number(value: Fraction | Decimal) -> float:
+    return int(value) if value == int(value) else float(value)
 
 
 def _shown(path: str, key: str, value: Any) -> str:

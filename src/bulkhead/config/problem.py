@@ -9,6 +9,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bulkhead.results.problem import ProblemResult
 
 KeyPath = tuple[str | int, ...]
 
@@ -38,7 +42,7 @@ class Problem:
             parts.append(f" (allowed: {self.allowed})")
         return "".join(parts) + f" [{self.code}]"
 
-    def json(self) -> dict[str, object]:
+    def json(self) -> ProblemResult:
         return {
             "file": self.file,
             "line": self.line or None,

@@ -6,11 +6,14 @@ Called by code that prints or writes a result. A result without them cannot be r
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bulkhead.env import store
 from bulkhead.env.lock import LockedPackage
+
+if TYPE_CHECKING:
+    from bulkhead.results.envelope import FetchedResult
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,14 @@ class Used:
     def text(self) -> str:
         return self.package.text() + ("" if self.locked else ", not the locked version")
 
-    def json(self) -> dict[str, Any]:
-        fields = asdict(self.package)
-        return {"package": fields.pop("name"), **fields, "locked": self.locked}
+    def json(self) -> FetchedResult:
+        return {
+            "package": self.package.name,
+            "version": self.package.version,
+            "architecture": self.package.architecture,
+            "sha256": self.package.sha256,
+            "locked": self.locked,
+        }
 
 
 def used_versions() -> dict[str, Used]:
@@ -36,5 +44,5 @@ def used_versions() -> dict[str, Used]:
     }
 
 
-def used_json() -> dict[str, Any]:
+def used_json() -> dict[str, FetchedResult]:
     return {name: used.json() for name, used in used_versions().items()}

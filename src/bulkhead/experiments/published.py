@@ -16,18 +16,20 @@ from typing import Any
 
 import polars
 
-from bulkhead.campaign.points import PointFailed, keep_result, kept_result
+from bulkhead.campaign.points import Job, PointFailed, Result, keep_result, kept_result
 from bulkhead.config.quantity import parse
 from bulkhead.experiments.intervals import HIGH, LOW
 from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, load_experiment
 from bulkhead.experiments.regulated import is_at
+from bulkhead.experiments.rows import Row
 from bulkhead.experiments.sweep import values_of, word
 from bulkhead.machine.facts import measurement
 from bulkhead.published.figures import Figure, FigureRow, board
+from bulkhead.results.published import FigureResult
 
 # Each with a title for whoever waits.
-Table = Callable[[Experiment | Sectioned, Sequence[str], str], list[dict[str, Any]]]  # rows of these points
-Jobs = Callable[[Sequence[tuple[str, dict[str, Any]]], str], list[dict[str, Any]]]
+Table = Callable[[Experiment | Sectioned, Sequence[str], str], list[Row]]  # rows of these points
+Jobs = Callable[[Sequence[tuple[str, Job]], str], list[Result]]
 
 NOW = "measured now"
 
@@ -48,20 +50,33 @@ class FigureBeside:
     def error(self) -> float | None:
         return None if self.ours is None else self.figure.error(self.ours)
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> FigureResult:
         """As the command prints it."""
-        shown = self.figure.model_dump(exclude={"ours", "given"}, exclude_none=True)
-        how = self.figure.ours.how or self.figure.measured
-        return {
-            **shown,
+        figure = self.figure
+        how = figure.ours.how or figure.measured
+        shown: FigureResult = {
+            "id": figure.id,
+            "board": figure.board,
+            "what": figure.what,
+            "unit": figure.unit,
+            "source": figure.source,
+            "measured": figure.measured.shown(),
+            "used": figure.used,
             "ours": self.ours,
             "ours_low": self.low,
             "ours_high": self.high,
             "ours_from": self.origin,
-            "ours_measured": how.model_dump(),
-            "measured_alike": self.figure.alike,
+            "ours_measured": how.shown(),
+            "measured_alike": figure.alike,
             "error": self.error,
         }
+        if figure.value is not None:
+            shown["value"] = figure.value
+        if figure.low is not None:
+            shown["low"] = figure.low
+        if figure.high is not None:
+            shown["high"] = figure.high
+        return shown
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from bulkhead.experiments import flow_memory, flow_rates, flow_schedules, mxu
 from bulkhead.experiments.flow_memory import PLATFORM
 from bulkhead.experiments.means import Means, Row
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM
+from bulkhead.results.run import PathPartResult
 
 if TYPE_CHECKING:
     from bulkhead.config.flow_costs import FlowCosts
@@ -57,21 +58,21 @@ def _rates(means: Means) -> list[Row]:
 
 
 def _overheads(means: Means) -> list[Row]:
-    from bulkhead.bench.flows import STATISTICS, FlowsNotMeasured, load, measure
+    from bulkhead.bench.flows import STATISTICS, FlowsNotMeasured, load, measure, statistics_of
     from bulkhead.run.target import MACHINE
 
-    def work() -> dict[str, dict[str, int]]:
+    def work() -> dict[str, PathPartResult]:
         try:
             return measure(load([f"platform={PLATFORM}"], MACHINE), MACHINE, 0, means.run_system).parts
         except FlowsNotMeasured as error:
             raise ValueError(str(error)) from error
 
-    parts: dict[str, dict[str, int]] = means.kept("overheads", _hosted_inputs(), work)
+    parts: dict[str, PathPartResult] = means.kept("overheads", _hosted_inputs(), work)
     published = costs_of(PUBLISHED).parts()
     return [
         {
             "part": name,
-            **{f"{key}_ns": part[key] for key in STATISTICS},
+            **{f"{key}_ns": value for key, value in statistics_of(part).items()},
             "seen": part["count"],
             **{f"published_{key}_ns": getattr(published.get(name), key, None) for key in STATISTICS},
         }

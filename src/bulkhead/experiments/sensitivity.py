@@ -34,6 +34,7 @@ from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.sweep import word
 from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.assumed import Assumed, Varied, assumed
+from bulkhead.results.experiment import SensitivityRowResult
 
 Run = Callable[[Sequence[tuple[str, Job]]], list[Result]]
 
@@ -79,7 +80,7 @@ def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run
     return AskedHeadline(experiment, needed, name, [one for one in parameters if not only or one.key in only])
 
 
-def sensitivity(what: AskedHeadline, run: Run) -> list[Row]:
+def sensitivity(what: AskedHeadline, run: Run) -> list[SensitivityRowResult]:
     """The headline unchanged, and for both other values of each parameter, sorted by the size of the
     change."""
     variations = [varied for one in what.parameters for varied in (one.low, one.high)]
@@ -180,7 +181,7 @@ def _headline(what: AskedHeadline, results: Sequence[Result], jobs: int) -> Row:
 
 def _row(
     key: str, value: str, other: str, side: str, found: Row | None, base: Row, refused: str | None
-) -> Row:
+) -> SensitivityRowResult:
     headline = dict.fromkeys(("", LOW, HIGH)) if found is None else found
     change = None if headline[""] is None or not base[""] else (headline[""] / base[""] - 1) * 100
     return {
@@ -188,7 +189,9 @@ def _row(
         "value": value,
         "to": other,
         "side": side,
-        **{f"headline{end}": value for end, value in headline.items()},
+        "headline": headline[""],
+        "headline_low": headline[LOW],
+        "headline_high": headline[HIGH],
         "change_percent": change,
         "refused": refused,
     }

@@ -19,6 +19,8 @@ from bulkhead.config.problem import nearest_of, quoted
 from bulkhead.experiments.model import BadExperiment, PointJob
 from bulkhead.recording.known import SUFFIX, known_names, known_trace, trace_directory
 from bulkhead.recording.record import RecordingError, trace_info
+from bulkhead.results.experiment import TraceUsedResult
+from bulkhead.results.record import TraceContents
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Trace:
     name: str  # as in the experiment
     file: Path
     sha256: str
-    info: dict[str, Any]  # its contents: machine/trace/info.cpp
+    info: TraceContents  # its contents: machine/trace/info.cpp
 
     def text(self) -> str:
         """What was recorded, as text for the user."""
@@ -40,7 +42,7 @@ class Trace:
             f" {self.info['records']:,} accesses in {self.info['pages']:,} pages; SHA-256 {self.sha256}"
         )
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> TraceUsedResult:
         return {"name": self.name, "file": str(self.file), "sha256": self.sha256, **self.info}
 
 

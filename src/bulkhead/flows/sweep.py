@@ -9,7 +9,7 @@ independent of the number of workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.flows.native import Analysis, analysis
+from bulkhead.results.flows import AnalysisTimeResult, SweepPointResult
 
 NS_PER_S = 10**9
 SETS_AT_ONCE = 100
@@ -48,6 +49,9 @@ class Took:
     p95: float
     max: float
 
+    def json(self) -> AnalysisTimeResult:
+        return {"median": self.median, "mean": self.mean, "p95": self.p95, "max": self.max}
+
     @classmethod
     def of(cls, results: Sequence[dict[str, NDArray[Any]]]) -> Took:
         us = np.concatenate([one["analysis_ns"] for one in results]) / 1000
@@ -71,7 +75,7 @@ class SweepPoint:
         """Share of schedulable sets."""
         return self.schedulable / self.sets
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> SweepPointResult:
         return {
             "utilization": self.utilization,
             "sets": self.sets,
@@ -80,7 +84,7 @@ class SweepPoint:
             "ratio": self.ratio,
             "ratio_low": self.low,
             "ratio_high": self.high,
-            "analysis_us": asdict(self.took),
+            "analysis_us": self.took.json(),
         }
 
 

@@ -17,6 +17,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.limits import job_beside
 from bulkhead.planning.delays import share_a_cluster
+from bulkhead.results.limits import DelayResult
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
@@ -36,6 +37,14 @@ class MeasuredDelay:
     delay_ns: float  # additional time of a line that core 0 reads
     least_mb_s: float  # least rate of a writing core meanwhile, in both directions
     cluster: bool  # a writer shares core 0's last-level cache, in a machine where not all cores do
+
+    def json(self) -> DelayResult:
+        return {
+            "pattern": self.pattern,
+            "cores": list(self.cores),
+            "delay_ns": self.delay_ns,
+            "least_mb_s": self.least_mb_s,
+        }
 
 
 def measured_delays(platform: Platform, run: Run) -> list[MeasuredDelay]:

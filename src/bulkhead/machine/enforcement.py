@@ -14,6 +14,7 @@ from typing import Any
 from bulkhead.config.platform import Platform
 from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.regulation import EVENTS, counted_as, line_bytes
+from bulkhead.results.limits import EnforcedResult
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
@@ -39,6 +40,15 @@ class Enforced:
     @property
     def held(self) -> bool:
         return abs(self.measured_mb_s - self.nominal_mb_s) <= TOLERANCE * self.nominal_mb_s
+
+    def json(self) -> EnforcedResult:
+        return {
+            "events": self.events,
+            "period_ns": self.period_ns,
+            "nominal_mb_s": self.nominal_mb_s,
+            "measured_mb_s": self.measured_mb_s,
+            "held": self.held,
+        }
 
 
 def periods(platform: Platform, run: Run, guaranteed_mb_s: float) -> list[Enforced]:

@@ -17,6 +17,7 @@ from bulkhead.machine.budget_search import Run as SearchRun
 from bulkhead.machine.budget_search import Searched, smallest_budgets
 from bulkhead.machine.facts import KERNEL_MEMORY, KERNELS, MB, PS_PER_S
 from bulkhead.machine.settings import settings_of
+from bulkhead.results.limits import StaticBudgetResult, SustainedRateResult
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
@@ -43,6 +44,14 @@ class SustainedRate:
     cores: int
     mb_per_s: float
     utilization: float
+
+    def json(self) -> SustainedRateResult:
+        return {
+            "pattern": self.pattern,
+            "cores": self.cores,
+            "mb_s": self.mb_per_s,
+            "utilization": self.utilization,
+        }
 
 
 def sustained(platform: Platform, run: Run) -> list[SustainedRate]:
@@ -78,7 +87,7 @@ class StaticBudget:
     guaranteed_mb_s: float
     searched: Searched
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> StaticBudgetResult:
         found = self.searched
         budget = None if found.budget is None else found.budget // MB
         return {

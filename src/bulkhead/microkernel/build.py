@@ -27,6 +27,7 @@ from bulkhead.mxu.hardware import OWN_COMPONENTS
 from bulkhead.mxu.layout import SYSTEM_COMPONENTS, MxuLayout, MxuPlaces, Sizes
 from bulkhead.mxu.model import MxuAdmission, Served
 from bulkhead.package.errors import Collector, PackageError, prefixed
+from bulkhead.results.build import ImageComponentResult
 
 TARGETS = ("microkernel",)  # of preset `target`
 APP_TARGETS = ("microkernel", "apps")
@@ -261,24 +262,21 @@ def _memory(admission: MxuAdmission, one: Served) -> described.DescribedMemory:
 
 def summary(image: ComponentsImage) -> str:
     """For `--json`, and for who looks into a directory of results."""
-    return json.dumps(image_json(image), indent=1)
+    return json.dumps({"components": image_json(image)}, indent=1)
 
 
-def image_json(image: ComponentsImage) -> dict[str, object]:
-    return {
-        "components": [
-            {
-                "name": name,
-                "code_bytes": sizes.code,
-                "data_bytes": sizes.data,
-                "code_at": places.code.at if places.code is not None else None,
-                "data_at": places.data.at,
-                "stack_at": places.stack.at,
-                "stack_bytes": places.stack.size,
-                "priority": image.priorities.get(name),
-            }
-            for name, sizes, places in zip(
-                _names(image.system), image.sizes, image.layout.places, strict=True
-            )
-        ]
-    }
+def image_json(image: ComponentsImage) -> list[ImageComponentResult]:
+    """The components of the image, as results have them."""
+    return [
+        {
+            "name": name,
+            "code_bytes": sizes.code,
+            "data_bytes": sizes.data,
+            "code_at": places.code.at if places.code is not None else None,
+            "data_at": places.data.at,
+            "stack_at": places.stack.at,
+            "stack_bytes": places.stack.size,
+            "priority": image.priorities.get(name),
+        }
+        for name, sizes, places in zip(_names(image.system), image.sizes, image.layout.places, strict=True)
+    ]

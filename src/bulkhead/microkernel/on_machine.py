@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
+from bulkhead.machine.answer import Armv7Counts
 from bulkhead.machine.armv7 import ensure_armv7, executable, request_of
 from bulkhead.microkernel.build import ComponentsImage
 from bulkhead.microkernel.session import HALTED, KERNEL, Ending, Serial, run_emulator
@@ -25,7 +25,7 @@ class ComponentMachine(Serial):
     ends_itself = True
 
     def __init__(self) -> None:
-        self.answer: dict[str, Any] = {}
+        self.answer: Armv7Counts | None = None
         self._rest = b""
 
     def decoded(self, data: bytes) -> bytes:
@@ -42,7 +42,7 @@ class ComponentMachine(Serial):
 
 def run_machine(
     image: ComponentsImage, run_ns: int, directory: Path, parser: ConsoleParser, view: View, timeout_s: float
-) -> tuple[Ending, dict[str, Any], list[str]]:
+) -> tuple[Ending, Armv7Counts | None, list[str]]:
     """How it ended, what the machine counted, its command. Raises NotSimulated."""
     wanted = request_of(
         image.platform,
@@ -56,7 +56,7 @@ def run_machine(
     command = [str(executable())]
     serial = ComponentMachine()
     ending = run_emulator(command, directory, parser, view, timeout_s, serial=serial, request=request)
-    if ending.how == "died" and serial.answer:
+    if ending.how == "died" and serial.answer is not None:
         said = serial.answer.get("error") or serial.answer.get("trouble") or serial.answer.get("ending")
         ending.detail = f"the machine ended: {said}"
     return ending, serial.answer, command

@@ -6,20 +6,31 @@ Refills of jobs are counted by the kernel, and compared with what was admitted. 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from bulkhead.machine.answer import Armv7Counts
 from bulkhead.microkernel.build import ComponentsImage, image_json
 from bulkhead.microkernel.session import END, HALTED, KERNEL, Ending
 from bulkhead.mxu.hardware import OWN_COMPONENTS
 from bulkhead.mxu.layout import SYSTEM_COMPONENTS
+from bulkhead.mxu.model import Job
 from bulkhead.mxu.result import components_json
+from bulkhead.results.components_run import (
+    ComponentCounts,
+    ComponentOptionsResult,
+    ComponentResult,
+    ComponentsRunKeys,
+    JobCounts,
+    JobResult,
+    SimulatedKeys,
+)
 from bulkhead.run.console import ConsoleParser, visible
-
-Json = dict[str, Any]
 
 PS_PER_NS = 1000
 SCHEDULER = SYSTEM_COMPONENTS[1]
@@ -38,12 +49,12 @@ class ComponentFacts:
     on: str
     timed: bool  # time is that of the platform: the simulated machine's
     run_ns: int
-    options: Json
+    options: ComponentOptionsResult
     notes: tuple[str, ...]
-    counted: Json  # by the simulated machine; else nothing
+    counted: Armv7Counts | None  # by the simulated machine; else nothing
 
 
-def run_result(facts: ComponentFacts) -> tuple[Json, list[str]]:
+def run_result(facts: ComponentFacts) -> tuple[ComponentsRunKeys, list[str]]:
     """The command's own keys, and the reasons why the run failed; none: every promise held."""
     records = _records(facts.parser)
     killed = _killed(facts.parser)
@@ -65,38 +76,61 @@ def run_result(facts: ComponentFacts) -> tuple[Json, list[str]]:
         **simulated,
         "components": components,
         "admitted": components_json(facts.image.admission),
-        "image": image_json(facts.image)["components"],
+        "image": image_json(facts.image),
         "console": {
             name: list(console.lines) for name, console in facts.parser.domains.items() if console.lines
         },
     }, reasons
 
 
-def _simulated(facts: ComponentFacts) -> Json:
+def _simulated(facts: ComponentFacts) -> SimulatedKeys:
     """What the machine counted of the whole run, boot included."""
     counted = facts.counted
-    if not counted:
+    if counted is None:
         return {}
     return {
         "digest": counted.get("digest"),
         "simulated_ns": counted.get("simulated_ps", 0) // PS_PER_NS,
         "mpu": counted.get("mpu"),
         "machine": {
-            key: counted.get(key) for key in ("ending", "trouble", "cores", "exceptions", "not_implemented")
+            "ending": counted.get("ending"),
+            "trouble": counted.get("trouble"),
+            "cores": counted.get("cores"),
+            "exceptions": counted.get("exceptions"),
+            "not_implemented": counted.get("not_implemented"),
         },
     }
 
 
-def _records(parser: ConsoleParser) -> dict[int, Json]:
+@dataclass(frozen=True)
+class _Record:
+    """What the scheduler reported about a component (microkernel/scheduler/report.c)."""
+
+    killed: bool
+    counts: ComponentCounts
+    jobs: JobCounts  # empty: it has none
+
+
+class _Head(TypedDict):
+    component: int
+    killed: bool
+
+
+_HEAD = TypeAdapter(_Head)
+_COUNTS = TypeAdapter(ComponentCounts)
+_JOBS = TypeAdapter(JobCounts)
+
+
+def _records(parser: ConsoleParser) -> dict[int, _Record]:
     """What the scheduler reported, by number of the component."""
     found = {}
     for line in parser.domains[SCHEDULER].lines:
         if line.startswith(_REPORT):
-            try:
-                record = json.loads(line.removeprefix(_REPORT))
-            except ValueError:
-                continue
-            found[int(record.pop("component"))] = record
+            text = line.removeprefix(_REPORT)
+            with suppress(ValidationError):  # a damaged line
+                head = _HEAD.validate_json(text)
+                counts, jobs = _COUNTS.validate_json(text), _JOBS.validate_json(text)
+                found[head["component"]] = _Record(head["killed"], counts, jobs)
     return found
 
 
@@ -109,39 +143,32 @@ def _killed(parser: ConsoleParser) -> dict[str, str]:
     return found
 
 
-def _component(facts: ComponentFacts, index: int, record: Json | None, killed: dict[str, str]) -> Json:
+def _component(
+    facts: ComponentFacts, index: int, record: _Record | None, killed: dict[str, str]
+) -> ComponentResult:
     component = facts.image.system.components[index]
     job = next((one for one in facts.image.admission.jobs if one.component == component.name), None)
-    own: Json = {
+    counts: ComponentCounts = {} if record is None else record.counts
+    return {
         "name": component.name,
         "priority": facts.image.priorities[component.name],
         "violation": killed.get(component.name),
         "expected": component.expect,
         "report": facts.parser.domains[component.name].report,
-        **({key: record.get(key) for key in ("busy_ns", "refills")} if record else {}),
-        "killed": bool(record.get("killed")) if record else None,
+        **counts,
+        "killed": None if record is None else record.killed,
+        "job": None if job is None else _job(job, record),
     }
-    if job is not None:
-        own["job"] = {
-            "period_ns": job.period_ns,
-            "budget_ns": job.budget_ns,
-            "misses_admitted": job.misses,
-            **({key: value for key, value in record.items() if key in _OF_JOBS} if record else {}),
-        }
-    return own
 
 
-_OF_JOBS = (
-    "starting",
-    "releases",
-    "ended",
-    "late",
-    "overruns",
-    "response_most_ns",
-    "response_mean_ns",
-    "execution_most_ns",
-    "most_refills",
-)
+def _job(job: Job, record: _Record | None) -> JobResult:
+    jobs: JobCounts = {} if record is None else record.jobs
+    return {
+        **jobs,
+        "period_ns": job.period_ns,
+        "budget_ns": job.budget_ns,
+        "misses_admitted": job.misses,
+    }
 
 
 def _ending_reasons(facts: ComponentFacts) -> Iterator[str]:
@@ -167,11 +194,11 @@ def _refusals(facts: ComponentFacts) -> list[str]:
     return [line for line in _manager(facts) if line.startswith(_NO_START)]
 
 
-def _component_reasons(facts: ComponentFacts, components: list[Json]) -> Iterator[str]:
+def _component_reasons(facts: ComponentFacts, components: list[ComponentResult]) -> Iterator[str]:
     has_run = facts.ending.how == END and not _refusals(facts)
     for one in components:
-        name, job = one["name"], one.get("job")
-        if isinstance(one["report"], dict) and "error" in one["report"]:
+        name, job = one["name"], one["job"]
+        if one["report"] is not None and "error" in one["report"]:
             yield f"component '{name}' failed: {said(one['report']['error'])}"
         if has_run:
             yield from _not_shown(one)
@@ -191,9 +218,9 @@ def _component_reasons(facts: ComponentFacts, components: list[Json]) -> Iterato
             yield from _late(name, job)
 
 
-def _not_shown(one: Json) -> Iterator[str]:
+def _not_shown(one: ComponentResult) -> Iterator[str]:
     """What a run has to have for its other promises to be known as kept."""
-    name, job = one["name"], one.get("job")
+    name, job = one["name"], one["job"]
     if one["killed"] is None:
         yield f"the scheduler has not reported on '{name}': nothing is known of what was promised to it"
     elif one["killed"] != bool(one["violation"]):
@@ -211,7 +238,7 @@ def said(value: object) -> str:
     return text if len(text) <= _LONGEST_SAID else text[:_LONGEST_SAID] + " ..."
 
 
-def _late(name: str, job: Json) -> Iterator[str]:
+def _late(name: str, job: JobResult) -> Iterator[str]:
     if job["overruns"]:
         yield f"{job['overruns']} jobs of '{name}' were stopped because their budget was spent"
     if job["late"]:
@@ -236,14 +263,15 @@ def _refill_reasons(facts: ComponentFacts) -> Iterator[str]:
 
 def _longest_refill(facts: ComponentFacts) -> int:
     """Of any component; on the emulator nobody knows."""
-    return int((facts.counted.get("mpu") or {}).get("longest_miss_cycles") or 0)
+    mpu = None if facts.counted is None else facts.counted.get("mpu")
+    return 0 if mpu is None else mpu["longest_miss_cycles"]
 
 
-def _untimed_notes(facts: ComponentFacts, components: list[Json]) -> Iterator[str]:
+def _untimed_notes(facts: ComponentFacts, components: list[ComponentResult]) -> Iterator[str]:
     """The emulator counts instructions as time: no promise of time is tried."""
     if facts.timed:
         return
     for one in components:
-        job = one.get("job")
+        job = one["job"]
         if job is not None and "overruns" in job:
             yield from (f"{text} (in counted time, which proves nothing)" for text in _late(one["name"], job))

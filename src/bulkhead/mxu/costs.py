@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from bulkhead.config.platform import Platform
 from bulkhead.config.timing import Section
 from bulkhead.mxu import native
+from bulkhead.results.admitted import CheckCostResult
 
 NS_PER_S = 10**9
 PS_PER_NS = 1000
@@ -23,6 +24,14 @@ class Cost:
     ns: int | None  # rounded up; None also where the platform does not say its clock
     made_of: str
     sources: tuple[str, ...] = ()
+
+    def json(self) -> CheckCostResult:
+        return {
+            "cycles": self.cycles,
+            "ns": self.ns,
+            "made_of": self.made_of,
+            "sources": list(self.sources),
+        }
 
 
 def refill_cycles(platform: Platform) -> int:

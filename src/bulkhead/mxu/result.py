@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from typing import Literal
 
 from bulkhead.mxu import native
 from bulkhead.mxu.costs import refill_cycles
 from bulkhead.mxu.model import MxuAdmission
+from bulkhead.results.admitted import AdmittedResult, RefillCyclesResult
 
-INDEPENDENCE = ("no", "in part", "fully")  # enum mxu_independence
+# enum mxu_independence
+INDEPENDENCE: tuple[Literal["no"], Literal["in part"], Literal["fully"]] = ("no", "in part", "fully")
 
 
-def components_json(found: MxuAdmission) -> dict[str, Any]:
+def components_json(found: MxuAdmission) -> AdmittedResult:
     return {
         "checker": "mmu" if found.checker.mmu else "mpu",
         "eviction": None if found.checker.mmu else found.checker.policy_name,
@@ -33,7 +34,7 @@ def components_json(found: MxuAdmission) -> dict[str, Any]:
                         "hardware": hardware_name(one.mechanism),
                         "independent": INDEPENDENCE[one.independence],
                         "regions": None if found.checker.mmu else one.ranges,
-                        "check": None if one.cost is None else asdict(one.cost),
+                        "check": None if one.cost is None else one.cost.json(),
                     }
                     for one in found.of(name)
                 ],
@@ -68,7 +69,7 @@ def components_json(found: MxuAdmission) -> dict[str, Any]:
     }
 
 
-def _refill(found: MxuAdmission) -> dict[str, Any]:
+def _refill(found: MxuAdmission) -> RefillCyclesResult:
     """Cycles of a refill: the file's figure, the computed bound if there is one, what admission takes."""
     mpu = found.platform.cores.mpu
     assert mpu is not None

@@ -16,6 +16,7 @@ from bulkhead.config.system import Domain, System
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.native import memory
 from bulkhead.planning.regulation import budget_in, is_regulated, lines_of
+from bulkhead.results.check import AccessBudgetResult
 
 MB = 10**6
 
@@ -27,6 +28,9 @@ class Accesses:
     event: str
     events: int
     period_ns: int
+
+    def json(self) -> AccessBudgetResult:
+        return {"event": self.event, "events": self.events, "period_ns": self.period_ns}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
+from bulkhead.results.plan import MpamPlanResult, MpamSettingsResult, PartitionResult
+
 HYPERVISOR_PARTID = 1
 BROKER_PARTID = 2  # if there are flows
 FIRST_DOMAIN_PARTID = 3  # and the next ones, in the order of the file
@@ -57,6 +59,9 @@ class Partition:
     count: int = 1  # more than 1: a range of virtual PARTIDs
     pmg: int = 0
 
+    def json(self) -> PartitionResult:
+        return {"owner": self.owner, "partid": self.partid, "count": self.count, "pmg": self.pmg}
+
 
 @dataclass(frozen=True)
 class ComponentSettings:
@@ -67,6 +72,27 @@ class ComponentSettings:
     ris: int
     partid: int
     settings: Settings
+
+    def json(self) -> MpamSettingsResult:
+        of = self.settings
+        return {
+            "component": self.component,
+            "ris": self.ris,
+            "partid": self.partid,
+            "cache_portions": of.cache_portions,
+            "cmax": _text(of.cmax),
+            "cmax_soft": of.cmax_soft,
+            "cmin": _text(of.cmin),
+            "associativity": _text(of.associativity),
+            "mbw_min": _text(of.mbw_min),
+            "mbw_max": _text(of.mbw_max),
+            "mbw_max_hard": of.mbw_max_hard,
+            "bandwidth_portions": of.bandwidth_portions,
+            "stride": of.stride,
+            "internal_priority": of.internal_priority,
+            "downstream_priority": of.downstream_priority,
+            "window_us": of.window_us,
+        }
 
 
 @dataclass(frozen=True)
@@ -79,3 +105,14 @@ class MpamPlan:
 
     def partition(self, owner: str) -> Partition | None:
         return next((one for one in self.partitions if one.owner == owner), None)
+
+    def json(self) -> MpamPlanResult:
+        """What EL2 is told, with shares as fractions and bitmaps as numbers."""
+        return {
+            "partitions": [one.json() for one in self.partitions],
+            "settings": [one.json() for one in self.settings],
+        }
+
+
+def _text(share: Fraction | None) -> str | None:
+    return None if share is None else str(share)

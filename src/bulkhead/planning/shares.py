@@ -26,6 +26,7 @@ from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import ComponentSettings, MpamPlan, Partition, Settings
 from bulkhead.planning.mpam_native import got
 from bulkhead.planning.reserved import guaranteed_of, is_reserved, reserved_rate
+from bulkhead.results.share import ShareResult
 from bulkhead.units import mask_text, percent_text, size_text
 
 MB = 10**6
@@ -41,6 +42,16 @@ class ShareRow:
     control: str
     got: str
     note: str = ""
+
+    def json(self) -> ShareResult:
+        return {
+            "owner": self.owner,
+            "resource": self.resource,
+            "asked": self.asked,
+            "control": self.control,
+            "got": self.got,
+            "note": self.note,
+        }
 
 
 def rows_of(plan: Plan) -> tuple[ShareRow, ...]:

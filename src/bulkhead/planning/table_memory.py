@@ -25,6 +25,7 @@ from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.regulation import budget_in
 from bulkhead.planning.space import color_count, llc_colored, share_of
 from bulkhead.planning.table_refusal import Holder, Refused, refusal
+from bulkhead.results.check import TableRegionResult, TableResourceResult
 
 Where = Literal["pool", "colored", "on_chip"]
 
@@ -54,6 +55,19 @@ class PlacedRegion:
     node_bytes: int  # bytes of tables in addition to those of the domain's earlier regions
     independence: int  # enum mxu_independence
 
+    def json(self, *, past_caches: bool) -> TableRegionResult:
+        return {
+            "domain": self.domain,
+            "number": self.number,
+            "at": self.at,
+            "bytes": self.bytes,
+            "spec": list(self.spec),
+            "where": self.where,
+            "node_bytes": self.node_bytes,
+            "independence": self.independence,
+            "past_caches": past_caches,
+        }
+
 
 @dataclass(frozen=True)
 class TableResource:
@@ -63,6 +77,9 @@ class TableResource:
     limit: int
     left: int
     holders: tuple[Holder, ...]
+
+    def json(self) -> TableResourceResult:
+        return {"name": self.name, "limit": self.limit, "left": self.left, "holders": dict(self.holders)}
 
 
 @dataclass(frozen=True)

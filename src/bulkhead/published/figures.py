@@ -27,6 +27,7 @@ from bulkhead.config.timing import Fact, Ratio
 from bulkhead.config.validate import validate
 from bulkhead.env.paths import published_file
 from bulkhead.errors import InvalidInput
+from bulkhead.results.published import MeasuredHowResult
 
 STATISTICS = ("min", "avg", "max", "median")  # of a packet's path, as the table of costs has them
 
@@ -46,6 +47,9 @@ class How(Model):
     way: Way = "-"
     per: Per = "-"
     by: Text  # the program, the tool
+
+    def shown(self) -> MeasuredHowResult:
+        return {"statistic": self.statistic, "way": self.way, "per": self.per, "by": self.by}
 
 
 class FigureRow(Model):

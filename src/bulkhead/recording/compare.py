@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -20,6 +19,7 @@ from elftools.elf.sections import SymbolTableSection
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir, host_dir, repository
 from bulkhead.recording.record import Counts, RecordedProgram, RecordingError, TraceWindow, run
+from bulkhead.results.record import ExecutedResult, TraceComparisonResult
 
 _BEGINS, _ENDS = "host_iteration_begins", "host_iteration_ends"
 
@@ -30,6 +30,14 @@ class Executed:
     reads: int
     writes: int
     checksum: str
+
+    def json(self) -> ExecutedResult:
+        return {
+            "instructions": self.instructions,
+            "reads": self.reads,
+            "writes": self.writes,
+            "checksum": self.checksum,
+        }
 
 
 @dataclass(frozen=True)
@@ -48,9 +56,17 @@ class TraceComparison:
         real = getattr(self.aarch64, what)
         return float(getattr(self.instrumented, what) / real - 1) if real else 0.0
 
-    def json(self) -> dict[str, Any]:
-        names = ("instructions", "reads", "writes")
-        return {**asdict(self), "error": {name: round(self.error(name), 4) for name in names}}
+    def json(self) -> TraceComparisonResult:
+        return {
+            "workload": self.workload,
+            "aarch64": self.aarch64.json(),
+            "instrumented": self.instrumented.json(),
+            "error": {
+                "instructions": round(self.error("instructions"), 4),
+                "reads": round(self.error("reads"), 4),
+                "writes": round(self.error("writes"), 4),
+            },
+        }
 
 
 def build() -> None:

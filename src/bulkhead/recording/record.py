@@ -11,9 +11,11 @@ import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from bulkhead import __version__
 from bulkhead.env import store
@@ -21,6 +23,7 @@ from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir, host_dir
 from bulkhead.env.qemu_user import qemu_user
 from bulkhead.errors import BulkheadError
+from bulkhead.results.record import TraceContents
 
 # A core that the platforms have: programs choose their routines by it. Of the C library, memset without
 # DC ZVA, whose stores the emulator does not report.
@@ -73,7 +76,7 @@ def run(
     program: RecordedProgram,
     *,
     trace: Path | None = None,
-    about: dict[str, Any] | None = None,
+    about: Mapping[str, object] | None = None,
     window: TraceWindow | None = None,
     limit: int | None = None,
     output: list[str] | None = None,
@@ -123,7 +126,7 @@ def run(
     return done.returncode, counted
 
 
-def describe(program: RecordedProgram, package: str | None) -> dict[str, Any]:
+def describe(program: RecordedProgram, package: str | None) -> dict[str, object]:
     """What the trace says of itself."""
     return {
         "program": program.file.name,
@@ -136,7 +139,7 @@ def describe(program: RecordedProgram, package: str | None) -> dict[str, Any]:
     }
 
 
-def trace_info(trace: Path) -> dict[str, Any]:
+def trace_info(trace: Path) -> TraceContents:
     """What is in a trace; every block is read. Raises RecordingError if it is damaged."""
     ensure_built(["host"], ["trace_info"])
     tool = host_dir() / "machine" / "trace" / "trace_info"
@@ -144,7 +147,6 @@ def trace_info(trace: Path) -> dict[str, Any]:
     if done.returncode != 0:
         raise RecordingError(done.stderr.strip())
     try:
-        info: dict[str, Any] = json.loads(done.stdout)
-    except RecursionError as error:
+        return TypeAdapter(TraceContents).validate_json(done.stdout)
+    except ValidationError as error:
         raise RecordingError(f"{trace}: its description is nested too deeply") from error
-    return info

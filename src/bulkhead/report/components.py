@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from bulkhead.report.numbers import count
 from bulkhead.run.console import visible
 from bulkhead.units import duration
 
-Json = dict[str, Any]
+Json = Mapping[str, Any]  # of a report.json, which any version may have written
 _TEMPLATE = "components.html.j2"
 _LONGEST_REPORT = 1000  # most characters of a component's report that are shown
 JOBS = (

@@ -6,7 +6,7 @@ Decides nothing. If a monitor has a flag, the row shows it with the value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from rich.table import Table
 from bulkhead.report.numbers import count
 from bulkhead.units import size_text
 
-Json = dict[str, Any]
+Json = Mapping[str, Any]  # of a report.json, which any version may have written
 
 FLAGS = {"never_read": "never read", "not_ready": "not ready", "wrapped": "wrapped"}
 HEADINGS = ("resource", "stored", "at most", "moved", "MB/s", "monitor")

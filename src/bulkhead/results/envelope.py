@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 CLOSED = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 OPEN = ConfigDict(extra="allow", use_attribute_docstrings=True)
+PART = ConfigDict(extra="ignore", use_attribute_docstrings=True)  # of an object that has other keys, too
 
 Verdict = Literal["ok", "failed", "error"]
 
@@ -22,6 +23,22 @@ class ToolResult(TypedDict):
     """Version of Bulkhead."""
     commit: str
     """Commit that it was built from; `+changes` follows if the checkout differs from it."""
+
+
+@with_config(CLOSED)
+class FetchedResult(TypedDict):
+    """The main package of something that was fetched."""
+
+    package: str
+    """Name of the package."""
+    version: str
+    """Its version."""
+    architecture: str
+    """Its architecture."""
+    sha256: str
+    """SHA-256 of the package's file."""
+    locked: bool
+    """It is the version that packages.lock names."""
 
 
 @with_config(OPEN)
@@ -46,5 +63,10 @@ class Envelope(TypedDict):
     """`ok`: every promise held; `failed`: one did not; `error`: there is no answer."""
     reasons: list[str]
     """Why the verdict is not `ok`, one sentence each."""
-    fetched: dict[str, Any]
-    """Versions and hashes of what was fetched for this result: kernels, emulators, packages."""
+    fetched: dict[str, FetchedResult]
+    """What was fetched for this result, by name: kernels, emulators, packages."""
+
+
+@with_config(CLOSED)
+class RefusalResult(Envelope):
+    """What a command prints that has no answer: the common keys alone, with the reasons."""

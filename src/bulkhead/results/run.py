@@ -6,12 +6,14 @@ Times end with `_ns`, sizes with `_bytes`. Where nothing was counted, a value is
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from bulkhead.results.envelope import CLOSED, Envelope
+from bulkhead.results.flow_plan import Sender
+from bulkhead.results.problem import ProblemResult
 from bulkhead.results.witness import WitnessResults
 
 
@@ -243,7 +245,7 @@ class DomainResult(TypedDict):
     """When its shell prompted."""
     vcpus: list[VcpuResult]
     """Its VCPUs."""
-    report: Any
+    report: dict[str, object] | None
     """The object that the guest printed last after `report`; null: it printed none."""
     seen: dict[str, int | None]
     """When lines that `expect` asks for were printed first; null: never."""
@@ -391,12 +393,8 @@ class SharedCoreResult(TypedDict):
     """What the core promises, by name."""
 
 
-_From = TypedDict("_From", {"from": Annotated[str, Field(description="Domain that sends.")]})
-_Class = TypedDict("_Class", {"class": Annotated[str, Field(description="Kind of the attack.")]})
-
-
 @with_config(CLOSED)
-class FlowResult(_From):
+class FlowResult(Sender):
     """One direction of a flow between domains."""
 
     name: str
@@ -431,6 +429,9 @@ class FlowResult(_From):
     """`open`, or `closed` if a manager has ended the flow."""
 
 
+_Class = TypedDict("_Class", {"class": Annotated[str, Field(description="Kind of the attack.")]})
+
+
 @with_config(CLOSED)
 class AttemptResult(_Class):
     """One way in which a hostile guest tried to break out."""
@@ -450,14 +451,38 @@ class AttemptResult(_Class):
 
 
 @with_config(CLOSED)
+class SummaryResult(TypedDict):
+    """A summary in ns."""
+
+    min: int
+    """The smallest."""
+    mean: int
+    """The mean."""
+    max: int
+    """The largest."""
+
+
+@with_config(CLOSED)
+class MeasuredWindowResult(TypedDict):
+    """What a real-time domain measured in a window."""
+
+    releases: object
+    """Number of releases, as the domain prints it."""
+    jitter_ns: SummaryResult
+    """From a release to the job's start."""
+    work_ns: SummaryResult
+    """Duration of the job."""
+
+
+@with_config(CLOSED)
 class InterferenceResult(TypedDict):
     """What a real-time domain measured before an attack began and during it."""
 
     domain: str
     """The domain."""
-    before: dict[str, Any]
+    before: MeasuredWindowResult
     """Releases, jitter and work before the attack."""
-    after: dict[str, Any]
+    after: MeasuredWindowResult
     """The same during the attack."""
     exits_per_release: dict[str, dict[str, float]]
     """Entries into EL2 for each release, by reason, before and after."""
@@ -572,13 +597,67 @@ class DramResult(TypedDict):
 
 
 @with_config(CLOSED)
-class PathCostsResult(TypedDict):
-    """What parts of packets' paths took: count, and min, avg, max and median in ns, by part."""
+class PathPartResult(TypedDict):
+    """What a part of packets' paths took: in ns, or in the `unit` of `bench flows`."""
 
-    parts: dict[str, dict[str, int]]
-    """All cores together."""
-    cores: list[dict[str, Any]]
+    count: int
+    """How often it was seen."""
+    min: int
+    """The smallest."""
+    avg: int
+    """The mean."""
+    max: int
+    """The largest."""
+    median: int
+    """The median."""
+
+
+@with_config(CLOSED)
+class CorePathCostsResult(TypedDict):
+    """What parts of packets' paths took on one core."""
+
+    core: int
+    """Its number."""
+    parts: dict[str, PathPartResult]
+    """The parts, by name."""
+
+
+@with_config(CLOSED)
+class PathCostsResult(TypedDict):
+    """What parts of packets' paths took."""
+
+    parts: dict[str, PathPartResult]
+    """The parts by name, all cores together."""
+    cores: list[CorePathCostsResult]
     """Each core."""
+
+
+@with_config(CLOSED)
+class MpamStateResult(TypedDict):
+    """State of MPAM's components."""
+
+    state: str
+    """`enabled`, or why they are not programmed."""
+    version: str
+    """Version of the architecture."""
+    components: int
+    """Number of components."""
+    writes: int
+    """Writes to their registers."""
+    start_ns: int | None
+    """Time in which they were programmed; null: not known."""
+    reads: int
+    """How often monitors were read."""
+    read_mean_ns: int | None
+    """Mean duration of that."""
+    read_max_ns: int | None
+    """Longest duration of that."""
+    errors: dict[str, int]
+    """Errors that they reported, by name."""
+    error_interrupts: int
+    """Interrupts with which they reported errors."""
+    without_monitor: int
+    """PARTIDs for which there was no monitor."""
 
 
 @with_config(CLOSED)
@@ -591,7 +670,7 @@ class RunResult(Envelope):
     """What the user asked of the run."""
     not_shown: list[str]
     """Promises that the run did not try, in words."""
-    notices: list[dict[str, Any]]
+    notices: list[ProblemResult]
     """What the system file asks for and this version, or this platform, does not do."""
     ended: str
     """`shutdown` (by itself), `left` (by the user), `interrupted`, `timeout`, `died` or `failed`."""
@@ -621,7 +700,7 @@ class RunResult(Envelope):
     """What parts of packets' paths took, if the system asks for it."""
     mechanism: NotRequired[MechanismResult]
     """What divides cache and bandwidth."""
-    mpam: NotRequired[dict[str, object]]
+    mpam: NotRequired[MpamStateResult]
     """State of MPAM's components, on a platform that has them."""
     regulation: NotRequired[RegulationResult]
     """Steps of the regulator, if one runs."""
@@ -631,3 +710,13 @@ class RunResult(Envelope):
     """Simulated time, boot included."""
     dram: NotRequired[DramResult]
     """The DRAM of the simulated machine."""
+
+
+@with_config(CLOSED)
+class NotRunResult(Envelope):
+    """A system of domains was not run."""
+
+    notices: list[ProblemResult]
+    """What the system file asks for and this version, or this platform, does not do."""
+    domains: list[DomainResult]
+    """Empty."""

@@ -9,10 +9,9 @@ differ.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
-from bulkhead.results.run import InterferenceResult
-
-Json = dict[str, object]
+from bulkhead.results.run import InterferenceResult, MeasuredWindowResult, SummaryResult
 
 WINDOWS = ("before", "after")
 # Exits that the domain causes itself: its output, and its queries of these counts.
@@ -60,7 +59,7 @@ def interference_reasons(found: InterferenceResult) -> list[str]:
 
 
 class _Window:
-    def __init__(self, releases: int, exits: list[int], shown: Json) -> None:
+    def __init__(self, releases: int, exits: list[int], shown: MeasuredWindowResult) -> None:
         self.releases = releases
         self.exits = exits
         self.shown = shown
@@ -76,16 +75,25 @@ def _window(report: object, name: str, count: int) -> _Window | None:
         return None
     if not all(_is_count(value) for value in exits):
         return None
-    shown: Json = {"releases": found.get("releases")}
-    for key in ("jitter_ns", "work_ns"):
-        summary = found.get(key)
-        if not isinstance(summary, Mapping) or not all(
-            _is_count(summary.get(part)) for part in ("min", "mean", "max")
-        ):
-            return None
-        shown[key] = {part: summary[part] for part in ("min", "mean", "max")}
+    jitter, work = _summary(found.get("jitter_ns")), _summary(found.get("work_ns"))
+    if jitter is None or work is None:
+        return None
+    shown: MeasuredWindowResult = {
+        "releases": found.get("releases"),
+        "jitter_ns": jitter,
+        "work_ns": work,
+    }
     return _Window(int(str(releases)), [int(value) for value in exits], shown)
 
 
-def _is_count(value: object) -> bool:
+def _summary(found: object) -> SummaryResult | None:
+    if not isinstance(found, Mapping):
+        return None
+    least, mean, most = found.get("min"), found.get("mean"), found.get("max")
+    if not (_is_count(least) and _is_count(mean) and _is_count(most)):
+        return None
+    return {"min": least, "mean": mean, "max": most}
+
+
+def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -12,9 +12,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bulkhead.evidence.mpam_promise import MpamPromise
+from bulkhead.results.run import MonitoredResult
+from bulkhead.results.top import (
+    LiveDomainResult,
+    LiveMonitoredResult,
+    LiveRegulationResult,
+    LiveState,
+)
 from bulkhead.run import memory
 from bulkhead.run.emulator import RunningEmulator
 from bulkhead.run.flows import places_of
@@ -29,8 +35,6 @@ from bulkhead.run.target import Target
 
 LIVE_FILE = "live.json"
 _SCRATCH = "live.tmp"
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,7 @@ def _whole(guest_ns: int | None) -> LiveWindow:
 
 def live_table(
     target: Target, status: SystemStatus, window: LiveWindow, mpam: MpamStatus | None = None
-) -> Json:
+) -> LiveState:
     """Rows for domains, shared cores and flows, with their activity in the window."""
     rows = [_row(target, status, index, window) for index in range(len(target.domains))]
     if target.mpam is not None and mpam is not None:
@@ -194,9 +198,11 @@ def live_table(
     }
 
 
-def _monitored(promise: MpamPromise, now: MpamStatus, index: int, window: LiveWindow) -> list[Json]:
+def _monitored(
+    promise: MpamPromise, now: MpamStatus, index: int, window: LiveWindow
+) -> list[LiveMonitoredResult]:
     """The domain's monitors, and its memory bandwidth in the window."""
-    rows: list[Json] = [dict(row) for row in monitored(promise, now, index)]
+    rows = [_live(row) for row in monitored(promise, now, index)]
     before = monitored(promise, window.mpam_before, index) if window.mpam_before is not None else []
     old = {row["resource"]: row["bytes"] for row in before if row["kind"] == "bandwidth"}
     for row in rows:
@@ -206,7 +212,20 @@ def _monitored(promise: MpamPromise, now: MpamStatus, index: int, window: LiveWi
     return rows
 
 
-def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -> Json | None:
+def _live(row: MonitoredResult) -> LiveMonitoredResult:
+    """The row, to which a rate can be added."""
+    live: LiveMonitoredResult = {
+        "resource": row["resource"],
+        "kind": row["kind"],
+        "bytes": row["bytes"],
+        "flags": row["flags"],
+    }
+    if "most_bytes" in row:
+        live["most_bytes"] = row["most_bytes"]
+    return live
+
+
+def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -> LiveRegulationResult | None:
     """The current global budget G, and the mean load in the window."""
     if now is None or now.samples == 0:
         return None
@@ -216,13 +235,13 @@ def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -
     return {"global": now.global_last, "load": round(load, 4), "changes": now.changes}
 
 
-def _row(target: Target, status: SystemStatus, index: int, window: LiveWindow) -> Json:
+def _row(target: Target, status: SystemStatus, index: int, window: LiveWindow) -> LiveDomainResult:
     domain = target.domains[index]
     cores = [one for core in status.cores if (one := core.vcpu_of(index)) is not None]
     old = {number: core.vcpu_of(index) for number, core in window.before.items()}
     exits = _difference(cores, old, lambda core: sum(core.exits.values()))
     known = all(core.attributed for core in cores)
-    row: Json = {
+    row: LiveDomainResult = {
         "domain": domain.name,
         "state": status.domains[index].state if index < len(status.domains) else "absent",
         "cores": [core.core for core in cores],
@@ -242,7 +261,8 @@ def _row(target: Target, status: SystemStatus, index: int, window: LiveWindow) -
         if domain.event_bytes and counted_ns
         else None
     )
-    return row | {
+    return {
+        **row,
         "event": domain.event,
         "budget": budget.limit,
         "period_ns": budget.period_ns,
@@ -263,7 +283,7 @@ def _difference(
     return total
 
 
-def _replace(path: Path, content: Json) -> None:
+def _replace(path: Path, content: LiveState) -> None:
     """Replaces the file atomically, since it may be read at any time."""
     scratch = path.with_suffix(".new")
     scratch.write_text(json.dumps(content) + "\n", encoding="utf-8")

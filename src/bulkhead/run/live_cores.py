@@ -9,13 +9,11 @@ stays broken.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from bulkhead.results.top import LiveCoreResult, LiveFlowResult, LiveVcpuResult
 from bulkhead.run.flows import flows_of
 from bulkhead.run.status import CoreStatus, FlowStatus, SharedVcpu
 from bulkhead.run.target import Target
-
-Json = dict[str, Any]
 
 _QUEUED = ("ready", "running")  # states of a VCPU that runs or waits for the core
 
@@ -25,10 +23,10 @@ def core_rows(
     cores: Sequence[CoreStatus],
     before: Mapping[int, CoreStatus],
     seconds: float | None,
-) -> list[Json]:
+) -> list[LiveCoreResult]:
     """One object for each shared core: number of runnable VCPUs, rate of switches, and each VCPU's share.
     `seconds`: length of the window; None: not known."""
-    rows = []
+    rows: list[LiveCoreResult] = []
     for core in cores:
         if not core.shared:
             continue
@@ -52,7 +50,7 @@ def core_rows(
     return rows
 
 
-def _vcpu(target: Target, one: SharedVcpu, was: SharedVcpu | None, seconds: float | None) -> Json:
+def _vcpu(target: Target, one: SharedVcpu, was: SharedVcpu | None, seconds: float | None) -> LiveVcpuResult:
     domain = target.domains[one.domain]
     run_ns = one.run_ns - (was.run_ns if was is not None else 0)
     reserved = domain.cpu_ns
@@ -70,11 +68,11 @@ def _vcpu(target: Target, one: SharedVcpu, was: SharedVcpu | None, seconds: floa
 
 def flow_rows(
     target: Target, flows: Sequence[FlowStatus], before: Sequence[FlowStatus], seconds: float | None
-) -> list[Json]:
+) -> list[LiveFlowResult]:
     """One object for each flow: packets and bytes of the window, latency and misses of the whole run."""
     known = flows_of(target.flows, flows, [domain.name for domain in target.domains])
     old = {id(status): was for status, was in zip(flows, before, strict=False)}
-    rows = []
+    rows: list[LiveFlowResult] = []
     for flow, status in known:
         was = old.get(id(status))
         same = was is not None and status.packets >= was.packets  # else another flow has taken its place

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 
 from bulkhead.evidence.mpam import check_mpam
 from bulkhead.evidence.mpam_promise import MpamPromise, MpamWitness
-from bulkhead.results.run import MonitoredResult
+from bulkhead.results.run import MonitoredResult, MpamStateResult
 from bulkhead.run.status_mpam import ENABLED, MonitorStatus, MpamStatus
-
-Json = dict[str, object]
 
 NS_PER_S = 10**9
 _FLAGS = ("never_read", "not_ready", "wrapped")
@@ -31,7 +29,7 @@ def witness_of(promise: MpamPromise, status: MpamStatus | str) -> MpamWitness | 
     return check_mpam(promise, status.dump, status.dump_left_out)
 
 
-def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> dict[str, object]:
+def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> MpamStateResult:
     """The object `mpam` of the result, without the values of each domain."""
 
     def ns(ticks: int) -> int | None:

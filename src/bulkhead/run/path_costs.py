@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bulkhead.results.run import PathCostsResult
+from bulkhead.results.run import PathCostsResult, PathPartResult
 from bulkhead.run.status import CoreStatus, SystemStatus
 from bulkhead.schema.layout import Layout
 
@@ -51,15 +51,19 @@ class PathCost:
             left -= count
         return self.max
 
-    def json(self, hz: int) -> dict[str, int]:
+    def json(self, hz: int) -> PathPartResult:
         """The cost in ns, rounded up. `hz`: frequency of the counter."""
-        ticks = {
-            "min": self.min,
-            "avg": -(-self.sum // self.count),
-            "max": self.max,
-            "median": self.median,
+
+        def ns(ticks: int) -> int:
+            return -(-ticks * NS_PER_S // hz)
+
+        return {
+            "count": self.count,
+            "min": ns(self.min),
+            "avg": ns(-(-self.sum // self.count)),
+            "max": ns(self.max),
+            "median": ns(self.median),
         }
-        return {"count": self.count, **{key: -(-value * NS_PER_S // hz) for key, value in ticks.items()}}
 
 
 NOTHING = PathCost(0, 0, 0, 0, ())
@@ -107,7 +111,7 @@ def path_costs_json(costs: Costs, hz: int) -> PathCostsResult:
     }
 
 
-def _seen(parts: dict[str, PathCost], hz: int) -> dict[str, dict[str, int]]:
+def _seen(parts: dict[str, PathCost], hz: int) -> dict[str, PathPartResult]:
     return {name: cost.json(hz) for name, cost in parts.items() if cost.count}
 
 

@@ -13,6 +13,7 @@ from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.observer import ObserverResult
 from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
+from bulkhead.results.envelope import FetchedResult
 from bulkhead.results.run import (
     AttemptResult,
     DomainResult,
@@ -57,7 +58,7 @@ class RunFacts:
     commit: str
     solo: dict[str, SimulatedResult] = field(default_factory=dict)  # by domain: its run alone
     reasons: list[str] = field(default_factory=list)
-    fetched: Json = field(default_factory=dict)  # versions of fetched kernels, emulators and the like
+    fetched: dict[str, FetchedResult] = field(default_factory=dict)  # kernels, emulators and the like
     path_costs: Costs = field(default_factory=dict)  # of a system with `stamps: true`
     mpam: MpamStatus | str | None = None  # None: no MPAM, or the run left nothing
 
@@ -115,7 +116,7 @@ def run_result(facts: RunFacts) -> RunResult:
         "verdict": "failed" if reasons else "ok",
         "reasons": reasons,
         "not_shown": flows_without_packets(flows),
-        "notices": [dict(notice) for notice in target.notices],
+        "notices": list(target.notices),
         "ended": facts.outcome.how,
         "guest_ns": guest_ns,
         "guest_ns_by": clock,

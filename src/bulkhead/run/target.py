@@ -19,6 +19,7 @@ from bulkhead.planning.budgets import Budget
 from bulkhead.planning.mechanism import Choices
 from bulkhead.planning.model import Hooks
 from bulkhead.planning.regulation import RegulatorPlan
+from bulkhead.results.problem import ProblemResult
 from bulkhead.run.boot import ELF
 from bulkhead.run.debug import Debugger
 from bulkhead.run.emulator import EmulatedMachine
@@ -128,7 +129,7 @@ class Target:
     mechanism: Choices | None = None  # mechanisms that divide caches and bandwidth
     mpam: MpamPromise | None = None  # settings that components must hold; None: no MPAM
     portions: PortionPromise | None = None  # of the last-level cache; None: not divided by portions
-    notices: tuple[dict[str, object], ...] = ()  # keys of the system file that this version does not enforce
+    notices: tuple[ProblemResult, ...] = ()  # keys of the system file that this version does not enforce
 
     @property
     def watched(self) -> dict[str, tuple[str, ...]]:
