@@ -7,11 +7,27 @@ Used by the scripts that write pages and pictures of the manual; each has the op
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "docs/reference"
+_BEGIN, _END = "<!-- Begin of what {} writes. -->\n", "<!-- End of what {} writes. -->\n"
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor that GitHub makes of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def between_marks(page: Path, script: str, text: str) -> str:
+    """The page with this text between the two lines that mark a script's part."""
+    begin, end = _BEGIN.format(script), _END.format(script)
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{text}\n{end}{after}"
 
 
 def write_or_check(files: Mapping[Path, str], about: str | None) -> int:

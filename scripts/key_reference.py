@@ -1,73 +1,158 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/reference/system-file.md: every key of a system file, from the schema that editors read.
+"""Writes the pages of docs/reference with every key of the files that users write, from their models.
 
     PYTHONPATH=src:scripts build/venv/bin/python scripts/key_reference.py [--check]
 
-`--check` writes nothing, and ends 1 if the page is not what would be written.
+`--check` writes nothing, and ends 1 if a page is not what would be written.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from bulkhead.config.meanings import MEANINGS
-from bulkhead.config.schema import file_schema, keys_of
-from generated import ROOT, write_or_check
+import key_places
+from bulkhead.config.meanings_platform import MEANINGS as OF_PLATFORMS
+from bulkhead.config.meanings_platform import SHARED
+from bulkhead.config.schema import MODELS, file_schema, keys_of, nodes_of
+from bulkhead.experiments.key_schema import experiment_nodes
+from generated import REFERENCE, anchor_of, write_or_check
 
-PAGE = ROOT / "docs/reference/system-file.md"
-# Where each mapping stands; those that stand in several places are named after what they are.
-PLACES = {
-    "System": "The file",
-    "Hypervisor": "hypervisor",
-    "Console": "hypervisor.console",
-    "Tables": "hypervisor.tables",
-    "Isolation": "isolation",
-    "Regulation": "regulation",
-    "Domain": "domains[]",
-    "Image": "domains[].image",
-    "File": "domains[].image.files[]",
-    "Region": "domains[].memory[]",
-    "CpuTime": "domains[].cpu",
-    "Llc": "llc, of a domain or the hypervisor",
-    "Banks": "banks, of a domain or the hypervisor",
-    "Bandwidth": "domains[].bandwidth",
-    "DomainConsole": "domains[].console",
-    "Calls": "domains[].firmware[]",
-    "Broker": "broker",
-    "Flow": "flows[]",
-    "WayBack": "flows[].back",
-    "Run": "run",
-    "Expectation": "expect.DOMAIN",
-}
+_UNITS = "Sizes are as `16 MiB`, times as `1 ms`, bandwidths as `200 MB/s`, shares as `25 %`."
+_SHARED_KEYS = OF_PLATFORMS[SHARED]
 
 
-def page() -> str:
-    """The page's text."""
-    schema = file_schema("system")
-    nodes = {"System": schema, **schema["$defs"]}
-    lines = [
-        "<!-- Written by scripts/key_reference.py from the models of system files. -->",
-        "",
-        "# Keys of a system file",
-        "",
-        "Every key, with what may stand there. `./bulkhead schema` prints the same as a JSON Schema, with"
-        " which editors complete and check files. [Configuration](configuration.md) explains how keys"
-        " work together. Sizes are as `16 MiB`, times as `1 ms`, bandwidths as `200 MB/s`, shares as `25 %`.",
-    ]
-    for name, place in PLACES.items():
-        needed = set(nodes[name].get("required", ()))
-        lines += [
+@dataclass(frozen=True)
+class Page:
+    """What a page says of one kind of file."""
+
+    file: str  # of the page, in docs/reference
+    title: str
+    intro: str
+    places: dict[str, str]  # of mappings, by model
+    nodes: dict[str, dict[str, Any]]  # of the JSON Schema, by model
+
+    def text(self) -> str:
+        lines = [
+            "<!-- Written by scripts/key_reference.py from the models of these files. -->",
             "",
-            f"## {place}",
-            *_words(nodes[name]),
+            f"# {self.title}",
             "",
-            "| key | meaning | values | default |",
-            "| --- | --- | --- | --- |",
+            f"{self.intro} {_UNITS}",
         ]
-        lines += [_row(key, node, key in needed) for key, node in keys_of(nodes[name]).items()]
-    return "\n".join(lines) + "\n"
+        if any(_shared_of(node) for node in self.nodes.values()):
+            lines += ["", "## Source and marks of a section", "", *_marks()]
+        for name, place in self.places.items():
+            lines += ["", f"## {place}", *self._section(self.nodes[name])]
+        return "\n".join(lines) + "\n"
+
+    def _section(self, node: dict[str, Any]) -> Iterator[str]:
+        needed = set(node.get("required", ()))
+        shared = _shared_of(node)
+        yield from _words(node)
+        yield from ("", "| key | meaning | values | default |", "| --- | --- | --- | --- |")
+        for key, below in keys_of(node).items():
+            if key not in shared:
+                yield _row(key, below, ", ".join(dict.fromkeys(self._values(below))), key in needed)
+        if needed & shared:
+            yield from ("", f"Needed here: {', '.join(f'`{key}`' for key in sorted(needed & shared))}.")
+
+    def _values(self, node: dict[str, Any]) -> Iterator[str]:
+        """What may stand for a key, in words."""
+        if "$ref" in node:
+            place = self.places.get(node["$ref"].rpartition("/")[2])
+            if place is not None:
+                yield f"a mapping, see [{place.replace('[]', '')}](#{anchor_of(place)})"
+        elif "enum" in node or "const" in node:
+            yield from (f"`{_shown(one)}`" for one in node.get("enum", [node.get("const")]))
+        elif "anyOf" in node:
+            for option in node["anyOf"]:
+                yield from self._values(option)
+        elif node.get("type") == "array":
+            if node.get("maxItems") != 0:
+                yield _list_of(", ".join(self._values(node.get("items", {}))))
+        elif node.get("type") == "object":
+            yield from self._mapping(node)
+        else:
+            yield from _value(node)
+
+    def _mapping(self, node: dict[str, Any]) -> Iterator[str]:
+        below = node.get("additionalProperties")
+        values = ", ".join(self._values(below)) if isinstance(below, dict) else ""
+        yield f"by name: {values}" if values else "a mapping"
+
+
+def pages() -> dict[Path, str]:
+    """The text of each page."""
+    return {REFERENCE / page.file: page.text() for page in all_pages()}
+
+
+def all_pages() -> list[Page]:
+    return [
+        Page(
+            "system-file.md",
+            "Keys of a system file",
+            "Every key, with what may stand there. `./bulkhead schema` prints the same as a JSON Schema, with"
+            " which editors complete and check files. [Configuration](configuration.md) explains how keys"
+            " work together.",
+            key_places.SYSTEM,
+            _nodes("system"),
+        ),
+        Page(
+            "components-file.md",
+            "Keys of a system of components",
+            "Every key of a file with `components`, which the [microkernel](../design/mxu.md#the-tool) runs."
+            " `./bulkhead schema components` prints the same as a JSON Schema."
+            " [Configuration](configuration.md#systems-of-components) has the rules that join keys.",
+            key_places.COMPONENTS,
+            _nodes("components"),
+        ),
+        Page(
+            "platform-file.md",
+            "Keys of a platform file",
+            "Every key, with what may stand there. `./bulkhead schema platform` prints the same as a JSON"
+            " Schema. [Platforms](platforms.md) explains how files are composed and how the simulated machine"
+            " is made from them; [configuration](configuration.md#platform-file) has the rules that join"
+            " keys.",
+            key_places.PLATFORM,
+            _nodes("platform"),
+        ),
+        Page(
+            "experiment-file.md",
+            "Keys of an experiment's file",
+            "Every key of the files in `experiments/`. [Experiments](../guide/experiments.md) explains how"
+            " they are written and run. A value of a part, a partition or a regulator may also be `$name`:"
+            " the point's value of that name.",
+            key_places.EXPERIMENT,
+            experiment_nodes(),
+        ),
+    ]
+
+
+def _nodes(kind: str) -> dict[str, dict[str, Any]]:
+    return nodes_of(MODELS[kind], file_schema(kind))
+
+
+def _shared_of(node: dict[str, Any]) -> set[str]:
+    """Keys of a section that the first table of the page explains."""
+    keys = keys_of(node)
+    return {
+        key
+        for key in keys
+        if "from_machine" in keys and keys[key].get("description") == _SHARED_KEYS.get(key, "")
+    }
+
+
+def _marks() -> Iterator[str]:
+    yield (
+        "Most sections may also have these keys, which their tables leave out. `flow_costs`, `dram.delays`"
+        " and `release_delay` have neither `absorbs` nor this `assumed`."
+    )
+    yield from ("", "| key | meaning |", "| --- | --- |")
+    yield from (f"| `{key}` | {meaning} |" for key, meaning in _SHARED_KEYS.items())
 
 
 def _words(node: dict[str, Any]) -> list[str]:
@@ -76,37 +161,29 @@ def _words(node: dict[str, Any]) -> list[str]:
     return ["", f"Or a word: {', '.join(f'`{word}`' for word in words)}."] if words else []
 
 
-def _row(key: str, node: dict[str, Any], needed: bool) -> str:
+def _row(key: str, node: dict[str, Any], values: str, needed: bool) -> str:
     default = node.get("default")
     if needed:
         shown = "needed"
-    elif default is None or default in ([], {}):
+    elif default is None or default in ([], {}, "-"):
         shown = "–"
     else:
-        shown = f"`{str(default).lower() if isinstance(default, bool) else default}`"
-    values = ", ".join(dict.fromkeys(_values(node))) or "–"
-    return f"| `{key}` | {node['description']} | {values} | {shown} |".replace("\n", " ")
+        shown = f"`{_shown(default)}`"
+    return f"| `{key}` | {node['description']} | {values or '–'} | {shown} |".replace("\n", " ")
 
 
-def _values(node: dict[str, Any]) -> Iterator[str]:
-    if "$ref" in node:
-        name = node["$ref"].rpartition("/")[2]
-        if name in MEANINGS:
-            yield f"a mapping, see *{PLACES[name]}*"
-    elif "enum" in node or "const" in node:
-        yield from (
-            f"`{str(one).lower() if isinstance(one, bool) else one}`"
-            for one in node.get("enum", [node.get("const")])
-        )
-    elif "anyOf" in node:
-        for option in node["anyOf"]:
-            yield from _values(option)
-    elif node.get("type") == "array":
-        yield _list_of(", ".join(_values(node.get("items", {}))))
-    elif node.get("type") == "object":
-        yield "a mapping"
-    elif "examples" in node:
+def _shown(value: Any) -> str:
+    """A value as a file has it."""
+    if isinstance(value, list):
+        return f"[{', '.join(_shown(one) for one in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _value(node: dict[str, Any]) -> Iterator[str]:
+    if "examples" in node:
         yield "as " + ", ".join(f"`{one}`" for one in node["examples"])
+    elif node.get("format") == "address":
+        yield "an address, as `0x40000000`"
     elif node.get("type") == "boolean":
         yield "`true`, `false`"
     elif node.get("type") in ("integer", "number"):
@@ -122,6 +199,8 @@ def _list_of(what: str) -> str:
 
 
 def _range(node: dict[str, Any]) -> str:
+    if "exclusiveMinimum" in node:
+        return f" above {node['exclusiveMinimum']}"
     low, high = node.get("minimum", node.get("ge")), node.get("maximum", node.get("le"))
     return (
         f", {low} to {high}"
@@ -133,4 +212,4 @@ def _range(node: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(write_or_check({PAGE: page()}, __doc__))
+    sys.exit(write_or_check(pages(), __doc__))

@@ -68,21 +68,21 @@
 #define BH_NAME_BYTES 32u
 #define BH_ALL_DOMAINS 0xFFFFFFFFu /* "none" where a domain index is expected */
 #define BH_UNLIMITED_EVENTS 0xFFFFFFFFFFFFFFFFull /* of a core that is only counted */
-#define BH_HYPERCALL_COUNT 0x8600FF00u /* answer: how many of the calls below there are */
-#define BH_HYPERCALL_UID 0x8600FF01u /* answer: the four words below */
-#define BH_HYPERCALL_REVISION 0x8600FF03u /* answer: x0 major, x1 minor */
-#define BH_HYPERCALL_OWN_EXITS 0xC6000010u /* x1 exit_reason. Answer: x1 how often the core that asks has left its guest for it */
-#define BH_HYPERCALL_DOMAIN_STATE 0xC6000000u /* answer: x1 domain_state, x2 domain_end of the last end, x3 restarts */
-#define BH_HYPERCALL_DOMAIN_STOP 0xC6000001u /* answer: x1 the domain_state that it had; one that has ended stays so */
-#define BH_HYPERCALL_DOMAIN_RESTART 0xC6000002u /* whatever its state. Answer: x1 the domain_state that it had */
-#define BH_HYPERCALL_MACHINE_END 0xC6000003u /* ends the run of all domains */
-#define BH_HYPERCALL_BUDGET_READ 0xC6000004u /* answer: x1 events, x2 length of the period in ns, x3 1 if they do not hold yet */
-#define BH_HYPERCALL_BUDGET_CHANGE 0xC6000005u /* x2 events (0: it stands still), x3 length of the period in ns. Answer: x1 counter value from which they hold */
-#define BH_HYPERCALL_SAMPLE_READ 0xC6000006u /* answer: x1 how many there were with it, x2 of these overwritten since x2, x3 to x10 the words of a status_sample */
-#define BH_HYPERCALL_SAMPLES_STORE 0xC6000007u /* answer: x1 what it was */
+#define BH_HYPERCALL_COUNT 0x8600FF00u
+#define BH_HYPERCALL_UID 0x8600FF01u
+#define BH_HYPERCALL_REVISION 0x8600FF03u
+#define BH_HYPERCALL_OWN_EXITS 0xC6000010u
+#define BH_HYPERCALL_DOMAIN_STATE 0xC6000000u
+#define BH_HYPERCALL_DOMAIN_STOP 0xC6000001u
+#define BH_HYPERCALL_DOMAIN_RESTART 0xC6000002u
+#define BH_HYPERCALL_MACHINE_END 0xC6000003u
+#define BH_HYPERCALL_BUDGET_READ 0xC6000004u
+#define BH_HYPERCALL_BUDGET_CHANGE 0xC6000005u
+#define BH_HYPERCALL_SAMPLE_READ 0xC6000006u
+#define BH_HYPERCALL_SAMPLES_STORE 0xC6000007u
 #define BH_HYPERCALL_REGULATION_READ 0xC6000008u
 #define BH_HYPERCALL_REGULATION_CHANGE 0xC6000009u
-#define BH_REGULATION_WORDS 17u
+#define BH_REGULATION_WORDS 17u /* of a manifest_regulation */
 #define BH_HYPERCALL_FLOW_ADD 0xC600000Au
 #define BH_HYPERCALL_FLOW_TEST 0xC600000Bu
 #define BH_HYPERCALL_FLOW_REMOVE 0xC600000Cu
@@ -149,17 +149,17 @@ enum bh_domain_flag {
 };
 #define BH_DOMAIN_FLAG_COUNT 4097u /* highest + 1 */
 
-enum bh_table_memory {
-    BH_TABLE_MEMORY_POOL = 0,
-    BH_TABLE_MEMORY_COLORED = 1,
-    BH_TABLE_MEMORY_ON_CHIP = 2,
+enum bh_table_memory { /* Where a domain's stage-2 tables are. */
+    BH_TABLE_MEMORY_POOL = 0, /* in the hypervisor's pool */
+    BH_TABLE_MEMORY_COLORED = 1, /* those of marked segments in colored memory that only tables use, the others in the pool */
+    BH_TABLE_MEMORY_ON_CHIP = 2, /* all of them in on-chip memory */
 };
 #define BH_TABLE_MEMORY_COUNT 3u /* highest + 1 */
 
-enum bh_segment_flag {
-    BH_SEGMENT_FLAG_TABLES_PLACED = 1,
-    BH_SEGMENT_FLAG_READ_ONLY = 2,
-    BH_SEGMENT_FLAG_PROGRAMMABLE = 4,
+enum bh_segment_flag { /* Flags of a segment. */
+    BH_SEGMENT_FLAG_TABLES_PLACED = 1, /* the stage-2 tables of the segment are in the domain's table_memory */
+    BH_SEGMENT_FLAG_READ_ONLY = 2, /* the guest cannot write it */
+    BH_SEGMENT_FLAG_PROGRAMMABLE = 4, /* it takes commands of NOR flash; read_only, aligned to its size, and alone in 2 MiB */
 };
 #define BH_SEGMENT_FLAG_COUNT 5u /* highest + 1 */
 
@@ -168,12 +168,12 @@ enum bh_image_flag {
 };
 #define BH_IMAGE_FLAG_COUNT 2u /* highest + 1 */
 
-enum bh_budget_counts {
-    BH_BUDGET_COUNTS_REFILLS = 0,
-    BH_BUDGET_COUNTS_WRITEBACKS = 1,
-    BH_BUDGET_COUNTS_EACH = 2,
-    BH_BUDGET_COUNTS_SUM = 3,
-    BH_BUDGET_COUNTS_ACCESSES = 4,
+enum bh_budget_counts { /* Which events a budget counts. */
+    BH_BUDGET_COUNTS_REFILLS = 0, /* refills of the last cache level that the core shares, or a stand-in */
+    BH_BUDGET_COUNTS_WRITEBACKS = 1, /* lines written back from that level */
+    BH_BUDGET_COUNTS_EACH = 2, /* both, with a budget for each */
+    BH_BUDGET_COUNTS_SUM = 3, /* both, with one budget for their sum */
+    BH_BUDGET_COUNTS_ACCESSES = 4, /* refills, and accesses of the bus with a second budget */
 };
 #define BH_BUDGET_COUNTS_COUNT 5u /* highest + 1 */
 
@@ -204,7 +204,7 @@ enum bh_mpam_resource {
 };
 #define BH_MPAM_RESOURCE_COUNT 2u /* highest + 1 */
 
-enum bh_mpam_offer {
+enum bh_mpam_offer { /* What it offers beside widths and counts. */
     BH_MPAM_OFFER_CMAX = 1,
     BH_MPAM_OFFER_CMAX_SOFT = 2,
     BH_MPAM_OFFER_CMIN = 4,
@@ -221,7 +221,7 @@ enum bh_mpam_offer {
 };
 #define BH_MPAM_OFFER_COUNT 4097u /* highest + 1 */
 
-enum bh_mpam_state {
+enum bh_mpam_state { /* Whether requests carry PARTIDs, and why not. */
     BH_MPAM_STATE_ABSENT = 0, /* the cores have none */
     BH_MPAM_STATE_UNASKED = 1, /* the manifest has no components: everybody is in partition 0 */
     BH_MPAM_STATE_FIRMWARE = 2, /* the first access was undefined: firmware keeps it, and nothing is partitioned */
@@ -291,22 +291,22 @@ enum bh_domain_state {
 #define BH_DOMAIN_STATE_COUNT 5u /* highest + 1 */
 
 enum bh_hypercall_error {
-    BH_HYPERCALL_ERROR_NONE = 0,
-    BH_HYPERCALL_ERROR_NOT_SUPPORTED = 1,
+    BH_HYPERCALL_ERROR_NONE = 0, /* the call is done */
+    BH_HYPERCALL_ERROR_NOT_SUPPORTED = 1, /* there is no such call for the caller */
     BH_HYPERCALL_ERROR_INVALID_PARAMETERS = 2, /* no such domain, or a value out of range */
-    BH_HYPERCALL_ERROR_NOT_LOADABLE = 3, /* its images were loaded in place: there is nothing to load them from again */
-    BH_HYPERCALL_ERROR_NO_BUDGET = 4, /* the domain has none, so no counter of its cores is kept for it */
-    BH_HYPERCALL_ERROR_NO_SAMPLE = 5, /* none that is newer, or never any of that core */
+    BH_HYPERCALL_ERROR_NOT_LOADABLE = 3, /* the domain's images were loaded in place, so that nothing can load them again */
+    BH_HYPERCALL_ERROR_NO_BUDGET = 4, /* the domain has none */
+    BH_HYPERCALL_ERROR_NO_SAMPLE = 5, /* there is no newer sample, or the core never has one */
     BH_HYPERCALL_ERROR_NO_REGULATION = 6, /* the system has no regulator */
-    BH_HYPERCALL_ERROR_NO_FLOWS = 7, /* it has no broker */
-    BH_HYPERCALL_ERROR_FLOW_BUSY = 8, /* a flow is being tested, or the like of it is still ending; for flow_test: not by the caller */
+    BH_HYPERCALL_ERROR_NO_FLOWS = 7, /* the system has no broker */
+    BH_HYPERCALL_ERROR_FLOW_BUSY = 8, /* a flow is being tested, or one like it still ends */
     BH_HYPERCALL_ERROR_FLOW_ROOM = 9, /* there are as many flows as there can be */
-    BH_HYPERCALL_ERROR_FLOW_FIXED = 10, /* the fixed parts of the path, or parsing alone, are longer than the deadline or period of flow x1 */
-    BH_HYPERCALL_ERROR_NOT_ADMITTED = 11, /* the memory does not bear it beside all that others may ask of it */
+    BH_HYPERCALL_ERROR_FLOW_FIXED = 10, /* the fixed parts of the path are longer than a deadline or a period */
+    BH_HYPERCALL_ERROR_NOT_ADMITTED = 11, /* the memory does not sustain it beside what others may ask of it */
 };
 #define BH_HYPERCALL_ERROR_COUNT 12u /* highest + 1 */
 
-enum bh_domain_end {
+enum bh_domain_end { /* Why a domain is not running any more, or why its last life ended. */
     BH_DOMAIN_END_NONE = 0,
     BH_DOMAIN_END_SYSTEM_OFF = 1, /* PSCI SYSTEM_OFF */
     BH_DOMAIN_END_SYSTEM_RESET = 2, /* PSCI SYSTEM_RESET */
@@ -321,7 +321,7 @@ enum bh_domain_end {
 };
 #define BH_DOMAIN_END_COUNT 11u /* highest + 1 */
 
-enum bh_manifest_error {
+enum bh_manifest_error { /* Why a manifest was refused; `refusal_offset` is the place of the record or field. */
     BH_MANIFEST_ERROR_NONE = 0,
     BH_MANIFEST_ERROR_TRUNCATED = 1, /* shorter than its header or than it says */
     BH_MANIFEST_ERROR_MAGIC = 2,
@@ -367,43 +367,43 @@ enum bh_manifest_error {
 };
 #define BH_MANIFEST_ERROR_COUNT 42u /* highest + 1 */
 
-enum bh_exit_reason {
-    BH_EXIT_REASON_HVC = 0,
-    BH_EXIT_REASON_SMC = 1,
-    BH_EXIT_REASON_WFX = 2,
-    BH_EXIT_REASON_ID_REGISTER = 3,
-    BH_EXIT_REASON_PMU_REGISTER = 4,
-    BH_EXIT_REASON_SGI_REGISTER = 5,
-    BH_EXIT_REASON_DEBUG_REGISTER = 6,
+enum bh_exit_reason { /* Every way into EL2 has a counter, per core. */
+    BH_EXIT_REASON_HVC = 0, /* HVC of a guest */
+    BH_EXIT_REASON_SMC = 1, /* SMC of a guest */
+    BH_EXIT_REASON_WFX = 2, /* WFI or WFE */
+    BH_EXIT_REASON_ID_REGISTER = 3, /* read of an ID register */
+    BH_EXIT_REASON_PMU_REGISTER = 4, /* access to a performance monitor */
+    BH_EXIT_REASON_SGI_REGISTER = 5, /* interrupt to other cores by a system register */
+    BH_EXIT_REASON_DEBUG_REGISTER = 6, /* access to a debug register */
     BH_EXIT_REASON_OTHER_REGISTER = 7, /* answered with an undefined-instruction exception */
-    BH_EXIT_REASON_GICD_ACCESS = 8,
-    BH_EXIT_REASON_GICR_ACCESS = 9,
-    BH_EXIT_REASON_UART_ACCESS = 10,
-    BH_EXIT_REASON_LAZY_MAP = 11,
-    BH_EXIT_REASON_STAGE2_FAULT = 12,
-    BH_EXIT_REASON_FP_TRAP = 13,
-    BH_EXIT_REASON_UNEXPECTED = 14,
-    BH_EXIT_REASON_SERROR = 15,
+    BH_EXIT_REASON_GICD_ACCESS = 8, /* access to the distributor */
+    BH_EXIT_REASON_GICR_ACCESS = 9, /* access to a redistributor */
+    BH_EXIT_REASON_UART_ACCESS = 10, /* access to the UART */
+    BH_EXIT_REASON_LAZY_MAP = 11, /* first access to memory that was not mapped at the start */
+    BH_EXIT_REASON_STAGE2_FAULT = 12, /* access that stage 2 does not allow */
+    BH_EXIT_REASON_FP_TRAP = 13, /* trapped use of floating point or SVE */
+    BH_EXIT_REASON_UNEXPECTED = 14, /* exception that EL2 does not expect */
+    BH_EXIT_REASON_SERROR = 15, /* asynchronous external abort */
     BH_EXIT_REASON_IRQ_TIMER = 16, /* the guest's own timers */
-    BH_EXIT_REASON_IRQ_DEVICE = 17, /* pass-through SPI */
-    BH_EXIT_REASON_IRQ_IPI = 18, /* from another core of the hypervisor */
-    BH_EXIT_REASON_IRQ_MAINTENANCE = 19,
-    BH_EXIT_REASON_IRQ_CONSOLE = 20,
-    BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER = 21,
-    BH_EXIT_REASON_IRQ_SPURIOUS = 22,
-    BH_EXIT_REASON_IRQ_UNEXPECTED = 23,
-    BH_EXIT_REASON_CACHE_SET_WAY = 24,
+    BH_EXIT_REASON_IRQ_DEVICE = 17, /* shared interrupt that is passed through */
+    BH_EXIT_REASON_IRQ_IPI = 18, /* interrupt from another core of the hypervisor */
+    BH_EXIT_REASON_IRQ_MAINTENANCE = 19, /* maintenance interrupt of the interrupt controller */
+    BH_EXIT_REASON_IRQ_CONSOLE = 20, /* interrupt of the UART */
+    BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER = 21, /* the hypervisor's timer */
+    BH_EXIT_REASON_IRQ_SPURIOUS = 22, /* acknowledgement without an interrupt */
+    BH_EXIT_REASON_IRQ_UNEXPECTED = 23, /* interrupt that nobody has */
+    BH_EXIT_REASON_CACHE_SET_WAY = 24, /* cache maintenance by set and way */
     BH_EXIT_REASON_IRQ_OVERFLOW = 25, /* an event counter of a budget */
-    BH_EXIT_REASON_SOCKET_ACCESS = 26,
-    BH_EXIT_REASON_TLB_MAINTENANCE = 27, /* of a domain whose maintenance is trapped: done on its core alone */
-    BH_EXIT_REASON_TLB_BROADCAST = 28, /* and on all cores */
-    BH_EXIT_REASON_CACHE_MAINTENANCE = 29, /* the same of instruction caches, and of lines to the point of unification */
-    BH_EXIT_REASON_CACHE_BROADCAST = 30,
-    BH_EXIT_REASON_FLASH_ACCESS = 31, /* commands of flash, and what it answers */
+    BH_EXIT_REASON_SOCKET_ACCESS = 26, /* access to the socket device */
+    BH_EXIT_REASON_TLB_MAINTENANCE = 27, /* trapped TLB maintenance, executed on this core alone */
+    BH_EXIT_REASON_TLB_BROADCAST = 28, /* trapped TLB maintenance, executed on all cores */
+    BH_EXIT_REASON_CACHE_MAINTENANCE = 29, /* trapped maintenance of instruction caches, executed on this core alone */
+    BH_EXIT_REASON_CACHE_BROADCAST = 30, /* trapped maintenance of instruction caches, executed on all cores */
+    BH_EXIT_REASON_FLASH_ACCESS = 31, /* commands of flash, and reads of its answers */
 };
 #define BH_EXIT_REASON_COUNT 32u /* highest + 1 */
 
-enum bh_path_part {
+enum bh_path_part { /* Parts of a packet's path (core/path_costs.h). */
     BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to the bell */
     BH_PATH_PART_PARSE = 1, /* a packet: its descriptors, its header, its flow, its place there */
     BH_PATH_PART_FIND_EARLIEST = 2, /* for each domain with a socket: which packet comes next */
@@ -415,70 +415,70 @@ enum bh_path_part {
 };
 #define BH_PATH_PART_COUNT 8u /* highest + 1 */
 
-struct table_ref { /* where a table of records lies, from the start of the manifest */
-    uint32_t offset;
-    uint32_t count;
+struct table_ref { /* Where a table of records is. */
+    uint32_t offset; /* from the start of the manifest */
+    uint32_t count; /* number of records */
 };
 
-struct package_descriptor { /* patched by the builder in the hypervisor's image */
-    uint32_t magic;
-    uint32_t version;
+struct package_descriptor { /* In the hypervisor's image, where the builder fills it in. */
+    uint32_t magic; /* package_magic */
+    uint32_t version; /* package_version */
     uint64_t manifest_offset; /* from the load address, a multiple of 4096 */
-    uint64_t manifest_bytes;
+    uint64_t manifest_bytes; /* size of the manifest */
     uint64_t package_bytes; /* of image, manifest and all images in the load area */
 };
 
-struct manifest_platform {
-    uint32_t gic_version;
-    uint32_t uart_type;
-    uint32_t psci_method;
-    uint32_t uart_irq;
-    uint64_t gicd_pa; /* distributor, 64 KiB on v3, 4 KiB on v2 */
-    uint64_t gicr_pa; /* redistributors (v3), those of all cores that the machine has, in any order; 0 on v2 */
-    uint64_t gicr_bytes; /* of all of them */
+struct manifest_platform { /* The board. */
+    uint32_t gic_version; /* gic_version */
+    uint32_t uart_type; /* uart_type */
+    uint32_t psci_method; /* psci_method */
+    uint32_t uart_irq; /* INTID */
+    uint64_t gicd_pa; /* distributor */
+    uint64_t gicr_pa; /* redistributors of all cores of the chip, in any order; 0 on v2 */
+    uint64_t gicr_bytes; /* size of all redistributors */
     uint64_t gicc_pa; /* CPU interface (v2); 0 on v3 */
-    uint64_t gich_pa; /* hypervisor interface (v2) */
-    uint64_t gicv_pa; /* virtual CPU interface (v2) */
-    uint64_t messages_pa; /* what makes interrupts of writes: ITS (v3), v2m frame (v2); 0: there is none */
-    uint64_t messages_bytes;
-    uint64_t uart_pa;
-    uint32_t uart_clock_hz;
-    uint32_t cnthp_irq; /* EL2 physical timer, 26 */
-    uint32_t cntv_irq; /* virtual_timer_intid */
-    uint32_t cntp_irq; /* physical_timer_intid */
-    uint32_t maintenance_irq; /* 25 */
-    uint32_t traffic_event; /* what budgets count: number of a PMU event; 0: there are no budgets */
-    uint32_t overflow_backup_events; /* a second counter overflows so many events later; 0: there is none */
-    uint32_t writeback_event; /* of lines written back; 0: it is not counted */
-    uint32_t access_event; /* that accesses past the caches cause, too; 0: it is not counted */
-    uint32_t s2fwb; /* 1: each core has FEAT_S2FWB, and stage 2 says what guests' memory is cached as */
+    uint64_t gich_pa; /* hypervisor interface (v2); 0 on v3 */
+    uint64_t gicv_pa; /* virtual CPU interface (v2); 0 on v3 */
+    uint64_t messages_pa; /* registers that turn writes into interrupts: ITS (v3), v2m frame (v2); 0: none */
+    uint64_t messages_bytes; /* size of these registers */
+    uint64_t uart_pa; /* registers of the UART */
+    uint32_t uart_clock_hz; /* clock of the UART */
+    uint32_t cnthp_irq; /* INTID of the EL2 physical timer */
+    uint32_t cntv_irq; /* INTID of the virtual timer, virtual_timer_intid */
+    uint32_t cntp_irq; /* INTID of the physical timer, physical_timer_intid */
+    uint32_t maintenance_irq; /* INTID of the maintenance interrupt */
+    uint32_t traffic_event; /* PMU event that budgets count; 0: there are no budgets */
+    uint32_t overflow_backup_events; /* events until a second counter overflows; 0: there is none */
+    uint32_t writeback_event; /* PMU event of lines written back; 0: not counted */
+    uint32_t access_event; /* PMU event that accesses past the caches cause, too; 0: not counted */
+    uint32_t s2fwb; /* 1: each core has FEAT_S2FWB, and stage 2 decides how guests' memory is cached */
     uint64_t color_bits; /* address bits that make a color; 0: memory is not colored */
-    uint64_t utilization_pa; /* 0: there are none, and the others are 0 too */
-    uint32_t utilization_busy; /* busy cycles */
-    uint32_t utilization_cycles; /* all cycles */
-    uint32_t utilization_bits; /* width of both, up to 32 */
-    uint32_t utilization_control; /* what is written there at the start: */
-    uint32_t utilization_clear;
-    uint32_t utilization_enable; /* and then this */
-    uint64_t sram_pa;
+    uint64_t utilization_pa; /* page of the memory controller's profiling counters; 0: none, and the next fields are 0 */
+    uint32_t utilization_busy; /* offset of the counter of busy cycles, a register of 32 bits */
+    uint32_t utilization_cycles; /* offset of the counter of all cycles */
+    uint32_t utilization_bits; /* width of both counters, at most 32 */
+    uint32_t utilization_control; /* offset of the control register */
+    uint32_t utilization_clear; /* value that is written to the control register first */
+    uint32_t utilization_enable; /* value that is written to the control register next */
+    uint64_t sram_pa; /* on-chip memory for the rings of samples, which nobody else may use */
     uint64_t sram_bytes; /* 0: there is none */
-    uint32_t broadcast_events; /* invalidation of translations, or of one line of instructions */
-    uint32_t broadcast_icache_events; /* of all instruction caches */
+    uint32_t broadcast_events; /* events of a budget for an invalidation of translations or of a line of instructions that EL2 sends to all cores */
+    uint32_t broadcast_icache_events; /* the same for an invalidation of all instruction caches */
 };
 
-struct manifest_hypervisor {
+struct manifest_hypervisor { /* The hypervisor's own resources and settings. */
     uint64_t pool_pa; /* first frame of the hypervisor's memory */
-    uint64_t pool_bytes; /* bytes of it, colored: image, tables, stacks, buffers */
+    uint64_t pool_bytes; /* size of image, tables, stacks and buffers */
     uint32_t pool_color_set; /* index into color_sets */
-    uint32_t console_core; /* index into cpus: drains the UART and takes its interrupt */
-    uint32_t console_domain; /* who gets typed input at first, or all_domains */
-    uint32_t scheduler; /* of cores that VCPUs share */
-    uint64_t slice_ns; /* after that time an equal has its turn */
-    uint64_t run_for_ns; /* stop the machine after that much time from the start; 0: never */
+    uint32_t console_core; /* index into cpus: the core that drains the UART and takes its interrupt */
+    uint32_t console_domain; /* domain that gets typed input first, or all_domains */
+    uint32_t scheduler; /* scheduler of cores that VCPUs share */
+    uint64_t slice_ns; /* time after which a VCPU of equal priority runs */
+    uint64_t run_for_ns; /* time after which the machine stops; 0: never */
 };
 
-struct manifest_tables {
-    uint64_t on_chip_pa; /* its frames follow each other */
+struct manifest_tables { /* Memory for stage-2 tables of domains with a specification (docs/design/mxu.md). All zero without any. */
+    uint64_t on_chip_pa; /* first of contiguous frames */
     uint64_t on_chip_bytes; /* 0: there is none */
     uint64_t colored_pa; /* first frame, as of a segment */
     uint64_t colored_bytes; /* 0: there is none */
@@ -486,498 +486,498 @@ struct manifest_tables {
     uint32_t on_chip_cached; /* 1: walks through tables on the chip use the caches */
 };
 
-struct manifest_regulation {
+struct manifest_regulation { /* Regulator of cores' budgets (core/regulator.h). Without members there is none, and all is zero. */
     uint32_t policy; /* regulation_policy */
     uint32_t hold; /* regulation_hold */
     uint32_t threshold; /* of utilization, or of delay, in 1/65536 */
     uint32_t step; /* in 1/65536; 0: adaptive, or that of dynamic_bandwidth */
-    uint32_t members; /* mask of the cores (indexes into cpus) that count in intervals */
-    uint32_t regulated; /* of them, those whose budgets change */
-    uint32_t store_samples; /* 1: in the ring of samples */
-    uint32_t horizon_intervals; /* of dynamic_delay */
-    uint64_t interval_ns;
-    uint64_t bandwidth_threshold_events; /* of an interval, as the next ones */
-    uint64_t floor_events;
-    uint64_t ceiling_events;
-    uint64_t saturation_events; /* 0: not known */
-    uint64_t budget_events[8]; /* by core: of regulated ones the first, of others their limit or unlimited_events */
+    uint32_t members; /* mask of the cores (indexes into cpus) that are counted */
+    uint32_t regulated; /* mask of those members whose budgets change */
+    uint32_t store_samples; /* 1: samples are stored */
+    uint32_t horizon_intervals; /* horizon of dynamic_delay */
+    uint64_t interval_ns; /* time between two steps */
+    uint64_t bandwidth_threshold_events; /* threshold in events of an interval */
+    uint64_t floor_events; /* least budget of a core in an interval */
+    uint64_t ceiling_events; /* largest budget of all cores in an interval */
+    uint64_t saturation_events; /* bandwidth of saturation in events of an interval; 0: not known */
+    uint64_t budget_events[8]; /* by core: first budget of a regulated core, limit of another, or unlimited_events */
 };
 
-struct manifest_delays {
+struct manifest_delays { /* How much longer an event of the other cores waits while this core moves all that it can, for the policy dynamic_delay. */
     uint32_t event_ps[8]; /* by core */
 };
 
-struct manifest_flow_costs {
-    uint32_t hypervisor_call_min;
-    uint32_t hypervisor_call_max;
-    uint32_t transport_min;
-    uint32_t transport_max;
-    uint32_t parse_max;
-    uint32_t queue_lock_max;
-    uint32_t queue_insert_max;
-    uint32_t find_place_max;
-    uint32_t queue_remove_max;
-    uint32_t find_earliest_max;
-    uint32_t program_dma_max;
-    uint32_t finalize_max;
-    uint32_t dma_interrupt_max;
-    uint32_t notify_max;
-    uint32_t wake_max;
-    uint32_t copy_max; /* of a transfer that the broker's core makes, where an engine makes others */
-    uint32_t copied_bytes; /* of flows that declare at most so much; 0: all are made by the same */
-    uint32_t model; /* flow_model: which of these parts there are, and how they are analyzed */
+struct manifest_flow_costs { /* Costs in ns of the parts of a packet's path (core/flow.h), for flows that are added while the system runs. */
+    uint32_t hypervisor_call_min; /* shortest call of EL2 */
+    uint32_t hypervisor_call_max; /* longest call of EL2 */
+    uint32_t transport_min; /* shortest notification */
+    uint32_t transport_max; /* longest notification */
+    uint32_t parse_max; /* parsing of a packet */
+    uint32_t queue_lock_max; /* lock of a queue */
+    uint32_t queue_insert_max; /* insertion into a queue */
+    uint32_t find_place_max; /* search for the place, for each packet in the queue */
+    uint32_t queue_remove_max; /* removal from a queue */
+    uint32_t find_earliest_max; /* choice of the earliest packet, for each domain */
+    uint32_t program_dma_max; /* programming of a transfer */
+    uint32_t finalize_max; /* end of a transfer */
+    uint32_t dma_interrupt_max; /* interrupt of the engine */
+    uint32_t notify_max; /* interrupt at the receiver */
+    uint32_t wake_max; /* time until a sleeping broker looks at its queues */
+    uint32_t copy_max; /* of a transfer that the broker's core copies, where an engine copies others */
+    uint32_t copied_bytes; /* flows of at most this packet size are copied by the core; 0: all are copied the same way */
+    uint32_t model; /* flow_model: which of these parts exist, and how they are analyzed */
 };
 
-struct manifest_broker {
-    uint32_t domain;
-    uint32_t chunk_bytes; /* of a transfer */
-    uint64_t bytes_per_s; /* of all transfers; 0: as fast as they go */
-    uint64_t patience_ns; /* so long after its deadline a packet waits for a receive buffer */
-    uint32_t engine; /* broker_engine; of the CPU the others are zero */
-    uint32_t engine_irq; /* of its channel, a shared one */
+struct manifest_broker { /* The broker, which copies packets of flows. All zero without flows. */
+    uint32_t domain; /* index of the broker */
+    uint32_t chunk_bytes; /* of a transfer, at most */
+    uint64_t bytes_per_s; /* of all transfers; 0: no limit */
+    uint64_t patience_ns; /* time after its deadline for which a packet waits for a receive buffer */
+    uint32_t engine; /* broker_engine; with cpu_copy the fields of the engine are zero */
+    uint32_t engine_irq; /* INTID of its channel, a shared interrupt */
     uint64_t engine_pa; /* page of its channel's registers */
-    uint64_t qos_pa; /* page of the regulator before it; 0: there is none */
-    uint32_t qos_rate; /* what that is set to, 1 to 4095 */
-    uint32_t stamps; /* 1: what the parts of the path take is measured */
-    uint32_t run_bytes; /* memory of domains is contiguous for the engine in pieces of so much; 0: as for the guest */
+    uint64_t qos_pa; /* page of the regulator before it; 0: none */
+    uint32_t qos_rate; /* setting of that regulator, 1 to 4095 */
+    uint32_t stamps; /* 1: EL2 measures the parts of packets' paths */
+    uint32_t run_bytes; /* memory of domains is contiguous for the engine in pieces of this size; 0: as for the guest */
     uint32_t reserved;
-    struct manifest_flow_costs costs;
+    struct manifest_flow_costs costs; /* costs of the path */
 };
 
-struct manifest_bandwidth {
-    uint32_t event_bytes; /* what an event of a budget stands for */
-    uint32_t smallest_events; /* of a budget that works; fewer count as so many */
-    uint32_t access_bytes; /* what one of a budget of accesses stands for; 0: no more than an event */
-    uint32_t accesses_are_all; /* 1: refills and what is written back are among them */
-    uint64_t limit_bytes_per_s; /* of all budgets together; 0: nothing is stated, or more is allowed */
-    uint64_t shortest_period_ns; /* of a budget that works, and of which a row's refills are */
-    uint64_t broker_bytes_per_s; /* in each direction */
-    uint64_t broker_full_bytes_per_s; /* with which alone the memory would always be busy */
+struct manifest_bandwidth { /* What the memory sustains, for budgets that managers change (core/budget_admission.h). All zero if it is not known. */
+    uint32_t event_bytes; /* bytes for an event of a budget */
+    uint32_t smallest_events; /* smallest budget that works; a smaller one counts as this */
+    uint32_t access_bytes; /* bytes for an event of a budget of accesses; 0: no more than an event */
+    uint32_t accesses_are_all; /* 1: refills and write-backs are among the accesses */
+    uint64_t limit_bytes_per_s; /* of all budgets together; 0: no limit is tested */
+    uint64_t shortest_period_ns; /* shortest period of a budget that works, and that rows refer to; 0 without a curve */
+    uint64_t broker_bytes_per_s; /* in each direction; 0 without a curve */
+    uint64_t broker_full_bytes_per_s; /* rate at which the broker alone keeps the memory busy; 0 without a curve */
 };
 
-struct manifest_mpam {
-    uint64_t page_0; /* of the first component's registers */
-    uint64_t page_1;
-    uint64_t page_2;
-    uint64_t page_3;
+struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everybody is in partition 0, and all is zero. */
+    uint64_t page_0; /* registers of the first component */
+    uint64_t page_1; /* of the second; 0: there is none */
+    uint64_t page_2; /* of the third */
+    uint64_t page_3; /* of the fourth */
     uint32_t partid_max; /* of the cores (MPAMIDR_EL1); the components have as many, or more */
-    uint32_t pmg_max;
-    uint32_t virtual_partids; /* entries of MPAMVPM<n>_EL2; 0: there are none */
-    uint32_t firmware_allows; /* 0: not known; EL2 tries, and says so if it may not */
+    uint32_t pmg_max; /* of the cores */
+    uint32_t virtual_partids; /* entries of MPAMVPM<n>_EL2; 0: none */
+    uint32_t firmware_allows; /* 0: not known; EL2 tries, and reports a refusal */
     uint32_t partid; /* the hypervisor's own */
-    uint32_t pmg;
+    uint32_t pmg; /* the hypervisor's own */
 };
 
-struct manifest_header {
-    uint32_t magic;
-    uint32_t version;
+struct manifest_header { /* The manifest begins with it. */
+    uint32_t magic; /* manifest_magic */
+    uint32_t version; /* version of this file */
     uint32_t layout_hash; /* CRC-32 of the canonical layout: catches a tool and a hypervisor of different builds */
-    uint32_t total_bytes;
+    uint32_t total_bytes; /* size of the manifest */
     uint32_t crc32; /* IEEE CRC-32 of the whole manifest with this field as zero */
     uint32_t reserved;
-    struct manifest_platform platform;
-    struct manifest_hypervisor hypervisor;
-    struct manifest_tables tables;
-    struct manifest_regulation regulation;
-    struct manifest_delays delays;
-    struct manifest_broker broker;
-    struct manifest_bandwidth bandwidth;
-    struct manifest_mpam mpam;
-    struct table_ref cpus;
-    struct table_ref ram;
-    struct table_ref color_sets;
-    struct table_ref domains;
-    struct table_ref vcpus;
-    struct table_ref segments;
-    struct table_ref images;
-    struct table_ref irqs;
-    struct table_ref devices;
-    struct table_ref calls;
-    struct table_ref flows;
+    struct manifest_platform platform; /* the board */
+    struct manifest_hypervisor hypervisor; /* the hypervisor's own resources */
+    struct manifest_tables tables; /* memory for stage-2 tables */
+    struct manifest_regulation regulation; /* the regulator */
+    struct manifest_delays delays; /* delays that cores cause */
+    struct manifest_broker broker; /* the broker */
+    struct manifest_bandwidth bandwidth; /* what the memory sustains */
+    struct manifest_mpam mpam; /* MPAM */
+    struct table_ref cpus; /* cores of the platform */
+    struct table_ref ram; /* RAM of the platform */
+    struct table_ref color_sets; /* sets of colors */
+    struct table_ref domains; /* domains, in the order of the system file */
+    struct table_ref vcpus; /* VCPUs of all domains */
+    struct table_ref segments; /* memory of all domains */
+    struct table_ref images; /* images of all domains */
+    struct table_ref irqs; /* interrupts of all domains */
+    struct table_ref devices; /* devices of all domains */
+    struct table_ref calls; /* calls to firmware of all domains */
+    struct table_ref flows; /* flows */
     struct table_ref bandwidth_curve; /* utilization of the memory in the worst case; empty: only the limit is tested */
-    struct table_ref bandwidth_table; /* what was measured where contributions do not add up */
+    struct table_ref bandwidth_table; /* measured rates, where utilizations do not add up */
     struct table_ref mpam_components; /* in the order of manifest_mpam's pages */
-    struct table_ref mpam_instances; /* of all components, each one's in the order of their numbers */
+    struct table_ref mpam_instances; /* of all components; those of one component in the order of their numbers */
     struct table_ref mpam_settings; /* ascending by component, instance, PARTID */
     struct table_ref mpam_words; /* bitmaps of the settings */
 };
 
-struct manifest_bandwidth_point {
-    uint64_t bytes_per_s;
+struct manifest_bandwidth_point { /* A point of the curve of utilization, for a core that moves this rate in each direction. */
+    uint64_t bytes_per_s; /* rate of the core */
     uint64_t utilization; /* in parts of memory_utilization_one */
 };
 
-struct manifest_bandwidth_row {
+struct manifest_bandwidth_row { /* A measured rate of the broker beside cores that keep budgets of this size. */
     uint32_t cores; /* at most; 0: any number */
-    uint32_t refills; /* of each, at most */
-    uint64_t bytes_per_s;
+    uint32_t refills; /* of each core in the shortest period, at most */
+    uint64_t bytes_per_s; /* rate of the broker */
 };
 
-struct manifest_mpam_component {
-    uint32_t version; /* as MPAMF_AIDR has it: 0x10 is 1.0 */
-    uint32_t instance_count;
-    uint32_t error_irq; /* a shared one; 0: errors are looked for with the monitors */
-    uint32_t overflow_irq; /* not enabled: values are summed up; nobody else gets it */
-    uint64_t not_ready_ns; /* so long after a change a monitor says nothing */
+struct manifest_mpam_component { /* A memory-system component. */
+    uint32_t version; /* as in MPAMF_AIDR: 0x10 is 1.0 */
+    uint32_t instance_count; /* number of its resource instances */
+    uint32_t error_irq; /* a shared interrupt; 0: EL2 looks for errors when it reads monitors */
+    uint32_t overflow_irq; /* not enabled, since EL2 sums up values; no domain gets it */
+    uint64_t not_ready_ns; /* time for which a monitor is not ready after a change */
     uint32_t intpartid_max; /* with mpam_offer narrowing */
     uint32_t reserved;
 };
 
-struct manifest_mpam_instance {
+struct manifest_mpam_instance { /* What a resource instance offers by the platform file. Its ID registers must say the same. */
     uint32_t resource; /* mpam_resource */
     uint32_t offers; /* mpam_offer */
-    uint32_t cache_portions;
-    uint32_t capacity_bits;
-    uint32_t associativity_bits;
-    uint32_t bandwidth_bits;
-    uint32_t bandwidth_portions;
-    uint32_t internal_bits; /* of priorities */
-    uint32_t downstream_bits;
-    uint32_t storage_monitors;
-    uint32_t bandwidth_monitors;
+    uint32_t cache_portions; /* portions of the cache */
+    uint32_t capacity_bits; /* width of fractions of capacity */
+    uint32_t associativity_bits; /* width of fractions of associativity */
+    uint32_t bandwidth_bits; /* width of fractions of bandwidth */
+    uint32_t bandwidth_portions; /* portions of bandwidth */
+    uint32_t internal_bits; /* width of the internal priority */
+    uint32_t downstream_bits; /* width of the downstream priority */
+    uint32_t storage_monitors; /* number of storage monitors */
+    uint32_t bandwidth_monitors; /* number of bandwidth monitors */
     uint32_t bandwidth_value_bits; /* of a monitor: 31, 44 or 63; 0: there is none */
 };
 
-struct manifest_mpam_setting {
-    uint32_t component;
-    uint32_t instance;
-    uint32_t partid;
-    uint32_t asked; /* mpam_control (core/mpam_settings.h); what it does not name is not looked at */
-    uint32_t cmax_part; /* shares: so many parts of so many */
-    uint32_t cmax_of;
-    uint32_t cmin_part;
-    uint32_t cmin_of;
-    uint32_t associativity_part;
-    uint32_t associativity_of;
-    uint32_t mbw_min_part;
-    uint32_t mbw_min_of;
-    uint32_t mbw_max_part;
-    uint32_t mbw_max_of;
-    uint32_t stride;
-    uint32_t internal_priority;
-    uint32_t downstream_priority;
-    uint32_t window_us;
-    uint32_t first_word; /* of its bitmaps: first the cache's portions, then those of bandwidth */
-    uint32_t cache_words; /* portions beyond them are not set */
-    uint32_t bandwidth_words;
+struct manifest_mpam_setting { /* What a partition asks of an instance. A PARTID without a row has no limit; a PARTID without an owner has the hypervisor's settings. */
+    uint32_t component; /* index into mpam_components */
+    uint32_t instance; /* number in the component */
+    uint32_t partid; /* PARTID of the partition */
+    uint32_t asked; /* mpam_control (core/mpam_settings.h); fields of other controls are not used */
+    uint32_t cmax_part; /* maximum of capacity: cmax_part / cmax_of */
+    uint32_t cmax_of; /* divisor */
+    uint32_t cmin_part; /* minimum of capacity */
+    uint32_t cmin_of; /* divisor */
+    uint32_t associativity_part; /* largest part of the ways */
+    uint32_t associativity_of; /* divisor */
+    uint32_t mbw_min_part; /* minimum of bandwidth */
+    uint32_t mbw_min_of; /* divisor */
+    uint32_t mbw_max_part; /* maximum of bandwidth */
+    uint32_t mbw_max_of; /* divisor */
+    uint32_t stride; /* proportional stride */
+    uint32_t internal_priority; /* a larger number is more urgent */
+    uint32_t downstream_priority; /* a larger number is more urgent */
+    uint32_t window_us; /* accounting window */
+    uint32_t first_word; /* of its bitmaps in mpam_words: first the cache's portions, then those of bandwidth */
+    uint32_t cache_words; /* words of cache portions; portions beyond are not set */
+    uint32_t bandwidth_words; /* words of bandwidth portions */
     uint32_t reserved;
 };
 
-struct manifest_mpam_word {
-    uint32_t bits; /* portion n of a bitmap: bit n % 32 of its word n / 32 */
+struct manifest_mpam_word { /* A word of a setting's bitmaps. */
+    uint32_t bits; /* portion n of a bitmap is bit n % 32 of its word n / 32 */
     uint32_t reserved;
 };
 
-struct manifest_cpu {
+struct manifest_cpu { /* A core of the platform. */
     uint64_t mpidr; /* affinity fields only */
-    uint32_t pmu_irq; /* its performance monitors': a private one (23), or its own line; 0: not connected */
+    uint32_t pmu_irq; /* INTID of its performance monitors: private (23), or its own line; 0: not connected */
     uint32_t reserved;
 };
 
-struct manifest_ram {
-    uint64_t pa;
-    uint64_t bytes;
+struct manifest_ram { /* A range of RAM. */
+    uint64_t pa; /* first address */
+    uint64_t bytes; /* size */
 };
 
-struct color_set_record {
+struct color_set_record { /* A set of colors. */
     uint64_t word[4]; /* bit c % 64 of word c / 64: color c */
 };
 
-struct manifest_domain {
-    char name[32];
-    uint64_t entry_ipa;
-    uint64_t boot_argument; /* x0 of VCPU 0 at entry: IPA of the device tree */
-    uint32_t color_set; /* what was promised (index); the segments are what is mapped */
-    uint32_t flags;
-    uint32_t first_vcpu;
-    uint32_t vcpu_count;
-    uint32_t first_segment;
-    uint32_t segment_count;
-    uint32_t first_image;
-    uint32_t image_count;
-    uint32_t first_irq;
-    uint32_t irq_count;
-    uint32_t first_device;
-    uint32_t device_count;
-    uint32_t first_call;
-    uint32_t call_count;
-    uint64_t budget_events; /* in each period */
-    uint64_t budget_period_ns;
-    uint64_t budget_chunk_events; /* of one draw from what VCPUs share; 0: each has its own, and that is all */
-    uint64_t budget_second_events; /* of budget_counts each and accesses: the second one */
-    uint64_t budget_slack_events; /* of budget_counts sum: how exact it is */
+struct manifest_domain { /* A domain. Its rows of other tables follow each other. */
+    char name[32]; /* name in the system file */
+    uint64_t entry_ipa; /* address of the first instruction */
+    uint64_t boot_argument; /* x0 of VCPU 0 at entry: address of the device tree */
+    uint32_t color_set; /* index of the promised set; segments are what is mapped */
+    uint32_t flags; /* domain_flag */
+    uint32_t first_vcpu; /* index into vcpus */
+    uint32_t vcpu_count; /* number of VCPUs */
+    uint32_t first_segment; /* index into segments */
+    uint32_t segment_count; /* number of segments */
+    uint32_t first_image; /* index into images */
+    uint32_t image_count; /* number of images */
+    uint32_t first_irq; /* index into irqs */
+    uint32_t irq_count; /* number of interrupts */
+    uint32_t first_device; /* index into devices */
+    uint32_t device_count; /* number of devices */
+    uint32_t first_call; /* index into calls */
+    uint32_t call_count; /* number of ranges */
+    uint64_t budget_events; /* with the flag `budget`: events in each period; else this and the next fields are zero */
+    uint64_t budget_period_ns; /* period of the budget */
+    uint64_t budget_chunk_events; /* of one draw from the budget that VCPUs share; 0: each VCPU has its own budget */
+    uint64_t budget_second_events; /* second budget, of budget_counts each and accesses */
+    uint64_t budget_slack_events; /* of budget_counts sum: by how much it may be exceeded */
     uint32_t budget_counts; /* budget_counts */
-    uint32_t priority; /* of its VCPUs on a core that they share with others'; 0 is the highest */
-    uint64_t cpu_budget_ns; /* in each period */
-    uint64_t cpu_period_ns;
-    uint64_t socket_ipa;
-    uint32_t socket_cid;
-    uint32_t socket_irq;
-    uint32_t mpam_partid;
-    uint32_t mpam_virtual; /* how many its guest may use; 0: it has one partition and sees no MPAM */
-    uint32_t mpam_pmg;
+    uint32_t priority; /* of its VCPUs on a shared core; 0 is the highest */
+    uint64_t cpu_budget_ns; /* CPU time of each VCPU on a shared core in each period; 0: no limit */
+    uint64_t cpu_period_ns; /* period of that budget */
+    uint64_t socket_ipa; /* registers of its socket device; 0: none. The broker has its interrupt only */
+    uint32_t socket_cid; /* context id of the socket device */
+    uint32_t socket_irq; /* INTID of the socket device */
+    uint32_t mpam_partid; /* its partition, or the first of those that its guest numbers from 0 on */
+    uint32_t mpam_virtual; /* PARTIDs that its guest may use; 0: one partition, and the guest sees no MPAM */
+    uint32_t mpam_pmg; /* its performance monitoring group */
     uint32_t table_memory; /* table_memory */
 };
 
-struct manifest_vcpu {
-    uint32_t domain;
+struct manifest_vcpu { /* A VCPU. */
+    uint32_t domain; /* index of the domain */
     uint32_t core; /* index into cpus */
 };
 
-struct manifest_segment {
-    uint64_t ipa;
-    uint64_t bytes;
-    uint64_t pa; /* of the first granule: aligned to a granule, its color in the set */
-    uint32_t color_set;
-    uint32_t flags;
+struct manifest_segment { /* Memory of a domain: [ipa, ipa + bytes) is backed by the granules at or after `pa`, in address order, whose color is in the set. A granule has 2^(lowest color bit) bytes. With color_bits = 0 the segment is contiguous. */
+    uint64_t ipa; /* guest-physical address */
+    uint64_t bytes; /* size */
+    uint64_t pa; /* first granule: aligned to a granule, its color in the set */
+    uint32_t color_set; /* index into color_sets */
+    uint32_t flags; /* segment_flag */
 };
 
-struct manifest_image {
+struct manifest_image { /* Bytes that are copied into a domain's memory before it starts. */
     uint64_t offset; /* of the source, from the load address of the package; a multiple of 4096 */
-    uint64_t bytes; /* a multiple of 16: zeros after the source's end */
-    uint64_t ipa; /* a multiple of 16 */
-    uint32_t flags;
+    uint64_t bytes; /* a multiple of 16, with zeros after the source's end */
+    uint64_t ipa; /* destination, a multiple of 16 */
+    uint32_t flags; /* image_flag */
     uint32_t reserved;
 };
 
-struct manifest_irq { /* pass-through SPI, same number for the guest */
-    uint32_t intid;
-    uint32_t vcpu; /* its first target: VCPU index in the domain */
+struct manifest_irq { /* A shared interrupt that is passed through, with the same number for the guest. */
+    uint32_t intid; /* number */
+    uint32_t vcpu; /* index in the domain of the VCPU that is its first target */
 };
 
-struct manifest_device { /* pass-through registers */
-    uint64_t ipa;
-    uint64_t pa;
-    uint64_t bytes;
+struct manifest_device { /* Registers that are passed through. */
+    uint64_t ipa; /* guest-physical address */
+    uint64_t pa; /* physical address */
+    uint64_t bytes; /* size */
 };
 
-struct manifest_call { /* functions of firmware that a domain may call by SMC: first to last */
-    uint32_t first;
-    uint32_t last;
+struct manifest_call { /* A range of firmware's functions that a domain may call by SMC. */
+    uint32_t first; /* first function */
+    uint32_t last; /* last function */
 };
 
-struct manifest_flow {
-    uint32_t source; /* domains */
-    uint32_t destination;
+struct manifest_flow { /* A flow between domains. */
+    uint32_t source; /* index of the domain that sends */
+    uint32_t destination; /* index of the domain that receives */
     uint32_t port; /* at the destination */
     uint32_t packet_bytes; /* payload, at most */
-    uint64_t period_ns; /* least time between two packets */
+    uint64_t period_ns; /* shortest time between two packets */
     uint64_t deadline_ns; /* until the destination is notified */
     uint32_t transfers; /* of a packet, at most; 0: one for each chunk */
-    uint32_t connections; /* at a time, 1 to most_flow_connections; of a way back 0: they are the other one's */
-    uint32_t answers; /* 1 + the number of an earlier flow whose way back this is; 0: it is a flow of its own */
+    uint32_t connections; /* at a time, 1 to most_flow_connections; 0 for the way back of another flow */
+    uint32_t answers; /* 1 + number of the earlier flow whose way back this is; 0: a flow of its own */
     uint32_t reserved;
 };
 
-struct status_domain {
-    uint32_t state;
-    uint32_t end; /* domain_end of the last end: a restart leaves it */
-    uint64_t vttbr;
-    uint64_t vtcr;
-    uint64_t started_at; /* counter value */
-    uint64_t ended_at;
-    uint64_t fault_pc;
-    uint64_t fault_syndrome; /* ESR_EL2 */
-    uint64_t fault_address; /* guest-physical, where there is one */
-    uint32_t restarts;
-    uint32_t unheard_ticks; /* at the machine's end: since the first notification of its socket that the broker had not heard; 2^32 - 1: or more */
+struct status_domain { /* A domain. */
+    uint32_t state; /* domain_state */
+    uint32_t end; /* domain_end of the last end; a restart leaves it */
+    uint64_t vttbr; /* VTTBR_EL2 */
+    uint64_t vtcr; /* VTCR_EL2 */
+    uint64_t started_at; /* start of its latest life */
+    uint64_t ended_at; /* end of its latest life */
+    uint64_t fault_pc; /* address of the instruction that ended it */
+    uint64_t fault_syndrome; /* ESR_EL2 of the fault */
+    uint64_t fault_address; /* guest-physical address of the fault, if it has one */
+    uint32_t restarts; /* restarts since the machine's start */
+    uint32_t unheard_ticks; /* at the machine's end: time since the first notification of its socket that the broker had not heard; 2^32 - 1: at least that */
 };
 
-struct status_regulation {
-    uint64_t samples; /* steps */
-    uint64_t missed; /* intervals without one */
-    uint64_t given_up; /* of them, because a core was late */
-    uint64_t unusable; /* samples that said nothing of the load */
-    uint64_t changes; /* of parameters */
-    uint64_t global_events; /* G */
-    uint64_t global_sum_events; /* of all steps */
-    uint64_t global_min_events;
-    uint64_t global_max_events;
-    uint64_t load_sum; /* utilization, or traffic by its threshold, in 1/65536; of all steps */
-    uint32_t load_min;
-    uint32_t load_max;
+struct status_regulation { /* The regulator, as of its last step. All zero without one. */
+    uint64_t samples; /* steps of the regulator */
+    uint64_t missed; /* intervals without a step */
+    uint64_t given_up; /* missed intervals in which a core was late */
+    uint64_t unusable; /* samples without the load that the policy needs */
+    uint64_t changes; /* changes of the parameters */
+    uint64_t global_events; /* global budget of the regulated cores in an interval (G) */
+    uint64_t global_sum_events; /* sum of G over all steps */
+    uint64_t global_min_events; /* least G of a step */
+    uint64_t global_max_events; /* largest G of a step */
+    uint64_t load_sum; /* sum of the load over all steps, in 1/65536 (utilization, or traffic / threshold) */
+    uint32_t load_min; /* least load of a step, in 1/65536 */
+    uint32_t load_max; /* largest load of a step, in 1/65536 */
 };
 
-struct status_flow {
-    uint64_t packets; /* with payload, delivered */
-    uint64_t bytes;
-    uint64_t control_packets;
-    uint64_t misses; /* delivered later than the deadline, counted from the release */
-    uint64_t latency_max_ticks; /* from release to notification */
-    uint64_t latency_sum_ticks;
-    uint64_t lost; /* packets on their way when one end was reset; control packets only if one waited too long */
+struct status_flow { /* A flow between domains. Times are ticks of the counter. */
+    uint64_t packets; /* delivered packets with payload */
+    uint64_t bytes; /* delivered payload */
+    uint64_t control_packets; /* delivered packets without payload */
+    uint64_t misses; /* packets delivered after their deadline, counted from their release */
+    uint64_t latency_max_ticks; /* longest time from release to notification */
+    uint64_t latency_sum_ticks; /* sum of these times */
+    uint64_t lost; /* packets on their way when one end was reset, and control packets that waited too long */
     uint64_t refused; /* connections and packets that the flow does not allow */
     uint32_t state; /* flow_state */
-    uint32_t source; /* as in the manifest, or as it was added */
-    uint32_t destination;
-    uint32_t port;
-    uint32_t packet_bytes;
-    uint32_t latency_min_ticks; /* or 2^32 - 1, if it is more */
-    uint64_t period_ns;
-    uint64_t deadline_ns;
+    uint32_t source; /* index of the domain that sends */
+    uint32_t destination; /* index of the domain that receives */
+    uint32_t port; /* port at the destination */
+    uint32_t packet_bytes; /* largest payload of a packet */
+    uint32_t latency_min_ticks; /* shortest time from release to notification, at most 2^32 - 1 */
+    uint64_t period_ns; /* shortest time between two packets */
+    uint64_t deadline_ns; /* deadline of a packet */
 };
 
-struct status_system {
-    uint32_t magic;
-    uint32_t version;
-    uint32_t phase; /* the observer starts to count at the store of `started` */
-    uint32_t end_reason;
-    uint32_t refusal; /* manifest_error, with phase refused */
-    uint32_t refusal_offset; /* of the offending field in the manifest */
-    uint32_t core_count;
-    uint32_t domain_count;
-    uint64_t counter_hz;
-    uint64_t started_at; /* counter when all images were loaded and all cores ready */
-    uint64_t ended_at;
-    uint64_t ttbr0_el2;
-    uint64_t pool_frames;
-    uint64_t pool_used;
-    uint64_t failed_transfers; /* of the broker's engine */
-    uint64_t transfer_ticks; /* at the machine's end: since the start of its transfer that was under way */
-    struct status_regulation regulation;
-    uint64_t mpam_frame; /* of the pool: its status_mpam; 0: the manifest has no components */
-    struct status_domain domains[8];
-    struct status_flow flows[32];
+struct status_system { /* Page 0: the whole system. */
+    uint32_t magic; /* status_magic */
+    uint32_t version; /* version of the layout */
+    uint32_t phase; /* phase; the observer starts to count at the store of `started` */
+    uint32_t end_reason; /* end_reason */
+    uint32_t refusal; /* manifest_error, in the phase `refused` */
+    uint32_t refusal_offset; /* offset of the offending field in the manifest */
+    uint32_t core_count; /* cores of the platform */
+    uint32_t domain_count; /* domains of the manifest */
+    uint64_t counter_hz; /* frequency of the counter */
+    uint64_t started_at; /* when all images were loaded and all cores ready */
+    uint64_t ended_at; /* end of the run */
+    uint64_t ttbr0_el2; /* TTBR0_EL2 */
+    uint64_t pool_frames; /* frames of the hypervisor's pool */
+    uint64_t pool_used; /* used frames of the pool */
+    uint64_t failed_transfers; /* transfers of the broker's engine that failed */
+    uint64_t transfer_ticks; /* at the machine's end: time since the start of the engine's transfer that was under way */
+    struct status_regulation regulation; /* the regulator */
+    uint64_t mpam_frame; /* number in the pool of the frame with status_mpam; 0: the manifest has no components */
+    struct status_domain domains[8]; /* by index */
+    struct status_flow flows[32]; /* by number */
 };
 
-struct status_budget {
-    uint64_t events; /* all */
-    uint64_t periods;
-    uint64_t late_periods; /* that ended together with a later one */
-    uint64_t throttled_periods;
-    uint64_t throttled_ticks; /* of the counter */
-    uint64_t overshoot_periods; /* with more events than the budget */
-    uint64_t overshoot_events; /* beyond it, of all periods */
-    uint64_t overshoot_max_events;
-    uint64_t period_max_events; /* of one period, and of the first budget where there are two (budget_counts each, accesses) */
-    uint64_t second_events; /* of the second one; they are in `events`, too */
-    uint64_t second_max_events; /* of one period */
-    uint64_t limit_events; /* the budget of its latest period */
-    uint64_t period_ticks;
-    uint64_t changes; /* of budget or period, by managers */
-    uint64_t limit_intervals;
-    uint64_t limit_sum_events;
-    uint64_t limit_min_events;
-    uint64_t limit_max_events;
-    uint64_t given_events;
-    uint64_t drawn_events;
-    uint64_t violations; /* periods without what it was guaranteed */
-    uint64_t shortfall_events; /* that it missed in them */
+struct status_budget { /* The budget of a VCPU, as of its last period. All zero without one. */
+    uint64_t events; /* all events, of both budgets */
+    uint64_t periods; /* periods that have ended */
+    uint64_t late_periods; /* periods that ended in the same call as a later one */
+    uint64_t throttled_periods; /* periods in which the budget stopped the VCPU */
+    uint64_t throttled_ticks; /* time for which the budget stopped it */
+    uint64_t overshoot_periods; /* periods with more events than the budget */
+    uint64_t overshoot_events; /* events beyond the budget in all periods */
+    uint64_t overshoot_max_events; /* most events beyond the budget in a period */
+    uint64_t period_max_events; /* most events of a period; of the first budget if there are two */
+    uint64_t second_events; /* events of the second budget (budget_counts each, accesses) */
+    uint64_t second_max_events; /* most events of the second budget in a period */
+    uint64_t limit_events; /* budget of the latest period */
+    uint64_t period_ticks; /* length of the latest period */
+    uint64_t changes; /* changes of budget or period by managers */
+    uint64_t limit_intervals; /* of a regulated core: intervals that have ended */
+    uint64_t limit_sum_events; /* of a regulated core: sum of its budgets at the ends of intervals */
+    uint64_t limit_min_events; /* of a regulated core: least of these budgets */
+    uint64_t limit_max_events; /* of a regulated core: largest of these budgets */
+    uint64_t given_events; /* with the flag `reclaim`: events lent to others */
+    uint64_t drawn_events; /* with the flag `reclaim`: events borrowed from others */
+    uint64_t violations; /* with the flag `reclaim`: periods without the guaranteed events */
+    uint64_t shortfall_events; /* with the flag `reclaim`: events that were missing in these periods */
 };
 
-struct status_sample {
-    uint64_t time; /* counter at the period's end */
-    uint32_t domain;
-    uint32_t vcpu;
-    uint64_t events; /* of the period */
-    uint64_t budget; /* of the next one */
-    uint64_t throttled_ticks; /* in the period */
-    uint64_t period_ticks; /* of the next one */
-    uint64_t global_events; /* G of a regulator; 0: there is none */
-    uint32_t utilization; /* U of the memory in 1/65536, likewise */
+struct status_sample { /* A sample: one for each period of a core's budget, in a ring (core/sample_ring.h). */
+    uint64_t time; /* end of the period */
+    uint32_t domain; /* index of the domain */
+    uint32_t vcpu; /* index in the domain */
+    uint64_t events; /* events of the period */
+    uint64_t budget; /* events of the next period */
+    uint64_t throttled_ticks; /* time for which the budget stopped the VCPU in the period */
+    uint64_t period_ticks; /* length of the next period */
+    uint64_t global_events; /* G of the regulator; 0: there is none */
+    uint32_t utilization; /* utilization of the memory in 1/65536; 0: there is no regulator */
     uint32_t reserved;
 };
 
-struct packet_sample {
+struct packet_sample { /* A packet that the broker delivered, in a ring as of core/sample_ring.h in the broker's memory. Times are values of the counter. */
     uint64_t release; /* when its sender could have it in its queue at the earliest */
     uint64_t begun; /* when its first transfer was chosen; without payload: when it was delivered */
     uint64_t delivered; /* when it was delivered, before the receiver is notified */
     uint32_t flow; /* number of the flow, or of the way back, that it belongs to */
-    uint32_t bytes; /* of payload; 0: a control packet */
+    uint32_t bytes; /* payload; 0: a control packet */
 };
 
-struct status_vcpu {
-    uint32_t domain;
-    uint32_t vcpu;
+struct status_vcpu { /* A VCPU that shares its core with others. */
+    uint32_t domain; /* index of the domain */
+    uint32_t vcpu; /* index in the domain */
     uint32_t state; /* vcpu_state */
-    uint32_t priority;
-    uint64_t dispatches; /* that made the core's registers its own */
+    uint32_t priority; /* 0 is the highest */
+    uint64_t dispatches; /* times that the core's registers became the VCPU's */
     uint64_t blocks; /* WFI, and calls that mean it */
-    uint64_t run_ticks; /* of the counter: on the core, with what EL2 does for it; not since it was entered last */
-    uint64_t entered_at; /* counter value: when that was; 0: it does not run */
-    uint64_t out_of_order; /* dispatches while one of a higher priority was ready */
-    uint64_t periods_due; /* that have ended by the clock, of all its lives */
-    uint64_t cpu_periods; /* of its reservation of CPU time */
-    uint64_t cpu_throttled_periods;
-    uint64_t cpu_max_ticks; /* of one period */
-    uint64_t releases; /* from an event that made it the most urgent one to its first instruction */
-    uint64_t release_sum_ticks; /* what they took */
-    uint64_t release_max_ticks;
-    struct status_budget budget;
+    uint64_t run_ticks; /* time on the core, EL2's work for it included, up to its last exit from the core */
+    uint64_t entered_at; /* when it was entered last; 0: it does not run */
+    uint64_t out_of_order; /* dispatches while a VCPU of higher priority was ready */
+    uint64_t periods_due; /* periods that have ended by the clock, in all its lives */
+    uint64_t cpu_periods; /* periods of its CPU time */
+    uint64_t cpu_throttled_periods; /* periods in which its CPU time was spent */
+    uint64_t cpu_max_ticks; /* most CPU time in a period */
+    uint64_t releases; /* events that made it the most urgent VCPU */
+    uint64_t release_sum_ticks; /* sum of the times from such an event to its first instruction */
+    uint64_t release_max_ticks; /* longest of these times */
+    struct status_budget budget; /* its budget */
 };
 
-struct status_path_cost {
-    uint64_t count;
-    uint64_t min;
-    uint64_t max;
-    uint64_t sum;
-    uint32_t histogram[64]; /* four buckets for each power of two */
+struct status_path_cost { /* A part of the path of packets, in ticks of the counter. */
+    uint64_t count; /* measured times */
+    uint64_t min; /* shortest time */
+    uint64_t max; /* longest time */
+    uint64_t sum; /* sum of the times */
+    uint32_t histogram[64]; /* number of times in each bucket; four buckets for each power of two */
 };
 
-struct status_path_costs {
+struct status_path_costs { /* The parts of the path of packets on one core: a frame of the pool for each core. */
     struct status_path_cost parts[8]; /* by path_part */
 };
 
-struct status_mpam_monitor {
-    uint8_t component;
-    uint8_t instance;
+struct status_mpam_monitor { /* What a monitor of an MPAM component has counted for a partition. */
+    uint8_t component; /* index into mpam_components */
+    uint8_t instance; /* number in the component */
     uint8_t kind; /* mpam_monitor_kind */
     uint8_t flags; /* mpam_monitor_flag */
-    uint16_t partid;
-    uint16_t owner; /* a domain, or 0xFFFF: the hypervisor */
-    uint64_t bytes; /* stored when it was read last, or moved since the start */
-    uint64_t most_bytes; /* of all reads; of bandwidth between two reads */
+    uint16_t partid; /* PARTID of the partition */
+    uint16_t owner; /* index of a domain, or 0xFFFF: the hypervisor */
+    uint64_t bytes; /* stored at the last read, or moved since the start */
+    uint64_t most_bytes; /* largest value of a read; for bandwidth the most moved between two reads */
 };
 
-struct status_mpam_register {
-    uint8_t component;
-    uint8_t instance;
-    uint16_t partid;
-    uint32_t offset;
-    uint32_t value;
+struct status_mpam_register { /* A register of an MPAM component that was read back, with the selection it was read for. */
+    uint8_t component; /* index into mpam_components */
+    uint8_t instance; /* selected instance */
+    uint16_t partid; /* selected PARTID */
+    uint32_t offset; /* of the register in the feature page */
+    uint32_t value; /* value that was read */
     uint32_t reserved;
 };
 
-struct status_mpam {
+struct status_mpam { /* MPAM: a frame of the pool. */
     uint32_t state; /* mpam_state */
-    uint32_t version; /* of the cores: ID_AA64PFR0_EL1.MPAM and MPAM_frac, four bits each */
-    uint32_t partid_max; /* MPAMIDR_EL1's */
-    uint32_t pmg_max;
-    uint64_t start_ticks; /* that the components took at the start, on the first core */
-    uint64_t writes; /* to them, at the start */
-    uint64_t reads; /* of monitors, each in an interrupt of the console core */
-    uint64_t read_sum_ticks;
-    uint64_t read_max_ticks;
-    uint64_t errors[16]; /* of components, by error code (MPAMF_ESR) */
-    uint64_t error_interrupts;
-    uint32_t last_error; /* MPAMF_ESR */
-    uint32_t last_component;
-    uint64_t dump_frame; /* of the pool, the first of those with status_mpam_register */
-    uint32_t dump_count;
-    uint32_t dump_left_out; /* there was no room for so many */
-    uint64_t dump_at; /* counter value */
-    uint32_t monitor_count;
-    uint32_t without_monitor; /* partitions that got none */
-    struct status_mpam_monitor monitors[64];
+    uint32_t version; /* ID_AA64PFR0_EL1.MPAM and MPAM_frac of the cores, four bits each */
+    uint32_t partid_max; /* PARTID_MAX of MPAMIDR_EL1 */
+    uint32_t pmg_max; /* PMG_MAX of MPAMIDR_EL1 */
+    uint64_t start_ticks; /* time that the setup of the components took on the first core */
+    uint64_t writes; /* writes to components at the start */
+    uint64_t reads; /* reads of monitors, each in an interrupt of the console core */
+    uint64_t read_sum_ticks; /* sum of the times of these reads */
+    uint64_t read_max_ticks; /* longest of these times */
+    uint64_t errors[16]; /* errors of components, by error code (MPAMF_ESR) */
+    uint64_t error_interrupts; /* error interrupts */
+    uint32_t last_error; /* MPAMF_ESR of the last error */
+    uint32_t last_component; /* component of the last error */
+    uint64_t dump_frame; /* number in the pool of the first frame with status_mpam_register; 0: none */
+    uint32_t dump_count; /* registers that were read back */
+    uint32_t dump_left_out; /* registers for which there was no room */
+    uint64_t dump_at; /* when the registers were read back */
+    uint32_t monitor_count; /* monitors in use */
+    uint32_t without_monitor; /* partitions for which there was no monitor */
+    struct status_mpam_monitor monitors[64]; /* values of monitors */
 };
 
-struct status_core {
-    uint32_t magic;
-    uint32_t core;
-    uint32_t domain;
-    uint32_t vcpu;
+struct status_core { /* A core: page 1 + its index. */
+    uint32_t magic; /* status_magic */
+    uint32_t core; /* index of the core */
+    uint32_t domain; /* index of its domain; all_domains if VCPUs share the core */
+    uint32_t vcpu; /* index in the domain */
     uint32_t idle; /* 1: no guest runs here any more */
-    uint32_t shared_count; /* VCPUs that share the core; 0: it is one's alone */
-    uint64_t entered_at; /* counter at the first entry to a guest */
-    uint64_t exits[32]; /* by exit_reason */
+    uint32_t shared_count; /* VCPUs that share the core; 0: it has one VCPU */
+    uint64_t entered_at; /* first entry to a guest */
+    uint64_t exits[32]; /* exits from guests, by exit_reason */
     uint64_t injected; /* virtual interrupts made pending */
-    uint64_t list_register_full; /* times that a virtual interrupt had to wait */
-    struct status_budget budget;
-    uint64_t samples_pa; /* its ring: here, or from this frame of the pool on, in the order of the pool's frames */
-    uint64_t samples_bytes; /* 0: it has none */
-    uint64_t switches; /* from one VCPU to another */
-    uint64_t paths_frame; /* of the pool: its status_path_costs; 0: nothing is measured */
-    struct status_vcpu shared[8]; /* then `domain` is all_domains, and `budget` zero */
+    uint64_t list_register_full; /* times that a virtual interrupt had to wait for a list register */
+    struct status_budget budget; /* its budget; zero if VCPUs share the core */
+    uint64_t samples_pa; /* its ring of samples: on the chip, or from this frame of the pool on, in the order of the pool's frames */
+    uint64_t samples_bytes; /* size of the ring; 0: none */
+    uint64_t switches; /* switches from one VCPU to another */
+    uint64_t paths_frame; /* number in the pool of the frame with its status_path_costs; 0: nothing is measured */
+    struct status_vcpu shared[8]; /* VCPUs that share the core */
 };
 
 /* Registers and on-chip memory that EL2 keeps: a row of the table below. */

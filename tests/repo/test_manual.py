@@ -10,10 +10,13 @@ from urllib.parse import unquote
 import pytest
 
 import command_reference
+import hypercall_reference
 import key_reference
+import layout_reference
 import pictures
 import requirements
 import result_reference
+import syscall_reference
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -119,16 +122,17 @@ def test_pictures_are_as_they_would_be_drawn(name: str) -> None:
     assert (pictures.PICTURES / f"{name}.svg").read_text(encoding="utf-8") == pictures.svg_of(name)
 
 
-def test_the_reference_of_commands_is_current() -> None:
-    """`scripts/command_reference.py` writes it."""
-    assert command_reference.PAGE.read_text(encoding="utf-8") == command_reference.page()
+GENERATED = {
+    **key_reference.pages(),
+    **layout_reference.pages(),
+    command_reference.PAGE: command_reference.page(),
+    hypercall_reference.PAGE: hypercall_reference.page(),
+    result_reference.PAGE: result_reference.page(),
+    syscall_reference.PAGE: syscall_reference.page(),
+}
 
 
-def test_the_reference_of_keys_is_current() -> None:
-    """`scripts/key_reference.py` writes it."""
-    assert key_reference.PAGE.read_text(encoding="utf-8") == key_reference.page()
-
-
-def test_the_reference_of_results_is_current() -> None:
-    """`scripts/result_reference.py` writes it."""
-    assert result_reference.PAGE.read_text(encoding="utf-8") == result_reference.page()
+@pytest.mark.parametrize("page", GENERATED, ids=lambda page: page.name)
+def test_pages_that_a_script_writes_are_current(page: Path) -> None:
+    """Each of them names the script that writes it."""
+    assert page.read_text(encoding="utf-8") == GENERATED[page]

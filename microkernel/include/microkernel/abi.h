@@ -7,27 +7,41 @@
 #define BULKHEAD_MICROKERNEL_ABI_H
 
 /* A system call has its number in r12, a slot of the caller's capability table in r0, and arguments in r1 to
- * r3. It answers a sys_status in r0 and up to three words in r1 to r3. The comments below give the capability
- * in the slot; the arguments. */
+ * r3. It answers a sys_status in r0 and up to three words in r1 to r3. The comment above each call gives the
+ * capability in the slot; the arguments; what the call does and answers. scripts/syscall_reference.py makes a
+ * page of the manual from these comments. */
 enum sys_number {
-    SYS_CALL,       /* endpoint; three words. Answers with the server's status and words */
-    SYS_REPLY_WAIT, /* endpoint; three words for the caller. Answers badge | status, and the next caller's */
-    SYS_DISPATCH,   /* thread, or SLOT_NONE. Answers a sys_event, its thread's badge, an argument */
-    SYS_YIELD,      /* none; ticks. The scheduler gets an event with the ticks as argument */
-    SYS_DELEGATE,   /* any; component, rights | badge << 8, slot in the component's table */
-    SYS_REVOKE,     /* any: deletes all capabilities derived from it */
-    SYS_DELETE,     /* any: capabilities derived from it become its parent's */
-    SYS_RETYPE,     /* untyped; first address, bytes | sys_kind, slot for the new memory capability */
-    SYS_MAP,        /* user memory; component, rights | type << 8 | flags << 16 */
-    SYS_UNMAP,      /* mapped user memory */
-    SYS_GIVE,       /* kernel memory; component, purpose: for the component's ranges or tables */
-    SYS_INFO,       /* component or thread; sys_info. Answers three words */
-    SYS_HARDWARE,   /* hardware; sys_hardware, two words */
+    /* endpoint; three words; calls the server and answers with its status and words */
+    SYS_CALL,
+    /* endpoint; three words for the caller; answers the caller, then badge | status and words of the next */
+    SYS_REPLY_WAIT,
+    /* thread, or SLOT_NONE; none; runs it until an event; answers sys_event, badge, an argument */
+    SYS_DISPATCH,
+    /* none; ticks; the scheduler gets an event with the ticks as argument */
+    SYS_YIELD,
+    /* any; component, rights | badge << 8, slot in the component's table; copies the capability there */
+    SYS_DELEGATE,
+    /* any; none; deletes all capabilities derived from it */
+    SYS_REVOKE,
+    /* any; none; deletes it: capabilities derived from it become its parent's */
+    SYS_DELETE,
+    /* untyped; first address, bytes | sys_kind, slot; makes a memory capability there */
+    SYS_RETYPE,
+    /* user memory; component, rights | type << 8 | flags << 16; maps the memory */
+    SYS_MAP,
+    /* mapped user memory; none; unmaps it */
+    SYS_UNMAP,
+    /* kernel memory; component, sys_purpose; gives the memory to the component for this purpose */
+    SYS_GIVE,
+    /* component or thread; sys_info; answers three words */
+    SYS_INFO,
+    /* hardware; sys_hardware, two words; controls the hardware */
+    SYS_HARDWARE,
     SYS_NUMBERS,
 };
 
 enum sys_status {
-    SYS_OK,
+    SYS_OK,        /* done */
     SYS_ENOCAP,    /* the slot is empty, or contains a capability of another type */
     SYS_ERIGHTS,   /* the capability lacks the right */
     SYS_EINVAL,    /* an argument is out of range or not aligned */
@@ -42,7 +56,7 @@ enum sys_status {
 
 /* Why SYS_DISPATCH returns. */
 enum sys_event {
-    EVENT_NONE,
+    EVENT_NONE,   /* nothing has happened */
     EVENT_TICK,   /* argument: ticks since the last event */
     EVENT_YIELD,  /* argument: ticks that the thread wants to sleep */
     EVENT_KILLED, /* argument: number of the component */
@@ -52,7 +66,7 @@ enum sys_event {
 };
 
 enum sys_kind {
-    KIND_USER = 0,
+    KIND_USER = 0,   /* memory that components can map */
     KIND_KERNEL = 1, /* flag in the bytes argument of SYS_RETYPE, since bytes are multiples of a frame */
 };
 
@@ -78,10 +92,10 @@ enum sys_info {
     INFO_MEMORY, /* of untyped memory: first and last address, log2 of the frame size */
     /* of untyped memory: address of the system's description (kernel/boot.h) for the holder, bytes */
     INFO_SYSTEM,
-    INFO_CLOCK,  /* frequencies of clock_read() and of HW_TICK, in 1/s */
-    INFO_RUN,    /* run time of the system, ns: low word, high word; 0: endless */
-    INFO_PERIOD, /* period of the component's job, in the same form; 0: none */
-    INFO_BUDGET,
+    INFO_CLOCK,   /* frequencies of clock_read() and of HW_TICK, in 1/s */
+    INFO_RUN,     /* run time of the system, ns: low word, high word; 0: endless */
+    INFO_PERIOD,  /* period of the component's job, in the same form; 0: none */
+    INFO_BUDGET,  /* budget of the component's job, in the same form; 0: none */
     INFO_NAME,    /* name of the component: NAME_BYTES characters */
     INFO_TIME,    /* of a clock that no component can change: now, modulo 2^32, and frequency in 1/s */
     INFO_REFILLS, /* of the component's dynamic regions, modulo 2^32; whether the component was killed */

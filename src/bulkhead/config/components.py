@@ -156,7 +156,7 @@ SYSTEM_REGIONS = 2  # regions for code and timer (X4)
 
 
 class ComponentRun(Model):
-    for_: Nanoseconds | None = Field(None, alias="for")  # [until it is interrupted]
+    for_: Nanoseconds | None = Field(None, alias="for")  # of `bulkhead run` [1 s]
 
 
 class ComponentSystem(Model):

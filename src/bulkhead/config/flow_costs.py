@@ -34,7 +34,9 @@ FlowPath = Literal["published", "single-thread"]
 PATHS: tuple[FlowPath, ...] = ("published", "single-thread")
 
 CostNs = Annotated[
-    int, BeforeValidator(whole(TIME_UNITS, "940 ns", "ns", 0, MAX_COST_NS)), quantity_schema("940 ns")
+    int,
+    BeforeValidator(whole(TIME_UNITS, "940 ns", "ns", 0, MAX_COST_NS)),
+    quantity_schema("940 ns", TIME_UNITS),
 ]
 
 

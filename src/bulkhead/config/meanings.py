@@ -41,8 +41,8 @@ MEANINGS: dict[str, dict[str, str]] = {
     "Regulation": {
         "policy": "Regulator of best-effort budgets; `none` and `static` leave them as they are.",
         "interval": "Time between two decisions of the regulator.",
-        "threshold": "Load that the regulator keeps: a utilization, a bandwidth, or a share of time.",
-        "step": "Largest relative change of the budgets in one interval; `adaptive` follows the distance.",
+        "threshold": "Load that the regulator keeps; `dynamic-delay`: share of time, 5 % by default.",
+        "step": "Largest relative change of budgets in an interval. Default: `adaptive`, by the distance.",
         "hold": "What happens to the budgets below the threshold while nobody is stopped.",
         "horizon": "`dynamic-delay`: time that the account of delay saves up for.",
         "delay": "`dynamic-delay`: delay of a line beside a core of another cluster.",

@@ -27,6 +27,7 @@ BYTE_UNITS = {"B": 1, "KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": TIB, "kB": 10**
 RATE_UNITS = {f"{unit}/s": factor for unit, factor in BYTE_UNITS.items()}
 TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 FREQUENCY_UNITS = {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
+UNITS_KEY = "units"  # of a quantity's JSON Schema, before schema.py has tidied it
 SHARE_UNITS = {"%": Fraction(1, 100)}
 _SHARE_PARTS = 10**8  # core/ takes a share as two 32-bit numbers and divides it among at most 32
 
@@ -134,37 +135,46 @@ class Empty:
     """A key without a value. It differs from None so that it is not treated as 'left out'."""
 
 
-def quantity_schema(example: str, *, bare: bool = False) -> WithJsonSchema:
+def quantity_schema(
+    example: str, units: Mapping[str, int | Fraction], *, bare: bool = False
+) -> WithJsonSchema:
+    """The JSON Schema of a quantity. `UNITS_KEY` is for the texts of defaults; schema.py removes it."""
     types: Any = ["string", "integer"] if bare else "string"
-    return WithJsonSchema({"type": types, "examples": [example], "pattern": r"^\+?[0-9]+(\.[0-9]+)?\s*\S*$"})
+    pattern = r"^\+?[0-9]+(\.[0-9]+)?\s*\S*$"
+    return WithJsonSchema({"type": types, "examples": [example], "pattern": pattern, UNITS_KEY: units})
 
 
 Bytes = Annotated[
     int,
     BeforeValidator(whole(BYTE_UNITS, "64 MiB", "bytes", 1, 1 << 48, bare=True)),
-    quantity_schema("64 MiB", bare=True),
+    quantity_schema("64 MiB", BYTE_UNITS, bare=True),
     with_unit(BYTE_UNITS),
 ]
 BytesPerS = Annotated[
     int,
     BeforeValidator(whole(RATE_UNITS, "200 MB/s", "bytes per s", 1, 10**13)),
-    quantity_schema("200 MB/s"),
+    quantity_schema("200 MB/s", RATE_UNITS),
     with_unit(RATE_UNITS),
 ]
 Nanoseconds = Annotated[
     int,
     BeforeValidator(whole(TIME_UNITS, "30 us", "ns", 1, 3600 * 10**9)),
-    quantity_schema("1 ms"),
+    quantity_schema("1 ms", TIME_UNITS),
     with_unit(TIME_UNITS),
 ]
 Hertz = Annotated[
     int,
     BeforeValidator(whole(FREQUENCY_UNITS, "1.2 GHz", "Hz", 1, 10**11)),
-    quantity_schema("1.2 GHz"),
+    quantity_schema("1.2 GHz", FREQUENCY_UNITS),
     with_unit(FREQUENCY_UNITS),
 ]
-Share = Annotated[Fraction, BeforeValidator(_share), quantity_schema("80 %"), with_unit(SHARE_UNITS)]
+Share = Annotated[
+    Fraction, BeforeValidator(_share), quantity_schema("80 %", SHARE_UNITS), with_unit(SHARE_UNITS)
+]
 HEXADECIMAL = in_files(HexCapsInt)
 Address = Annotated[
-    int, BeforeValidator(_address), WithJsonSchema({"type": "integer", "minimum": 0}), HEXADECIMAL
+    int,
+    BeforeValidator(_address),
+    WithJsonSchema({"type": "integer", "minimum": 0, "format": "address"}),
+    HEXADECIMAL,
 ]

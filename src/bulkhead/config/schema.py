@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schema of the three kinds of files, made from their models.
+"""The JSON Schema of the three kinds of files, made from their models and meanings.
 
 `bulkhead schema` prints it. The schema describes the form of a file; only load.py checks it completely.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
+from bulkhead.config import meanings, meanings_components, meanings_platform
 from bulkhead.config.base import Model
 from bulkhead.config.components import ComponentSystem
-from bulkhead.config.meanings import MEANINGS
 from bulkhead.config.platform import Platform
+from bulkhead.config.quantity import UNITS_KEY, amount_text
 from bulkhead.config.system import System
 
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -24,30 +27,46 @@ _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "null": type(None),
 }
 
+Meanings = Mapping[str, Mapping[str, str]]  # by model and key
+
 MODELS: dict[str, type[Model]] = {"system": System, "components": ComponentSystem, "platform": Platform}
+MEANINGS: dict[str, Meanings] = {
+    "system": meanings.MEANINGS,
+    "components": meanings_components.MEANINGS,
+    "platform": meanings_platform.MEANINGS,
+}
 
 _NAMED = ("properties", "$defs")  # mappings whose keys are names and not keywords of JSON Schema
 
 
 def file_schema(kind: str) -> dict[str, Any]:
     """The schema of "system", "components" or "platform" files."""
-    model = MODELS[kind]
-    made: dict[str, Any] = _tidied(model.model_json_schema(by_alias=True))
-    if kind == "system":
-        _explain(made)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **made,
+        **model_schema(MODELS[kind], MEANINGS[kind]),
         "title": f"Bulkhead {kind} file",
     }
 
 
-def _explain(made: dict[str, Any]) -> None:
-    """Adds each key's meaning to the schema; editors show it."""
-    for name, node in (("System", made), *made["$defs"].items()):
+def model_schema(model: type[Model], meanings: Meanings) -> dict[str, Any]:
+    """The schema of a model and all below it, with each key's meaning; editors show it."""
+    made: dict[str, Any] = _tidied(model.model_json_schema(by_alias=True))
+    for name, node in nodes_of(model, made).items():
         for key, below in keys_of(node).items():
-            if meaning := MEANINGS.get(name, {}).get(key):
+            if meaning := meaning_of(meanings, name, key):
                 below["description"] = meaning
+    return made
+
+
+def nodes_of(model: type[Model], schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The mappings of a schema by the names of their models."""
+    return {model.__name__: schema, **schema.get("$defs", {})}
+
+
+def meaning_of(meanings: Meanings, name: str, key: str) -> str | None:
+    """A model's own meaning of the key, or that of the keys that most sections share."""
+    own = meanings.get(name, {})
+    return own.get(key) or meanings.get(meanings_platform.SHARED, {}).get(key)
 
 
 def keys_of(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -74,7 +93,10 @@ def _tidied(node: Any) -> Any:
         options = [option for option in options if option != {"type": "null"}]
         del kept["anyOf"]
         kept = {**options[0], **kept} if len(options) == 1 else {**kept, "anyOf": options}
-    if "default" in kept and not _fits(kept["default"], kept):
+    units = kept.pop(UNITS_KEY, None)
+    if "default" in kept and units is not None:
+        kept["default"] = amount_text(Fraction(str(kept["default"])), units)
+    elif "default" in kept and not _fits(kept["default"], kept):
         del kept["default"]
     return kept
 

@@ -32,6 +32,7 @@ from bulkhead.config.quantity import (
     described,
     parse,
     problem,
+    quantity_schema,
     with_unit,
 )
 from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, UNLIMITED, Bandwidth, Banks, ColorIndex, Llc
@@ -193,7 +194,7 @@ class Regulation(Model):
     threshold: Annotated[
         Fraction | int,
         BeforeValidator(_threshold),
-        WithJsonSchema({"type": "string", "examples": ["80 %"]}),
+        quantity_schema("80 %", SHARE_UNITS),
         in_files(_threshold_text),
     ] = Fraction(4, 5)  # default of `dynamic-delay`: 5 %
     step: Annotated[

@@ -30,7 +30,7 @@ Cycles = Annotated[int, Field(ge=0, le=100_000)]
 Picoseconds = Annotated[
     int,
     BeforeValidator(whole(PICOSECOND_UNITS, "12.5 ns", "ps", 0, 10**12)),
-    quantity_schema("12.5 ns"),
+    quantity_schema("12.5 ns", PICOSECOND_UNITS),
 ]
 
 

@@ -106,7 +106,7 @@ class _Parser:
                 members.append(Member(member, number, self._comment(value)))
             if not members:
                 raise self._error(key, f"enum '{name}' has no members")
-            result[name] = Enum(name, tuple(members), self._comment(key))
+            result[name] = Enum(name, tuple(members), self._comment(key) or self._block(key))
         return result
 
     def _records(self, node: yaml.Node | None, constants: dict[str, Constant]) -> dict[str, Record]:
@@ -173,7 +173,7 @@ class _Parser:
         if offset % _RECORD_MULTIPLE_BYTES:
             wanted = f"not a multiple of {_RECORD_MULTIPLE_BYTES}"
             raise self._error(key, f"record '{name}' has {offset} bytes, {wanted}")
-        return Record(name, tuple(fields), offset, record_align, self._comment(key))
+        return Record(name, tuple(fields), offset, record_align, self._block(key))
 
     def _regions(
         self,
@@ -323,6 +323,15 @@ class _Parser:
         if rest.count(":") and "{" in rest:  # a flow mapping: the comment speaks of the whole line
             return ""
         return rest.partition("#")[2].strip().replace("*/", "* /")
+
+    def _block(self, node: yaml.Node) -> str:
+        """The lines of comments directly above the node's line, as one."""
+        found: list[str] = []
+        for line in reversed(self.text.splitlines()[: node.start_mark.line]):
+            if not line.strip().startswith("#"):
+                break
+            found.insert(0, line.strip()[1:].strip())
+        return " ".join(found).replace("*/", "* /")
 
     def _error(self, node: yaml.Node, message: str) -> SchemaError:
         return SchemaError(f"{self.name}:{node.start_mark.line + 1}: {message}")
