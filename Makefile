@@ -14,7 +14,7 @@ demo: ## set up, boot the example unprotected and isolated, show the report
 	@scripts/demo
 
 test: ## the whole test suite; ends with one line of verdict
-	@scripts/setup
+	@scripts/setup packages lint browser python
 	@$(PYTHON) scripts/test.py
 
 quick: ## what needs no emulator and no patience: build, lint of changes, unit tests, fast Python tests

@@ -19,11 +19,14 @@ project_copyright = author  # without a year: the site is the same each time
 html_title = "Bulkhead"
 extensions = ["myst_parser"]
 root_doc = "README"
-exclude_patterns = ["build", "**/.*"]
+exclude_patterns = ["build", "site", "**/.*"]
 html_theme = "furo"
 html_show_sphinx = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
+html_static_path = ["site"]
+html_css_files = ["narrow.css"]
+html_js_files = [("scrollers.js", {"defer": "defer"})]
 myst_heading_anchors = 6
 # Files of the repository that pages link are not part of the site: their links stay as they are.
 suppress_warnings = ["myst.xref_missing"]
@@ -31,6 +34,14 @@ suppress_warnings = ["myst.xref_missing"]
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _PAGE = re.compile(r"\]\(([\w./-]+)\.md\)")
 _INDEX = "results/README"
+# Sphinx and its theme leave out what a screen reader needs: the level of the sidebar's captions, and names
+# that tell the two sidebars apart. The empty corner of a table is no heading of anything.
+_FOR_SCREEN_READERS = {
+    '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="All pages">',
+    '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="This page">',
+    '<th class="head"><p></p></th>': "<td></td>",
+}
 
 
 def _toctree(pages: list[str], *options: str) -> str:
@@ -57,14 +68,21 @@ def _read(_: Any, name: str, content: list[str]) -> None:
         content[0] += "\n\n" + _toctree(pages)
 
 
-def _write_index(app: Any, failure: Exception | None) -> None:
-    """The first page also by the name that a directory is opened with."""
-    if failure is None and app.builder.name == "html":
-        shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
+def _finish(app: Any, failure: Exception | None) -> None:
+    """Completes the pages, and writes the first one also by the name that a directory is opened with."""
+    if failure is not None or app.builder.name != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        text = made = path.read_text(encoding="utf-8")
+        for left, completed in _FOR_SCREEN_READERS.items():
+            made = made.replace(left, completed)
+        if made != text:
+            path.write_text(made, encoding="utf-8")
+    shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
 
 
 def setup(app: Any) -> dict[str, Any]:
     """Called by Sphinx."""
     app.connect("source-read", _read)
-    app.connect("build-finished", _write_index)
+    app.connect("build-finished", _finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -83,6 +83,10 @@ BY_WORDS = {
 }
 
 
+# Packages whose metadata name a file instead of a licence.
+BY_FILE = {"axe-playwright-python": "MIT; contains axe-core: MPL-2.0"}
+
+
 def python_licence(metadata: PackageMetadata) -> str:
     """An expression, a short name, or what the package is classified as."""
     classified = [
@@ -94,7 +98,8 @@ def python_licence(metadata: PackageMetadata) -> str:
     stated = next((field.strip() for field in fields if field != "UNKNOWN"), "")
     if stated and len(stated) <= LONGEST and "\n" not in stated:
         return stated
-    return ", ".join(classified) or stated.partition("\n")[0].strip()[:LONGEST]
+    first_line = stated.partition("\n")[0].strip()[:LONGEST]
+    return ", ".join(classified) or first_line or BY_FILE.get(metadata["Name"], "")
 
 
 def locked_python(text: str) -> list[tuple[str, str]]:
@@ -104,7 +109,7 @@ def locked_python(text: str) -> list[tuple[str, str]]:
 
 def installed_debian(setup: str) -> list[str]:
     """Packages that scripts/setup installs: what follows the colon of each need."""
-    needs = re.findall(r'^(?:build|lint)_needs="(.*?)"', setup, re.MULTILINE | re.DOTALL)
+    needs = re.findall(r'^(?:build|lint|browser)_needs="(.*?)"', setup, re.MULTILINE | re.DOTALL)
     return sorted({need.partition(":")[2] for text in needs for need in text.split()})
 
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from bs4 import BeautifulSoup
+
+from ..pages.site import build_site
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_HEADING = ("search.html", "genindex.html")  # the theme's own pages
@@ -17,13 +17,7 @@ WITHOUT_HEADING = ("search.html", "genindex.html")  # the theme's own pages
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `make docs` builds it: a warning fails."""
-    made = tmp_path_factory.mktemp("site")
-    options = ["-b", "html", "-q", "-W", "-d", str(made / "doctrees")]
-    command = [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(made / "html")]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return made / "html"
+    return build_site(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")

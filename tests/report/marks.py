@@ -43,7 +43,7 @@ class Mark:
 
 def pictures(page: str) -> dict[str, str]:
     """Every plot of a page by its title."""
-    found = re.findall(r"<h3>([^<]*)</h3>(?:<figure>)?(<svg.*?</svg>)", page, re.DOTALL)
+    found = re.findall(r"<h3>([^<]*)</h3>(?:<figure>)?<div[^>]*>(<svg.*?</svg>)", page, re.DOTALL)
     assert len(found) == page.count("<svg")
     assert len(dict(found)) == len(found)
     return dict(found)

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from bulkhead.report import plots
 from bulkhead.report.html import render
 from bulkhead.report.load import LoadedRun, load_run
-from bulkhead.report.style import PALETTE, owner_color
+from bulkhead.report.style import PALETTE, WRONG, owner_color
 from bulkhead.run.target import RunOptions
 
 from ..run.made_up import NAMES, UNPROTECTED_EVICTIONS, MadeUp
@@ -21,7 +23,7 @@ from .marks import Mark, cells, marks, pictures
 
 COLORS = [owner_color(NAMES, name) for name in NAMES]
 GREY = owner_color(NAMES, "hypervisor")
-RED = "#d1495b"
+RED = WRONG
 COUNTED = RunOptions(icount=True, for_ns=20 * 10**9)
 
 
@@ -50,6 +52,10 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 def evicted(victim: str) -> int:
     return sum(n for (one, _), n in UNPROTECTED_EVICTIONS.items() if one == victim)
+
+
+def labels(svg: str) -> list[str]:
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
 
 def order(values: Sequence[float]) -> list[int]:
@@ -117,6 +123,21 @@ def test_over_time_has_two_lines_for_each_owner(unprotected: LoadedRun) -> None:
     assert order([-line.top for line in upper]) == order([evicted(name) for name in ("hypervisor", *NAMES)])
     assert [line.height > 0 for line in lower] == [True] * 4, "misses change from window to window"
     assert order([line.height for line in lower]) == [0, 1, 2, 3]
+
+
+def test_over_time_has_one_scale_for_all_runs_of_a_page(isolated: LoadedRun, unprotected: LoadedRun) -> None:
+    """A quiet run must not look as busy as the other one."""
+    both = [unprotected, isolated]
+    drawn = [plots.over_time(run, both) or "" for run in both]
+    assert labels(drawn[0]) == labels(drawn[1])
+    assert labels(plots.over_time(isolated) or "") != labels(drawn[1])
+
+
+def test_a_domain_keeps_its_color_where_others_have_nothing_to_show(isolated: LoadedRun) -> None:
+    first, *others = isolated.domains
+    quiet = {key: value for key, value in first.items() if key != "exit_reasons"}
+    run = replace(isolated, report=isolated.report | {"domains": [quiet, *others]})
+    assert list(dict.fromkeys(colors(marks(plots.exits(run) or "")))) == COLORS[1:]
 
 
 def test_exits_have_a_bar_for_each_reason_of_each_domain(isolated: LoadedRun) -> None:

@@ -17,7 +17,7 @@ from rich.console import Console
 from bulkhead.config.system import Expectation
 from bulkhead.report.html import command_of, render
 from bulkhead.report.load import LoadedRun, NotARun, load_run
-from bulkhead.report.style import PALETTE, text_on
+from bulkhead.report.style import PALETTE, WRONG, text_on
 from bulkhead.report.terminal import show_run
 from bulkhead.results.problem import ProblemResult
 from bulkhead.run.target import RunOptions
@@ -317,14 +317,26 @@ def test_the_page_can_be_read_aloud(isolated: LoadedRun, unprotected: LoadedRun)
     assert all(found.get("scope") == "col" for found in page.find_all("th"))
 
 
-@pytest.mark.parametrize("color", [*PALETTE, "#d1495b", "#8a8f98"])
+def luminance(code: str) -> float:
+    parts = [int(code[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(color: str, other: str) -> float:
+    low, high = sorted((luminance(color), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("color", [*PALETTE, WRONG, "#8a8f98"])
 def test_text_on_a_color_has_contrast(color: str) -> None:
     """4.5 at least, as WCAG 2.2 asks of text."""
+    assert contrast(color, text_on(color)) >= 4.5
 
-    def luminance(code: str) -> float:
-        parts = [int(code[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    one, other = sorted((luminance(color), luminance(text_on(color))))
-    assert (other + 0.05) / (one + 0.05) >= 4.5
+@pytest.mark.parametrize("color", [*PALETTE, WRONG])
+def test_a_color_is_seen_on_light_and_dark_pages(color: str, isolated: LoadedRun) -> None:
+    """3 at least, as WCAG 2.2 asks of what is drawn."""
+    cards = re.findall(r"--card: (#[0-9a-f]{6});", render([isolated]))
+    assert len(cards) == 2
+    assert min(contrast(color, card) for card in cards) >= 3

@@ -88,11 +88,14 @@ def _headline(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
 
 def _shown(run: LoadedRun) -> dict[str, Any]:
     witnesses = run.report.get("witnesses") or {}
+    on_machine = run.report.get("on") == "machine"
     return {
         "run": run,
         "report": run.report,
         "about": run.about,
         "label": run.label,
+        "on_machine": on_machine,
+        "where": f"{run.report.get('platform')}, {'simulated' if on_machine else 'emulated'}",
         "ok": run.ok,
         "lost": run.ok and not run.protected and bool(_lines_lost(run)),
         "trust": trust_text(run),
@@ -144,23 +147,19 @@ def _shown(run: LoadedRun) -> dict[str, Any]:
 def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, Any] | None]:
     """The plots by subject: first those of all runs together, then one for each run side by side."""
     several = len(runs) > 1
-    yield _section(
-        ("Evictions and jitter" if any(run.own_time for run in runs) else "Evictions") if several else "",
-        [
-            _figure(
-                "Lines that others evicted",
-                plots.evictions(runs),
-                "Lines of a domain in the last-level cache that had to go for a line of another domain or of "
-                "the hypervisor.",
-            ),
-            _figure(
-                "Release jitter",
-                plots.jitter(runs),
-                "How late the real-time task was released, as it measured itself in counted or simulated "
-                "time.",
-            ),
-        ],
+    evictions = _figure(
+        "Lines that others evicted",
+        plots.evictions(runs),
+        "Lines of a domain in the last-level cache that had to go for a line of another domain or of the "
+        "hypervisor.",
     )
+    jitter = _figure(
+        "Release jitter",
+        plots.jitter(runs),
+        "How late the real-time task was released, as it measured itself in counted or simulated time.",
+    )
+    subjects = [name for name, figure in (("Evictions", evictions), ("Jitter", jitter)) if figure]
+    yield _section(" and ".join(subjects).capitalize() if several else "", [evictions, jitter])
     by_run: tuple[tuple[str, Callable[[LoadedRun, Sequence[LoadedRun]], str | None], str], ...] = (
         (
             "Who evicted whom",

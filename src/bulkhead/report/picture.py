@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """SVG as an element of a page, with unique ids and a label for screen readers.
 
+On a narrow screen a picture keeps the size at which its labels can be read. It scrolls in its own box, which
+the keyboard can reach.
+
 Every page with pictures inserts them by the filter `picture` of its template engine. Matplotlib uses the same
 ids in each picture, but on a page each id may occur only once.
 """
@@ -25,6 +28,7 @@ def pictures() -> Callable[[str, str], Markup]:
         number = next(numbers)
         text = _ID.sub(rf"\g<1>\g<2>_in_{number}\g<3>", str(svg))
         text = _REFERENCE.sub(rf"\g<1>\g<2>_in_{number}", text)
-        return Markup(text.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1))  # noqa: S704 (our own)
+        text = text.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
+        return Markup(f'<div class="scroll" tabindex="0">{text}</div>')  # noqa: S704 (our own)
 
     return picture

@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
+from bulkhead.evidence.observer import ObserverResult
 from bulkhead.report.load import LoadedRun
-from bulkhead.report.style import HEAT, TEXT, owner_color, svg, text_on
+from bulkhead.report.numbers import count
+from bulkhead.report.style import HEAT, TEXT, WRONG, owner_color, svg, text_on
 
 
 def evictions(runs: Sequence[LoadedRun]) -> str | None:
@@ -23,7 +26,7 @@ def evictions(runs: Sequence[LoadedRun]) -> str | None:
     runs = [run for run in runs if any("llc" in domain for domain in run.domains)]
     if not runs:
         return None
-    names = [domain["name"] for domain in runs[0].domains]
+    names = _names(runs)
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -40,15 +43,16 @@ def evictions(runs: Sequence[LoadedRun]) -> str | None:
                 alpha=1 if index == len(runs) - 1 else 0.45,
                 label=run.label,
             )
-            labels = [f"{value:,}\n{run.label}" if 1 < len(runs) < 3 else f"{value:,}" for value in values]
-            axes.bar_label(bars, labels, padding=2, fontsize=7.5)
+            own = f"\n{run.label}" if len(runs) == 2 else ""
+            labels = [count(value) + own for value in values]
+            axes.bar_label(bars, labels, padding=2, fontsize=8.5)
         axes.set_xticks(range(len(names)), names)
         axes.set_yscale("symlog", linthresh=10)
         axes.set_ylim(0, max(10, *(_evicted(run, name) for run in runs for name in names)) * 12)
         axes.set_ylabel("LLC lines evicted by others (log)")
         if len(runs) > 2:
             order = " | ".join(run.label for run in runs)
-            axes.set_title(f"from left to right: {order}", fontsize=8)
+            axes.set_title(f"from left to right: {order}", fontsize=8.5)
         axes.grid(axis="y")
 
     return svg(draw, (6.4, 3.1))
@@ -84,7 +88,7 @@ def who_evicted_whom(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | No
                 ha="center",
                 va="center",
                 fontsize=8.5,
-                color="#ffffff" if on_color and value > 200 else "#1b1b1b" if on_color else TEXT,
+                color=text_on(to_hex(HEAT(np.log10(value) / most))) if on_color else TEXT,
                 alpha=0.7 if row == column else 1,
             )
         axes.set_xticks(range(len(names)), names)
@@ -100,35 +104,34 @@ def who_evicted_whom(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | No
     return svg(draw, (6.4, 3.5))
 
 
-def over_time(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
-    """Evictions by others and misses of each domain, for each window."""
+def over_time(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
+    """Evictions by others and misses of each domain, for each window; with the same scale for all `runs` of a
+    comparison."""
     if run.observer is None or len(run.observer.windows) < 2:
         return None
     observer = run.observer
-    ends = np.array([0.0, *(window.end_ms for window in observer.windows)]) / 1e3
-    spans = np.maximum(np.diff(ends), 1e-6)
+    ends = _ends_s(observer)
+    names = _names(runs or (run,))
+    most_evicted, most_missed = (
+        max(of_run) for of_run in zip(*map(_most_per_s, runs or (run,)), strict=True)
+    )
 
     def draw(figure: Figure) -> None:
         upper, lower = figure.subplots(2, 1, sharex=True)
         for owner, name in enumerate(observer.owners):
             if name == "nobody":
                 continue
-            color = owner_color(observer.owners, name)
-            for axes, series in (
-                (upper, [window.evicted_by_others[owner] for window in observer.windows]),
-                (lower, [window.misses[owner] for window in observer.windows]),
-            ):
-                axes.stairs(np.array(series) / spans, ends, color=color, label=name, linewidth=1.3)
+            color = owner_color(names, name)
+            for axes, rates in zip((upper, lower), _per_s(observer, owner), strict=True):
+                axes.stairs(rates, ends, color=color, label=name, linewidth=1.3)
         upper.set_ylabel("evicted by\nothers per s")
         lower.set_ylabel("misses per s")
         lower.set_xlabel("time since start, s (host's clock)")
-        for axes in (upper, lower):
+        for axes, most in ((upper, most_evicted), (lower, most_missed)):
             axes.yaxis.set_major_formatter(EngFormatter(sep=""))
-            axes.yaxis.set_major_locator(MaxNLocator(4))
-            axes.set_ylim(bottom=0)
+            axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+            axes.set_ylim(0, 1.05 * max(1.0, most))
             axes.grid(axis="y")
-        if not any(any(window.evicted_by_others[1:]) for window in observer.windows):
-            upper.set_ylim(0, 1)
         upper.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0), fontsize=8.5, handlelength=1.2)
 
     return svg(draw, (6.4, 3.4))
@@ -150,7 +153,7 @@ def exits(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
-        names = [domain["name"] for domain in domains]
+        names = _names(runs or (run,))
         height = 0.8 / len(domains)
         for index, domain in enumerate(domains):
             values = [domain["exit_reasons"].get(reason, 0) * 1e9 / guest_ns for reason in most]
@@ -173,7 +176,7 @@ def jitter(runs: Sequence[LoadedRun]) -> str | None:
     """Lateness of real-time releases in log2 buckets, as periodic guests report it. Runs in the host's time
     are left out: they would show the host's delays."""
     series = []
-    names = list(dict.fromkeys(domain["name"] for run in runs for domain in run.domains))
+    names = _names(runs)
     styles = ("-", "--", ":", "-.")
     for place, run in enumerate(runs, start=1 - len(runs)):  # the last run has the solid line
         if not run.own_time:
@@ -212,7 +215,7 @@ def jitter(runs: Sequence[LoadedRun]) -> str | None:
     return svg(draw, (6.4, 2.8))
 
 
-def color_map(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
+def color_map(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
     """Mapped frames by owner and color, from the table witness; frames of a wrong color are highlighted."""
     witness = run.witness("tables")
     coloring = run.report.get("coloring", {})
@@ -222,6 +225,7 @@ def color_map(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
     promised: dict[str, Any] = {domain["name"]: domain.get("colors") or [] for domain in run.domains}
     promised["hypervisor"] = run.report["hypervisor"].get("colors") or []
     names = [name for name in promised if name in witness["frames_by_color"]]
+    domains = _names(runs or (run,))
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -230,7 +234,7 @@ def color_map(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
             for color in range(colors):
                 inside = color in promised[name]
                 wrong = counts.get(color, 0) > 0 and not inside
-                face = "#d1495b" if wrong else owner_color(names, name) if inside else "none"
+                face = WRONG if wrong else owner_color(domains, name) if inside else "none"
                 axes.add_patch(
                     Rectangle(
                         (color + 0.04, row + 0.06),
@@ -264,6 +268,32 @@ def color_map(run: LoadedRun, _: Sequence[LoadedRun] = ()) -> str | None:
     return svg(draw, (6.4, 0.8 + 0.42 * len(names)))
 
 
+def _names(runs: Sequence[LoadedRun]) -> list[str]:
+    """The domains of all runs of a page: a domain's place here is its color in each plot."""
+    return list(dict.fromkeys(str(domain["name"]) for run in runs for domain in run.domains))
+
+
+def _ends_s(observer: ObserverResult) -> Any:
+    return np.array([0.0, *(window.end_ms for window in observer.windows)]) / 1e3
+
+
+def _per_s(observer: ObserverResult, owner: int) -> tuple[Any, Any]:
+    """Evictions by others and misses per second, window by window."""
+    spans = np.maximum(np.diff(_ends_s(observer)), 1e-6)
+    evicted = [window.evicted_by_others[owner] for window in observer.windows]
+    return np.array(evicted) / spans, np.array([window.misses[owner] for window in observer.windows]) / spans
+
+
+def _most_per_s(run: LoadedRun) -> tuple[float, float]:
+    """The highest rates of any owner that over_time() draws."""
+    observer = run.observer
+    if observer is None or len(observer.windows) < 2:
+        return 0.0, 0.0
+    drawn = [owner for owner, name in enumerate(observer.owners) if name != "nobody"]
+    rates = [_per_s(observer, owner) for owner in drawn]
+    return max(float(one.max()) for one, _ in rates), max(float(one.max()) for _, one in rates)
+
+
 def _leaving(run: LoadedRun) -> list[dict[str, Any]]:
     return [domain for domain in run.domains if domain.get("exit_reasons")]
 
@@ -285,4 +315,4 @@ def _is_count(value: object) -> bool:
 
 
 def _short(value: int) -> str:
-    return f"{value:,}" if value < 100_000 else EngFormatter(places=1, sep="")(value)
+    return count(value) if value < 100_000 else EngFormatter(places=1, sep="")(value)

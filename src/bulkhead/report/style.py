@@ -17,7 +17,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 TEXT = "#010203"  # placeholder for the page's text color, replaced in the SVG
-PALETTE = ("#0f8b8d", "#e07a1f", "#8661c1", "#3a7d44", "#c2456f", "#4a7bd0", "#a68a12", "#7d5a4f")
+# Each has a contrast of at least 3 with the pages of both color schemes, and none is close to WRONG.
+PALETTE = ("#0f8b8d", "#e07a1f", "#8661c1", "#3a7d44", "#b0569b", "#4a7bd0", "#a68a12", "#96705f")
+WRONG = "#d1495b"
 _HYPERVISOR, _NOBODY = "#8a8f98", "#c9ccd1"
 HEAT = LinearSegmentedColormap.from_list("heat", ["#f3b27a", "#d1495b", "#6b1e3c"])
 _STYLE: dict[Any, Any] = {
@@ -38,6 +40,7 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "grid.color": TEXT,
     "grid.alpha": 0.12,
+    "axes.axisbelow": True,
 }
 
 

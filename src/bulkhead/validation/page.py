@@ -24,6 +24,7 @@ from bulkhead.validation.groups import name_of
 
 _INCHES = (6.4, 3.6)
 _DPI = 150
+_PUBLISHED = 0.45  # opacity of published bars: colors are kinds of access, as in the curves
 
 
 def write_page(
@@ -73,10 +74,11 @@ def write_page(
 
 def _drawings(own: Sequence[Compared]) -> list[tuple[str, Callable[[Figure], None], str]]:
     """Title, drawing and file name of a board's plots."""
+    times = [time for one in own if one.point.unit == "ns" for time in (one.point.published, one.predicted)]
     made = [
         (
             f"Random reads, {'4 KiB' if pages == 'small' else '2 MiB'} pages",
-            _curves(curve),
+            _curves(curve, max(times)),
             f"latency-{pages}",
         )
         for pages in ("small", "huge")
@@ -88,7 +90,9 @@ def _drawings(own: Sequence[Compared]) -> list[tuple[str, Callable[[Figure], Non
     return made
 
 
-def _curves(curve: Sequence[Compared]) -> Callable[[Figure], None]:
+def _curves(curve: Sequence[Compared], most_ns: float) -> Callable[[Figure], None]:
+    """The curves on a scale up to `most_ns`, which is the same for both sizes of pages."""
+
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         for kind, color in (("single", PALETTE[0]), ("dual", PALETTE[1])):
@@ -115,7 +119,7 @@ def _curves(curve: Sequence[Compared]) -> Callable[[Figure], None]:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_text(int(size))))
         axes.set_xlabel("block")
         axes.set_ylabel("ns beyond a hit in L1")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.05 * most_ns)
         axes.grid(axis="y")
         axes.legend(fontsize=8.5)
 
@@ -130,14 +134,15 @@ def _bars(rates: Sequence[Compared]) -> Callable[[Figure], None]:
             [x - 0.2 for x in places],
             [one.point.published for one in rates],
             0.38,
-            color=PALETTE[1],
+            color=PALETTE[2],
+            alpha=_PUBLISHED,
             label="published",
         )
         axes.bar(
             [x + 0.2 for x in places],
             [one.predicted for one in rates],
             0.38,
-            color=PALETTE[0],
+            color=PALETTE[2],
             label="machine",
         )
         axes.set_xticks(places, [_bar(one) for one in rates])
