@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `bulkhead`: collects the commands of `bulkhead.commands` and turns failures into exit codes.
+"""The command `bulkhead`: collect the commands of `bulkhead.commands`, and turn failures into exit codes.
 
-0 yes, 1 the answer is no, 2 wrong usage, 3 the environment lacks something, 130 interrupted. No command is
-defined here. With `--json` there is an object on standard output in every case but wrong usage.
+Exit codes: 0 yes, 1 the answer is no, 2 wrong usage, 3 the environment lacks something, 130 interrupted. With
+`--json`, standard output has one object in every case except wrong usage. No command is defined here.
 """
 
 from __future__ import annotations
@@ -54,10 +54,11 @@ def _show_version(wanted: bool) -> None:
 
 
 def build_app() -> typer.Typer:
-    """The application with every command of the package `bulkhead.commands` that can register itself."""
+    """The application, with every command of the package `bulkhead.commands`."""
     app = typer.Typer(
         name="bulkhead",
-        help="Keeps the memory traffic of domains on one chip apart, and shows with numbers that it does.",
+        help="Isolate the caches, memory and bandwidth of domains on one chip, and measure that the "
+        "isolation holds.",
         epilog=EXAMPLES,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -68,7 +69,10 @@ def build_app() -> typer.Typer:
         version: Annotated[
             bool,
             typer.Option(
-                "--version", help="Print version and commit.", callback=_show_version, is_eager=True
+                "--version",
+                help="Print the version and the commit, and end.",
+                callback=_show_version,
+                is_eager=True,
             ),
         ] = False,
     ) -> None:
@@ -81,7 +85,7 @@ def build_app() -> typer.Typer:
 
 
 def _group(app: typer.Typer) -> None:
-    """Each command into its panel of the help, the panels and their commands in the order of PANELS."""
+    """Assign each command to its panel of the help; panels and commands are in the order of PANELS."""
     places = {
         name: (panel, i) for i, (panel, name) in enumerate((p, n) for p, ns in PANELS.items() for n in ns)
     }
@@ -96,7 +100,7 @@ def _name(one: CommandInfo | TyperInfo) -> str:
 
 
 def _register(app: typer.Typer, name: str) -> None:
-    """Add the commands of one module; one that lacks a Python package says so when it is called."""
+    """Add the commands of one module. If its Python package is missing, the commands say so."""
     try:
         module = importlib.import_module(f"{commands.__name__}.{name}")
     except ModuleNotFoundError as error:
@@ -109,7 +113,9 @@ def _register(app: typer.Typer, name: str) -> None:
 
         context = {"allow_extra_args": True, "ignore_unknown_options": True}
         app.command(
-            name, help=f"(not available: needs the Python package '{package}')", context_settings=context
+            name,
+            help=f"Not available: this command needs the Python package '{package}'.",
+            context_settings=context,
         )(missing)
         return
     register = getattr(module, "register", None)
@@ -142,16 +148,16 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Who closed an output (`>&-`) wants nothing of it; Python has None there, which cannot be written to."""
+    """Replace closed output streams (`>&-`), for which Python has None, by streams that drop the output."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - until the program ends
 
 
 def _surroundings(error: OSError) -> str:
-    """A disk that is full, a directory that may not be written, in words: no mistake of the program."""
+    """The text for an error of the environment, as a full disk or a directory that cannot be written."""
     place = f"{error.filename}: " if error.filename else ""
-    hint = "it needs directories that it may write to, with space left"
+    hint = "the command needs directories that it may write to and that have free space"
     return f"error: {place}{error.strerror or error}\n{hint}"
 
 

@@ -168,12 +168,12 @@ def color_space(llc_bits: Iterable[int] = (), bank_bits: Iterable[int] = ()) -> 
     if not both:
         return UNCOLORED
     if both[0] < PAGE_BIT:
-        raise GeometryError(f"address bit {both[0]} is inside a page: no mapping can choose it")
+        raise GeometryError(f"address bit {both[0]} is inside a page, so a mapping cannot choose it")
     if both[-1] > MAX_COLOR_BIT:
         raise GeometryError(f"address bit {both[-1]} is above bit {MAX_COLOR_BIT}")
     if len(both) > MAX_COLOR_BITS:
         raise GeometryError(
-            f"{len(both)} color bits; at most {MAX_COLOR_BITS} ({1 << MAX_COLOR_BITS} colors)"
+            f"{len(both)} color bits are too many: at most {MAX_COLOR_BITS} ({1 << MAX_COLOR_BITS} colors)"
         )
     return ColorSpace(
         bits=sum(1 << bit for bit in both),

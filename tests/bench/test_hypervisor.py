@@ -138,8 +138,8 @@ def test_the_verdict_says_which_goals_are_missed_and_the_exit_code_is_that_of_th
     assert (code, result["verdict"]) == (1, "failed")
     assert result["goals"]["missed"] == result["reasons"]
     assert result["reasons"] == [
-        "PSCI_VERSION by HVC: 101 instructions, the goal is 70",
-        "virtual timer: deadline to handler: 101 instructions, the goal is 100",
+        "PSCI_VERSION by HVC: 101 instructions, but the goal is at most 70",
+        "virtual timer: deadline to handler: 101 instructions, but the goal is at most 100",
     ]
     code, result = invoke(["it did not start"])
     assert (code, result["verdict"], result["reasons"]) == (1, "error", ["it did not start"])

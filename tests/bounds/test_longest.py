@@ -67,7 +67,7 @@ def test_paths_can_be_left_out_by_what_they_call() -> None:
 @pytest.mark.req("T6")
 def test_a_loop_without_a_bound_is_an_error() -> None:
     function = functions_of(LOOPS)["loops"]
-    with pytest.raises(NoBoundError, match="loops: no bound of the loop at 6"):
+    with pytest.raises(NoBoundError, match="loops: the loop has no bound at 6"):
         longest_path(function, {4: 2})
 
 

@@ -192,7 +192,7 @@ def test_points_that_the_scheduler_gives_up_are_dispatched_again(
 @pytest.mark.parametrize(
     ("options", "code", "text"),
     [
-        (("--cluster", "nowhere"), 2, "'nowhere' is no address"),
+        (("--cluster", "nowhere"), 2, "'nowhere' is not the address"),
         (("--cluster", "tcp://127.0.0.1:8786", "--jobs", "2"), 2, "one of the two"),
     ],
 )

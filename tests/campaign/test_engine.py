@@ -107,7 +107,7 @@ def test_workers_that_are_lost_again_and_again_end_the_campaign(
     with pytest.raises(CampaignFailed, match="a worker was killed"):
         next(answers)
     assert next(script, None) is None
-    assert "1 points that are not done run again" in capsys.readouterr().err
+    assert "1 unfinished points run again" in capsys.readouterr().err
 
 
 def test_what_is_no_loss_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,8 +130,11 @@ def uncounted(loaded: Loaded) -> list[tuple[str, str, str]]:
 def test_t5_a_budget_that_can_be_got_around_is_named_with_what_closes_it(tmp_path: Path) -> None:
     ((key, cause, allowed),) = uncounted(beside_realtime(tmp_path, {"events": 1000}))
     assert key == "domains[1].bandwidth"
-    assert "counts L2D_CACHE_REFILL + L2D_CACHE_WB, and nothing of what 'hog' maps Non-cacheable" in cause
-    assert "'control' waits for that without a bound" in cause
+    assert (
+        "counts L2D_CACHE_REFILL + L2D_CACHE_WB, but no accesses to memory that 'hog' maps as Non-cacheable"
+        in cause
+    )
+    assert "'control' can wait for these without a bound" in cause
     assert "of BUS_ACCESS: `accesses`" in allowed
     dynamic = {"policy": "dynamic"}
     ((_, _, allowed),) = uncounted(beside_realtime(tmp_path, {"events": 2000}, regulation=dynamic))

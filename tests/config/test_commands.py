@@ -75,7 +75,9 @@ def test_the_same_of_benchmarks(command: tuple[str, ...]) -> None:
 def test_an_override_that_the_file_cannot_take_is_an_error_without_a_line() -> None:
     code, result = run_json("check", GOOD, "--set", "domains.hogg.cpus=[3]")
     assert code == 1
-    assert result["reasons"][0].startswith("--set domains.hogg.cpus=[3]: domains.hogg.cpus: nothing is named")
+    assert result["reasons"][0].startswith(
+        "--set domains.hogg.cpus=[3]: domains.hogg.cpus: there is no element with the name"
+    )
     assert result["files"][0]["errors"][0]["line"] is None
 
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 BAD = ROOT / "examples" / "bad"
 DMA = BAD / "device-dma.yaml"
 TRUSTED = ("--set", "domains.linux.dma=trusted")
-SAYS = "'linux' is trusted with 'fw-cfg', which masters memory and is behind no IOMMU"
+SAYS = "'linux' is trusted with 'fw-cfg', which masters memory and is not behind an IOMMU"
 
 NIC = {"name": "nic", "at": 0x0B00_0000, "size": 4096, "dma": True, "iommu": "smmu", "streams": (16, 17)}
 SMMU = {"name": "smmu", "type": "smmuv2", "at": 0x0B10_0000, "size": 0x20000}
@@ -80,7 +80,7 @@ def test_d1_what_is_refused_is_refused_by_every_command() -> None:
     for command in ("check", "plan", "build", "run"):
         done = invoked(command, DMA)
         assert done.exit_code == 1
-        assert "'fw-cfg' masters memory and is behind no IOMMU" in " ".join(done.stderr.split())
+        assert "'fw-cfg' masters memory and is not behind an IOMMU" in " ".join(done.stderr.split())
 
 
 def test_d1_an_iommu_that_nothing_drives_confines_nothing() -> None:

@@ -88,7 +88,7 @@ def test_budgets_that_are_held_against_no_figure_are_noticed(tmp_path: Path) -> 
         return [notice.cause for notice in found if notice.code == "not-checked"]
 
     (cause,) = noticed()
-    assert "400 MB/s together" in cause and "'qemu-virt' has no `dram.guaranteed`" in cause
+    assert "400 MB/s in total" in cause and "'qemu-virt' has no `dram.guaranteed`" in cause
     assert noticed(emulated=False) == [cause]
     assert noticed(emulated=True) == []
     unlimited = [f"domains.{name}.bandwidth=unlimited" for name in ("linux", "hog")]
@@ -298,7 +298,7 @@ def test_an_override_keeps_the_rest_of_the_tree() -> None:
     [
         ("27", "INTID 27 is not a shared interrupt that a guest can have"),
         ("288", "INTID 288 is not a shared interrupt that a guest can have"),
-        ("33", "INTID 33 is already that of 'uart'"),
+        ("33", "INTID 33 is already used by 'uart'"),
     ],
 )
 def test_a_device_that_can_be_passed_has_shared_interrupts_of_its_own(

@@ -81,7 +81,7 @@ def test_a_table_that_a_board_was_measured_for_is_no_notice(tmp_path: Path) -> N
             "'anser' is marked, but has no value",
         ),
         ("from_machine: [table]", "from_machine: [tabel]", "tabel"),
-        ("fitted: [guard]\n", "fitted: []\n", "says what fitted keys absorb, and names none"),
+        ("fitted: [guard]\n", "fitted: []\n", "explains fitted keys, but `fitted` lists none"),
     ],
 )
 def test_marks_name_keys_that_have_a_value(tmp_path: Path, old: str, new: str, reason: str) -> None:

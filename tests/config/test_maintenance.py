@@ -57,10 +57,10 @@ def test_t5_what_a_domain_says_is_what_it_gets(tmp_path: Path, word: str) -> Non
 @pytest.mark.parametrize(
     ("disturber", "says"),
     [
-        ({"cpus": [1], "maintenance": "direct"}, "what 'd1' invalidates is invalidated on all cores: "),
+        ({"cpus": [1], "maintenance": "direct"}, "TLB and cache invalidations of 'd1' act on all cores: "),
         ({"cpus": [1]}, "'d1' can invalidate the instruction caches of all cores: "),
         ({"cpus": [1], "maintenance": "trapped"}, None),
-        ({"cpus": [1, 2], "maintenance": "trapped"}, "as it has several and no budget: "),
+        ({"cpus": [1, 2], "maintenance": "trapped"}, "because it has several cores and no budget: "),
         ({"cpus": [1, 2], "maintenance": "trapped", "bandwidth": BUDGET}, None),
         ({"cpus": [1, 2], "bandwidth": BUDGET}, "'d1' can invalidate the instruction caches of all cores: "),
         ({"cpus": [1], "criticality": "rt"}, None),
@@ -71,7 +71,7 @@ def test_t5_check_says_what_still_reaches_real_time_domains(
 ) -> None:
     found = noticed(loaded(tmp_path, REALTIME, disturber))
     assert list(found) == ([] if says is None else ["domains[1].maintenance"])
-    assert all(cause.endswith(f"{says}'d0' can notice it") for cause in found.values())
+    assert all(cause.endswith(f"{says}this can delay 'd0'") for cause in found.values())
 
 
 def test_t5_nobody_is_disturbed_who_is_not_there_or_not_elsewhere(tmp_path: Path) -> None:

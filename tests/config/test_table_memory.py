@@ -201,7 +201,7 @@ def test_misplaced_tables_are_what_the_hypervisor_gets_and_nobody_else(tmp_path:
     assert wrong.domains == right.domains
     assert wrong.wrong_domains is not None
     assert not wrong.wrong_domains[0].segments[-1].tables_placed
-    with pytest.raises(PlanningError, match="no specification"):
+    with pytest.raises(PlanningError, match="no `spec`"):
         planned(tmp_path, system(", spec: l2"), Hooks(misplace="hog"))
     found = misplace("nobody", right.domains)
     assert not isinstance(found, tuple)

@@ -141,7 +141,7 @@ def test_m7_a_size_is_whole_colors_and_what_they_cost_is_said() -> None:
     assert checked.plan is not None
     rows = {(row.owner, row.resource): row for row in rows_of(checked.plan)}
     assert rows["filter", "l2"].got == "2 of 8 colors, 25 %"
-    assert "no other memory" in rows["filter", "l2"].note
+    assert "only memory of these colors" in rows["filter", "l2"].note
     assert rows["control", "dram"].control == "limits of others"
     assert rows["hog", "dram"].got == "192.0 MB/s"
     reasons = {choice.key: choice.reason for choice in checked.plan.choices}

@@ -76,7 +76,7 @@ def test_a_package_without_the_authors_archive_is_refused(
 ) -> None:
     (mirror / "duktape_2.7.0.orig.tar.xz").unlink()
     assert c_sources.main(["duktape", str(tmp_path / "out")]) == 3
-    assert "no archive of the authors" in capsys.readouterr().err
+    assert "does not contain the authors' archive" in capsys.readouterr().err
 
 
 def test_what_joins_sqlite_is_named_where_it_is_missing(

@@ -129,9 +129,9 @@ def test_an_update_takes_the_newest(lock_file: Path) -> None:
     [
         ([OLD, LIBRARY], None),
         ([OLD], None),  # the machine has the library
-        ([LIBRARY], "tool 1:1.0 (arm64) is locked, and is not there"),
+        ([LIBRARY], "tool 1:1.0 (arm64) is locked, but has not been fetched"),
         ([OLD, replace(LIBRARY, name="libelse")], "libelse 7 (arm64) is not in packages.lock"),
-        ([OLD, replace(LIBRARY, sha256="dd")], "libtool 7 (arm64) has SHA-256 dd, locked is cc"),
+        ([OLD, replace(LIBRARY, sha256="dd")], "libtool 7 (arm64) has SHA-256 dd, but cc is locked"),
         (
             [OLD, replace(LIBRARY, architecture="amd64")],
             "libtool 7 (arm64) is locked, libtool 7 (amd64) is there",
@@ -184,6 +184,6 @@ def test_setup_writes_the_lock_only_when_asked(mirror: Mirror, lock_file: Path) 
 
 def test_setup_insists_on_the_lock_when_asked(mirror: Mirror) -> None:
     write_lock({"tool": [OLD]})
-    with pytest.raises(MissingTool, match="`bulkhead setup --update` locks that"):
+    with pytest.raises(MissingTool, match="`bulkhead setup --update` locks them"):
         run_setup("--locked")
     assert run_setup()["verdict"] == "ok"

@@ -116,7 +116,7 @@ def test_c5_one_miscolored_frame_is_found(system: System) -> None:
     assert kinds(witness) == ["frame_color", "foreign_frame"]
     assert witness.findings[0].address == wrong
     assert witness.findings[0].text == (
-        f"domain linux: IPA 0x40007000 -> PA {wrong:#x}: color 5 is not one of its {{3, 4, 6}}"
+        f"domain linux: IPA 0x40007000 -> PA {wrong:#x}: color 5 is not among its colors {{3, 4, 6}}"
     )
 
 
@@ -139,7 +139,7 @@ def test_c5_miscolored_frame_is_found_before_it_is_mapped(system: System) -> Non
     system.promise = Promise(**{**vars(system.promise), "domains": (control, later)})
     witness = system.check()
     assert kinds(witness) == ["planned_frame_color"] and witness.frames_planned == 1
-    assert "not mapped yet: color 1 is not one of its {3, 4, 6}" in witness.findings[0].text
+    assert "not mapped yet: color 1 is not among its colors {3, 4, 6}" in witness.findings[0].text
 
 
 def test_c5_frame_of_another_domain_is_found(system: System) -> None:
@@ -155,7 +155,7 @@ def test_c5_frame_of_another_domain_is_found(system: System) -> None:
     [
         (RAM + 2 * MIB + (7 << COLOR_SHIFT), "a frame of the hypervisor's pool"),
         (RAM + MIB, "in the load area"),
-        (RAM + 512 * MIB, "belongs to nobody"),
+        (RAM + 512 * MIB, "a frame without an owner"),
     ],
 )
 def test_c5_frame_that_is_not_a_domains_is_found(system: System, pa: int, owner: str) -> None:

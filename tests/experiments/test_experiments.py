@@ -124,8 +124,8 @@ plots: [{ x: n_kib, y: mean_ns, x_label: x, y_label: y, series: [corun] }]
     ("old", "new", "reason"),
     [
         ("platform: rpi2", "platform: rpi3", "mine.yaml:4:11: platform: there is no platform 'rpi3'"),
-        ("8..24..8", "24..8..8", "sweep.n_kib: n_kib: '24..8..8' is no range"),
-        ("8..24..8", "8..24..x", "sweep.n_kib: n_kib: '8..24..x' is no range"),
+        ("8..24..8", "24..8..8", "sweep.n_kib: n_kib: '24..8..8' is not a range"),
+        ("8..24..8", "8..24..x", "sweep.n_kib: n_kib: '8..24..x' is not a range"),
         ("[alone, walker]", "[]", "sweep.corun: has no values"),
         ("[alone, walker]", "[{ a: 1 }]", "sweep.corun: has a value that is a mapping"),
         ("stride: 64", "corun: 64", "fixed.corun: is swept, too"),
@@ -134,7 +134,7 @@ plots: [{ x: n_kib, y: mean_ns, x_label: x, y_label: y, series: [corun] }]
         ("when: { corun", "when: { coruns", "parts[1].when.coruns: there is no value 'coruns'"),
         ("walks: 0", "wakls: 0", "parts[1].wakls: unknown key 'wakls'; did you mean 'walks'?"),
         ("walks: 0", "walks:", "parts[1].walks: has no value"),
-        ("name: walker, ", "name: reader, ", "parts[1].name: 'reader' is another part's"),
+        ("name: walker, ", "name: reader, ", "parts[1].name: 'reader' is the name of another part"),
         ("measured: true, ", "", "parts: no parts with `measured: true`"),
         ("y: mean_ns", "y: mean", "plots[0].y: there is no result 'mean'; did you mean 'mean_ns'?"),
         ("series: [corun]", "series: [corunner]", "plots[0].series[0]: there is no value 'corunner'"),
@@ -162,7 +162,7 @@ def test_nonsense_in_a_file_is_refused_at_its_place(tmp_path: Path, old: str, ne
         ("core: 1", "core: $corun", "part 'walker', core"),
         ("$stride", "0", "part 'reader', stride_bytes"),
         ("kind: read, stride", "colors: [a], kind: read, stride", "part 'reader', colors"),
-        ("kind: read, walks", "workload: membomb, kind: read, walks", "either a workload or the kind"),
+        ("kind: read, walks", "workload: membomb, kind: read, walks", "either `workload` or the kind"),
         ("kind: read, walks", "workload: membomb, params: { size_kib: -1 }, walks", "params.size_kib"),
     ],
 )
@@ -341,7 +341,7 @@ def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> Non
 
 
 def test_slowdowns_without_iterations_are_refused() -> None:
-    with pytest.raises(BadExperiment, match="need iterations"):
+    with pytest.raises(BadExperiment, match="need `iterations`"):
         points_of(unsectioned(with_settings(load_experiment("regulators"), ("iterations=0",))))
 
 
@@ -460,7 +460,7 @@ def test_a_fixed_number_is_swept_by_a_range_and_drawn_over_it() -> None:
         assert {one.job["regulation"][key] for one in swept} == values
     rates = regulators("regulation.bandwidth_threshold=900..1000..50", only=("dynamic-bandwidth", "membomb"))
     assert {one.job["regulation"]["threshold"] for one in rates} == {"900 MB/s", "950 MB/s", "1000 MB/s"}
-    with pytest.raises(BadExperiment, match="no range"):
+    with pytest.raises(BadExperiment, match="not a range"):
         regulators("regulation.threshold=50..10")
     with pytest.raises(BadExperiment, match=r"did you mean 'regulation\.threshold'"):
         regulators("regulation.treshold=50")

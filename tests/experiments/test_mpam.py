@@ -178,9 +178,9 @@ def test_one_command_has_all_sections_and_a_quick_form(
     assert {row["section"] for row in found["rows"]} == {"monitors"}
     assert {row["seeds"] for row in found["rows"]} == {2}
     assert (tmp_path / "run" / "experiments" / "mpam-monitors" / "report.html").is_file()
-    with pytest.raises(BadExperiment, match="'coloring' has no quick form"):
+    with pytest.raises(BadExperiment, match="'coloring' has no `quick` values"):
         quick(load_experiment("coloring"))
-    with pytest.raises(BadExperiment, match="'flows' has sections without a quick form"):
+    with pytest.raises(BadExperiment, match="'flows' has sections without `quick`"):
         quick(load_experiment("flows"))
 
 

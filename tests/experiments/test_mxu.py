@@ -86,7 +86,7 @@ def test_on_an_mpu_the_check_is_the_refills() -> None:
 
 def test_who_did_not_come_to_the_end_is_not_measured() -> None:
     one = counts(0, 0, 0, [])
-    with pytest.raises(ProgramNotMeasured, match="did not come to its mark 2"):
+    with pytest.raises(ProgramNotMeasured, match="did not reach its mark 2"):
         measured_row(marks(one, one)[:1], REPORT, GHZ)
     with pytest.raises(ProgramNotMeasured, match="stride: no memory"):
         measured_row(marks(one, one), {**REPORT, "error": "no memory"}, GHZ)
@@ -181,9 +181,9 @@ def test_the_file_has_all_sections_and_a_quick_form() -> None:
     large = full(whole)
     assert isinstance(large, Sectioned)
     assert large.size == "full"
-    with pytest.raises(BadExperiment, match="--full: 'coloring' has no longer form"):
+    with pytest.raises(BadExperiment, match="--full: 'coloring' has no larger set"):
         full(load_experiment("coloring"))
-    with pytest.raises(BadExperiment, match="--seeds 3: 'flows' has sections which have no seeds"):
+    with pytest.raises(BadExperiment, match="--seeds 3: 'flows' has sections, which have no seeds"):
         with_seeds(load_experiment("flows"), 3)
 
 

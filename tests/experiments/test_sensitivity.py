@@ -70,7 +70,7 @@ def test_assumed_numbers_are_varied_and_the_machine_takes_what_they_become() -> 
     assert "dram.controller.read_queue" not in found, "the board's initialization code says it"
     assert found["interconnect.request"].high.setting == "interconnect.request=50000 ps"
     misses = found["cores.pipeline.outstanding_misses"]
-    assert (misses.low.other, misses.high.other) == ("2", "4"), "a whole number changes by one at least"
+    assert (misses.low.other, misses.high.other) == ("2", "4"), "a whole number changes by at least one"
     path = platform_path("zcu102")
     assert path is not None
     changed, _, problems = load_platform(path, overrides=(misses.high.setting,))

@@ -122,7 +122,7 @@ def test_min_period() -> None:
         (("min-bandwidth", str(ROOT / "examples" / "bad" / "flow-impossible.yaml")), 1, "any bandwidth"),
         (("min-bandwidth", str(ROOT / "examples" / "bad" / "flow-deadline-short.yaml")), 1, "fixed parts"),
         (("check", "nowhere.yaml"), 1, "no such file"),
-        (("sweep", "--flows", "1000"), 1, "are possible"),
+        (("sweep", "--flows", "1000"), 1, "are out of range"),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], code: int, word: str) -> None:

@@ -193,7 +193,7 @@ def test_rows_of_a_table_are_in_the_order_of_cores_and_refills() -> None:
 def test_a_curve_that_falls_is_refused() -> None:
     """With it a change that lowers a budget could make the memory busier."""
     falling = ({"rate": "200 MB/s", "utilization": "90 %"}, {"rate": "480 MB/s", "utilization": "80 %"})
-    with pytest.raises(ValidationError, match="utilization falls"):
+    with pytest.raises(ValidationError, match="utilization decreases"):
         MemoryBudget.model_validate(
             {"shortest_period": "30 us", "smallest_budget": 1, "cores": falling,
              "dma": ({"chunk": 4096, "rate": "2000 MB/s"},)}

@@ -45,7 +45,7 @@ def test_damaged_and_unknown_compression_is_said(tmp_path: Path) -> None:
     net = tmp_path / "kernel" / "net"
     net.mkdir(parents=True)
     (net / "sock.ko.xz").write_bytes(b"no archive")
-    with pytest.raises(OSError, match=r"sock\.ko\.xz is not packed"):
+    with pytest.raises(OSError, match=r"sock\.ko\.xz is not compressed"):
         load_order(tmp_path, ("sock",))
     (net / "transport.ko.zst").write_bytes(zstandard.compress(b"module" * 100)[:-9])
     with pytest.raises(OSError, match="cannot be unpacked"):

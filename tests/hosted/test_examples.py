@@ -66,7 +66,7 @@ BROKEN = {
     "a domain of the highest priority that never sleeps": (
         "cpu-time",
         ("--for", "5ms", "--set=domains.spinner.cpu=unlimited"),
-        "core 1: control never had the core, and was ready to run",
+        "core 1: control never had the core, although it was ready to run",
     ),
     "a budget that does not see what goes past the caches": (
         "hostile-uncached",
@@ -101,7 +101,7 @@ BROKEN = {
     "a domain that never has its core": (
         "shared-core",
         ("--for", "3ms", "--set=domains.filter.bandwidth=unlimited"),
-        "core 1: batch never had the core, and was ready to run",
+        "core 1: batch never had the core, although it was ready to run",
     ),
 }
 

@@ -142,7 +142,7 @@ def test_tables_beside_the_memory_of_their_specification_are_noticed(tmp_path: P
     assert code == 1
     [reason] = result["reasons"]
     assert reason.startswith("tables: domain rt: table at PA ")
-    assert "not in the memory that its specification says" in reason
+    assert "not in the memory that its `spec` demands" in reason
 
 
 def test_two_runs_have_one_digest(isolated: dict[str, Any], tmp_path: Path) -> None:

@@ -64,4 +64,4 @@ def test_a_fact_can_only_follow_one_that_stands_for_itself(tmp_path: Path) -> No
     path.write_text(text.replace("follows: ustress-saturation", "follows: ustress-saturations"))
     loaded, _, problems = load_platform(path)
     assert loaded is None
-    assert "'ustress-saturations' is no other fact" in problems[0].text()
+    assert "'ustress-saturations' is not another fact" in problems[0].text()

@@ -98,8 +98,8 @@ def test_traffic_is_counted_from_when_a_part_begins() -> None:
             "partition 'vm0', llc.portions: names portions that 'l3.0' does not",
         ),
         ({"llc": {"max": "0.1 %"}}, "partition 'vm0', llc.max: .*smallest"),
-        ({"llc": {"share": "50 %"}}, "partition 'vm0', llc: what is divided here are named `portions`"),
-        ({"bandwidth": {"budget": "1 MB/s"}}, "partition 'vm0', bandwidth: budgets are those of parts"),
+        ({"llc": {"share": "50 %"}}, "partition 'vm0', llc: only named `portions`"),
+        ({"bandwidth": {"budget": "1 MB/s"}}, "partition 'vm0', bandwidth: budgets belong to parts"),
         ({"bandwidth": {"priority": 8}}, "partition 'vm0', bandwidth.priority"),
         ({"lcc": {}}, "partitions.lcc"),
     ],
@@ -112,9 +112,9 @@ def test_what_the_platform_cannot_do_is_refused_with_its_key(partition: dict[str
 def test_partitions_that_there_are_not_are_refused() -> None:
     wanted = job({"name": "vm0"})
     wanted["parts"][0]["partition"] = "vm9"
-    with pytest.raises(BadPartition, match=r"part 'part-0': 'vm9' is no partition \(vm0\)"):
+    with pytest.raises(BadPartition, match=r"part 'part-0': 'vm9' is not a partition \(vm0\)"):
         run_point(wanted)
-    with pytest.raises(BadPartition, match="two of vm0, vm0 have one name"):
+    with pytest.raises(BadPartition, match="two of vm0, vm0 have the same name"):
         run_point(job({"name": "vm0"}, {"name": "vm0"}))
     with pytest.raises(BadPartition, match="'zcu102' has no MPAM"):
         run_point({**job({"name": "vm0"}), "platform": "zcu102"})

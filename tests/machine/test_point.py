@@ -102,7 +102,7 @@ def test_what_cannot_be_put_on_a_core_is_refused() -> None:
         run_point(job(part("one", 0, 64, sride=4)))
     with pytest.raises(BadJob, match=r"cores\.lodas"):
         run_point(job(part("one", 0, 64), set={"cores.lodas": 1}))
-    with pytest.raises(DoesNotFit, match="more than is left"):
+    with pytest.raises(DoesNotFit, match="less is left"):
         run_point(job(part("one", 0, 2_000_000)))
 
 

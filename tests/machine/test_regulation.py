@@ -123,10 +123,10 @@ def test_intervals_add_up_to_what_was_counted() -> None:
         ({"bandwidth": {"events": -5}}, {}, "bandwidth.events"),
         ({"bandwidth": {"budget": "5 MB/s", "period": "0 ms"}}, {}, "bandwidth.period"),
         ({"bandwidth": {"budget": "5 MB/s", "count": "sum"}}, {}, "bandwidth.count"),
-        ({"bandwidth": {"budget": "5 MB/s", "event": "CYCLES"}}, {}, "'CYCLES' is none of BUS_ACCESS"),
-        ({"bandwidth": {"budget": "5 MB/s", "write": "5 MB/s"}}, {}, "only `counts: each` has it"),
+        ({"bandwidth": {"budget": "5 MB/s", "event": "CYCLES"}}, {}, "'CYCLES' is not one of BUS_ACCESS"),
+        ({"bandwidth": {"budget": "5 MB/s", "write": "5 MB/s"}}, {}, "needs `counts: each`"),
         ({}, {"policy": "dynamik"}, "regulation.policy"),
-        ({}, {"policy": "dynamic", "threshold": "950 MB/s"}, "regulation.threshold: `dynamic` has a share"),
+        ({}, {"policy": "dynamic", "threshold": "950 MB/s"}, "regulation.threshold: `dynamic` needs a share"),
         ({}, {"policy": "dynamic-bandwidth"}, "`dynamic-bandwidth` a rate"),
         ({}, {"policy": "dynamic", "step": "0 %"}, "regulation.step"),
         ({"criticality": "rt"}, {"policy": "dynamic"}, "no core is regulated"),
@@ -148,7 +148,7 @@ def test_keys_are_checked_without_a_platform() -> None:
 
 def test_a_platform_without_an_event_is_refused_by_name() -> None:
     board = platform("s32v234").model_copy(update={"pmu": None})
-    with pytest.raises(BadRegulation, match="names no event"):
+    with pytest.raises(BadRegulation, match="has no event"):
         described(job(walker(0, bandwidth={"budget": "5 MB/s"})), board, [])
 
 

@@ -70,7 +70,7 @@ def test_what_cannot_be_translated_so_is_refused() -> None:
     board = platform("rpi2")
     assert is_translated(board, reader(PAGE))
     assert not is_translated(platform("stm32f767"), reader(PAGE)), "it has an MPU"
-    with pytest.raises(BadTranslation, match="'huge' is none of"):
+    with pytest.raises(BadTranslation, match="'huge' is not one of"):
         is_translated(board, reader(PAGE, translation="huge"))
     with pytest.raises(BadTranslation, match="'far' are neither"):
         is_translated(board, reader(PAGE, tables="far"))

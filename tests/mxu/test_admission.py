@@ -163,7 +163,7 @@ def test_x8_a_policy_without_a_bound_is_refused_and_told_how_many_ranges_it_keep
     assert admitted(tmp_path, system(MPU, task)).jobs[0].misses == 3
     _, problems = checked(tmp_path, system(MPU, task, hardware={"eviction": "random"}))
     assert [(one.key, one.code) for one in problems] == [("components[0].phases[0]", "misses-unbounded")]
-    assert "5, of which random surely keeps 2" in problems[0].cause
+    assert "5, of which random is sure to keep 2" in problems[0].cause
     assert problems[0].allowed is not None and "at most 2" in problems[0].allowed
     plru = admitted(tmp_path, system(MPU, task, hardware={"eviction": "bit-plru"}))
     assert plru.jobs[0].misses == 3  # fewer ranges than slots
@@ -289,6 +289,6 @@ def test_x4_a_static_range_that_leaves_an_access_too_few_dynamic_regions_is_refu
     _, problems = checked(tmp_path, system(MPU, component("task", *beside, *statics[:3], **quiet)))
     (problem,) = problems
     assert problem.key == "components[0].memory[4].spec"
-    assert "can need 2 dynamic regions at once, and round-robin surely keeps 1" in problem.cause
+    assert "can need 2 dynamic regions at once, and round-robin is sure to keep only 1" in problem.cause
     _, problems = checked(tmp_path, system(MPU, component("task", *apart_by_a_gap, *statics, **quiet)))
     assert ["takes 1 static region, and 0 of 8 are left" in one.cause for one in problems] == [True]

@@ -252,7 +252,7 @@ def test_a_component_that_was_to_be_killed_and_lives_fails_the_run(board: str, t
     path = written(tmp_path, board, {"name": "calm", "code": CALM, "expect": "killed"})
     code, result = run(path, "--for", "5 ms")
     assert code == 1
-    assert result["reasons"] == ["component 'calm' was not killed, as `expect` says"]
+    assert result["reasons"] == ["component 'calm' was not killed, although `expect` says so"]
 
 
 def test_on_the_machine_a_job_that_is_late_or_stopped_fails_the_run(tmp_path: Path) -> None:
@@ -262,4 +262,4 @@ def test_on_the_machine_a_job_that_is_late_or_stopped_fails_the_run(tmp_path: Pa
     assert code == 1
     stopped, unfinished = result["reasons"]
     assert stopped.endswith("jobs of 'late' were stopped because their budget was spent")
-    assert unfinished.endswith("times a job of 'late' had not ended when the next one was released")
+    assert unfinished.endswith("jobs of 'late' had not ended when the next one was released")

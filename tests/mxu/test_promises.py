@@ -110,7 +110,7 @@ def test_what_kernel_and_scheduler_do_not_say_is_missed(tmp_path: Path) -> None:
     assert load_components(path).problems == ()
     assert reasons(b"") == []
     [missing] = reasons(b'report {"component": 2,')
-    assert missing == "the scheduler has not reported on 'calm': nothing is known of what was promised to it"
+    assert missing == "the scheduler has not reported on 'calm', so its promises could not be checked"
     unseen, disagree = reasons(b"intruder killed: ")
     assert unseen == "kernel and scheduler do not agree on whether 'intruder' was killed"
-    assert disagree == "component 'intruder' was not killed, as `expect` says"
+    assert disagree == "component 'intruder' was not killed, although `expect` says so"

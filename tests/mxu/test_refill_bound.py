@@ -56,7 +56,7 @@ def test_each_line_costs_what_the_memory_needs_at_worst() -> None:
 def test_what_others_could_disturb_has_no_bound() -> None:
     platform = board(PLATFORM)
     two = platform.model_copy(update={"cores": platform.cores.model_copy(update={"count": 2})})
-    with pytest.raises(NotBounded, match="only one core"):
+    with pytest.raises(NotBounded, match="only for a single core"):
         refill_bound(two, kernel())
 
 
@@ -65,7 +65,7 @@ def test_an_access_through_an_unknown_pointer_is_an_error() -> None:
 
     code: Any = None
     listing = "00000000 <f>:\n   0:\tldr\tr3, [r0, #128]\n   2:\tldr\tr2, [r3, #0]\n   4:\tbx\tlr\n"
-    with pytest.raises(NotBounded, match="nothing is known of what that points to"):
+    with pytest.raises(NotBounded, match="the target of the pointer is not known"):
         refill._accesses(functions_of(listing)["f"], refill.ARGUMENTS, code)
 
 
@@ -148,4 +148,4 @@ def test_a_refill_beyond_the_bound_breaks_a_promise(tmp_path: Path) -> None:
     assert code == 1
     [reason] = result["reasons"]
     assert reason.startswith("promise broken: a refill took ")
-    assert reason.endswith("the bound that jobs were admitted with is 300 (`cores.mpu.bound`)")
+    assert reason.endswith("jobs were admitted with the bound 300 (`cores.mpu.bound`)")

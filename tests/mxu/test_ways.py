@@ -92,4 +92,4 @@ def test_one_way_is_too_small_for_these(tmp_path: Path) -> None:
 
 def test_one_way_stays_for_everything_else(tmp_path: Path) -> None:
     [reason] = refused(system(tmp_path, 8))
-    assert "hardware.locked_ways" in reason and "one stays for everything else" in reason
+    assert "hardware.locked_ways" in reason and "because one way must stay for all other data" in reason

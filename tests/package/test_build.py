@@ -329,7 +329,7 @@ class TestErrors:
         other = tmp_path / "hypervisor" / "other-board" / "bulkhead-space.elf"
         other.parent.mkdir(parents=True)
         other.touch()
-        with pytest.raises(PackageError, match="only other-board has board support"):
+        with pytest.raises(PackageError, match="boards with support are other-board"):
             replace(builder, target_dir=tmp_path)(colored)
 
     def test_a_program_of_the_tool_is_found_in_the_build_tree(

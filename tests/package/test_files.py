@@ -27,7 +27,7 @@ def test_a_regular_file_is_read(tmp_path: Path) -> None:
         ("directory", "not a regular file"),
         ("missing", "No such file"),
         ("loop", "symbolic links"),
-        ("huge", "bytes, an image at most"),
+        ("huge", "bytes, and an image may have at most"),
     ],
 )
 def test_what_is_no_image_is_refused(tmp_path: Path, name: str, reason: str) -> None:

@@ -77,7 +77,7 @@ class TestBareMetal:
             (18, struct.pack("<H", 40), "EM_ARM"),
             (64, struct.pack("<I", 2), "dynamically linked"),
             (64, struct.pack("<I", 3), "dynamically linked"),
-            (64 + 32, struct.pack("<Q", 1 << 20), "is truncated: segment 0 wants bytes 0x1000 to 0x101000"),
+            (64 + 32, struct.pack("<Q", 1 << 20), "is truncated: segment 0 needs bytes 0x1000 to 0x101000"),
             (64 + 40, struct.pack("<Q", 1), "0x20 bytes in the file, 0x1 in memory"),
             (64 + 24, struct.pack("<Q", RAM - 4096), "segment 0 at [0x3ffff000, 0x3ffff020) lies outside"),
             (64 + 24, struct.pack("<Q", 0x8000_0010), "overlaps"),
@@ -268,9 +268,9 @@ class TestLinux:
     @pytest.mark.parametrize(
         ("offset", "value", "reason"),
         [
-            (56, b"\x7fELF", "is no arm64 Image: magic 7f454c46"),
+            (56, b"\x7fELF", "is not an arm64 Image: its magic is 7f454c46"),
             (24, b"\x01", "big-endian"),
-            (16, bytes(8), "does not say how much memory it needs"),
+            (16, bytes(8), "does not state how much memory it needs"),
             (8, b"\x06", "text_offset 0x6 is not a multiple of 4"),
             (8, struct.pack("<Q", 14 << 20), "its first region has 0x1000000"),
             (8, struct.pack("<Q", 0xFFFF_FFFF_FFE0_0000), "its first region has 0x1000000"),

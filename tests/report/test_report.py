@@ -111,7 +111,7 @@ def test_page_is_well_formed(isolated: LoadedRun) -> None:
 def test_miscolored_frame_is_named(tmp_path: Path) -> None:
     MadeUp(tmp_path / "m", miscolored=True).result()
     run = load_run(tmp_path / "m")
-    words = "color 0 is not one of its {3, 4, 5}"
+    words = "color 0 is not among its colors {3, 4, 5}"
     assert words in render([run]) and words in shown(run, 200)
 
 
@@ -241,12 +241,12 @@ def test_latencies_of_counted_time_are_not_called_the_hosts(isolated: LoadedRun)
 
 def test_flows_without_packets_are_no_success(isolated: LoadedRun) -> None:
     idle = flow(packets=0, bytes=0, latency_ns=dict.fromkeys(("min", "mean", "max")))
-    said = "flow camera: no packet moved, so its deadline was not tried"
+    said = "flow camera: no packet was delivered, so its deadline was not tested"
     run = replace(isolated, report=isolated.report | {"on": "machine", "flows": [idle], "not_shown": [said]})
     for text in (shown(run, 200), unescape(render([run]))):
         assert said in text
         assert "0 of 0" not in text
-    assert "1 promise was not tried" in shown(run, 200).splitlines()[-1]
+    assert "1 promise was not tested" in shown(run, 200).splitlines()[-1]
 
 
 def test_command_to_repeat(isolated: LoadedRun, unprotected: LoadedRun) -> None:
@@ -260,7 +260,7 @@ def test_command_to_repeat(isolated: LoadedRun, unprotected: LoadedRun) -> None:
 
 def test_run_that_never_started_has_a_page(tmp_path: Path) -> None:
     MadeUp(tmp_path / "n", system={"magic": 0}, options=RunOptions(), console=b"").result()
-    assert "did not get as far" in render([load_run(tmp_path / "n")])
+    assert "ended before it wrote" in render([load_run(tmp_path / "n")])
 
 
 @pytest.mark.parametrize(

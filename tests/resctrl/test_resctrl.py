@@ -251,7 +251,7 @@ def test_m6_without_resctrl_there_is_an_answer_and_no_trace(tmp_path: Path, root
     root.mkdir()
     code, result = resctrl("show", system(tmp_path), root)
     assert code == 1
-    assert "no resctrl is mounted there" in result["reasons"][0]
+    assert "resctrl is not mounted there" in result["reasons"][0]
 
 
 def test_m6_schemata_survive_being_read_and_written() -> None:

@@ -52,9 +52,9 @@ def test_what_got_through_is_a_reason_with_its_evidence() -> None:
 
 
 def test_a_guest_that_did_not_finish_has_shown_nothing() -> None:
-    assert log(plan(planned=58)).reasons("a") == ["domain a did not finish: it told of 0 of 58 attempts"]
+    assert log(plan(planned=58)).reasons("a") == ["domain a did not finish: it reported 0 of 58 attempts"]
     assert log(plan(planned=58), attempt(), attempt(outcome="fault")).reasons("a") == [
-        "domain a did not finish: it told of 1 of 58 attempts"
+        "domain a did not finish: it reported 1 of 58 attempts"
     ]
 
 
@@ -64,7 +64,7 @@ def test_a_guest_that_did_not_finish_has_shown_nothing() -> None:
 def test_what_it_says_at_its_end_must_fit(changes: dict[str, int]) -> None:
     found = log(plan(planned=1), attempt(), plan(**{**FINAL, **changes}))
     assert len(found.reasons("a")) == 1
-    assert "are not what it says at its end" in found.reasons("a")[0]
+    assert "differ from the summary at its end" in found.reasons("a")[0]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_attempts_are_in_the_result_with_their_domain(tmp_path: Path) -> None:
     assert result["verdict"] == "ok"
     unfinished = MadeUp(tmp_path, console=console.split(b"\r\n")[0] + b"\r\n" + CONSOLE).result()
     assert unfinished["verdict"] == "failed"
-    assert unfinished["reasons"] == ["domain hog did not finish: it told of 0 of 1 attempts"]
+    assert unfinished["reasons"] == ["domain hog did not finish: it reported 0 of 1 attempts"]
 
 
 def window(releases: int, *exits: int) -> dict[str, Any]:
@@ -153,8 +153,8 @@ def test_more_exits_during_the_attack_are() -> None:
     assert found is not None
     assert found["differing"] == ["irq_ipi"]
     assert interference_reasons(found) == [
-        "domain control: its core left it for `irq_ipi` 0.000 times per release before and 0.040 times "
-        "during the attack"
+        "domain control: its core entered the hypervisor for `irq_ipi` 0.000 times per release before and "
+        "0.040 times during the attack"
     ]
 
 

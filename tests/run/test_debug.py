@@ -20,7 +20,7 @@ def test_a_domain_and_a_port(text: str, domain: str, port: int) -> None:
 
 @pytest.mark.parametrize("text", ["linux:", "linux:0", "linux:65536", "linux:-1", "linux:1:2", "linux:gdb"])
 def test_what_is_no_port_is_refused(text: str) -> None:
-    with pytest.raises(BadDebugger, match="is no port"):
+    with pytest.raises(BadDebugger, match="is not a port"):
         parse_debugger(text)
 
 

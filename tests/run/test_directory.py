@@ -28,7 +28,7 @@ def test_a_directory_that_is_no_runs_is_left_alone(tmp_path: Path) -> None:
     """`--directory ~` must not empty a home."""
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
-    with pytest.raises(NotUsable, match="is not empty"), run_directory(tmp_path, "thesis"):
+    with pytest.raises(NotUsable, match="is neither empty"), run_directory(tmp_path, "thesis"):
         pass
     assert [entry.name for entry in (tmp_path / "thesis").iterdir()] == ["chapter.tex"]
 

@@ -153,14 +153,14 @@ def test_top_says_that_a_run_was_killed_as_soon_as_it_was(target: Target, tmp_pa
 def test_top_tells_a_run_that_goes_on_without_a_table_from_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run without budgets writes its table at its end: whoever asks before is not told to start one."""
+    """A run without budgets writes its table at its end: whoever asks before is not told to start a run."""
     system = Path(__file__).parents[2] / "examples" / "zcu102.yaml"
     monkeypatch.setattr(find, "build_dir", lambda: tmp_path)
     with run_directory(tmp_path / "run", "zcu102") as place:
         for asked in (system, place):
-            with pytest.raises(find.NoRun, match="the run goes on and has written no"):
+            with pytest.raises(find.NoRun, match="the run has not ended and has written no"):
                 find.find_run(asked, LIVE_FILE)
-    with pytest.raises(find.NoRun, match="start one"):
+    with pytest.raises(find.NoRun, match="start a run"):
         find.find_run(system, LIVE_FILE)
 
 

@@ -116,7 +116,7 @@ def test_a_register_that_differs_fails_the_run_with_its_place(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"published": False}, "the hypervisor has published nothing of MPAM"),
+        ({"published": False}, "the hypervisor has written no data about MPAM"),
         ({"page": {"state": 2}}, "the components are not programmed: MPAM is `firmware`"),
         ({"page": {"dump_frame": 1 << 20}}, "the dump of registers could not be read"),
     ],

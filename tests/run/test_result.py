@@ -66,7 +66,7 @@ def test_c5_eviction_breaks_a_promise_of_colors(tmp_path: Path) -> None:
     result = MadeUp(tmp_path, evicted={("control", "hog"): 2, ("control", "hypervisor"): 1}).result()
     assert result["verdict"] == "failed"
     assert result["reasons"] == [
-        "domain control: others evicted 3 of its LLC lines, though its colors are its own"
+        "domain control: others evicted 3 of its LLC lines, although no other domain has its colors"
     ]
     llc = domain(result, "control")["llc"]
     assert (llc["evicted_by_others"], llc["evicted_by_hypervisor"]) == (3, 1)
@@ -83,7 +83,7 @@ def test_c5_one_miscolored_frame_fails_the_run(tmp_path: Path) -> None:
     result = MadeUp(tmp_path, miscolored=True).result()
     assert result["verdict"] == "failed"
     assert result["witnesses"]["tables"]["findings_total"] == 1
-    assert "color 0 is not one of its {3, 4, 5}" in result["reasons"][0]
+    assert "color 0 is not among its colors {3, 4, 5}" in result["reasons"][0]
 
 
 def test_crash_is_a_reason_with_the_place_and_the_others_run_on(tmp_path: Path) -> None:
@@ -121,13 +121,13 @@ def test_refused_manifest_gives_code_and_offset(tmp_path: Path) -> None:
 
 def test_missing_statistics_page_is_a_reason(tmp_path: Path) -> None:
     result = MadeUp(tmp_path, system={"magic": 0}, options=RunOptions()).result()
-    assert "did not get as far as writing its statistics page" in result["reasons"][0]
+    assert "ended before it wrote its statistics page" in result["reasons"][0]
     assert {d["state"] for d in result["domains"]} == {"unknown"}
 
 
 def test_domain_without_a_root_is_no_proof(tmp_path: Path) -> None:
     result = MadeUp(tmp_path, domains={"hog": {"vttbr": 0}}).result()
-    assert result["reasons"] == ["tables: no stage-2 root is known of hog"]
+    assert result["reasons"] == ["tables: the stage-2 root of hog is not known"]
 
 
 def test_silent_observer_is_a_reason(tmp_path: Path) -> None:
@@ -191,18 +191,18 @@ def test_a_flow_in_which_nothing_moved_was_not_tried_and_the_verdict_says_so(
     state = LAYOUT.enum_value("flow_state", "open")
     flows = [{**blank[0], "state": state, "packets": packets}, *blank[1:]]
     result = MadeUp(tmp_path, system={"flows": flows}).result()
-    said = [] if packets else ["flow added 0: no packet moved, so its deadline was not tried"]
+    said = [] if packets else ["flow added 0: no packet was delivered, so its deadline was not tested"]
     assert (result["verdict"], result["not_shown"]) == ("ok", said)
     text = verdict_text(load_run(tmp_path))
-    assert text.endswith("guest time" if packets else "of guest time; 1 promise was not tried, see above")
+    assert text.endswith("guest time" if packets else "of guest time; 1 promise was not tested, see above")
 
 
 @pytest.mark.parametrize(
     ("on", "unheard_ns", "transfer_ns", "reasons"),
     [
         (MACHINE, 5_000_000, 5_000_000, []),
-        (MACHINE, 5_001_000, 0, ["had not heard 'linux' for 5.001 ms"]),
-        (MACHINE, 0, 5_001_000, ["at one transfer for 5.001 ms"]),
+        (MACHINE, 5_001_000, 0, ["had not handled a notification of 'linux' for 5.001 ms"]),
+        (MACHINE, 0, 5_001_000, ["had worked on one transfer for 5.001 ms"]),
         (QEMU, 5_001_000, 5_001_000, []),
     ],
 )

@@ -70,7 +70,7 @@ def test_releases_are_judged_where_the_platform_has_a_bound() -> None:
         assert core["promises"].get("releases", {"kept": None})["kept"] is kept
         assert core["vcpus"][1]["release_delay"] == {"releases": 7, "mean_ns": 4000, "max_ns": 50_001}
     assert shared_reasons([core]) == [
-        "core 0: linux ran 50.0 us after it was the most urgent one, of at most 50.0 us"
+        "core 0: linux ran 50.0 us after it became the most urgent one, more than the bound of 50.0 us"
     ]
     (core,) = found(HIGH, late, policy=Policy(scheduler="round-robin", release_bound_ns=50_000))
     assert "releases" not in core["promises"]
@@ -114,7 +114,7 @@ def test_a_vcpu_that_never_got_the_core_is_named(state: str, dispatches: int, st
     (core,) = found(HIGH, replace(LOW, state=state, dispatches=dispatches, run_ns=0))
     assert core["starved"] == starved
     assert shared_reasons([core]) == [
-        f"core 0: {name} never had the core, and was ready to run" for name in starved
+        f"core 0: {name} never had the core, although it was ready to run" for name in starved
     ]
     assert shared_core_kept(core) == (not starved)
 

@@ -44,7 +44,7 @@ def test_console_pieces_and_frames_arrive_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("ending", "how", "said"),
-    [("confused", "failed", "EL2 writes 0x0"), ("idle", "failed", "nothing will wake them")],
+    [("confused", "failed", "EL2 writes 0x0"), ("idle", "failed", "no interrupt will come")],
 )
 def test_an_end_that_is_none_has_its_reason(tmp_path: Path, ending: str, how: str, said: str) -> None:
     outcome = run(tmp_path, "run", ending=ending)

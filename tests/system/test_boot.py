@@ -85,7 +85,7 @@ def test_a_board_with_less_memory_is_refused(system: Path, tmp_path: Path, way: 
 @pytest.mark.parametrize("way", LOADED)
 def test_a_board_with_fewer_cores_is_refused(system: Path, tmp_path: Path, way: str) -> None:
     run = booted(system, tmp_path, way, lambda machine: replace(machine, cores=3))
-    expect_refusal(run, "board core (error 30)", "does not have all cores")
+    expect_refusal(run, "board core (error 30)", "does not list all cores")
 
 
 # What a boot loader may have to say about a board, typed at U-Boot's prompt before it starts the package.

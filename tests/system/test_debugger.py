@@ -70,8 +70,8 @@ def test_d7_a_debugger_stops_at_the_first_instruction_of_its_domain(tmp_path: Pa
     ("arguments", "code", "reason"),
     [
         (["--gdb", "nobody"], 1, "there is no domain 'nobody' (there are: one)"),
-        (["--gdb", "one:none"], 2, "is no port"),
-        (["--gdb", "one", "--on", "machine"], 2, "only the emulator has a stub"),
+        (["--gdb", "one:none"], 2, "is not a port"),
+        (["--gdb", "one", "--on", "machine"], 2, "only the emulator (--on qemu) can wait"),
     ],
 )
 def test_a_debugger_of_nobody_is_refused(

@@ -68,7 +68,7 @@ def test_round_robin_ignores_priorities(tmp_path: Path) -> None:
     options = [f"--set=domains[{n}].bandwidth=unlimited" for n in range(3)]
     starved = [
         "domain batch: expected ready by the end of the run, but it was not ready when the run ended",
-        "core 1: batch never had the core, and was ready to run",
+        "core 1: batch never had the core, although it was ready to run",
     ]
     _, by_priority = run_example(tmp_path / "priority", *options, reasons=starved)
     _, by_turns = run_example(tmp_path / "turns", *options, "--set", "hypervisor.scheduler=round-robin")

@@ -21,8 +21,8 @@ def not_admitted(system: System, platform: Platform) -> Iterator[Finding]:
     found = admission_of(system, platform)
     if found.guaranteed is None and found.bounded:
         cause = (
-            f"budgets of {found.bounded / MB:.0f} MB/s together: not checked against what memory sustains, "
-            f"platform '{platform.name}' has no `dram.guaranteed`"
+            f"budgets of {found.bounded / MB:.0f} MB/s in total are not compared with the bandwidth of "
+            f"memory, because platform '{platform.name}' has no `dram.guaranteed`"
         )
         yield Finding(("domains",), "not-checked", cause)
 

@@ -60,7 +60,7 @@ def _names(system: System) -> Findings:
     names = [domain.name for domain in system.domains]
     for index, name in enumerate(names):
         if name in RESERVED_NAMES:
-            cause = f"'{name}' is not a name for a domain: reports use it"
+            cause = f"'{name}' is reserved: reports use this name for something else"
             yield Finding(
                 ("domains", index, "name"), "bad-name", cause, f"any other than {', '.join(RESERVED_NAMES)}"
             )
@@ -72,7 +72,7 @@ def _names(system: System) -> Findings:
         if domain is None:
             yield _unknown(("expect", name), name, names)
         elif domain.console.raw and wanted.ready is not None:
-            cause = "a raw console has no tags, so nobody knows when its domain is ready"
+            cause = "a raw console has no tagged lines, so it does not show when its domain is ready"
             yield Finding(("expect", name, "ready"), "conflict", cause)
     focus = system.hypervisor.console.default
     path: KeyPath = ("hypervisor", "console", "default")
@@ -95,7 +95,9 @@ def _raw_consoles(system: System) -> Findings:
         path: KeyPath = ("domains", index, "console", "raw")
         others = [name for name in having if name != domain.name]
         if not domain.console.present:
-            yield Finding(path, "conflict", "a domain without a console has no terminal", "present: true")
+            yield Finding(
+                path, "conflict", "a domain without a console cannot have a raw console", "present: true"
+            )
         elif others:
             cause = f"'{domain.name}' has the terminal for itself, and {_listed(others)} a console"
             yield Finding(path, "conflict", cause, f"`console: false` for {', '.join(others)}")
@@ -151,7 +153,9 @@ def _scheduler(system: System) -> Findings:
 
 def _regions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
     if not domain.ram:
-        yield Finding((*at, "memory"), "missing-key", "has nothing but flash", "a region without `flash`")
+        yield Finding(
+            (*at, "memory"), "missing-key", "has only flash: a domain needs RAM", "a region without `flash`"
+        )
     for number, region in enumerate(domain.memory):
         path: KeyPath = (*at, "memory", number)
         yield from check_aligned(path, region.at, region.size)
@@ -165,7 +169,7 @@ def _regions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
                 cause = (
                     f"overlaps the {window.name} at {window.at:#x}..{window.end - 1:#x} of '{platform.name}'"
                 )
-                yield Finding(path, "overlap", cause, "memory beside the platform's devices")
+                yield Finding(path, "overlap", cause, "addresses that do not overlap the platform's devices")
 
 
 def _overlap(region: Region, start: int, end: int) -> bool:
@@ -187,7 +191,7 @@ def _flows(system: System, platform: Platform) -> Findings:
         yield from broker.findings(system, platform)
     for index, domain in enumerate(system.domains):
         if domain.socket and not system.flows:
-            cause = "without flows there is no broker, which moves what sockets send"
+            cause = "the system has no flows and so no broker, which moves the packets of sockets"
             yield Finding(("domains", index, "socket"), "conflict", cause, "a system with `flows`")
     seen: set[str] = set()
     for number, flow in enumerate(system.flows):

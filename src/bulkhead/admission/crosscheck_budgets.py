@@ -32,7 +32,10 @@ def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
     for index, domain in enumerate(system.domains):
         at: KeyPath = ("domains", index, "bandwidth")
         if domain.pmu and not (platform.pmu is not None and platform.pmu.interrupts):
-            cause = f"platform '{platform.name}' does not say which interrupts its performance monitors have"
+            cause = (
+                f"platform '{platform.name}' does not state the interrupts of its performance monitors "
+                "(`pmu`)"
+            )
             yield Finding(("domains", index, "pmu"), "not-supported", cause, "false")
         if not domain.bandwidth.unlimited:
             yield from _period(at, domain.bandwidth)
@@ -68,7 +71,7 @@ def _whole_core(system: System) -> Iterator[Finding]:
         share = sum((share for _, share in reserved), Fraction())
         if share > 1:
             at: KeyPath = ("domains", reserved[-1][0], "cpu")
-            cause = f"reservations of core {core} are {float(share):.0%} of its time together"
+            cause = f"reservations of core {core} are {float(share):.0%} of its time in total"
             yield Finding(at, "cpu-time-exhausted", cause, "100 % or less")
 
 
@@ -102,7 +105,7 @@ def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
     given = tuple(key for pair in APART for key in pair if getattr(bandwidth, key) is not None)
     apart = bool(given)
     if apart and given not in APART:
-        cause = f"has {' and '.join(given)} without its other half"
+        cause = f"has {' and '.join(given)} without the other key of the pair"
         code = "missing-key" if len(given) == 1 else "conflict"
         yield Finding(at, code, cause, "read and write, or read_events and write_events")
     if apart != (bandwidth.counts == "each") and bandwidth.counts != "auto":
@@ -111,10 +114,10 @@ def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
     if bandwidth.accesses is not None:
         yield from _accesses(at, domain, platform, event)
     elif event is not None and counts_of(bandwidth, event) is None:
-        cause = f"platform '{platform.name}' does not count what is written back (`pmu.writeback_event`)"
+        cause = f"platform '{platform.name}' has no event that counts write-backs (`pmu.writeback_event`)"
         yield Finding((*at, given[0] if apart else "counts"), "not-on-platform", cause, "refills")
     if bandwidth.slack is not None and (event is None or counts_of(bandwidth, event) != "sum"):
-        yield Finding((*at, "slack"), "conflict", "belongs to `counts: sum`", "no `slack`")
+        yield Finding((*at, "slack"), "conflict", "needs `counts: sum`", "no `slack`")
     if apart and bandwidth.per == "domain" and len(domain.cpus) > 1:
         yield Finding((*at, "per"), "conflict", "a budget for each of two counters cannot be shared", "vcpu")
 
@@ -126,10 +129,13 @@ def _accesses(
     counters."""
     bandwidth = domain.bandwidth
     if bandwidth.apart or bandwidth.counts not in ("auto", "refills"):
-        cause = "a budget of accesses stands beside one of refills, and there are two counters"
+        cause = "needs a counter of its own, and there are two counters: the other one must count refills"
         yield Finding((*at, "accesses"), "conflict", cause, "`budget` or `events`, with `counts: refills`")
     elif event is not None and event.access_name is None:
-        cause = f"platform '{platform.name}' counts no accesses past the caches (`pmu.access_event`)"
+        cause = (
+            f"platform '{platform.name}' has no event that counts accesses past the caches "
+            "(`pmu.access_event`)"
+        )
         yield Finding((*at, "accesses"), "not-on-platform", cause, "no `accesses`")
     if bandwidth.per == "domain" and len(domain.cpus) > 1:
         yield Finding((*at, "per"), "conflict", "a budget for each of two counters cannot be shared", "vcpu")
@@ -146,11 +152,16 @@ def _one_core(system: System, platform: Platform) -> Iterator[Finding]:
         others = [d for m, d in limited if counts[m] != "writebacks" and set(d.cpus) & set(domain.cpus)]
         if counts[n] == "writebacks" and others:
             core = min(set(others[0].cpus) & set(domain.cpus))
-            cause = f"'writebacks' beside another kind of budget, of '{others[0].name}', on core {core}"
-            yield Finding(("domains", n, "bandwidth", "counts"), "conflict", cause, "sum, or another core")
+            cause = (
+                f"'writebacks' cannot share core {core} with '{others[0].name}', whose budget counts "
+                "another event"
+            )
+            yield Finding(
+                ("domains", n, "bandwidth", "counts"), "conflict", cause, "`counts: sum`, or another core"
+            )
         others = [d for m, d in limited if counts[m] in ("each", "sum") and set(d.cpus) & set(domain.cpus)]
         if counts[n] == "accesses" and others:
             core = min(set(others[0].cpus) & set(domain.cpus))
-            cause = f"beside the budget of '{others[0].name}', of what it writes, on core {core}"
+            cause = f"cannot share core {core} with '{others[0].name}', whose budget counts writes"
             allowed = f"`counts: refills` or `accesses` for '{others[0].name}', or another core"
             yield Finding(("domains", n, "bandwidth", "accesses"), "conflict", cause, allowed)

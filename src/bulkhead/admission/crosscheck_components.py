@@ -40,7 +40,9 @@ def check_components(system: ComponentSystem, platform: Platform) -> list[Findin
     """All findings about a component system that span keys, on its platform."""
     kernel = platform.microkernel
     if kernel is None or (platform.cores.mpu is None and platform.cores.tlb is None):
-        cause = f"platform '{platform.name}' does not say where the microkernel has its components"
+        cause = (
+            f"platform '{platform.name}' does not state where the microkernel puts components (`microkernel`)"
+        )
         return [Finding(("platform",), "not-on-platform", cause, "a platform with a section `microkernel`")]
     findings = [*_hardware(system, platform), *_names(system), *_listed(system), *_processor(system)]
     for index, component in enumerate(system.components):
@@ -61,11 +63,11 @@ def _hardware(system: ComponentSystem, platform: Platform) -> Findings:
     for key in MMU_KEYS if with_mpu else MPU_KEYS:
         if getattr(hardware, key) is not None:
             kind = "an MPU, no MMU" if with_mpu else "an MMU, no MPU"
-            cause = f"is nothing that '{platform.name}' has: {platform.cores.type} has {kind}"
+            cause = f"does not fit '{platform.name}': {platform.cores.type} has {kind}"
             yield Finding(("hardware", key), "not-on-platform", cause, ", ".join(keys))
     mpu, tlb, l2 = platform.cores.mpu, platform.cores.tlb, platform.caches.get("l2")
     if mpu is not None and (hardware.system_regions or SYSTEM_REGIONS) >= mpu.regions:
-        cause = f"leaves nothing of {mpu.regions} regions"
+        cause = f"leaves none of the {mpu.regions} regions of the MPU"
         yield Finding(("hardware", "system_regions"), "out-of-range", cause, f"1 to {mpu.regions - 1}")
     if with_mpu:
         frame = platform.microkernel.frame if platform.microkernel is not None else 0
@@ -96,7 +98,10 @@ def _names(system: ComponentSystem) -> Findings:
     if len(system.components) > MOST_COMPONENTS:
         cause = f"are {len(system.components)}"
         yield Finding(
-            ("components",), "limit", cause, f"at most {MOST_COMPONENTS} beside memory manager and scheduler"
+            ("components",),
+            "limit",
+            cause,
+            f"at most {MOST_COMPONENTS} besides the memory manager and the scheduler",
         )
     for index, component in enumerate(system.components):
         path: KeyPath = ("components", index, "name")
@@ -108,14 +113,14 @@ def _names(system: ComponentSystem) -> Findings:
             )
         if component.name in seen:
             cause = f"'{component.name}' is also components[{seen[component.name]}]"
-            yield Finding(path, "duplicate", cause, "a name of its own")
+            yield Finding(path, "duplicate", cause, "a name that no other entry has")
         seen.setdefault(component.name, index)
 
 
 def _listed(system: ComponentSystem) -> Findings:
     listed = sum(len(one.memory) + (one.heap is not None) for one in system.components)
     if listed > MOST_MEMORY:
-        cause = f"have {listed} pieces of memory together, heaps included"
+        cause = f"have {listed} pieces of memory in total, heaps included"
         yield Finding(("components",), "limit", cause, f"at most {MOST_MEMORY}")
     for index, component in enumerate(system.components):
         by_hash: dict[int, str] = {}
@@ -123,7 +128,7 @@ def _listed(system: ComponentSystem) -> Findings:
             other = by_hash.setdefault(_hash(one.name), one.name)
             if other != one.name:
                 path: KeyPath = ("components", index, "memory", number, "name")
-                cause = f"'{one.name}' is found by the same hash as '{other}' (rt_memory())"
+                cause = f"'{one.name}' has the same hash as '{other}', so rt_memory() cannot tell them apart"
                 yield Finding(path, "bad-name", cause, "another name")
 
 
@@ -140,7 +145,10 @@ def _memory(at: KeyPath, component: Component, kernel: Microkernel) -> Findings:
     for key in ("stack", "data"):
         size = getattr(component, key)
         if size is not None and size > kernel.frames.size:
-            cause = f"is more than there is: {size_text(kernel.frames.size)} from {kernel.frames.at:#x} on"
+            cause = (
+                f"is more than the memory of components: {size_text(kernel.frames.size)} from "
+                f"{kernel.frames.at:#x} on"
+            )
             yield Finding((*at, key), "memory-exhausted", cause, f"at most {size_text(kernel.frames.size)}")
         if size is not None and size % kernel.frame:
             cause = f"{size} bytes are not whole frames"
@@ -148,18 +156,21 @@ def _memory(at: KeyPath, component: Component, kernel: Microkernel) -> Findings:
     for number, one in enumerate(component.memory):
         path: KeyPath = (*at, "memory", number)
         if one.name in RESERVED:
-            cause = f"'{one.name}' is memory that each component has"
+            cause = f"'{one.name}' is the name of memory that each component has"
             yield Finding((*path, "name"), "bad-name", cause, "another name")
         if one.name in seen:
             yield Finding(
                 (*path, "name"),
                 "duplicate",
                 f"'{one.name}' is also memory[{seen[one.name]}]",
-                "a name of its own",
+                "a name that no other entry has",
             )
         seen.setdefault(one.name, number)
         if one.size > kernel.frames.size:
-            cause = f"is more than there is: {size_text(kernel.frames.size)} from {kernel.frames.at:#x} on"
+            cause = (
+                f"is more than the memory of components: {size_text(kernel.frames.size)} from "
+                f"{kernel.frames.at:#x} on"
+            )
             yield Finding(
                 (*path, "size"), "memory-exhausted", cause, f"at most {size_text(kernel.frames.size)}"
             )
@@ -189,13 +200,16 @@ def _phases(at: KeyPath, component: Component, platform: Platform) -> Findings:
         yield Finding(
             (*at, "phases"),
             "conflict",
-            "are parts of a job, and there is no `period`",
-            "a period, or no phases",
+            "divide a job into phases, and the component has no jobs without `period`",
+            "a `period`, or no phases",
         )
     if component.phases and platform.cores.mpu is None:
-        cause = "bound the misses of an MPU's regions, and this platform has an MMU"
+        cause = "limit the misses of MPU regions, and this platform has an MMU"
         yield Finding(
-            (*at, "phases"), "not-on-platform", cause, "leave them out: the WCET has the cost of each check"
+            (*at, "phases"),
+            "not-on-platform",
+            cause,
+            "no such limits: the WCET must contain the cost of the checks",
         )
 
 
@@ -204,7 +218,10 @@ def _times(at: KeyPath, component: Component) -> Findings:
     for key in ("budget", "wcet"):
         if getattr(component, key) is not None and component.period is None:
             yield Finding(
-                (*at, key), "conflict", "is of a job, and there is no `period`", "a period, or leave it out"
+                (*at, key),
+                "conflict",
+                "belongs to a job, and the component has no jobs without `period`",
+                "a `period`, or no such key",
             )
     if component.period is not None and component.budget is not None and component.budget > component.period:
         yield Finding(
@@ -219,7 +236,7 @@ def _processor(system: ComponentSystem) -> Findings:
     here."""
     shares = [Fraction(one.budget, one.period) for one in system.components if one.budget and one.period]
     if sum(shares) > 1:
-        cause = f"have budgets of {percent_text(sum(shares, Fraction()))} of the core together"
+        cause = f"have budgets of {percent_text(sum(shares, Fraction()))} of the core in total"
         yield Finding(("components",), "overcommit", cause, "at most 100 %")
 
 
@@ -238,7 +255,7 @@ def _channels(at: KeyPath, component: Component, system: ComponentSystem) -> Fin
         one.name for one in system.components if component.name in one.channels and one is not component
     ]
     if component.period is not None and callers:
-        cause = f"runs when {callers[0]} calls it, in its caller's time"
+        cause = f"has a `period`, but runs when {callers[0]} calls it, in the time of the caller"
         yield Finding((*at, "period"), "conflict", cause, "no period, or no channel to it")
 
 
@@ -250,6 +267,6 @@ def _rings(system: ComponentSystem) -> Findings:
             other = system.component(name)
             reached += [one for one in (other.channels if other is not None else ()) if one not in reached]
         if component.name in reached and component.name not in component.channels:
-            cause = f"lead from '{component.name}' back to it: a call would wait for itself"
-            yield Finding(("components", index, "channels"), "conflict", cause, "channels without a ring")
+            cause = f"form a cycle from '{component.name}' back to itself: a call would wait for itself"
+            yield Finding(("components", index, "channels"), "conflict", cause, "channels without a cycle")
             return  # the other components of the cycle would report the same mistake

@@ -53,7 +53,10 @@ def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platfo
     where = f"'{device.name}', {pages.at:#x}..{pages.end - 1:#x},"
     if pages.end > MAX_GUEST_ADDRESS:
         yield Finding(
-            path, "out-of-range", f"{where} is beyond a guest's addresses", f"up to {MAX_GUEST_ADDRESS:#x}"
+            path,
+            "out-of-range",
+            f"{where} is above the highest address of a guest",
+            f"up to {MAX_GUEST_ADDRESS:#x}",
         )
     engine = engine_of(system, platform)
     for region in own_regions(
@@ -69,8 +72,8 @@ def _shared_pages(path: KeyPath, domain: Domain, device: Device | Dma, platform:
     for other in platform.registers():
         if other.name in domain.devices or not _overlap(device, other):
             continue
-        cause = f"the pages of '{device.name}' hold registers of '{other.name}' at {other.at:#x}, too"
-        both = "" if isinstance(other, Iommu) else f"both for '{domain.name}', or "
+        cause = f"the pages of '{device.name}' also hold registers of '{other.name}' at {other.at:#x}"
+        both = "" if isinstance(other, Iommu) else f"both devices for '{domain.name}', or "
         yield Finding(path, "shared-page", cause, f"{both}a device with pages of its own")
 
 

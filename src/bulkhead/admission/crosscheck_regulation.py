@@ -70,10 +70,10 @@ def _threshold(regulation: Regulation, platform: Platform) -> Findings:
 
 def _delay(regulation: Regulation, platform: Platform) -> Findings:
     if isinstance(regulation.threshold, Fraction) and regulation.threshold >= 1:
-        yield Finding((*_AT, "threshold"), "out-of-range", "is all of the time, or more", "less than 100 %")
+        yield Finding((*_AT, "threshold"), "out-of-range", "is 100 % of the time or more", "less than 100 %")
     if (key := missing_key(regulation, platform)) is not None:
         cause = f"the policy '{DELAY}' needs the key '{key}': '{platform.name}' has no `dram.delays`"
-        yield Finding(_AT, "missing-key", cause, "what `./bulkhead limits` says")
+        yield Finding(_AT, "missing-key", cause, "the delay that `bulkhead limits` prints")
     for key in ("delay", "cluster_delay"):
         if (getattr(regulation, key) or 0) > LONGEST_NS:
             yield Finding((*_AT, key), "out-of-range", "is longer than 4 ms", "1 ns to 4 ms")
@@ -88,7 +88,8 @@ def _platform(regulation: Regulation, platform: Platform) -> Findings:
     event = counted_event(platform, emulated=False)
     if event is None or event.bytes is None:
         cause = (
-            f"platform '{platform.name}' counts no event that stands for memory traffic, or has no interrupt"
+            f"platform '{platform.name}' has no event for memory traffic, or no interrupt of its "
+            "performance monitors"
         )
         yield Finding((*_AT, "policy"), "not-on-platform", cause, "none")
     counters = platform.dram.utilization if platform.dram is not None else None
@@ -105,7 +106,7 @@ def _domains(system: System, regulation: Regulation) -> Findings:
         for core in domain.cpus:
             users[core] = users.get(core, 0) + 1
     if not any(is_regulated(system, domain) for domain in system.domains):
-        cause = f"'{regulation.policy}' regulates best-effort domains, and there is none"
+        cause = f"'{regulation.policy}' regulates best-effort domains, and the system has none"
         yield Finding(
             (*_AT, "policy"), "conflict", cause, "static, or a domain with `criticality: best-effort`"
         )
@@ -115,27 +116,25 @@ def _domains(system: System, regulation: Regulation) -> Findings:
         if not counted:
             continue
         if any(users[core] > 1 for core in domain.cpus):
-            cause = f"'{domain.name}' shares a core: its budget is its VCPUs' and cannot be regulated"
+            cause = f"'{domain.name}' shares a core: its budget belongs to its VCPUs and cannot be regulated"
             yield Finding((*at, "cpus"), "conflict", cause, "cores of its own, or the policy static")
         yield from _bandwidth((*at, "bandwidth"), domain, regulation)
     if regulation.reclaim:
-        cause = f"budgets of the policy '{regulation.policy}' are given away by the regulator already"
+        cause = f"the regulator of the policy '{regulation.policy}' already distributes unused budget"
         yield Finding((*_AT, "reclaim"), "conflict", cause, "false, or the policy static")
 
 
 def _bandwidth(at: KeyPath, domain: Domain, regulation: Regulation) -> Findings:
     bandwidth = domain.bandwidth
     if bandwidth.counts == "each" or bandwidth.apart:
-        cause = f"'{domain.name}' has two budgets, a regulator gives one"
+        cause = f"'{domain.name}' has two budgets, and a regulator sets only one"
         yield Finding((*at, "counts"), "conflict", cause, "sum, refills, writebacks")
     if bandwidth.accesses is not None:
-        cause = f"'{domain.name}' has two budgets, a regulator gives one"
+        cause = f"'{domain.name}' has two budgets, and a regulator sets only one"
         yield Finding((*at, "accesses"), "conflict", cause, "no `accesses`, or the policy static")
     given = "period" in bandwidth.model_fields_set or (not bandwidth.unlimited and domain.criticality == "rt")
     if given and bandwidth.period != regulation.interval:
-        cause = (
-            f"is {bandwidth.period} ns, and budgets are regulated in intervals of {regulation.interval} ns"
-        )
+        cause = f"is {bandwidth.period} ns, but the regulator's interval is {regulation.interval} ns"
         yield Finding((*at, "period"), "conflict", cause, "the interval")
 
 
@@ -156,7 +155,7 @@ def _reclaim(system: System, regulation: Regulation) -> Findings:
         for key in ("period", "counts"):
             first = getattr(givers[0][1].bandwidth, key)
             if getattr(domain.bandwidth, key) != first:
-                cause = f"differs from that of '{givers[0][1].name}', with whom it shares what is left over"
+                cause = f"differs from that of '{givers[0][1].name}', with which it shares unused budget"
                 yield Finding(("domains", index, "bandwidth", key), "conflict", cause, f"{first}")
 
 
@@ -169,13 +168,15 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
     for index, domain in enumerate(system.domains):
         low = [core for core in domain.cpus if core in regulated and regulated[core] < found.floor_events]
         if low:
-            cause = f"gives core {low[0]} of '{domain.name}' less at the start than `regulation.floor`"
-            yield Finding(("domains", index, "bandwidth"), "out-of-range", cause, "more, or a lower floor")
+            cause = f"gives core {low[0]} of '{domain.name}' a smaller start budget than `regulation.floor`"
+            yield Finding(
+                ("domains", index, "bandwidth"), "out-of-range", cause, "a higher budget, or a lower floor"
+            )
     event = counted_event(platform, emulated=False)
     assert event is not None
     if events_of_rate(regulation.floor, regulation.interval, event) == 0:
         cause = f"is less than one event of {event.bytes} bytes in an interval"
-        yield Finding((*_AT, "floor"), "out-of-range", cause, "more, or a longer interval")
+        yield Finding((*_AT, "floor"), "out-of-range", cause, "a higher value, or a longer interval")
     if found.policy == "dynamic-bandwidth" and not 0 < found.bandwidth_threshold_events < 1 << 38:
         cause = f"is {found.bandwidth_threshold_events} events of {event.bytes} bytes in an interval"
         yield Finding((*_AT, "threshold"), "out-of-range", cause, "1 to 2^38 - 1 of them")
@@ -184,12 +185,12 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
     ceiling = found.ceiling_events
     if regulation.saturation is not None:
         if len(limits) != len(others):
-            cause = "bounds the limits of the real-time domains, and one of them is unlimited"
+            cause = "is a ceiling for the limits of real-time domains, and one of them has no limit"
             yield Finding((*_AT, "saturation"), "conflict", cause, "a `bandwidth` for each real-time domain")
             return
         if sum(limits) >= found.saturation_events:
-            cause = "is reached by the limits of the real-time domains alone"
-            yield Finding((*_AT, "saturation"), "out-of-range", cause, "more, or lower limits")
+            cause = "is used up by the limits of the real-time domains alone"
+            yield Finding((*_AT, "saturation"), "out-of-range", cause, "a higher value, or lower limits")
             return
         ceiling = min(ceiling, found.saturation_events - sum(limits))
     if sum(regulated.values()) > ceiling:
@@ -197,5 +198,5 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
         cause = (
             f"leaves {ceiling} events of an interval, the budgets at the start are {sum(regulated.values())}"
         )
-        allowed = "more, or lower budgets" if ceiling < MOST_GLOBAL_EVENTS else "lower budgets"
+        allowed = "a higher value, or lower budgets" if ceiling < MOST_GLOBAL_EVENTS else "lower budgets"
         yield Finding((*_AT, key), "out-of-range", cause, allowed)

@@ -44,7 +44,7 @@ def _mechanism(system: System, platform: Platform) -> Iterator[Finding]:
         return
     at: KeyPath = ("isolation", "llc")
     if not llc_by_mpam(platform):
-        what = "has no MPAM" if platform.mpam is None else "has no MPAM component that divides it"
+        what = "has no MPAM" if platform.mpam is None else "is not controlled by an MPAM component"
         cause = f"the last-level cache of '{platform.name}' {what}"
         yield Finding(at, "not-on-platform", cause, "auto, coloring, none")
     elif system.isolation.color_l1:
@@ -65,7 +65,7 @@ def _llc(at: KeyPath, llc: Llc, platform: Platform, mechanism: Mechanism) -> Ite
         try:
             color_count(platform)
         except GeometryError as error:
-            cause = f"name colors, and the cache has none: {error}"
+            cause = f"names colors, but the cache cannot be colored: {error}"
             yield Finding((*at, "colors"), "geometry", cause, "share, size, portions")
 
 
@@ -91,7 +91,7 @@ def _bandwidth(at: KeyPath, domain: Domain, system: System, platform: Platform) 
         )
         yield Finding((*at, given), "not-on-platform", cause, "budget")
     elif bandwidth.max is not None and is_regulated(system, domain):
-        cause = "cannot be kept, since the regulator changes the domain's budget"
+        cause = "cannot be guaranteed, because the regulator changes the domain's budget"
         yield Finding((*at, "max"), "conflict", cause, "budget, or the policy `static`")
 
 
@@ -100,7 +100,7 @@ def _virtual(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Findin
         return
     entries = platform.mpam.virtual_partids if platform.mpam is not None else 0
     if entries == 0:
-        what = "has no MPAM" if platform.mpam is None else "maps no virtual PARTIDs"
+        what = "has no MPAM" if platform.mpam is None else "does not support virtual PARTIDs"
         yield Finding(at, "not-on-platform", f"platform '{platform.name}' {what}", "0")
     elif domain.virtual_partids > entries:
         cause = f"is more than the entries of `MPAMVPM<n>_EL2` on '{platform.name}'"
@@ -122,7 +122,7 @@ def _minima(system: System, platform: Platform) -> Iterator[Finding]:
         others = {other.name: rates[other.name] for other in system.domains if other is not domain}
         open_ones = [f"'{name}'" for name, rate in others.items() if rate is None]
         if open_ones:
-            cause = f"is kept by the limits of all other domains, and {', '.join(open_ones)} has none"
+            cause = f"is guaranteed by the limits of all other domains, but {', '.join(open_ones)} has none"
             if len(open_ones) > 1:
                 cause = cause.removesuffix("has none") + "have none"
             yield Finding(at, "not-kept", cause, "`max` or a budget for each other domain")

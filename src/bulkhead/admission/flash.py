@@ -41,9 +41,9 @@ def _of(at: KeyPath, flash: Region, domain: Domain, devices: list[tuple[str, int
         yield Finding((*at, "at"), "misaligned", cause, f"a multiple of {alone:#x}")
         return
     if domain.programmable is not flash:
-        yield Finding(at, "conflict", f"'{domain.name}' has programmable flash already", "one region of it")
+        yield Finding(at, "conflict", f"'{domain.name}' has programmable flash already", "one such region")
     others = [(f"memory at {r.at:#x}", r.at, r.end) for r in domain.memory if r is not flash]
     for name, start, end in (*others, *devices):
         if start < flash.at + alone and flash.at < end:
             cause = f"{name} is in the same {alone:#x} bytes as the programmable flash at {flash.at:#x}"
-            yield Finding(at, "conflict", cause, "2 MiB at least for the flash alone")
+            yield Finding(at, "conflict", cause, "at least 2 MiB that only the flash uses")

@@ -38,8 +38,8 @@ from bulkhead.planning.reserved import with_reservations
 _COMPONENTS = Finding(
     ("components",),
     "not-a-hypervisor-system",
-    "has components of the microkernel, which only `check` takes in this version",
-    "`bulkhead check`, or a system with `domains`",
+    "has components of the microkernel, and this command supports only systems of domains",
+    "`bulkhead check`, `build` or `run`, or a system with `domains`",
 )
 
 

@@ -26,7 +26,7 @@ def reaching(system: System, events: Sequence[CountedEvent]) -> Iterator[Finding
             continue
         what = _unbounded(system, domain, events)
         if what is not None:
-            cause = f"{what[0]}: {', '.join(others)} can notice it"
+            cause = f"{what[0]}: this can delay {', '.join(others)}"
             yield Finding(("domains", index, "maintenance"), "maintenance-shared", cause, what[1])
 
 
@@ -38,10 +38,11 @@ def _unbounded(system: System, domain: Domain, events: Sequence[CountedEvent]) -
     """How the domain can disturb other cores, and what to change. None: only within its budget."""
     trapped = system.maintenance_of(domain)
     if trapped == "direct":
-        return f"what '{domain.name}' invalidates is invalidated on all cores", "`maintenance: trapped`"
+        return f"TLB and cache invalidations of '{domain.name}' act on all cores", "`maintenance: trapped`"
     if len(domain.cpus) > 1 and not any(budget_in(system, domain, event) for event in events):
         return (
-            f"what '{domain.name}' invalidates is invalidated on all cores, as it has several and no budget",
+            f"TLB and cache invalidations of '{domain.name}' act on all cores, because it has several "
+            "cores and no budget",
             "one core, or a `bandwidth` budget",
         )
     if trapped == "translations":

@@ -33,7 +33,7 @@ def incoherent(domain: Domain, platform: Platform) -> list[Device | Dma]:
 def why_unconfined(device: Device | Dma) -> str:
     """Why a device is not confined, as the end of a sentence about it."""
     if device.iommu is None:
-        return "is behind no IOMMU"
+        return "is not behind an IOMMU"
     return f"is behind the IOMMU '{device.iommu}', which this version does not drive"
 
 
@@ -54,14 +54,14 @@ def trusted(system: System, platform: Platform) -> Iterator[Finding]:
         path = ("domains", index, "dma")
         found = unconfined(domain, platform)
         if not found:
-            cause = f"'{domain.name}' is trusted, and has no device that masters memory"
+            cause = f"'{domain.name}' is trusted, but has no device that masters memory"
             yield Finding(path, "no-effect", cause, "leave it out")
         for device in found:
             cause = (
                 f"'{domain.name}' is trusted with '{device.name}', which masters memory and "
                 f"{why_unconfined(device)}: it can read and write all memory, also that of the hypervisor "
-                "and of other domains. What reports say of isolation holds only if "
-                f"'{domain.name}' does not misuse it"
+                f"and of other domains. Statements of reports about isolation hold only if '{domain.name}' "
+                "does not misuse the device"
             )
             yield Finding(path, "dma-trusted", cause)
 
@@ -74,11 +74,11 @@ def unlabelled(system: System, platform: Platform) -> Iterator[Finding]:
     for index, domain in enumerate(system.domains):
         for device in unconfined(domain, platform):
             cause = (
-                f"what '{device.name}' reads and writes has the PARTID that the chip gives it, not one of "
-                f"'{domain.name}': no share of the domain holds for it, and no monitor counts it there"
+                f"accesses of '{device.name}' have a PARTID that the chip sets, not one of "
+                f"'{domain.name}': the domain's shares do not limit them, and its monitors do not count them"
             )
             yield Finding(("domains", index, "devices"), "unlabelled", cause)
     engine = engine_of(system, platform)
     if engine is not None:
-        cause = f"what '{engine.name}' copies has the PARTID that the chip gives it, not one of the broker"
+        cause = f"copies of '{engine.name}' have a PARTID that the chip sets, not one of the broker"
         yield Finding(("broker", "engine"), "unlabelled", cause, "cpu-copy")

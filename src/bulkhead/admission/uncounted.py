@@ -34,8 +34,9 @@ def uncounted(system: System, platform: Platform) -> Iterator[Finding]:
         if budget is None or budget.counts == "accesses" or not goes_past_the_caches(domain, platform):
             continue
         cause = (
-            f"the budget of '{domain.name}' counts {event.counted_as(budget.counts)}, and nothing of what "
-            f"'{domain.name}' maps Non-cacheable or Device: '{waits.name}' waits for that without a bound"
+            f"the budget of '{domain.name}' counts {event.counted_as(budget.counts)}, but no accesses to "
+            f"memory that '{domain.name}' maps as Non-cacheable or Device: '{waits.name}' can wait for "
+            "these without a bound"
         )
         allowed = _instead(system, domain, event)
         yield Finding(("domains", index, "bandwidth"), "uncounted", cause, allowed)

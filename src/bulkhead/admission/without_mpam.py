@@ -24,7 +24,7 @@ def without_mpam(system: System, platform: Platform) -> Iterator[Finding]:
         if is_reserved(domain, platform) and guaranteed_of(platform) is not None:
             yield from _shares(at, domain, platform)
         if domain.bandwidth.priority is not None:
-            cause = f"has no effect on '{platform.name}', whose memory has no MPAM: it serves all cores alike"
+            cause = f"has no effect on '{platform.name}': its memory has no MPAM and serves all cores alike"
             yield Finding((*at, "priority"), "differs", cause)
 
 

@@ -52,5 +52,5 @@ def bare_ram_bytes(plan: Plan, memory: tuple[LoadRegion, ...]) -> int:
     """RAM that the bare board needs to have all of a domain's memory."""
     start = plan.platform.memory[0].at
     if any(region.start < start for region in memory):
-        raise PackageError(f"its memory starts below the board's own ({start:#x})")
+        raise PackageError(f"its memory starts below the memory of the board ({start:#x})")
     return max(region.end for region in memory) - start

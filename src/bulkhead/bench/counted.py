@@ -120,4 +120,4 @@ async def _pump(emulator: RunningEmulator, log: BinaryIO) -> None:
 def _last_lines(console: Path) -> str:
     lines = console.read_text(errors="replace").split("\n") if console.exists() else []
     kept = [line.strip() for line in lines if line.strip()][-_TAIL_LINES:]
-    return f"; its last words: {' / '.join(kept)}" if kept else "; it said nothing"
+    return f"; its last lines: {' / '.join(kept)}" if kept else "; it printed nothing"

@@ -107,7 +107,7 @@ def write_costs(platform: str, measured: MeasuredFlows) -> None:
     assert path is not None, "it was measured"
     before, found, rest = path.read_text(encoding="utf-8").partition("\nflow_costs:")
     if not found or measured.unit != "ns":
-        raise FlowsNotMeasured(f"{path}: has no `flow_costs`, or these are not ns")
+        raise FlowsNotMeasured(f"{path}: has no `flow_costs` in ns")
     for name, line in zip(measured.parts, measured.yaml(), strict=True):
         rest, count = re.subn(rf"(?m)^  {name}:.*$", line, rest, count=1)
         if count != 1:
@@ -139,7 +139,7 @@ def measure(
         if not loaded.ok or loaded.platform is None:
             raise FlowsNotMeasured("\n".join(problem.text() for problem in loaded.problems))
         if on == QEMU and loaded.platform.emulator is None:
-            raise FlowsNotMeasured(f"platform '{loaded.platform.name}' is not one that the emulator has")
+            raise FlowsNotMeasured(f"platform '{loaded.platform.name}' is not a board of the emulator")
     flows, calls = systems
     costs = published_costs()
     options = RunOptions(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
@@ -244,7 +244,7 @@ def measured(flows: Mapping[str, Any], calls: Mapping[str, Any], on: str) -> Mea
     stamped = flows.get("path_costs")
     report = next((one["report"] for one in calls["domains"] if one["name"] == CALLER), None)
     if stamped is None or not report:
-        raise FlowsNotMeasured("the hypervisor, or the program that calls it, has measured nothing")
+        raise FlowsNotMeasured("neither the hypervisor nor the program that calls it has measured anything")
     seen: dict[str, Part] = {name: _in_unit(part, per_ns) for name, part in stamped["parts"].items()}
     sleeper: Mapping[str, Part] = next(
         (one["parts"] for one in stamped["cores"] if one["core"] == SLEEPER_CORE), {}
@@ -270,7 +270,7 @@ def beyond(fresh: Mapping[str, Part], kept: FlowCosts) -> list[str]:
             continue
         one = fresh[name]
         if one["max"] > most_with_margin(part.max) or one["min"] < least_with_margin(part.min or 0):
-            found.append(f"{name}: {one['min']} to {one['max']} ns, the file says {_range(part)}")
+            found.append(f"{name}: {one['min']} to {one['max']} ns, but the file says {_range(part)}")
     return found
 
 
@@ -280,7 +280,7 @@ def _range(part: CostPart) -> str:
 
 def _of(parts: Mapping[str, Part], name: str) -> Part:
     if name not in parts:
-        raise FlowsNotMeasured(f"no packet passed the part '{name}'")
+        raise FlowsNotMeasured(f"no packet passed the part '{name}' of the path")
     return parts[name]
 
 

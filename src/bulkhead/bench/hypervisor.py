@@ -85,16 +85,16 @@ WAYS = (
     PathWay("first_loop", "what EL2 adds to such a loop as the first thing a guest does"),
     PathWay("psci_version_smc", "PSCI_VERSION by SMC"),
     PathWay("gicd_isenabler_write", "trapped write of GICD_ISENABLER"),
-    PathWay("uart_flag_read", "trapped read of the UART's flags"),
+    PathWay("uart_flag_read", "trapped read of the UART's flag register"),
     PathWay("id_register_read", "trapped read of an ID register"),
     TLB_MAINTENANCE,
     CACHE_MAINTENANCE,
-    PathWay("undefined_register", "register not given: access to exception handler"),
+    PathWay("undefined_register", "register that the domain does not have: access to exception handler"),
     PathWay("timer_asleep", "virtual timer: deadline to handler, from WFI"),
     PathWay("maintenance", "end of a level interrupt, with its maintenance"),
     PathWay("lazy_map", "first touch of 64 KiB of colored memory"),
-    PathWay("period", "end of a budget's period, in which nothing was spent", budget=True),
-    PathWay("overflow", "overflow of a budget's counter, with more to draw", budget=True),
+    PathWay("period", "end of a budget's period without any event", budget=True),
+    PathWay("overflow", "overflow of a budget's counter with budget left to draw", budget=True),
     PathWay("vcpu_switch", "timer of a VCPU while another has its core: to handler", budget=True),
     PathWay("restart", "PSCI SYSTEM_RESET to the guest's first instruction"),
 )
@@ -152,7 +152,7 @@ class HypervisorCosts:
     def missed(self) -> list[str]:
         """The goals that are not met, each as a sentence."""
         return [
-            f"{row.way.what}: {row.sample.median:,} instructions, the goal is {row.way.goal:,}"
+            f"{row.way.what}: {row.sample.median:,} instructions, but the goal is {row.way.goal:,}"
             for row in self.rows
             if row.met is False
         ]
@@ -245,7 +245,7 @@ def _run(build: Build, binary: Path, directory: Path, seed: int) -> list[str]:
     outcome = run_session(plan, _NoView())
     lines = list(outcome.console.domains[GUEST].lines) if outcome.console else []
     if outcome.how != "shutdown":
-        raise PathsError(f"{outcome.how}: {outcome.detail}; its last words: {' / '.join(lines[-3:])}")
+        raise PathsError(f"{outcome.how}: {outcome.detail}; its last lines: {' / '.join(lines[-3:])}")
     return lines
 
 

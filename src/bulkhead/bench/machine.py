@@ -101,7 +101,8 @@ class Speeds:
     def missed(self) -> list[str]:
         """What is slower than it may be, each as a sentence. The best run counts: others use the host too."""
         return [
-            f"{goal.what}: {self.figures[goal.key]['max']:,.0f} a second, at least {goal.least:,} are wanted"
+            f"{goal.what}: {self.figures[goal.key]['max']:,.0f} per second, but the goal is at least "
+            f"{goal.least:,} are wanted"
             for goal in GOALS
             if goal.least is not None and self.figures[goal.key]["max"] < goal.least
         ]

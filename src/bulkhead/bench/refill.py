@@ -27,8 +27,8 @@ class MeasuredRefill:
         found = []
         if self.in_file is None or self.in_file < self.bound.cycles:
             found.append(
-                f"`cores.mpu.bound` of '{self.platform}' is {self.in_file or 'not there'}, the kernel as it "
-                f"is linked has {self.bound.cycles}"
+                f"`cores.mpu.bound` of '{self.platform}' is {self.in_file or 'missing'}, but the bound of "
+                f"the linked kernel is {self.bound.cycles}"
             )
         if self.seen > self.bound.cycles:
             found.append(f"a refill took {self.seen} cycles, more than the bound: the computation is wrong")
@@ -67,7 +67,7 @@ def measure(name: str) -> MeasuredRefill | list[str]:
     path = platform_path(name)
     platform = load_platform(path)[0] if path is not None else None
     if platform is None or platform.cores.mpu is None or platform.microkernel is None:
-        return [f"there is no platform '{name}' with an MPU and the microkernel"]
+        return [f"'{name}' is not a platform with an MPU and the microkernel"]
     ensure_built(["target"], ["microkernel"])
     armv7.ensure_armv7()
     board = build_dir() / "target" / "microkernel" / "board" / platform.microkernel.board

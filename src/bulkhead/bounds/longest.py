@@ -62,7 +62,7 @@ def longest_path(
     back = _back_edges(function)
     missing = {to for _, to in back} - set(bounds)
     if missing:
-        raise NoBoundError(f"{function.name}: no bound of the loop at {min(missing):x}")
+        raise NoBoundError(f"{function.name}: the loop has no bound at {min(missing):x}")
     edges = [(at, to) for at, block in function.blocks.items() for to in sorted(block.next)]
     into = {at: np.array([float(to == at) for _, to in edges]) for at in function.blocks}
     out = {at: np.array([float(source == at) for source, _ in edges]) for at in function.blocks}

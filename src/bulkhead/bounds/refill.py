@@ -101,12 +101,15 @@ def refill_bound(platform: Platform, kernel: Path) -> RefillBound:
     """Raises NotBounded, NotSimulated, or what bulkhead.bounds raises of code that it cannot follow."""
     settings = settings_of(platform)
     if platform.cores.count != 1 or platform.dma or settings["levels"] or "l1i" not in settings["cores"][0]:
-        raise NotBounded(f"'{platform.name}': only one core with caches, and nobody else, has a bound here")
+        raise NotBounded(
+            f"'{platform.name}': a bound can be computed only for a single core with caches "
+            "and without other masters"
+        )
     with kernel.open("rb") as file:
         code = _Code(ELFFile(file))
     names = functions_of(disassembled(kernel), [HANDLER, *REFILLS])
     if set(names) != {HANDLER, *REFILLS}:
-        raise NotBounded(f"{kernel}: no handler of MemManage faults")
+        raise NotBounded(f"{kernel}: the program has no handler of MemManage faults")
     refills = [names[name].without_calls_of(WATCH) for name in REFILLS]
     memory = _Memory(settings)
     inside = _is_uncached(platform, code.kernel)
@@ -190,7 +193,7 @@ class _Code:
         for first, data in self._sections:
             if first <= at < first + len(data):
                 return int.from_bytes(data[at - first : at - first + 4], "little")
-        raise NotBounded(f"{at:#x}: a literal outside of the code")
+        raise NotBounded(f"{at:#x}: the literal is outside the code")
 
 
 class _Memory:
@@ -314,10 +317,10 @@ def _of(one: Instruction, types: Types) -> Iterator[_Access]:
         return
     address = _ADDRESS.search(one.operands)
     if address is None:
-        raise NotBounded(f"{one.at:x}: {one.name} {one.operands}: an address that is not understood")
+        raise NotBounded(f"{one.at:x}: {one.name} {one.operands}: the address cannot be determined")
     to = _type(address["base"], types)
     if not to:
-        raise NotBounded(f"{one.at:x}: {one.name} {one.operands}: nothing is known of what that points to")
+        raise NotBounded(f"{one.at:x}: {one.name} {one.operands}: the target of the pointer is not known")
     yield _Access(to, is_load, words)
 
 

@@ -91,7 +91,7 @@ class Engine:
                 failures += 1
                 if not _is_loss(error) or failures == ATTEMPTS:
                     raise CampaignFailed(_text(error)) from error
-                notice(f"workers were lost ({_text(error)}): {len(left)} points that are not done run again")
+                notice(f"workers were lost ({_text(error)}): {len(left)} unfinished points run again")
             finally:
                 if answers is not None:
                     with warnings.catch_warnings(action="ignore"):  # joblib's, of answers that nobody wants
@@ -199,7 +199,9 @@ class _Cluster:
         try:
             self.client = Client(address, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise NoCluster(f"there is no Dask scheduler at {address}\nstart one: dask scheduler") from error
+            raise NoCluster(
+                f"there is no Dask scheduler at {address}\nStart one with: dask scheduler"
+            ) from error
         self.address = address
         self.sent: dict[str, str] = {}  # name at the workers by the archive's name
         atexit.register(self.forget)
@@ -210,7 +212,7 @@ class _Cluster:
         except TimeoutError as error:
             raise NoCluster(
                 f"the cluster at {self.address} has no worker\n"
-                f"start some: dask worker {self.address} --nthreads 1"
+                f"Start workers with: dask worker {self.address} --nthreads 1"
             ) from error
 
     def check_workers(self) -> None:
@@ -249,7 +251,7 @@ class _Cluster:
             try:
                 self.client.register_plugin(upload, name=upload.filename)
             except OSError as error:
-                raise CampaignFailed(f"a worker did not take the code or the files: {error}") from error
+                raise CampaignFailed(f"a worker could not store the code or the files: {error}") from error
             self.sent[archive.name] = upload.filename
         return self.sent[archive.name]
 

@@ -29,7 +29,7 @@ def answer(line: str) -> str:
         found = _armv7(task["armv7"]) if "armv7" in task else run_point(task["point"])
         return json.dumps({"result": found})
     except KeyError as error:
-        return json.dumps({"error": f"the job lacks {error}"})
+        return json.dumps({"error": f"the job has no key {error}"})
     except (BulkheadError, ValueError, TypeError) as error:
         return json.dumps({"error": str(error)})
     except Exception as error:  # no memory left, or a mistake of ours: whoever waits gets a line

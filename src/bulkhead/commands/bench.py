@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead bench NAME`: what the hypervisor and the machine cost. Options and output only.
+"""`bulkhead bench NAME`: costs of the hypervisor, speed of the simulated machine. Options and output only.
 
 Each benchmark is a module of `bulkhead.bench`.
 """
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     )
     from bulkhead.results.envelope import Envelope, Verdict
 
-app = typer.Typer(help="Measure what the hypervisor and the machine cost.", no_args_is_help=True)
+app = typer.Typer(
+    help="Measure the costs of the hypervisor and the speed of the simulated machine.", no_args_is_help=True
+)
 
 
 def register(parent: typer.Typer) -> None:
@@ -42,13 +44,17 @@ def register(parent: typer.Typer) -> None:
 @app.command("hypervisor")
 def hypervisor(
     platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Platform to measure on.", show_default="qemu-virt")
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the platform to measure on.", show_default="qemu-virt"),
     ] = None,
     overrides: Overrides = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Count the instructions of each path into the hypervisor and back; ends 1 if one misses its goal."""
+    """Count the instructions of each path into the hypervisor and back.
+
+    The exit code is 1 if a path misses its goal.
+    """
     from bulkhead.admission.load import load_system
     from bulkhead.bench.hypervisor import BUDGET, ONE_VCPU, SHARED, SYSTEM
     from bulkhead.env.paths import repository
@@ -80,7 +86,7 @@ def hypervisor(
 
 
 def _show_verdict(missed: list[str]) -> None:
-    """The goals that were missed, and the verdict as the last line."""
+    """Print the goals that were missed, and the verdict as the last line."""
     for reason in missed:
         complain(f"  • {reason}")
     number = len(missed)
@@ -91,8 +97,8 @@ def _show_verdict(missed: list[str]) -> None:
 def _measure_hypervisor(
     one: Loaded, two: Loaded, budgets: tuple[Loaded, Loaded], seed: int
 ) -> HypervisorCosts | list[str]:
-    """`budgets`: of two VCPUs on a core each, and of two that share one. A list holds the reasons why nothing
-    was measured."""
+    """`budgets`: a system whose two VCPUs have a core each, and one whose two VCPUs share a core. A list
+    as the result holds the reasons why nothing was measured."""
     from bulkhead.bench.hypervisor import PathsError, has_budget, measure, one_core
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import build_dir
@@ -107,7 +113,7 @@ def _measure_hypervisor(
         if not loaded.ok or loaded.platform is None:
             return [problem.text() for problem in loaded.problems]
         if loaded.platform.emulator is None:
-            return [f"platform '{loaded.platform.name}' is not one that the emulator has"]
+            return [f"platform '{loaded.platform.name}' is not a board of the emulator"]
     binary = qemu_binary()
     ensure_built(["target"])
     try:
@@ -132,7 +138,7 @@ def _measure_hypervisor(
 
 
 def _measure_packet(platform: str, seed: int) -> int | None:
-    """Nothing on a board where flows cannot be measured."""
+    """Costs of a packet of a flow; empty on a board where flows cannot be measured."""
     from bulkhead.bench.flows import FlowsNotMeasured, load, measure, packet_of
     from bulkhead.commands.run import run_quietly
     from bulkhead.run.target import QEMU
@@ -174,17 +180,24 @@ def _show_costs(measured: HypervisorCosts) -> None:
 @app.command("flows")
 def flows(
     platform: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Platform to measure on.", show_default="qemu-virt")
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the platform to measure on.", show_default="qemu-virt"),
     ] = None,
     on: Annotated[
-        str, typer.Option(metavar="machine|qemu", help="Where to run: the emulator or the simulated machine.")
+        str,
+        typer.Option(
+            metavar="machine|qemu",
+            help="Run on the simulated machine (`machine`) or in the emulator (`qemu`).",
+        ),
     ] = "machine",
-    write: Annotated[bool, typer.Option("--write", help="Write the costs into the platform's file.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the measured costs into the platform file.")
+    ] = False,
     overrides: Overrides = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """What the parts of a packet's path cost: ns on the simulated machine, instructions on the emulator."""
+    """Measure the parts of a packet's path, in ns (simulated machine) or in instructions (emulator)."""
     from bulkhead.bench.flows import (
         WRITTEN_ROUNDS,
         FlowsNotMeasured,
@@ -261,7 +274,8 @@ def machine(
         str | None,
         typer.Option(
             metavar="'COMMAND {trace}'",
-            help="Also time another DRAM simulator with this command.",
+            help="Command that starts another DRAM simulator, which is timed too; `{trace}` stands for the "
+            "trace file.",
             show_default=False,
         ),
     ] = None,
@@ -269,17 +283,24 @@ def machine(
         str,
         typer.Option(
             metavar="FORMAT",
-            help="Format of the trace for that simulator: dramsim3, ramulator or load-store.",
+            help="Format of the trace that --against gets: dramsim3, ramulator or load-store.",
         ),
     ] = "dramsim3",
-    repeat: Annotated[int, typer.Option(min=1, max=100, help="Number of measurements of each figure.")] = 5,
+    repeat: Annotated[
+        int, typer.Option(min=1, max=100, help="Number of times that each figure is measured.")
+    ] = 5,
     share: Annotated[
         int,
-        typer.Option(min=1, max=100, metavar="PERCENT", help="Share of the accesses of a whole measurement."),
+        typer.Option(
+            min=1,
+            max=100,
+            metavar="PERCENT",
+            help="Percentage of a full measurement's accesses to make; less is faster and less exact.",
+        ),
     ] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the speed of the simulated machine on one core; ends 1 if it is too slow."""
+    """Measure the speed of the simulated machine on one core; the exit code is 1 if it is too slow."""
     from bulkhead.bench.machine import FORMATS, TRACE
 
     if trace_format not in FORMATS:
@@ -308,7 +329,7 @@ def machine(
 
 
 def _measure_machine(against: str | None, trace_format: str, repeat: int, share: int) -> Speeds | list[str]:
-    """A list holds the reasons why nothing was measured."""
+    """The measured costs, or a list of the reasons why nothing was measured."""
     from dataclasses import replace
 
     from bulkhead.bench.machine import GOALS, PROGRAM, TARGET, MachineError, measure, time_peer
@@ -369,12 +390,14 @@ def _show_speeds(measured: Speeds) -> None:
 
 @app.command("refill-bound")
 def refill_bound(
-    platform: Annotated[str, typer.Option(metavar="NAME", help="Platform with an MPU.")] = "stm32f767",
+    platform: Annotated[
+        str, typer.Option(metavar="NAME", help="Name of a platform whose cores have an MPU.")
+    ] = "stm32f767",
     as_json: AsJson = False,
 ) -> None:
     """Compute from the microkernel's code how many cycles a refill of an MPU region takes at most.
 
-    Ends with 1 if the platform file states less, or if a run has shown more.
+    The exit code is 1 if the platform file states fewer cycles, or if a refill in a run has taken more.
     """
     from bulkhead.bench.refill import measure
 
@@ -400,13 +423,17 @@ def refill_bound(
 @app.command("linux-boot")
 def linux_boot(
     runs: Annotated[
-        int, typer.Option(min=1, max=100, help="Number of boots; the largest figure counts.")
+        int,
+        typer.Option(min=1, max=100, help="Number of boots; the largest figure is compared with the limit."),
     ] = 1,
     overrides: Overrides = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Compare a boot of Linux to its prompt with the bare emulator's; ends 1 if it is over the limit."""
+    """Compare the instructions of a Linux boot under the hypervisor with those on the bare emulator.
+
+    Both are counted up to the shell prompt. The exit code is 1 if the ratio is above the limit.
+    """
     from bulkhead.admission.load import load_system
     from bulkhead.bench.linux_boot import ONE_VCPU, SYSTEM
     from bulkhead.env.paths import repository
@@ -432,7 +459,7 @@ def linux_boot(
 
 
 def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> BootComparison | list[str]:
-    """A list holds the reasons why nothing was measured."""
+    """The measured costs, or a list of the reasons why nothing was measured."""
     from bulkhead.bench.counted import CountError
     from bulkhead.bench.linux_boot import measure, prepare
     from bulkhead.env.native import ensure_built
@@ -447,7 +474,7 @@ def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> BootComparison 
     if not loaded.ok or loaded.platform is None:
         return [problem.text() for problem in loaded.problems]
     if loaded.platform.emulator is None:
-        return [f"platform '{loaded.platform.name}' is not one that the emulator has"]
+        return [f"platform '{loaded.platform.name}' is not a board of the emulator"]
     binary = qemu_binary()
     ensure_built(["target"])
     ensure_built(["host"], ["count"])
@@ -504,12 +531,14 @@ def _show(measured: BootComparison) -> None:
 
 @app.command("campaign")
 def campaign(
-    points: Annotated[int, typer.Option(min=10, max=100_000, metavar="N", help="Number of points.")] = 400,
+    points: Annotated[
+        int, typer.Option(min=10, max=100_000, metavar="N", help="Number of points in the measured campaign.")
+    ] = 400,
     jobs: Jobs = None,
     cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what a campaign's point costs besides its simulation, and project large campaigns."""
+    """Measure the cost of a campaign's point besides its simulation, and project it to large campaigns."""
     from bulkhead.bench.campaign import PLATFORM, measure
 
     engine = engine_of(jobs, cluster)

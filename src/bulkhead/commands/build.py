@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead build SYSTEM -o IMAGE`: a bootable image of a system, and what belongs to it.
+"""`bulkhead build SYSTEM -o IMAGE`: build a bootable image of a system.
 
-Everything is built beneath the build directory; only the image goes where `-o` says. Runs nothing.
+All intermediate files are in the build directory; only the image goes to the path of `-o`. Nothing is run.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def build(
             "--output",
             "-o",
             metavar="IMAGE",
-            help="Image to write: an ELF file, or with suffix .img or .bin a raw one for boot loaders.",
+            help="Image file to write: a raw image for boot loaders if the name ends with .img or .bin, "
+            "else an ELF file.",
             show_default="in the build directory",
         ),
     ] = None,
@@ -65,7 +66,8 @@ def build(
         typer.Option(
             "--on",
             metavar="qemu|board",
-            help="Where it will run. The emulator counts no memory traffic: no budgets in bytes there.",
+            help="Where the image will run. The emulator counts no memory traffic, so an image for qemu "
+            "has no budgets in bytes.",
             show_default="board for a raw image, else qemu",
         ),
     ] = None,
@@ -95,7 +97,7 @@ def build(
     image = None
     if built is not None:
         source = built.img if raw else built.elf
-        assert source is not None, "a raw image is built with everything inside"
+        assert source is not None, "a build for a raw image has that image"
         image = source if output is None else output
         if output is not None:
             reasons = _copy(source, output)
@@ -127,7 +129,7 @@ def build(
 
 
 def _refuse_of_domains(*, raw: bool, **hooks: str | None) -> None:
-    """Options that mean nothing for a system of components."""
+    """Refuse options that have no meaning for a system of components."""
     if raw:
         raise typer.BadParameter("a system of components is an ELF file", param_hint="--output")
     for name, value in hooks.items():
@@ -146,7 +148,7 @@ def _without_budget(loaded: Loaded) -> list[str]:
 def _build(
     loaded: Loaded, seed: int, hooks: Hooks, *, in_place: bool, board: bool
 ) -> tuple[Build | None, list[str]]:
-    """The build, or the reasons why there is none. What the environment lacks is an exception."""
+    """The image, or a list of the reasons why it was not built. A missing tool raises EnvironmentLacks."""
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import build_dir, locked, repository
     from bulkhead.package.build import BuildOptions, build_system

@@ -29,7 +29,7 @@ def build_components(
     unprotected: bool,
     as_json: bool,
 ) -> None:
-    """Ends 1, with what is wrong, if there is no image."""
+    """Build the image; if that is not possible, print the reasons and end with exit code 1."""
     from bulkhead.microkernel.where import load_for
 
     loaded, note = load_for(file, overrides, on=on, unprotected=unprotected)
@@ -60,7 +60,7 @@ def build_components(
 def image_of(
     loaded: LoadedComponents, directory: Path | None = None, run_ns: int = 0
 ) -> tuple[ComponentsImage | None, list[str]]:
-    """The image, or why there is none. What the environment lacks is an exception."""
+    """The image, or the reasons why there is none. A missing tool raises EnvironmentLacks."""
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import build_dir, locked, repository
     from bulkhead.microkernel.build import build_image, targets_of

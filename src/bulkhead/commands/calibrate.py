@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead calibrate PLATFORM`: fit the free parameters to the measured facts, and show both side by side.
+"""`bulkhead calibrate PLATFORM`: fit the free parameters to measured facts, and show facts and model.
 
 Without `--write` nothing changes: the file's own values are shown beside what the fit finds.
 """
@@ -32,25 +32,32 @@ def register(app: typer.Typer) -> None:
 
 
 def calibrate(
-    name: Annotated[str, typer.Argument(metavar="PLATFORM", help="Name of a platform, or path of its file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="PLATFORM", help="Name of a platform, or path of a platform file.")
+    ],
     write: Annotated[
-        bool, typer.Option("--write", help="Write the fitted values into the platform's file.")
+        bool, typer.Option("--write", help="Write the fitted values into the platform file.")
     ] = False,
     check_only: Annotated[
-        bool, typer.Option("--check", help="Do not fit; show what the values of the file give.")
+        bool,
+        typer.Option(
+            "--check",
+            help="Do not fit: compare the facts with what the machine gives for the values in the file.",
+        ),
     ] = False,
     perturb: Annotated[
         bool,
         typer.Option(
             "--perturb",
-            help="With --check: change each parameter, and show which facts follow from each other.",
+            help="With --check: also change each parameter in turn, and show which facts always change "
+            "together.",
         ),
     ] = False,
     jobs: Jobs = None,
     cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a platform's free parameters to its measured facts, and show how well they are met."""
+    """Fit a platform's free parameters to its measured facts, and show how well the result meets them."""
     from bulkhead.campaign.points import run_jobs
     from bulkhead.env.paths import platforms_dir, repository
     from bulkhead.machine import calibrate as library
@@ -59,9 +66,11 @@ def calibrate(
     from bulkhead.machine.native import built_machine
 
     if write and check_only:
-        raise typer.BadParameter("--check fits nothing that --write could write: one of the two")
+        raise typer.BadParameter(
+            "--check fits nothing, so --write has no values to write: give one of the two"
+        )
     if perturb and not check_only:
-        raise typer.BadParameter("--perturb belongs to --check")
+        raise typer.BadParameter("--perturb needs --check")
     path, platform = _named(name, as_json)
     if write and path.is_relative_to(platforms_dir()):
         repository("`--write` to a platform's own file")
@@ -97,7 +106,7 @@ def calibrate(
 
 
 def _named(name: str, as_json: bool) -> tuple[Path, Platform]:
-    """One with facts, or the end."""
+    """The platform of this name; without measured facts the command ends with exit code 1."""
     path, platform, reasons = load_named(name)
     if platform is not None and path is not None and platform.calibration:
         return path, platform

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead check FILES...`: is each file a system that fits its platform, and what is left if it does?
+"""`bulkhead check FILES...`: check that each system fits its platform, and show what it leaves free.
 
-Validation, cross-checks, planning, and all of `build` but writing, for people or as JSON. Runs nothing.
+Validates, cross-checks and plans each file, and builds its package in memory. Nothing is written or run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checked:
-    """One file with everything that was found out about it."""
+    """One file with all results of its check."""
 
     loaded: Loaded | LoadedComponents
     plan: Plan | None
@@ -56,7 +56,7 @@ def check(
     unprotected: Unprotected = False,
     as_json: AsJson = False,
 ) -> None:
-    """Validate system files and show what they promise and what is left."""
+    """Check system files; show what they promise and which resources are left."""
     checked = [check_file(file, overrides or (), unprotected=unprotected) for file in files]
     bad = [one for one in checked if one.problems]
     if as_json:
@@ -79,7 +79,7 @@ def check(
 def check_file(
     file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
 ) -> Checked:
-    """Everything that `check` finds out about one file: what is planned must be built and accepted, too."""
+    """The check of one file: it is planned, its package is built, and the hypervisor's code checks it."""
     from bulkhead.admission.load import load_system
     from bulkhead.admission.load_components import has_components
     from bulkhead.package.accept import accept
@@ -106,7 +106,7 @@ def _check_components(file: str, overrides: list[str] | tuple[str, ...], *, unpr
 def plan_file(
     file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
 ) -> Checked:
-    """What can be said of a system of domains without a look at the images."""
+    """The part of the check of a system of domains that needs no images."""
     from bulkhead.admission.load import load_system
 
     return _planned(load_system(file, overrides, unprotected=unprotected))
@@ -199,7 +199,7 @@ def _promised(plan: Plan) -> PromisedResult:
 
 
 def unconfined_names(plan: Plan) -> dict[str, list[str]]:
-    """By domain: its devices that reach all memory. It is trusted with them."""
+    """For each trusted domain, its devices that can access all memory."""
     from bulkhead.admission.masters import unconfined
 
     return {
@@ -241,7 +241,7 @@ def _show(one: Checked) -> None:
 
 
 def show_usage(title: str, plan: Plan) -> None:
-    """The table of what was promised and what is left."""
+    """Print the tables of what each domain is promised and of what is left."""
     from rich.table import Table
 
     from bulkhead.commands.flows_view import show_flows
@@ -295,7 +295,7 @@ def show_usage(title: str, plan: Plan) -> None:
 
 
 def _show_shares(plan: Plan) -> None:
-    """What was asked for, what the hardware rounds it to, and with which control."""
+    """Print the shares that the file asks for, the values that hardware rounds them to, and the controls."""
     from rich.table import Table
     from rich.text import Text
 
@@ -314,7 +314,7 @@ def _show_shares(plan: Plan) -> None:
 
 
 def _show_tables(plan: Plan) -> None:
-    """Which memory answers the specification of each region, and what is left of that."""
+    """Print which memory holds the stage-2 tables of regions with a `spec`, and how much of it is left."""
     from rich.table import Table
 
     from bulkhead.planning.table_memory import INDEPENDENCE, WHERE
@@ -363,7 +363,7 @@ def _demand_note(one: Demand) -> str:
 
 
 def _show_bandwidth(found: Admission) -> None:
-    """What each domain may ask of the memory, against what that sustains."""
+    """Print the bandwidth that each domain may use, and the bandwidth that memory sustains."""
     from rich.table import Table
 
     table = Table(title="bandwidth of memory", title_justify="left")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bulkhead check` says of a system of components: who gets which hardware, what the check of an access
-costs at worst, the misses of jobs, and what is left. For people and as JSON.
+"""`bulkhead check` for a system of components: the hardware that each component gets, the worst cost of an
+access check, the misses of jobs, and what is left. As text and as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def check_components(
     file: str, overrides: Sequence[str], *, unprotected: bool
 ) -> tuple[LoadedComponents, MxuAdmission | None, tuple[Problem, ...], str | None]:
-    """The file, what was admitted if it can be asked for, everything that is wrong, what was not checked."""
+    """The file, what was admitted if that could be computed, all problems, and what was not checked."""
     from bulkhead.admission.load_components import load_components
     from bulkhead.microkernel.images_here import sizes_here
     from bulkhead.mxu.admit import admit

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead crosscheck DIRECTORY`: the machine's DRAM beside DRAMsim3 on the same requests."""
+"""`bulkhead crosscheck DIRECTORY`: compare the machine's DRAM model with DRAMsim3 on the same requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def crosscheck(
         Path,
         typer.Argument(
             metavar="DIRECTORY",
-            help="Directory of DRAMsim3, with `configs`, and `dramsim3main` there or in `build`.",
+            help="Directory of DRAMsim3. It has the directory `configs`, and `dramsim3main` is in it or in "
+            "its `build`.",
             exists=True,
             file_okay=False,
         ),
@@ -36,15 +37,15 @@ def crosscheck(
         typer.Option(
             "--configuration",
             metavar="NAME",
-            help="Name of a file in `configs` (repeatable).",
+            help="Name of a file in `configs` of the memory to compare (repeatable).",
             show_default="four of them",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the DRAM of the simulated machine with a peer's under the same requests and policy.
+    """Compare the DRAM model of the simulated machine with DRAMsim3 under the same requests and policy.
 
-    Ends with 1 if bandwidth or latency differs by more than 5 %.
+    The exit code is 1 if bandwidth or latency differs by more than 5 %.
     """
     from bulkhead.env.progress import progress
     from bulkhead.machine.native import built_machine

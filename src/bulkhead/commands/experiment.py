@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead experiment [NAME]`: list the experiments, or run one on the simulated machine.
 
-Points run side by side, each in a process of its own; what is done is kept, and not run again.
+Points run in parallel, each in a process of its own. Results are kept, and finished points are not run again.
 """
 
 from __future__ import annotations
@@ -39,14 +39,18 @@ def register(app: typer.Typer) -> None:
 
 def experiment(
     name: Annotated[
-        str | None, typer.Argument(help="Name of an experiment, or path of its file.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="Name of an experiment, or path of its file. Without it, all experiments are listed.",
+            show_default=False,
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Set a swept or fixed value; a range is a..b..step.",
+            help="Set a value of the experiment (repeatable). KEY=a..b..step sweeps over a range.",
             show_default=False,
         ),
     ] = None,
@@ -55,7 +59,8 @@ def experiment(
         typer.Option(
             "--only",
             metavar="VALUE",
-            help="Run only points with this value; several values of one key are alternatives.",
+            help="Run only points that have this value (repeatable). Several values of one key are "
+            "alternatives.",
             show_default=False,
         ),
     ] = None,
@@ -66,22 +71,30 @@ def experiment(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of runs of each point, with different seeds.",
+            help="Number of times that each point is run, each time with another seed.",
             show_default="the file's",
         ),
     ] = None,
     small: Annotated[
         bool,
-        typer.Option("--quick", help="Run fewer points and seeds, as the file says.", show_default=False),
+        typer.Option(
+            "--quick",
+            help="Run fewer points and seeds: those that the experiment file gives as `quick`.",
+            show_default=False,
+        ),
     ] = False,
     large: Annotated[
         bool,
-        typer.Option("--full", help="Run as much as was published; this takes hours.", show_default=False),
+        typer.Option(
+            "--full", help="Run as many points as were published; this takes hours.", show_default=False
+        ),
     ] = False,
-    again: Annotated[bool, typer.Option("--again", help="Run points again that are done.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run points again that already have results.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List experiments, or run one: all rows, a table, plots and a page."""
+    """List the experiments, or run one and write its rows, a table, plots and a page."""
     from bulkhead.experiments.model import BadSetting, load_experiment
     from bulkhead.experiments.override import full, quick, with_seeds, with_settings
 
@@ -89,7 +102,7 @@ def experiment(
         _list(as_json)
         return
     if small and large:
-        raise typer.BadParameter("--quick and --full are two sizes")
+        raise typer.BadParameter("--quick and --full exclude each other: give one of the two")
     given = [
         *(("--quick",) if small else ()),
         *(("--full",) if large else ()),
@@ -119,7 +132,7 @@ Written = list[tuple["Table", list[str]]]  # with the files of each
 def _run(
     what: Experiment | Sectioned, only: Sequence[str], engine: Engine, again: bool, command: list[str]
 ) -> Written:
-    """All tables, each written as soon as it is there."""
+    """Run the experiment and return its tables; each is written as soon as it is complete."""
     from bulkhead.commands.run import run_quietly
     from bulkhead.env.paths import build_dir
     from bulkhead.experiments.means import Means
@@ -136,7 +149,7 @@ def _run(
 
 
 def table_facts(table: Table) -> dict[str, str]:
-    """What a table rests on, for its page."""
+    """Platform, versions and settings that a table's page states."""
     import hashlib
 
     from bulkhead.config.locate import platform_path
@@ -168,7 +181,7 @@ def _seeds(table: Table) -> dict[str, str]:
 
 
 def _json(what: Experiment | Sectioned, found: Written, seconds: float) -> ExperimentResult:
-    """All rows; each says its section, where there are such."""
+    """Print all rows as JSON; each has its section if the experiment has sections."""
     tables = [table for table, _ in found]
     return {
         **result_object("experiment", platform=what.platform, on="machine", verdict="ok"),
@@ -272,7 +285,7 @@ def show_rows(rows: list[Row], *, of: tuple[int, int] | None = None) -> None:
 
 
 def value_and_interval(row: Row, key: str) -> Any:
-    """The value, and half of its interval behind it."""
+    """The value, followed by half the width of its confidence interval."""
     from bulkhead.experiments.intervals import HIGH, LOW
 
     low, high = row.get(key + LOW), row.get(key + HIGH)

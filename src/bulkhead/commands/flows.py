@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead flows check|min-bandwidth|min-period|sweep`: the analysis of flows between domains (F6).
+"""`bulkhead flows check|min-bandwidth|min-period|sweep`: analyze flows between domains (F6).
 
-`check` and `min-bandwidth` take a system file, whether its platform boots or not; the others are about flows
-in general.
+`check` and `min-bandwidth` take a system file, and its platform need not be bootable. The other two commands
+take no system file.
 """
 
 from __future__ import annotations
@@ -34,11 +34,16 @@ if TYPE_CHECKING:
     )
 
 PlatformName = Annotated[
-    str, typer.Option("--platform", metavar="PLATFORM", help="Platform whose measured path costs are used.")
+    str,
+    typer.Option(
+        "--platform", metavar="PLATFORM", help="Name of the platform whose measured path costs are used."
+    ),
 ]
-Size = Annotated[str, typer.Option(metavar="BYTES", help="Size of a packet, as 4KiB.")]
-Bandwidth = Annotated[str, typer.Option(metavar="BYTES/S", help="Bandwidth of the broker, as 148MB/s.")]
-Chunk = Annotated[str, typer.Option(metavar="BYTES", help="Largest size of one transfer.")]
+Size = Annotated[str, typer.Option(metavar="BYTES", help="Payload of a packet, as 4KiB.")]
+Bandwidth = Annotated[
+    str, typer.Option(metavar="BYTES/S", help="Bandwidth at which the broker copies, as 148MB/s.")
+]
+Chunk = Annotated[str, typer.Option(metavar="BYTES", help="Largest size of one transfer, as 4KiB.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +56,10 @@ def register(app: typer.Typer) -> None:
 
 
 def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
-    """Check whether the flows of a system are schedulable, with their slack, or what would help."""
+    """Check whether all flows of a system meet their deadlines.
+
+    If they do, show the slack of each flow, else the smallest changes that make the flows schedulable.
+    """
     from bulkhead.commands.flows_view import show_flows
     from bulkhead.planning.flows import plan_flows
 
@@ -118,9 +126,9 @@ def min_period(
     senders: Annotated[int, typer.Option(min=1, max=32, help="Number of domains that send.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Find the smallest period of one flow alone whose deadline is its period.
+    """Find the smallest period of a single flow whose deadline equals its period.
 
-    The flow has no control packets, and contiguous buffers of at least a chunk.
+    The flow has no control packets, and its buffers are contiguous and hold at least a chunk.
     """
     from bulkhead.flows import analysis
 
@@ -156,30 +164,50 @@ def min_period(
 
 
 def sweep(
-    domains: Annotated[int, typer.Option(min=1, help="Number of domains, from which senders are drawn.")] = 4,
+    domains: Annotated[
+        int, typer.Option(min=1, help="Number of domains; the sender of each flow is drawn from them.")
+    ] = 4,
     flows: Annotated[int, typer.Option(min=1, help="Number of flows in each set.")] = 48,
     size: Size = "12KiB",
     bandwidth: Bandwidth = "500MB/s",
     sets: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Number of random sets for each utilization.")
+        int, typer.Option(min=1, max=1_000_000, help="Number of random sets of flows for each utilization.")
     ] = 1000,
     platform: PlatformName = "zcu102-published",
     chunk: Chunk = "4KiB",
-    first: Annotated[float, typer.Option("--from", min=0.001, max=2, help="Lowest utilization.")] = 0.05,
-    last: Annotated[float, typer.Option("--to", min=0.001, max=2, help="Highest utilization.")] = 1.0,
-    step: Annotated[float, typer.Option(min=0.0001, max=2, help="Distance between two utilizations.")] = 0.05,
+    first: Annotated[
+        float,
+        typer.Option("--from", min=0.001, max=2, help="Lowest utilization, as a fraction of the bandwidth."),
+    ] = 0.05,
+    last: Annotated[
+        float,
+        typer.Option("--to", min=0.001, max=2, help="Highest utilization, as a fraction of the bandwidth."),
+    ] = 1.0,
+    step: Annotated[
+        float, typer.Option(min=0.0001, max=2, help="Step from one utilization to the next.")
+    ] = 0.05,
     seed: Seed = 1,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Number of threads.", show_default="one for each core"),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number of threads that run at the same time.",
+            show_default="one for each core",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="DIRECTORY", help="Directory for the table and the plot."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIRECTORY",
+            help="Directory to which the table and the plot are written.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show which share of random sets of flows is schedulable, by utilization."""
+    """Show for each utilization how many of the random sets of flows are schedulable."""
     import os
 
     from bulkhead.commands.flows_view import show_sweep, write_sweep
@@ -234,13 +262,13 @@ def _sweep_json(what: Sweep, swept: Swept, used: Platform, files: list[str]) -> 
 
 
 def _say_assumed(costs: FlowCosts) -> None:
-    """What no figure may be read without."""
+    """Print a notice if costs of the path are assumed: each figure depends on them."""
     if costs.assumed is not None:
         console().print(f"costs of the path are assumed: {costs.assumed}")
 
 
 def _load(file: str, overrides: list[str] | None, command: str, as_json: bool) -> Loaded:
-    """A system with flows, or the end."""
+    """The system with its flows; if it has errors or no flows, the command ends with exit code 1."""
     from bulkhead.admission.load import load_system
     from bulkhead.config.problem import Finding
 
@@ -262,7 +290,7 @@ def _load(file: str, overrides: list[str] | None, command: str, as_json: bool) -
 
 
 def _model(loaded: Loaded) -> tuple[FlowModel | None, list[Problem]]:
-    """The flows without their rate; or what is wrong with them."""
+    """The model of the flows without a rate, or the problems found in it."""
     from bulkhead.planning.flows import flow_model
 
     assert loaded.system is not None
@@ -272,7 +300,7 @@ def _model(loaded: Loaded) -> tuple[FlowModel | None, list[Problem]]:
 
 
 def _impossible(loaded: Loaded) -> list[Problem]:
-    """Why no bandwidth is enough, as `check` says it of a rate that is left open."""
+    """Why no bandwidth is enough, in the words that `check` uses for `rate: auto`."""
     from bulkhead.planning.flows import plan_flows
 
     assert loaded.system is not None
@@ -295,7 +323,7 @@ def _common(command: str, loaded: Loaded, problems: list[Problem]) -> Envelope:
 
 
 def _platform(name: str, command: str, as_json: bool) -> Platform:
-    """One with costs of flows, or the end."""
+    """The platform with its `flow_costs`; without them the command ends with exit code 1."""
     from bulkhead.commands.calibrate import load_named
     from bulkhead.config.locate import platform_names, platform_path
     from bulkhead.config.problem import no_such

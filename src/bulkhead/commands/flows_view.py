@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How flows are shown: the broker's plan with the slack of each flow, and the curve of a sweep.
+"""Output of the analysis of flows: the broker's plan with the slack of each flow, and the curve of a sweep.
 
-`flows`, `check` and `plan` call this. It decides nothing.
+The commands `flows`, `check` and `plan` call these functions, which only show what was decided elsewhere.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 PERCENT = 100
 SLACK_MEANING = (
-    "slack: by how much a deadline can be shorter, or a notification later, with all else as it is"
+    "slack: time by which the deadline could be shorter, or the notification later, if nothing else changes"
 )
 
 
 def flows_json(planned: FlowPlan) -> FlowPlanResult:
-    """The plan, and the tasks that were tested, so that anyone can test them again."""
+    """The plan, and the tasks of the schedulability test, so that a reader can repeat the test."""
     model, made = planned.model, planned.model.make()
     tasks = zip(model.members, made.tasks(), strict=True)
     return {
@@ -101,7 +101,7 @@ def _memory_json(memory: MemoryUse) -> MemoryUseResult:
 
 
 def show_flows(planned: FlowPlan, title: str) -> None:
-    """The table of flows, and what it rests on."""
+    """Print the table of flows, and the broker's settings that it depends on."""
     from rich.table import Table
 
     from bulkhead.units import size_text, time_text
@@ -160,7 +160,7 @@ def show_sweep(swept: Swept) -> None:
 
 
 def write_sweep(what: Sweep, swept: Swept, directory: Path) -> list[str]:
-    """A table and a plot; their names."""
+    """Write a table and a plot; returns their paths."""
     from bulkhead.report.style import svg
 
     directory.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead limits PLATFORM`: what its memory sustains, by pattern and cores, and guarantees (B10)."""
+"""`bulkhead limits PLATFORM`: bandwidth that memory sustains, by access pattern and number of cores (B10)."""
 
 from __future__ import annotations
 
@@ -25,29 +25,37 @@ def register(app: typer.Typer) -> None:
 
 
 def limits(
-    name: Annotated[str, typer.Argument(metavar="PLATFORM", help="Name of a platform, or path of its file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="PLATFORM", help="Name of a platform, or path of a platform file.")
+    ],
     rt: Annotated[
         str | None,
         typer.Option(
             metavar="WORKLOAD",
-            help="Also find the smallest static budget for this real-time workload.",
+            help="Real-time workload for which the smallest sufficient static budget is searched, too.",
             show_default=False,
         ),
     ] = None,
     slowdown: Annotated[
         float,
         typer.Option(
-            min=0.1, max=1000, metavar="PERCENT", help="Slowdown of that workload that its budget may allow."
+            min=0.1,
+            max=1000,
+            metavar="PERCENT",
+            help="With --rt: largest slowdown of the workload that its budget may cause.",
         ),
     ] = 5,
     step: Annotated[
-        int, typer.Option(min=1, max=100_000, metavar="MB/S", help="Step between the budgets that are tried.")
+        int,
+        typer.Option(
+            min=1, max=100_000, metavar="MB/S", help="With --rt: step from one tried budget to the next."
+        ),
     ] = 50,
     jobs: Jobs = None,
     cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure on the simulated machine what a platform's memory can sustain, and what budgets can enforce."""
+    """Measure on the simulated machine which bandwidth memory sustains and which budgets can be enforced."""
     from bulkhead.campaign.points import run_jobs
     from bulkhead.config.machine_figures import machines_own
     from bulkhead.machine import enforcement
@@ -144,7 +152,7 @@ def _show_rest(static: StaticBudget | None, platform: Platform) -> None:
 
 
 def _unknown_workload(name: str) -> str | None:
-    """Said before minutes of measuring."""
+    """Why the workload cannot be used; checked before measurements that take minutes."""
     from bulkhead.config.problem import no_such
     from bulkhead.env.native import ensure_built
     from bulkhead.recording.compare import workload_names

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead linux-module`: the kernel module bulkhead.ko, for exactly the kernel that guests boot.
+"""`bulkhead linux-module`: build the kernel module bulkhead.ko for the kernel version that guests boot.
 
-Fetches that kernel's headers where they are missing. Loads nothing.
+Fetches the headers of that kernel if they are missing. The module is not loaded.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def linux_module(
             "--output",
             "-o",
             metavar="FILE",
-            help="Directory to write the module to.",
-            show_default="build/linux",
+            help="File to which the module is written.",
+            show_default="build/linux/bulkhead.ko",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build the Linux module: budgets and regulators of a Linux host's CPUs."""
+    """Build the Linux kernel module that gives the CPUs of a Linux host budgets and regulators."""
     from bulkhead.env.linux_headers import kernel_release
     from bulkhead.package.linux_module import build_linux_module
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands have, declared once so that they read the same everywhere."""
+"""Options that several commands share, declared once so that their texts are the same."""
 
 from __future__ import annotations
 
@@ -25,38 +25,50 @@ def _well_formed(settings: list[str] | None) -> list[str] | None:
 
 
 SystemFile = Annotated[
-    str, typer.Argument(metavar="SYSTEM.yaml", help="System file to work on.", show_default=False)
+    str,
+    typer.Argument(metavar="SYSTEM.yaml", help="System file that the command works on.", show_default=False),
 ]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY.PATH=VALUE",
-        help="Override one key of the file (repeatable).",
+        help="Set one key of the system file to another value for this call (repeatable).",
         show_default=False,
         callback=_well_formed,
     ),
 ]
 Unprotected = Annotated[
-    bool, typer.Option("--unprotected", help="Use the same system with isolation and regulation off.")
+    bool,
+    typer.Option(
+        "--unprotected", help="Take the same system with isolation, regulation and budgets switched off."
+    ),
 ]
 
 
 def _address(address: str | None) -> str | None:
     if address is not None and not re.fullmatch(r"[a-z]+://\S+:\d{1,5}", address):
-        raise typer.BadParameter(f"'{address[:100]}' is no address of a scheduler (example: tcp://host:8786)")
+        raise typer.BadParameter(
+            f"'{address[:100]}' is not the address of a scheduler (example: tcp://host:8786)"
+        )
     return address
 
 
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="Number of processes.", show_default="one for each core"),
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Number of processes that run at the same time.",
+        show_default="one for each core",
+    ),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Run points at the workers of a Dask cluster: address of its scheduler, as tcp://host:8786.",
+        help="Address of the scheduler of a Dask cluster whose workers run the points, as tcp://host:8786. "
+        "Without it, processes on this computer run them.",
         show_default=False,
         callback=_address,
     ),
@@ -65,42 +77,54 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 
 
 def _witness_test(does: str, metavar: str = "DOMAIN") -> Any:
-    """An option that makes a system wrong, which a witness has to find."""
-    return typer.Option(metavar=metavar, help=f"{does}: a test of the witnesses.", show_default=False)
+    """An option that puts an error into the system, which a witness must report."""
+    return typer.Option(
+        metavar=metavar,
+        help=f"{does}. The witnesses must then report it: this tests them.",
+        show_default=False,
+    )
 
 
 Miscolor = Annotated[
     str | None,
-    _witness_test("Put one granule (one frame or more) into a wrong color", "DOMAIN[:PAGE]"),
+    _witness_test(
+        "Map one granule (one or more 4 KiB frames) of the domain to memory of a wrong color", "DOMAIN[:PAGE]"
+    ),
 ]
-Mislabel = Annotated[str | None, _witness_test("Give the domain and a neighbour each other's MPAM labels")]
+Mislabel = Annotated[
+    str | None, _witness_test("Swap the PARTIDs (MPAM labels) of the domain and of another domain")
+]
 Misprogram = Annotated[
-    str | None, _witness_test("Program MPAM components with a neighbour's settings for the domain")
+    str | None,
+    _witness_test("Program the MPAM components with another domain's settings for this domain's PARTIDs"),
 ]
 Misplace = Annotated[
-    str | None, _witness_test("Put stage-2 tables of the domain where its `spec` does not say")
+    str | None, _witness_test("Put stage-2 tables of the domain into memory that its `spec` does not allow")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")]
+Seed = Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all random choices.")]
 
 
 def engine_of(jobs: int | None, cluster: str | None) -> Engine:
-    """Where the points of a campaign run."""
+    """The engine that runs the points of a campaign: local processes or a Dask cluster."""
     from bulkhead.campaign.engine import Engine
 
     if jobs is not None and cluster is not None:
-        raise typer.BadParameter("--jobs counts processes here, --cluster uses none: one of the two")
+        raise typer.BadParameter(
+            "--jobs sets the number of processes on this computer, and --cluster uses "
+            "none: give one of the two"
+        )
     return Engine(jobs, cluster)
 
 
 def refuse_no_file(output: Path | None, given: str) -> None:
-    """An option that names a file has a name: an empty one is a variable that was not set."""
+    """Refuse an empty file name: it usually comes from a shell variable that is not set."""
     if output is not None and not output.name:
         raise typer.BadParameter("names no file", param_hint=given)
 
 
 def words_given(context: typer.Context, leave_out: Collection[str]) -> tuple[str, ...]:
-    """The command that is being run, with every argument and option that the user gave it but those named in
-    `leave_out`: what repeats it. Read from the command's own declaration, so that a new option is in it."""
+    """The command line that repeats this call: every argument and option that the user gave, except those in
+    `leave_out`. It is made from the command's declaration, so new options need no change here."""
     words: list[str] = [context.info_name or ""]
     for parameter in sorted(context.command.params, key=lambda one: not isinstance(one, TyperArgument)):
         name = parameter.name or ""

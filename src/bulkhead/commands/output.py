@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all commands print alike: problems, notices, the JSON object with its common keys, the version.
+"""Output that all commands share: problems, notices, the JSON object with its common keys, the version.
 
-Commands call this and nothing else to speak of problems, so that people and programs read the same
-everywhere. It decides no verdict.
+All commands print problems with these functions, so that the form is the same everywhere. Verdicts are
+decided elsewhere.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 @cache
 def commit() -> str:
-    """The commit that this runs from, or that the package was built from; with `+changes` if the checkout
-    differs. "unknown" if there was none.
+    """The commit of this checkout, or the one from which the package was built. `+changes` follows if the
+    checkout differs from it; "unknown" if there is no commit.
     """
     root = checkout()
     if root is None:
@@ -83,7 +83,7 @@ def result_object(
 
 
 def _sha256_of(platform: str | None) -> str | None:
-    """Of the text of a platform by its name or path, if there is one."""
+    """SHA-256 of a platform's text, by name or path; None if there is no such platform."""
     if platform is None:
         return None
     from bulkhead.config.load import load_platform
@@ -99,7 +99,7 @@ def print_json(result: Envelope) -> None:
 
 
 def console() -> Console:
-    """For people: colors and width as the terminal allows."""
+    """The console for people, with the colors and width of the terminal."""
     from bulkhead.report.fitting import FittingConsole
 
     return FittingConsole(highlight=False, soft_wrap=not sys.stdout.isatty())
@@ -110,7 +110,7 @@ def complain(text: str) -> None:
 
 
 def complain_of(error: object) -> None:
-    """An exception's text: each of its lines is an error of its own."""
+    """Print an exception's text; each line is printed as an error of its own."""
     for line in str(error).splitlines():
         complain(f"error: {line}")
 
@@ -119,8 +119,8 @@ def complain_of(error: object) -> None:
 def reported(
     command: str, *, as_json: bool, platform: str | None = None, on: str | None = None
 ) -> Iterator[None]:
-    """What the block refuses ends the command with 1 and the reasons, as text or as one object that has
-    `platform` and `on`. What the surroundings lack is for `bulkhead.cli`."""
+    """If the block refuses its input, end the command with exit code 1 and the reasons, as text or as one
+    object that begins with `facts`. EnvironmentLacks passes on to `bulkhead.cli`."""
     try:
         yield
     except EnvironmentLacks:
@@ -135,13 +135,13 @@ def reported(
 
 
 def print_problems(problems: Iterable[Problem], *, kind: str = "error") -> None:
-    """One line each, on the error stream."""
+    """Print each problem as one line on standard error."""
     for problem in problems:
         complain(f"{kind}: {problem.text()}")
 
 
 def require(loaded: Loaded) -> None:
-    """Stop a command whose system file has problems, with all of them; show notices otherwise."""
+    """If the system file has problems, print all of them and end the command; else print its notices."""
     print_problems(loaded.notices, kind="notice")
     if not loaded.ok:
         print_problems(loaded.problems)

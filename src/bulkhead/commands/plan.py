@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead plan SYSTEM`: the system with nothing left open, and the reason for each choice.
+"""`bulkhead plan SYSTEM`: choose every value that the system file leaves open, and say why.
 
-The resolved file that `-o` writes is a system file again: it plans to the same result.
+The resolved file that `-o` writes is a system file too; planning it gives the same result.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ def plan(
     system: SystemFile,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the resolved system file here.", show_default=False),
+        typer.Option(
+            "--output", "-o", help="File to which the resolved system file is written.", show_default=False
+        ),
     ] = None,
     overrides: Overrides = None,
     unprotected: Unprotected = False,
     as_json: AsJson = False,
 ) -> None:
-    """Decide what a system file leaves open, and say why."""
+    """Choose every value that a system file leaves open, and print the reason for each choice."""
     checked = plan_file(system, overrides or [], unprotected=unprotected)
     if as_json:
         print_json(_json(checked))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead platforms [NAME]`: which boards are described, and what their descriptions say, with sources."""
+"""`bulkhead platforms [NAME]`: list the described boards, or show one description with its sources."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ def register(app: typer.Typer) -> None:
 
 def platforms(
     name: Annotated[
-        str | None, typer.Argument(help="Name of a platform, or path of its file.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="Name of a platform, or path of a platform file. Without it, all platforms are listed.",
+            show_default=False,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the platforms, or describe one with the sources of its numbers."""
+    """List the platforms, or describe one with the sources of its figures."""
     from bulkhead.config.load import load_platform
     from bulkhead.config.locate import platform_names, platform_path
     from bulkhead.config.problem import no_such

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead published [BOARD or ID…]`: every published figure that the project knows, and ours beside it."""
+"""`bulkhead published [BOARD or ID…]`: compare the published figures that the project knows with our own."""
 
 from __future__ import annotations
 
@@ -30,24 +30,27 @@ def published(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[BOARD or ID]...", help="Show only figures of these groups.", show_default=False
+            metavar="[BOARD or ID]...",
+            help="Boards, or ids of figures, to show. Without any, all figures are shown.",
+            show_default=False,
         ),
     ] = None,
     measure: Annotated[
         bool,
         typer.Option(
             "--measure",
-            help="Measure our figures now; all of them take an hour or more, and what is done is kept.",
+            help="Measure our figures first. All of them take an hour or more; finished measurements are "
+            "kept.",
         ),
     ] = False,
     jobs: Jobs = None,
     cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show published figures beside ours, with where they are from and how they were measured.
+    """Show published figures beside our own, with their sources and how they were measured.
 
-    Later calls show what --measure has measured. The exit code is 0 however far apart the figures are, and 1
-    if one of ours could not be measured.
+    Later calls show the results of --measure too. The exit code does not depend on how far apart the figures
+    are: it is 1 if one of our figures could not be measured, else 0.
     """
     engine = engine_of(jobs, cluster)
     with reported("published", as_json=as_json):
@@ -93,7 +96,7 @@ def _kept(meant: Sequence[Figure]) -> list[FigureBeside]:
 
 
 def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[FigureBeside], list[str]]:
-    """And what could not be measured."""
+    """The measured figures, and the reasons why others could not be measured."""
     from bulkhead.commands.run import run_quietly
     from bulkhead.experiments.means import Means
     from bulkhead.experiments.published import measured
@@ -115,7 +118,7 @@ def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[FigureBesid
 
 
 def _show(found: Sequence[FigureBeside]) -> None:
-    """A table for each board, its sources beneath."""
+    """Print a table for each board, with its sources below."""
     for name in dict.fromkeys(one.figure.board for one in found):
         _show_board(name, [one for one in found if one.figure.board == name])
     missing = sum(one.ours is None for one in found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead record PROGRAM -o TRACE`: the data accesses of a real AArch64 program, for the simulated machine.
+"""`bulkhead record PROGRAM -o TRACE`: record data accesses of an AArch64 program for the simulated machine.
 
 Options and output only; the work is in `bulkhead.recording`.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _find(name: str, package: str | None) -> RecordedProgram | str:
-    """The program, or why there is none."""
+    """The program, or the reason why it cannot be recorded."""
     from bulkhead.env.qemu_user import PACKAGE_NAME
     from bulkhead.recording.known import program_in
     from bulkhead.recording.record import RecordedProgram
@@ -31,36 +31,47 @@ def _find(name: str, package: str | None) -> RecordedProgram | str:
         file = Path(name)
         return RecordedProgram(file.absolute()) if file.is_file() else f"{name}: no such file"
     if not PACKAGE_NAME.fullmatch(package):
-        return f"'{package}' is no name of a package"
+        return f"'{package}' is not the name of a package"
     return program_in(package, name) or f"package {package} has no program '{name}'"
 
 
 def record(
     program: Annotated[
-        str, typer.Argument(help="AArch64 program to record: a file, or its name in the package.")
+        str,
+        typer.Argument(
+            help="AArch64 program to record: path of a file, or with --package the "
+            "program's name in the package."
+        ),
     ],
-    arguments: Annotated[list[str] | None, typer.Argument(help="Arguments of the program.")] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(help="Arguments that the program gets.")] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "-o",
             "--output",
             metavar="TRACE",
-            help="File to write the trace to.",
+            help="File to which the trace is written.",
             show_default="build/traces/PROGRAM.trace",
         ),
     ] = None,
     package: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Take the program from this Debian package.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="Debian package, which is fetched, that has the program.", show_default=False
+        ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Record at most N instructions.", show_default=False),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Stop recording after N instructions. Without it, the whole run is recorded.",
+            show_default=False,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record the data accesses of a real program under the emulator; ends 1 if there is no trace."""
+    """Record the data accesses of a program under the emulator; the exit code is 1 if there is no trace."""
     from bulkhead.recording.known import SUFFIX, trace_directory
     from bulkhead.recording.record import RecordedProgram, RecordingError, describe, run, trace_info
 

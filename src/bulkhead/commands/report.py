@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead report RUN...`: one page of HTML for one run, or for several side by side.
+"""`bulkhead report RUN...`: write an HTML page about one run, or about several in comparison.
 
-Reads the directories that `bulkhead run` left; runs nothing and changes none of them.
+Reads the directories that `bulkhead run` has written, and does not change them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def report(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN...", help="Directories of runs, or report.json files, to show.", show_default=False
+            metavar="RUN...",
+            help="Directories of runs, or their report.json files. Several runs are compared.",
+            show_default=False,
         ),
     ],
     output: Annotated[
@@ -40,13 +42,13 @@ def report(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write the page to.",
+            help="File to which the page is written.",
             show_default="beside the last run",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show runs in the terminal and write a page that compares them."""
+    """Show runs in the terminal, and write an HTML page that compares them."""
     from bulkhead.report.components import is_components_run
 
     make = _of_components if all(is_components_run(path) for path in runs) else _of_domains
@@ -70,7 +72,7 @@ def report(
 
 @dataclass(frozen=True)
 class _Report:
-    """Of runs of one kind: what to print, and how to write their page."""
+    """How runs of one kind are printed, and how their page is written."""
 
     results: list[dict[str, object]]
     show: Callable[[], None]
@@ -101,7 +103,7 @@ def _of_domains(runs: list[Path]) -> _Report:
 
 
 def _of_components(runs: list[Path]) -> _Report:
-    """Of systems of components: their page has jobs and memory."""
+    """The report for runs of components, whose page shows jobs and memory."""
     from bulkhead.report.components import read_run, show_components_run, write_components_page
 
     found = [read_run(path) for path in runs]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead resctrl show|apply SYSTEM`: shares of a running Linux, in the vocabulary of system files (M6).
+"""`bulkhead resctrl show|apply SYSTEM`: set the shares of a system file on a running Linux (M6).
 
-`show` writes nothing. `apply` makes a group of each domain, or nothing at all if the kernel cannot express
-what the file asks for, unless that is said to be enough.
+`show` changes nothing. `apply` makes a group for each domain. If the kernel cannot express all that the file
+asks for, `apply` changes nothing, unless `--partial` allows it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 Root = Annotated[
     Path,
-    typer.Option("--root", help="Directory where resctrl is mounted.", file_okay=False, show_default=True),
+    typer.Option("--root", help="Directory at which resctrl is mounted.", file_okay=False, show_default=True),
 ]
 DEFAULT_ROOT = Path("/sys/fs/resctrl")
 
 
 @dataclass(frozen=True)
 class Looked:
-    """A system file beside what the kernel offers."""
+    """A system file, and what the kernel's resctrl offers for it."""
 
     loaded: Loaded
     root: Path
@@ -48,7 +48,8 @@ class Looked:
 
 def register(app: typer.Typer) -> None:
     resctrl = typer.Typer(
-        no_args_is_help=True, help="Show and set shares of a running Linux, through its resctrl."
+        no_args_is_help=True,
+        help="Show and set shares of cache and bandwidth on a running Linux through its resctrl.",
     )
     resctrl.command("show")(show)
     resctrl.command("apply")(apply)
@@ -58,7 +59,7 @@ def register(app: typer.Typer) -> None:
 def show(
     system: SystemFile, overrides: Overrides = None, root: Root = DEFAULT_ROOT, as_json: AsJson = False
 ) -> None:
-    """Show what groups have, what the file asks for, and what the kernel cannot express."""
+    """Show the settings of groups, what the file asks for, and what the kernel cannot express."""
     looked = _look(system, overrides or [], root)
     _report("show", looked, as_json=as_json)
     if looked.refused or looked.loaded.problems or looked.problems("findings"):
@@ -72,12 +73,14 @@ def apply(
     partial: Annotated[
         bool,
         typer.Option(
-            "--partial", help="Apply what the kernel can express, although it is not all that was asked for."
+            "--partial",
+            help="Apply what the kernel can express although the file asks for more. Without "
+            "it, nothing is applied then.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a group of each domain, with its share of the cache, its bandwidth and its CPUs."""
+    """Make a resctrl group for each domain, with its share of the cache, its bandwidth and its CPUs."""
     looked = _look(system, overrides or [], root)
     plan, wrong = looked.plan, bool(looked.problems("findings"))
     if plan is not None and not wrong and (partial or not plan.lacking):
@@ -109,8 +112,8 @@ def _look(system: str, overrides: list[str], root: Path) -> Looked:
 
 
 def _write(root: Path, wanted: Sequence[WantedGroup]) -> tuple[str, ...]:
-    """What the kernel refused, or has otherwise than it was told. The default group comes last: until then
-    every task has a place."""
+    """Write the groups; returns what the kernel refused, or reads back differently. The default group is
+    written last, so that every task keeps resources until then."""
     from bulkhead.resctrl.tree import ResctrlError, read_group, schemata_text, write
 
     try:
@@ -180,7 +183,7 @@ def _cells(offer: Offer, group: ResctrlGroup | WantedGroup) -> tuple[str, str, s
 
 
 def describe(offer: Offer, group: ResctrlGroup | WantedGroup) -> SharesDescription:
-    """Schemata in the words of a system file; what differs by cache, for each."""
+    """Schemata in the notation of a system file; values that differ between caches are shown for each."""
     from fractions import Fraction
 
     from bulkhead.resctrl.tree import MB, MOST_PERCENT

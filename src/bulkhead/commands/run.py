@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead run SYSTEM`: builds a system, runs it in the emulator or the simulated machine, and says
+"""`bulkhead run SYSTEM`: build a system, run it in the emulator or on the simulated machine, and say
 whether its promises held.
 
-Options and their meaning only; the work is in `bulkhead.run`, the witnesses in `bulkhead.evidence`.
+This module has the options only; the work is in `bulkhead.run`, the witnesses are in `bulkhead.evidence`.
 """
 
 from __future__ import annotations
@@ -61,10 +61,20 @@ def run(
     context: typer.Context,
     system: SystemFile,
     on: Annotated[
-        str, typer.Option(metavar="qemu|machine", help="Where to run: the emulator or the simulated machine.")
+        str,
+        typer.Option(
+            metavar="qemu|machine",
+            help="Run in the emulator (`qemu`) or on the simulated machine (`machine`).",
+        ),
     ] = "qemu",
     observe: Annotated[
-        bool, typer.Option("--observe", help="Watch every memory access from outside: who evicts whom.")
+        bool,
+        typer.Option(
+            "--observe",
+            help="Follow every memory access through a model of the cache, and "
+            "count which domain evicts whose lines. The simulated machine "
+            "always counts them.",
+        ),
     ] = False,
     for_: Annotated[
         str | None,
@@ -72,7 +82,7 @@ def run(
             "--for",
             metavar="T",
             help="Guest time after which the run ends, as `20s`.",
-            show_default="as the system file says, else until all end, or Ctrl-C",
+            show_default="`run.for` of the system file, else until all domains end or Ctrl-C",
         ),
     ] = None,
     unprotected: Unprotected = False,
@@ -87,15 +97,17 @@ def run(
         bool | None,
         typer.Option(
             "--icount/--no-icount",
-            help="Count instructions as time: the same run every time.",
-            show_default="as the system file says",
+            help="Derive guest time from counted instructions: every run is the same, and one core runs at "
+            "a time.",
+            show_default="`run.icount` of the system file",
         ),
     ] = None,
     boot: Annotated[
         str,
         typer.Option(
             metavar="elf|image|u-boot|firmware",
-            help="How the machine is booted: ELF file, raw image, U-Boot or firmware.",
+            help="How the emulator starts the hypervisor: as an ELF file, as a raw image, by U-Boot, or by "
+            "firmware at EL3.",
         ),
     ] = "elf",
     gdb: Annotated[
@@ -103,41 +115,54 @@ def run(
         typer.Option(
             "--gdb",
             metavar="DOMAIN[:PORT]",
-            help="Wait for GDB [port 1234], and write a script with which it sees the domain.",
+            help="Wait for GDB at the port (default 1234), and write a GDB script for debugging the domain.",
             show_default=False,
         ),
     ] = None,
     solo: Annotated[
         bool,
         typer.Option(
-            "--solo", help="With --on machine: run each domain also alone, to measure its slowdown."
+            "--solo",
+            help="With --on machine: also run each domain alone, and report its slowdown beside the others.",
         ),
     ] = False,
     attach: Annotated[
         bool,
-        typer.Option("--attach/--no-attach", help="Attach the console to this terminal; Ctrl-A x leaves."),
+        typer.Option(
+            "--attach/--no-attach",
+            help="Connect this terminal to the consoles of the domains; Ctrl-A x ends the run.",
+        ),
     ] = True,
     timeout: Annotated[
         float | None,
         typer.Option(
             min=1,
             metavar="S",
-            help="Wall time in seconds after which the run counts as hung.",
+            help="Wall time in seconds after which the run is ended as hung. Without it, a run in the "
+            "emulator with limited guest time has a limit that grows with that time.",
             show_default=False,
         ),
     ] = None,
     directory: Annotated[
         Path | None,
         typer.Option(
-            "--directory", metavar="DIR", help="Directory for the results.", show_default="build/run/SYSTEM"
+            "--directory",
+            metavar="DIR",
+            help="Directory to which the results are written.",
+            show_default="build/run/SYSTEM",
         ),
     ] = None,
     page: Annotated[
         bool,
-        typer.Option("--page/--no-page", help="Draw the page at the end; `report DIR` draws it later."),
+        typer.Option(
+            "--page/--no-page", help="Write the HTML page at the end; `bulkhead report DIR` writes it later."
+        ),
     ] = True,
 ) -> None:
-    """Run a system with its console attached; ends 0 if every promise held, else 1 with the reasons."""
+    """Run a system and check its promises.
+
+    The exit code is 0 if every promise held; else it is 1, and the reasons are printed.
+    """
     from bulkhead.admission.load import load_system
     from bulkhead.admission.load_components import has_components
     from bulkhead.commands.run_components import ComponentRunOptions, run_components
@@ -196,7 +221,7 @@ def _debugger(text: str | None, on: str) -> Debugger | None:
     if text is None:
         return None
     if on == "machine":
-        raise typer.BadParameter("only the emulator has a stub for a debugger", param_hint="--gdb")
+        raise typer.BadParameter("only the emulator (--on qemu) can wait for a debugger", param_hint="--gdb")
     try:
         return parse_debugger(text)
     except BadDebugger as error:
@@ -213,14 +238,14 @@ def _end(
 
 
 def _refuse_of_domains(**given: object) -> None:
-    """Options that mean nothing for a system of components."""
+    """Refuse options that have no meaning for a system of components."""
     for name, value in given.items():
         if value:
             raise typer.BadParameter("is for systems of domains", param_hint=f"--{name}")
 
 
 def _say_mechanism(loaded: Loaded, *, unprotected: bool) -> None:
-    """What divides the cache and bandwidth on this platform, and why (M1)."""
+    """Print what divides the cache and bandwidth on this platform, and why (M1)."""
     from bulkhead.planning.mechanism import choices
 
     if loaded.system is not None and loaded.platform is not None:
@@ -229,16 +254,16 @@ def _say_mechanism(loaded: Loaded, *, unprotected: bool) -> None:
 
 
 def run_quietly(loaded: Loaded, options: RunOptions, directory: Path) -> RunResult | NotRunResult:
-    """For commands that make something of the result: what `run --json --no-page` prints.
+    """The result that `run --json --no-page` prints, for commands that evaluate many runs.
 
-    They show numbers of many runs, and nobody looks at a page of each; `report DIR` draws one that is wanted.
+    No page is written for each of these runs; `bulkhead report DIR` writes one on demand.
     """
     unseen = replace(options, page=False)
     return _run(loaded, unseen, directory, as_json=True, attach=False, solo=False, quiet=True)
 
 
 def _counted(wanted: bool | None, observe: bool, loaded: Loaded) -> bool:
-    """What the command says, else what the system file says where that is possible."""
+    """--icount of the command line, else `run.icount` of the system file where that is possible."""
     if wanted is not None:
         return wanted
     return loaded.system is not None and loaded.system.run.icount and not observe
@@ -250,23 +275,27 @@ def _refuse_wrong_usage(on: str, observe: bool, icount: bool, boot: str, solo: b
     if on not in ("qemu", "machine"):
         raise typer.BadParameter(f"'{on}' is neither qemu nor machine", param_hint="--on")
     if boot not in WAYS:
-        raise typer.BadParameter(f"'{boot}' is none of {', '.join(WAYS)}", param_hint="--boot")
+        raise typer.BadParameter(f"'{boot}' is not one of {', '.join(WAYS)}", param_hint="--boot")
     if on == "machine" and boot != ELF:
-        raise typer.BadParameter("the simulated machine has no loader: only elf", param_hint="--boot")
+        raise typer.BadParameter(
+            "the simulated machine has no boot loaders: only `elf` is possible", param_hint="--boot"
+        )
     if on != "machine" and solo:
         raise typer.BadParameter(
-            "only the simulated machine (--on machine) has times to compare", param_hint="--solo"
+            "only runs on the simulated machine (--on machine) have times that can be compared",
+            param_hint="--solo",
         )
     if observe and icount:
         raise typer.BadParameter(
-            "cannot be combined with --icount: cores are told apart only when each has its own thread",
+            "cannot be combined with --icount: the witness can tell cores apart only if each has its own "
+            "thread",
             param_hint="--observe",
         )
 
 
 def _refuse_uncounted(loaded: Loaded, options: RunOptions) -> None:
-    """Budgets on the emulator are of instructions, which it counts in counted time only; that has one thread
-    for all cores."""
+    """Refuse --observe together with budgets. The emulator counts the instructions that budgets need only in
+    counted time, and counted time runs all cores in one thread."""
     from bulkhead.planning.budgets import counted_event
     from bulkhead.planning.regulation import budget_in
 
@@ -277,7 +306,8 @@ def _refuse_uncounted(loaded: Loaded, options: RunOptions) -> None:
     if limited:
         raise typer.BadParameter(
             f"cannot be combined with the budget of {', '.join(limited)}: the emulator counts the "
-            "instructions that stand in for events in counted time only, in which cores are not told apart. "
+            "instructions that replace memory events only with --icount, and then cores cannot be told "
+            "apart. "
             "Leave budgets out (`--set domains.NAME.bandwidth=unlimited`), or use --on machine, where "
             "evictions are always counted",
             param_hint="--observe",
@@ -285,7 +315,7 @@ def _refuse_uncounted(loaded: Loaded, options: RunOptions) -> None:
 
 
 def _duration(text: str | None, loaded: Loaded, *, simulated: bool) -> int | None:
-    """What the command says, else what the system file says."""
+    """--for of the command line, else the duration in the system file."""
     if text is None:
         return loaded.system.run.duration(simulated=simulated) if loaded.system is not None else None
     return _time(text)
@@ -314,7 +344,7 @@ def _run(
     solo: bool,
     quiet: bool = False,
 ) -> RunResult | NotRunResult:
-    """Everything from a loaded file to the result, which is shown unless it will be printed as JSON."""
+    """Build and run a loaded system. The result is shown, unless it will be printed as JSON."""
     from bulkhead.commands.run_machine import run_on_machine
     from bulkhead.env.paths import build_dir, repository
     from bulkhead.run.directory import NotUsable, run_directory
@@ -345,7 +375,7 @@ def _run(
 
 
 def _name(loaded: Loaded, options: RunOptions) -> str:
-    """Runs that are compared with each other must not replace each other."""
+    """Name of the run's directory. Runs that are compared get different names, so none replaces another."""
     assert loaded.system is not None
     kind = (
         ("-machine" if options.on == "machine" else "")
@@ -359,7 +389,7 @@ def _name(loaded: Loaded, options: RunOptions) -> str:
 
 
 def _prepare(loaded: Loaded, options: RunOptions, directory: Path) -> Target | list[str]:
-    """Build and describe; a list holds the reasons why that is not possible."""
+    """The prepared run, or a list of the reasons why the system cannot be run."""
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import host_dir
     from bulkhead.env.qemu import qemu_binary
@@ -372,7 +402,7 @@ def _prepare(loaded: Loaded, options: RunOptions, directory: Path) -> Target | l
 
     assert loaded.platform is not None
     if loaded.platform.emulator is None:
-        return [f"platform '{loaded.platform.name}' is not one that the emulator has" + _instead(loaded)]
+        return [f"platform '{loaded.platform.name}' is not a board of the emulator" + _instead(loaded)]
     binary = qemu_binary()
     ensure_built(["target"])
     plugin = None
@@ -403,7 +433,7 @@ def _prepare(loaded: Loaded, options: RunOptions, directory: Path) -> Target | l
 
 
 def _instead(loaded: Loaded) -> str:
-    """What else there is for a board that is not emulated."""
+    """Hint for a board that the emulator does not have: the simulated machine."""
     from bulkhead.machine.request import board_of
     from bulkhead.machine.settings import NotSimulated
 
@@ -430,7 +460,7 @@ def _execute(target: Target, *, as_json: bool, attach: bool) -> RunResult:
 
 
 def show(target: Target, *, as_json: bool) -> None:
-    """The run in the target's directory: as a page if wanted, and in the terminal unless printed as JSON."""
+    """Show the run in the target's directory: write its page if wanted, print it unless JSON is printed."""
     from bulkhead.report.load import load_run
     from bulkhead.report.terminal import show_run
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead run` of a system of components: builds it, runs it, and says whether what was admitted held."""
+"""`bulkhead run` of a system of components: build it, run it, and check the promises of admission."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ComponentRunOptions:
 
 
 def run_components(file: str, options: ComponentRunOptions) -> ComponentsRunResult | ComponentsNotRunResult:
-    """The result, which is shown unless it will be printed as JSON."""
+    """Build and run the system. The result is shown, unless it will be printed as JSON."""
     from bulkhead.commands.build_components import image_of
     from bulkhead.env.paths import build_dir
     from bulkhead.microkernel.where import load_for

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead run SYSTEM --on machine`: the same system, hypervisor and programs on the simulated machine.
 
-Called by the command `run` with a system without problems. With `solo`, each domain also runs alone, side by
-side as far as there are cores, and the times for an instruction are compared.
+The command `run` calls it with a system that has no problems. With `solo`, each domain also runs alone (these
+runs are parallel as far as there are cores), and times per instruction are compared.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Json = dict[str, Any]
 
 _PROGRAM = "hosted_guest_"  # of the build's targets
 _UNKNOWN_PROGRAM = re.compile(rf"unknown target '{_PROGRAM}([^']*)'")
-_NOTHING_KNOWN = "no program and no workload (`bulkhead workloads list`) of the simulated machine"
+_NOTHING_KNOWN = "neither a program nor a workload of the simulated machine (see `bulkhead workloads list`)"
 
 
 def run_on_machine(
     loaded: Loaded, options: RunOptions, directory: Path, *, solo: bool, as_json: bool
 ) -> RunResult | list[str]:
-    """Build and run; a list holds the reasons why that is not possible."""
+    """Build and run the system; a list as the result holds the reasons why that is not possible."""
     from bulkhead.commands.run import show
     from bulkhead.machine.stand_in import on_machine
     from bulkhead.report.load import rated_ns
@@ -119,7 +119,7 @@ def _plan(target: Target) -> SimulatedPlan:
 
 
 def _alone(loaded: Loaded, options: RunOptions, directory: Path) -> dict[str, SimulatedResult] | list[str]:
-    """Each domain by itself; a list holds the reasons why one could not be run."""
+    """Run each domain alone; a list as the result holds the reasons why one could not be run."""
     from bulkhead.machine.stand_in import alone
     from bulkhead.run.conclude import simulated_result
     from bulkhead.run.simulator import run_simulations

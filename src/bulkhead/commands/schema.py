@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead schema`: JSON Schemas of the files that users write, and of the results that commands print."""
+"""`bulkhead schema`: print the JSON Schema of a kind of file that users write, or of a command's result."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def schema(
         ),
     ] = FILES[0],
     json_schema: Annotated[
-        bool, typer.Option("--json-schema", "--json", help="Print JSON, which is the only form.")
+        bool, typer.Option("--json-schema", "--json", help="Print JSON; there is no other form.")
     ] = True,
 ) -> None:
-    """Print a JSON Schema: of files, with which editors complete and check them, or of results.
+    """Print the JSON Schema of a kind of file or result. Editors use it to complete and check files.
 
-    `result` has the keys that every `--json` begins with. `COMMAND-result` has all keys that a command
-    prints, as `run-result`, `check-result` or `flows-sweep-result`.
+    `result` describes the keys with which each `--json` object begins. `COMMAND-result` describes all keys
+    that a command prints, as `run-result`, `check-result` or `flows-sweep-result`.
     """
     from bulkhead.config.problem import no_such
     from bulkhead.config.schema import file_schema

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead sensitivity NAME`: how much an experiment's headline hangs on what its platform assumes."""
+"""`bulkhead sensitivity NAME`: vary assumed parameters and show how an experiment's headline changes."""
 
 from __future__ import annotations
 
@@ -27,34 +27,47 @@ def sensitivity(
     by: Annotated[
         int,
         typer.Option(
-            min=1, max=90, metavar="PERCENT", help="By how much each parameter is made smaller and larger."
+            min=1,
+            max=90,
+            metavar="PERCENT",
+            help="Percentage by which each parameter is decreased and increased.",
         ),
     ] = 25,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Set a value, as for `experiment`.", show_default=False
+            "--set",
+            metavar="KEY=VALUE",
+            help="Set a value of the experiment (repeatable), as for `experiment`.",
+            show_default=False,
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="PARAMETER", help="Vary only these parameters.", show_default=False),
+        typer.Option(
+            "--only",
+            metavar="PARAMETER",
+            help="Vary only this parameter (repeatable). Without it, all assumed parameters are varied.",
+            show_default=False,
+        ),
     ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of runs of each point, with different seeds.",
+            help="Number of times that each point is run, each time with another seed.",
             show_default="the file's",
         ),
     ] = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
-    again: Annotated[bool, typer.Option("--again", help="Run points again that are done.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run points again that already have results.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show how an experiment's headline depends on each assumed parameter of its platform."""
+    """Show how much each assumed parameter of the platform changes an experiment's headline figure."""
     from bulkhead.commands.experiment import table_facts
     from bulkhead.commands.run import run_quietly
     from bulkhead.env.paths import build_dir
@@ -104,8 +117,8 @@ def sensitivity(
 
 
 def _show(rows: list[SensitivityRowResult]) -> None:
-    """The first ones, with how much each moves the headline, at any width: names are folded before figures
-    are."""
+    """Print the first rows with each parameter's effect on the headline. In a narrow terminal names are
+    folded first, figures last."""
     from rich.table import Table
 
     from bulkhead.commands.experiment import cell, value_and_interval

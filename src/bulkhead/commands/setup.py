@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead setup`: install, fetch and build everything that other commands and the tests would on first use.
+"""`bulkhead setup`: install, fetch and build now what commands and tests would otherwise fetch on first use.
 
-For people who want it done before they go offline, and for images of build machines. It checks every file of
-what was fetched before, and is the one command that writes packages.lock.
+It is meant for work without a network and for images of build machines. It also checks every file that was
+fetched before, and it is the only command that writes packages.lock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _discard_damaged() -> list[str]:
-    """Remove cached packages that are not what their manifest says; returns their names."""
+    """Remove cached packages whose files differ from their manifest; returns their names."""
     discarded = []
     for manifest in sorted(cache_dir().glob(f"*-[0-9]*/{store.MANIFEST}")):
         if store.damaged(manifest.parent):
@@ -33,7 +33,7 @@ def _discard_damaged() -> list[str]:
 
 
 def _fetch(versions: Versions) -> dict[str, str]:
-    """Everything of the table; where it is."""
+    """Fetch everything in the table; returns the path of each."""
     from bulkhead.fetches import fetches
 
     with want(versions):
@@ -41,22 +41,28 @@ def _fetch(versions: Versions) -> dict[str, str]:
 
 
 def _write_lock() -> list[str]:
-    """Lock what has been fetched; what has changed by that."""
+    """Write what has been fetched to packages.lock; returns the changes."""
     return write_lock({key: store.lockable(one.directory) for key, one in store.obtained().items()})
 
 
 def setup(
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object instead of text."),
     locked: bool = typer.Option(
-        False, "--locked", help="Fetch the versions of packages.lock, or end with exit code 3."
+        False,
+        "--locked",
+        help="Fetch exactly the versions in packages.lock; if one is not available, end with exit code 3.",
     ),
     update: bool = typer.Option(
-        False, "--update", help="Fetch the mirror's newest versions, and write them to packages.lock."
+        False,
+        "--update",
+        help="Fetch the newest versions that the mirror has, and write them to packages.lock.",
     ),
 ) -> None:
-    """Install, fetch and build everything that commands and tests need; afterwards they need no network."""
+    """Install, fetch and build everything that commands and tests need. Afterwards they need no network."""
     if locked and update:
-        raise typer.BadParameter("--locked takes the versions of packages.lock, --update replaces them")
+        raise typer.BadParameter(
+            "--locked fetches the versions in packages.lock, and --update replaces them: give one of the two"
+        )
     repository("`setup`")
     discarded = _discard_damaged()
     native.install_tools("packages", "lint")
@@ -74,7 +80,7 @@ def setup(
         return
     console = Console(highlight=False, markup=False, soft_wrap=True)
     for name in discarded:
-        console.print(f"fetched again, was damaged: {name}")
+        console.print(f"fetched again because the cached copy was damaged: {name}")
     versions = used_versions()
     for name, path in found.items():
         known = versions.get(name)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead size`: how big the hypervisor is, as linked (text, rodata, data, bss) and as written (SLOC), and
-what flows take: the broker's program, and EL2's bytes for each flow and each domain with a socket (F2).
+"""`bulkhead size`: size of the hypervisor as linked (text, rodata, data, bss) and as written (SLOC), and the
+memory of flows: the broker's program, and EL2's bytes for each flow and each domain with a socket (F2).
 
-What runs at EL2 is taken from the build itself: the sections of the linked program, the structures of its
-debug information, and the sources and headers that its object files were made from. No figure and no list of
-files is kept here.
+All figures come from the build: the sections of the linked program, the structures in its debug information,
+and the sources and headers of its object files. This module keeps no figure and no list of files.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def structure_sizes(elf: Path, names: set[str]) -> dict[str, int]:
 
 
 def flow_sizes(tree: Path) -> FlowSizesResult:
-    """What flows take: sections of the broker, and bytes at EL2 and in the broker by what they are of."""
+    """Memory of flows: sections of the broker, and bytes at EL2 and in the broker for each kind of object."""
     from bulkhead.package.program import FILES
 
     hypervisor = next(iter(sorted(tree.glob(f"hypervisor/*/{FILES['full']}"))))
@@ -103,7 +102,8 @@ def flow_sizes(tree: Path) -> FlowSizesResult:
 
 
 def _broker_sizes(elf: Path) -> dict[str, int]:
-    """Of its text, what runs at its start alone is apart: it takes no place in a cache beside the rest."""
+    """Sections of the broker's program. Text that only runs at the start is counted separately, because
+    it does not compete for the cache later."""
     from elftools.elf.elffile import ELFFile
 
     sizes = section_sizes(elf)
@@ -141,8 +141,10 @@ def source_lines(files: list[Path]) -> dict[str, int]:
     return dict(sorted(lines.items()))
 
 
-def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON object.")) -> None:
-    """Show the size of the hypervisor: sections of its program, lines of its sources."""
+def size(
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object instead of text."),
+) -> None:
+    """Show the size of the hypervisor: sections of its program, and lines of its sources."""
     repository("`size`")
     native.ensure_built(["target"])
     tree = build_dir() / "target"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead top RUN`: a table of what the domains of a running system do, as long as it runs.
+"""`bulkhead top RUN`: show the activity of a running system's domains in tables, until the run ends.
 
-Reads the small file that the run itself keeps up to date (`bulkhead.run.live`), so it disturbs nothing.
+Reads a small file that the run updates itself (`bulkhead.run.live`), so it does not disturb the run.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ def top(
     target: Annotated[
         Path,
         typer.Argument(
-            metavar="SYSTEM|RUN", help="System file, whose latest run is shown, or directory of a run."
+            metavar="SYSTEM|RUN", help="Directory of a run, or a system file whose latest run is shown."
         ),
     ],
     once: Annotated[
-        bool, typer.Option("--once", help="Show the state once, also that of a run that has ended.")
+        bool, typer.Option("--once", help="Print the state once and end; the run may have ended, too.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show live what domains, shared cores and flows do: events, budgets, throttling, CPU time, deadlines.
+    """Show live the events, budgets, throttling and CPU time of domains, and the deadlines of flows.
 
-    Ctrl-C leaves.
+    Ctrl-C leaves the display; the run goes on.
     """
     from bulkhead.run.find import NoRun, find_run
     from bulkhead.run.live import LIVE_FILE
@@ -80,8 +80,8 @@ def _read(file: Path) -> LiveState:
 
 
 def _look(file: Path) -> LiveSeen:
-    """What the file says, and whether its run still runs, has ended, or was killed: a run that ends writes
-    so, and its lock goes with its process, however that ends."""
+    """The state from the file, and whether the run goes on, has ended, or was killed. A run that ends
+    writes so to the file, and the lock of the run is released whenever its process ends."""
     from bulkhead.run.directory import is_in_use
 
     seen = _read(file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bulkhead top` shows of a run, as tables of 80 columns at most with ordinary names and numbers."""
+"""Tables that `bulkhead top` shows. With names and numbers of usual length they fit into 80 columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def stopped(seen: LiveSeen) -> LiveSeen:
-    """Nothing runs any more after the run."""
+    """The last state of a run that has ended: domains that were running have the state `ran`."""
     rows: list[LiveDomainResult] = [
         {**row, "state": "ran"} if row["state"] == "running" else row for row in seen["domains"]
     ]
@@ -24,8 +24,8 @@ def stopped(seen: LiveSeen) -> LiveSeen:
 
 _STATES = {
     "running": "running",
-    "ended": "ended, means of the whole run",
-    "killed": "killed: its process ended without a result; what was seen last",
+    "ended": "ended; figures are means of the whole run",
+    "killed": "killed: its process ended without a result; these are its last figures",
 }
 
 
@@ -54,7 +54,7 @@ def view_of(seen: LiveSeen) -> Group:
 
 
 def _plain_table(*columns: str, left: int) -> Table:
-    """The first `left` columns are words, the others figures."""
+    """A table whose first `left` columns are left-aligned text and whose other columns are figures."""
     from rich import box
     from rich.table import Table
 
@@ -77,7 +77,7 @@ def _percent(value: float | None) -> str:
 
 
 def _against(value_ns: int | None, limit_ns: int | None) -> Text:
-    """A time beside its limit: red if it is beyond."""
+    """A time with its limit; red if the time is above the limit."""
     from rich.text import Text
 
     from bulkhead.units import time_text
@@ -90,7 +90,7 @@ def _against(value_ns: int | None, limit_ns: int | None) -> Text:
 
 
 def cores_table(cores: Sequence[LiveCoreResult]) -> Table | None:
-    """Cores that VCPUs share: who has how much of each, and how long releases took."""
+    """The table of shared cores: CPU time and release delays of each VCPU."""
     if not cores:
         return None
     table = _plain_table("core", "VCPU", "state", "priority", "CPU", "reserved", "longest release", left=3)
@@ -133,7 +133,7 @@ def flows_table(flows: Sequence[LiveFlowResult]) -> Table | None:
 
 
 def table_of(seen: LiveSeen) -> Table:
-    """At most 80 columns wide with ordinary names and numbers; a long name takes more lines."""
+    """The table of domains. It fits into 80 columns; a long name is wrapped to more lines."""
     from rich import box
     from rich.table import Table
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead trace RUN`: what a run's cores did in each period, and its packets, as a file for Perfetto.
+"""`bulkhead trace RUN`: write what a run's cores did in each period, and its packets, to a file for Perfetto.
 
-Reads what `bulkhead run` left, of the emulator or of the simulated machine; runs nothing.
+Reads the samples that `bulkhead run` has written, in the emulator or on the simulated machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def trace(
     target: Annotated[
         Path,
         typer.Argument(
-            metavar="SYSTEM|RUN", help="System file, whose latest run is taken, or directory of a run."
+            metavar="SYSTEM|RUN", help="Directory of a run, or a system file whose latest run is taken."
         ),
     ],
     output: Annotated[
@@ -36,16 +36,13 @@ def trace(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write the trace to.",
+            help="File to which the trace is written.",
             show_default="trace.json in the run's directory",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a trace for https://ui.perfetto.dev: who ran, who was throttled, and the packets of flows.
-
-    Packets are recorded in runs of systems with `broker: { samples: true }`.
-    """
+    """Write a trace that shows which VCPUs ran and which were throttled, for https://ui.perfetto.dev."""
     from bulkhead.report.trace import trace_of
     from bulkhead.run.find import NoRun, find_run
     from bulkhead.run.samples import SAMPLES_FILE, NoSamples, read_samples

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead validate [BOARD…]`: what the simulated machine predicts beside what was measured on boards.
+"""`bulkhead validate [BOARD…]`: compare predictions of the simulated machine with measurements on boards.
 
-Points run side by side, each in a process of its own; what is done is kept, and not run again.
+Points run in parallel, each in a process of its own. Results are kept, and finished points are not run again.
 """
 
 from __future__ import annotations
@@ -43,17 +43,19 @@ def validate(
     boards: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[BOARD]...", help="Boards to validate; all if none is named.", show_default=False
+            metavar="[BOARD]...",
+            help="Names of the boards to validate. Without any, all boards are validated.",
+            show_default=False,
         ),
     ] = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
     every: Annotated[
-        bool, typer.Option("--points", help="Show every point, not a line for each kind.")
+        bool, typer.Option("--points", help="Show every point instead of one line for each kind of figure.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare predictions with published figures of boards; ends 1 if an error is beyond its limit."""
+    """Compare predictions with published figures; the exit code is 1 if an error exceeds its limit."""
     from bulkhead.campaign.points import run_jobs
     from bulkhead.env.paths import build_dir
     from bulkhead.machine.native import built_machine
@@ -136,7 +138,7 @@ def _missed(total: Summary) -> str:
 
 
 def _show(compared: list[Compared], *, every: bool) -> None:
-    """A line for each kind of figure of each board, or for each point."""
+    """Print a line for each kind of figure of each board, or for each point."""
     from rich.table import Table
 
     from bulkhead.units import size_text

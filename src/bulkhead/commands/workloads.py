@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead workloads`: what there is, and how the instrumented build compares with the AArch64 build.
+"""`bulkhead workloads`: list the workloads, and compare their instrumented build with their AArch64 build.
 
 Options and output only; the work is in `bulkhead.recording.compare`.
 """
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from bulkhead.results.record import WorkloadsCompareResult
 
 app = typer.Typer(
-    help="List and compare programs that load boards and the simulated machine.", no_args_is_help=True
+    help="List workloads, and compare their builds. Workloads run on boards and on the simulated machine.",
+    no_args_is_help=True,
 )
 
 
@@ -30,7 +31,7 @@ def register(parent: typer.Typer) -> None:
 
 @app.command("list")
 def list_all() -> None:
-    """Every workload with its parameters and their defaults."""
+    """List every workload with its parameters and their defaults."""
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import host_dir
 
@@ -42,20 +43,20 @@ def list_all() -> None:
 @app.command("compare")
 def compare_builds(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Workloads to compare.", show_default="all")
+        list[str] | None, typer.Argument(help="Names of the workloads to compare.", show_default="all")
     ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="PARAMETER=NUMBER",
-            help="Set a parameter of the workloads.",
+            help="Set a parameter of the workloads (repeatable).",
             show_default="small=1 iterations=3",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare instrumented and AArch64 builds of workloads; ends 1 if their checksums differ."""
+    """Compare the instrumented and AArch64 builds of workloads; the exit code is 1 if checksums differ."""
     from bulkhead.config.problem import no_such
     from bulkhead.env.progress import progress
     from bulkhead.recording.compare import build, compare, workload_names
@@ -67,7 +68,9 @@ def compare_builds(
         raise typer.BadParameter(str(error), param_hint="--set") from error
     chosen = {"small": 1, "iterations": 3, **given}
     if chosen["iterations"] <= 0:
-        raise typer.BadParameter("iterations=0 has no end: give a number", param_hint="--set")
+        raise typer.BadParameter(
+            "iterations=0 runs without end: give a number of 1 or more", param_hint="--set"
+        )
     build()
     known = workload_names()
     wanted = names or known

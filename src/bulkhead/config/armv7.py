@@ -59,6 +59,6 @@ class Peripheral(Section):
         clocked = self.clock is not None
         if clocked != (self.type in TIMERS) and not (clocked and self.type in MAY_BE_CLOCKED):
             raise problem(
-                "conflict", f"{self.type} with `clock` {self.clock}", "a clock for each timer alone"
+                "conflict", f"{self.type} with `clock` {self.clock}", "a clock that no other timer has"
             )
         return self

@@ -44,7 +44,9 @@ def _version(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int):
         raise problem("wrong-type", f"is {described(value)}", "the version of the format, 1")
     if value != 1:
-        raise problem("bad-version", f"is version {str(value)[:20]} of the format, not known here", "1")
+        raise problem(
+            "bad-version", f"is version {str(value)[:20]} of the format, which this tool does not know", "1"
+        )
     return value
 
 

@@ -25,7 +25,9 @@ def _word(value: object) -> object:
     if not isinstance(value, str):
         raise problem("wrong-type", f"is {described(value)}", allowed)
     if value not in SPECS:
-        raise problem("bad-value", f"{quoted(value)} is no specification", allowed, nearest_of(value, SPECS))
+        raise problem(
+            "bad-value", f"{quoted(value)} is not a specification", allowed, nearest_of(value, SPECS)
+        )
     return value
 
 
@@ -40,13 +42,15 @@ def _words(value: object) -> object:
 
 def _each_once(value: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(value)) != len(value):
-        raise problem("duplicate", "has a specification twice", "each once")
+        raise problem("duplicate", "contains a specification twice", "each once")
     return value
 
 
 def _region_size(value: int) -> int:
     if value & (value - 1) or not 32 <= value <= 1 << 31:
-        raise problem("bad-value", f"{value} bytes are no size of a region", "a power of two, 32 B to 2 GiB")
+        raise problem(
+            "bad-value", f"{value} bytes cannot be the size of a region", "a power of two, 32 B to 2 GiB"
+        )
     return value
 
 

@@ -43,11 +43,11 @@ def _described(platform: Platform) -> list[tuple[KeyPath, Device | Dma | Iommu]]
 def _streams(path: KeyPath, device: Device | Dma, platform: Platform) -> Findings:
     if device.iommu is None:
         if device.streams:
-            cause = f"'{device.name}' has streams, and no IOMMU where they arrive"
+            cause = f"'{device.name}' has streams, but no IOMMU that receives them"
             yield Finding((*path, "streams"), "conflict", cause, "the key 'iommu', or no streams")
         return
     if not device.masters_memory:
-        cause = f"'{device.name}' does not master memory, so no IOMMU translates for it"
+        cause = f"'{device.name}' does not access memory itself, so no IOMMU translates for it"
         yield Finding((*path, "iommu"), "conflict", cause, "`dma: true`, or no IOMMU")
     known = {iommu.name: iommu for iommu in platform.iommus}
     iommu = known.get(device.iommu)
@@ -57,12 +57,12 @@ def _streams(path: KeyPath, device: Device | Dma, platform: Platform) -> Finding
         yield Finding((*path, "iommu"), "unknown-name", cause, ", ".join(known) or "none", near)
         return
     if not device.streams:
-        cause = f"the IOMMU '{iommu.name}' tells devices apart by stream, and '{device.name}' has none"
+        cause = f"the IOMMU '{iommu.name}' identifies devices by stream, and '{device.name}' has no stream"
         yield Finding((*path, "iommu"), "missing-key", cause, "the key 'streams'")
     for number, stream in enumerate(device.streams):
         at: KeyPath = (*path, "streams", number)
         if stream >= STREAMS[iommu.type]:
-            cause = f"{stream:#x} is no stream of an {iommu.type}"
+            cause = f"{stream:#x} is not a stream number of an {iommu.type}"
             yield Finding(at, "out-of-range", cause, f"0 to {STREAMS[iommu.type] - 1:#x}")
         elif stream in device.streams[:number]:
             yield Finding(at, "duplicate-name", f"stream {stream:#x} is listed twice", "each stream once")

@@ -37,10 +37,10 @@ def _private_interrupts(platform: Platform) -> Findings:
             allowed = f"{private[0]} to {private[-1]}"
             yield Finding(path, "out-of-range", f"INTID {intid} is not a private interrupt", allowed)
         elif intid != fixed.get(key, intid):
-            cause = f"the guests' {key} timer has another interrupt than {intid}"
+            cause = f"the guests' {key} timer does not have the interrupt {intid}"
             yield Finding(path, "out-of-range", cause, str(fixed[key]))
         elif intid in seen:
-            cause = f"INTID {intid} is already that of '{seen[intid]}'"
+            cause = f"INTID {intid} is already used by '{seen[intid]}'"
             yield Finding(path, "duplicate-name", cause, "each interrupt once")
         seen.setdefault(intid, key)
 
@@ -58,7 +58,7 @@ def _pmu_interrupts(platform: Platform) -> Findings:
     taken = _private_users(platform) | _uart_user(platform)
     for number, intid in enumerate(lines):
         if intid in taken:
-            cause = f"INTID {intid} is already that of '{taken[intid]}'"
+            cause = f"INTID {intid} is already used by '{taken[intid]}'"
             yield Finding((*path, number), "duplicate-name", cause, "each interrupt once")
         elif intid >= _first_shared():
             taken[intid] = f"core {number}"
@@ -80,13 +80,13 @@ def _mpam_interrupts(platform: Platform) -> Findings:
             if intid is None:
                 continue
             if intid in taken:
-                cause = f"INTID {intid} is already that of '{taken[intid]}'"
+                cause = f"INTID {intid} is already used by '{taken[intid]}'"
                 yield Finding(path, "duplicate-name", cause, "each interrupt once")
             elif not first <= intid <= last:
                 cause = f"INTID {intid} is not a shared interrupt"
                 yield Finding(path, "out-of-range", cause, f"{first} to {last}")
             elif key == "overflow_interrupt" and intid == component.error_interrupt:
-                cause = f"INTID {intid} is already that of errors"
+                cause = f"INTID {intid} is already used for error interrupts"
                 yield Finding(path, "duplicate-name", cause, "another interrupt")
 
 
@@ -107,7 +107,7 @@ def _device_interrupts(platform: Platform) -> Findings:
                 cause = f"INTID {intid} is not a shared interrupt that a guest can have"
                 yield Finding(path, "out-of-range", cause, f"{first} to {last}")
             elif intid in seen:
-                cause = f"INTID {intid} is already that of '{seen[intid]}'"
+                cause = f"INTID {intid} is already used by '{seen[intid]}'"
                 yield Finding(path, "duplicate-name", cause, "each interrupt once")
             seen.setdefault(intid, device.name)
 

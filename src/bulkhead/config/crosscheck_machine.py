@@ -44,10 +44,10 @@ def _maintenance(platform: Platform) -> Findings:
         return
     least = -(-costs.stall * dram.guaranteed // (event.bytes * PS_PER_S))
     if costs.events < least:
-        cause = f"is {costs.events} events, in which others stand still as long as {least} take"
+        cause = f"is {costs.events} events, but the stall of the other cores takes as long as {least} events"
         yield Finding(("maintenance", "events"), "out-of-range", cause, f"{least} or more")
     if costs.icache_events < costs.events:
-        cause = "is less than what one line of an instruction cache counts"
+        cause = "is less than `maintenance.events`"
         yield Finding(("maintenance", "icache_events"), "out-of-range", cause, f"{costs.events} or more")
 
 
@@ -56,15 +56,15 @@ def _clusters(platform: Platform) -> Findings:
         path: KeyPath = ("caches", name, "clusters")
         cores = [core for cluster in cache.clusters for core in cluster]
         if cache.clusters and cache.shared_by:
-            yield Finding(path, "conflict", "stands beside shared_by", "one of the two")
+            yield Finding(path, "conflict", "cannot be combined with shared_by", "one of the two")
         if cache.clusters and sorted(cores) != list(range(platform.cores.count)):
-            cause = "do not give every core one such cache"
+            cause = "do not name each core exactly once"
             yield Finding(path, "conflict", cause, f"cores 0 to {platform.cores.count - 1}, each once")
         if cache.lockable_ways > cache.ways:
             cause = f"has only {cache.ways} ways"
             yield Finding(("caches", name, "lockable_ways"), "out-of-range", cause, f"0 to {cache.ways}")
         if cache.portions and cache.ways % cache.portions and cache.portions % cache.ways:
-            cause = f"{cache.portions} portions cannot be made of {cache.ways} ways"
+            cause = f"{cache.portions} is neither a divisor nor a multiple of the {cache.ways} ways"
             yield Finding(
                 ("caches", name, "portions"), "geometry", cause, "a divisor or multiple of the ways"
             )
@@ -91,18 +91,22 @@ def _levels(platform: Platform) -> Findings:
 def _translation(platform: Platform) -> Findings:
     tlb, mpu = platform.cores.tlb, platform.cores.mpu
     if tlb is not None and mpu is not None:
-        yield Finding(("cores", "mpu"), "conflict", "stands beside `tlb`: a core has an MMU or an MPU")
+        yield Finding(
+            ("cores", "mpu"), "conflict", "cannot be combined with `tlb`: a core has an MMU or an MPU"
+        )
     if tlb is None:
         return
     if tlb.l1.hit:
         yield Finding(
-            ("cores", "tlb", "l1", "hit"), "conflict", "a hit in the first level is part of the access"
+            ("cores", "tlb", "l1", "hit"),
+            "conflict",
+            "the first level has no latency of its own: its hit is part of the access",
         )
     for name in ("l1", "l2", "ipa", "walk_cache"):
         level = getattr(tlb, name)
         for size in () if level is None else level.pages:
             if size < PAGE_BYTES or size & (size - 1):
-                cause = f"{size} bytes are no power of two of 4 KiB at least"
+                cause = f"{size} bytes are not a power of two of at least 4 KiB"
                 yield Finding(("cores", "tlb", name, "pages"), "bad-value", cause)
         ways = None if level is None else level.ways
         if ways is not None and (
@@ -117,12 +121,12 @@ def _facts(platform: Platform) -> Findings:
         path: KeyPath = ("calibration", number)
         bounded = fact.low is not None and fact.high is not None
         if (fact.target is None) == (not bounded):
-            yield Finding(path, "conflict", "a fact has a target, or both of low and high")
+            yield Finding(path, "conflict", "a fact needs either a target, or both low and high")
         elif fact.low is not None and fact.high is not None and fact.low > fact.high:
             yield Finding((*path, "low"), "conflict", "low is above high")
         others = [one.fact for one in platform.calibration if one is not fact and one.follows is None]
         if fact.follows is not None and fact.follows not in others:
-            cause = f"{quoted(fact.follows)} is no other fact that stands for itself"
+            cause = f"{quoted(fact.follows)} is not another fact that follows none itself"
             near = nearest_of(fact.follows, others)
             yield Finding((*path, "follows"), "unknown-name", cause, ", ".join(others), near)
 
@@ -146,7 +150,7 @@ def _dram(dram: Dram, platform: Platform) -> Findings:
     size = drams.size_bytes(dram)
     memory = sum(ram.size for ram in platform.memory)
     if size is not None and size < memory:
-        cause = f"holds {size} bytes: less than the memory of the platform ({memory})"
+        cause = f"holds {size} bytes, less than the platform's memory of {memory} bytes"
         yield Finding((*path, "rows"), "conflict", cause)
 
 
@@ -162,24 +166,26 @@ def _shape(dram: Dram) -> Findings:
         yield Finding(("dram", "page"), "geometry", cause)
     banks = dram.ranks * dram.bank_groups * dram.banks
     if banks > drams.BANK_BITS_MAX:
-        cause = f"{banks} banks in a channel are more than the machine can model"
+        cause = f"{banks} banks in a channel are more than the simulated machine can model"
         yield Finding(("dram", "banks"), "limit", cause, f"at most {drams.BANK_BITS_MAX}")
 
 
 def _controller(dram: Dram) -> Findings:
     how = dram.controller
     if how.arbitration is not None and how.stores is not None:
-        cause = "stands beside arbitration by score: a controller has one of them"
+        cause = "cannot be combined with arbitration by score"
         yield Finding(("dram", "controller", "stores"), "conflict", cause, "leave one out")
     without: tuple[str, ...] = () if how.stores is None else WATERMARKS
     kind = "a controller with transaction stores has no watermarks"
     if how.arbitration is not None:
-        without, kind = BY_TURNS, "arbitration by score takes no turns of reads and writes"
+        without, kind = BY_TURNS, "arbitration by score does not alternate between reads and writes"
     for key in without:
         if key in how.model_fields_set:
             yield Finding(("dram", "controller", key), "conflict", f"has no effect: {kind}", "leave it out")
     if without:
         return
     if not how.write_low < how.write_high <= how.write_queue:
-        cause = f"watermarks {how.write_low} and {how.write_high} of a queue of {how.write_queue} writes"
+        cause = (
+            f"watermarks {how.write_low} and {how.write_high} do not fit a queue of {how.write_queue} writes"
+        )
         yield Finding(("dram", "controller", "write_high"), "conflict", cause, "low < high <= write_queue")

@@ -36,7 +36,7 @@ def check_mpam(platform: Platform) -> Iterator[Finding]:
         return
     if platform.cores.type.lower() in WITHOUT_MPAM:
         cause = f"cores of type '{platform.cores.type}' have no MPAM"
-        yield Finding(("mpam",), "conflict", cause, "no `mpam`, or the type of a core that has it")
+        yield Finding(("mpam",), "conflict", cause, "no `mpam`, or a core type that has MPAM")
     if mpam.virtual_partids > mpam.partids:
         cause = f"is more than the platform's {mpam.partids} PARTIDs"
         yield Finding(("mpam", "virtual_partids"), "out-of-range", cause, f"at most {mpam.partids}")
@@ -58,15 +58,15 @@ def _limits(mpam: Mpam) -> Iterator[Finding]:
     """Limits of the hypervisor's tables and of the manifest (schema/manifest.yaml)."""
     most = limits()
     if len(mpam.components) > most["max_mpam_components"]:
-        cause = f"{len(mpam.components)} components are more than the hypervisor drives"
+        cause = f"{len(mpam.components)} components are more than the hypervisor supports"
         allowed = f"at most {most['max_mpam_components']}"
         yield Finding(("mpam", "components", most["max_mpam_components"]), "limit", cause, allowed)
     instances = 0
     for number, component in enumerate(mpam.components):
         before, instances = instances, instances + len(component.resources)
         if before <= most["max_mpam_instances"] < instances:
-            cause = f"{instances} resource instances up to here are more than the hypervisor drives"
-            allowed = f"at most {most['max_mpam_instances']} of all components"
+            cause = f"{instances} resource instances up to here are more than the hypervisor supports"
+            allowed = f"at most {most['max_mpam_instances']} in all components together"
             yield Finding(("mpam", "components", number, "resources"), "limit", cause, allowed)
         if component.not_ready > MOST_NOT_READY_PS:
             cause = "is longer than the hypervisor accepts"
@@ -80,7 +80,7 @@ def _page(at: KeyPath, number: int, platform: Platform, mpam: Mpam) -> Iterator[
     """A feature page overlaps neither memory nor other registers; so it can be given to no domain."""
     component = mpam.components[number]
     if component.at % PAGE_BYTES:
-        cause = f"{component.at:#x} is not at a page of 64 KiB"
+        cause = f"{component.at:#x} is not the address of a 64 KiB page"
         yield Finding((*at, "at"), "alignment", cause, "a multiple of 64 KiB")
     taken = [(one.name, one.at, one.end) for one in mpam.components[:number]]
     taken += [
@@ -101,7 +101,7 @@ def _component(at: KeyPath, component: MpamComponent, mpam: Mpam) -> Iterator[Fi
     if component.version != "1.0":
         return
     if len(component.resources) > 1:
-        cause = f"has {len(component.resources)} resource instances, and version 1.0 has none"
+        cause = f"has {len(component.resources)} resource instances, but MPAM 1.0 knows no resource instances"
         yield Finding((*at, "resources"), "conflict", cause, 'one of them, or version "1.1"')
     for ris, resource in enumerate(component.resources):
         capacity = resource.capacity
@@ -118,7 +118,8 @@ def _component(at: KeyPath, component: MpamComponent, mpam: Mpam) -> Iterator[Fi
         for key in ("bits", "by_direction"):
             if moved is not None and getattr(moved, key) not in (31, False):
                 cause = (
-                    "is not in version 1.0, whose monitors have 31 bits and count both directions together"
+                    "does not exist in version 1.0: its monitors have 31 bits and count both directions "
+                    "together"
                 )
                 path: KeyPath = (*at, "resources", ris, "bandwidth_monitors", key)
                 yield Finding(path, "conflict", cause, 'version "1.1"')
@@ -142,5 +143,5 @@ def _resource(at: KeyPath, resource: Resource, platform: Platform) -> Iterator[F
     sets = cache.size // (cache.ways * cache.line)
     whole = cache.ways if resource.portions_are == "ways" else sets
     if whole % resource.portions:
-        cause = f"{resource.portions} portions cannot be made of {whole} {resource.portions_are}"
+        cause = f"{resource.portions} portions do not divide {whole} {resource.portions_are} evenly"
         yield Finding((*at, "portions"), "geometry", cause, f"a divisor of {whole}")

@@ -49,7 +49,10 @@ def _memory(platform: Platform) -> Findings:
                 yield Finding(path, "overlap", f"overlaps memory[{other_path[1]}]")
     if sum(ram.size for ram in platform.memory) > MAX_MEMORY_BYTES:
         yield Finding(
-            ("memory",), "out-of-range", "is more memory than can be planned", "at most 64 GiB in all"
+            ("memory",),
+            "out-of-range",
+            "adds up to more memory than the planner supports",
+            "at most 64 GiB in total",
         )
     inner: list[tuple[KeyPath, Range]] = [(("reserved", i), hole) for i, hole in enumerate(platform.reserved)]
     if platform.load is not None:
@@ -110,7 +113,11 @@ def _controller(platform: Platform) -> Findings:
             cause = f"a platform without '{missing}' cannot boot the hypervisor"
             yield Finding((missing,), "missing-key", cause, "the key, or `not_bootable` with the reason")
     if platform.not_bootable is not None and platform.load is not None:
-        yield Finding(("load",), "conflict", "nothing is loaded on a platform that is `not_bootable`")
+        yield Finding(
+            ("load",),
+            "conflict",
+            "a platform with `not_bootable` loads nothing, so it must not have a load area",
+        )
     gic = platform.interrupt_controller
     if gic is None:
         return
@@ -147,7 +154,9 @@ def _caches(platform: Platform) -> Findings:
 
 def check_aligned(path: KeyPath, at: int, size: int) -> Findings:
     if at % PAGE_BYTES:
-        yield Finding((*path, "at"), "alignment", f"{at:#x} is not at a page", "a multiple of 4 KiB")
+        yield Finding(
+            (*path, "at"), "alignment", f"{at:#x} is not the address of a page", "a multiple of 4 KiB"
+        )
     if size % PAGE_BYTES:
         yield Finding(
             (*path, "size"), "alignment", f"{size} bytes are not whole pages", "a multiple of 4 KiB"

@@ -60,7 +60,10 @@ def contradictions(dram: Dram, timing: DramTiming) -> Wrong:
     for short in ("trrd", "twtr"):
         if t[f"{short}_l"] < t[f"{short}_s"]:
             cause = f"{t[f'{short}_l']} clocks are less than {short}_s ({t[f'{short}_s']})"
-            yield f"{short}_l", f"{cause}: within a bank group takes no less than between two"
+            yield (
+                f"{short}_l",
+                f"{cause}: the time within a bank group cannot be shorter than between two groups",
+            )
     if 0 < t["tfaw"] < t["trrd_s"]:
         yield "tfaw", f"tFAW ({t['tfaw']} clocks) < tRRD ({t['trrd_s']})"
     if 0 < t["trefi"] <= t["trfc"] + t["tras"] + t["trp"]:
@@ -105,7 +108,10 @@ def mapping_errors(dram: Dram) -> Wrong:
     given = {name: bits for name, bits in dram.mapping.fields().items() if bits}
     yield from _twice(given)
     if dram.mapping.order is not None and given:
-        yield "order", "stands beside address bits: either these are known, or the order is assumed"
+        yield (
+            "order",
+            "cannot be combined with address bits: either the bits are known, or the order is assumed",
+        )
         return
     if known is None or not dram.mapping.row:
         return
@@ -137,7 +143,7 @@ def _fields_fit(dram: Dram, known: dict[str, int]) -> Wrong:
             yield name, f"has {len(bits)} address bits, {needed} are needed for {known[name]}"
         for entry in bits:
             if _mask(entry) & ~usable:
-                yield name, f"address bit {_shown(entry)} is inside of a burst or beyond the memory"
+                yield name, f"address bit {_shown(entry)} is inside a burst or above the end of the memory"
 
 
 def _in_order(dram: Dram) -> dict[str, list[int]] | None:

@@ -25,8 +25,13 @@ def wrong_calls(system: System) -> Iterator[Finding]:
             if (cause := _wrong(calls)) is not None:
                 yield Finding(("domains", index, "firmware", number), "out-of-range", cause, _OWNERS)
         if domain.firmware and system.shared_cores().intersection(domain.cpus):
-            cause = f"'{domain.name}' shares a core: the others would wait as long as firmware takes"
-            yield Finding(("domains", index, "firmware"), "conflict", cause, "cores of its own")
+            cause = (
+                f"'{domain.name}' shares a core: the other domains on the core would wait as long as "
+                "the firmware call takes"
+            )
+            yield Finding(
+                ("domains", index, "firmware"), "conflict", cause, "cores that no other domain uses"
+            )
 
 
 def trusted_calls(system: System) -> Iterator[Finding]:
@@ -34,8 +39,8 @@ def trusted_calls(system: System) -> Iterator[Finding]:
     for index, domain in enumerate(system.domains):
         if domain.firmware:
             cause = (
-                f"firmware answers calls of '{domain.name}': nothing confines what it does to memory and to "
-                "other parts of the chip"
+                f"firmware answers calls of '{domain.name}': no hardware limits what firmware does to "
+                "memory and devices"
             )
             yield Finding(("domains", index, "firmware"), "trusted", cause)
 
@@ -44,9 +49,12 @@ def _wrong(calls: Calls) -> str | None:
     owner, number = calls.first >> 24 & 0x3F, calls.first & 0xFFFF
     what = f"{calls.first:#x}" if calls.first == calls.last else f"{calls.first:#x} to {calls.last:#x}"
     if calls.last < calls.first or calls.first >> 16 != calls.last >> 16:
-        return f"{what} is no range of functions of one owner"
+        return f"{what} is not a range within the functions of one owner"
     if owner == _SECURE and number <= _LAST_OF_EL2:
-        return f"{what}: PSCI and SDEI are the hypervisor's; firmware would act on EL2 itself"
+        return (
+            f"{what} has PSCI or SDEI functions, which the hypervisor handles: firmware would act on "
+            "EL2 itself"
+        )
     if calls.first >> 16 & 0xFF or not (owner in (_SIP, _OEM, _SECURE) or owner >= _TRUSTED):
-        return f"{what} is no function of the chip, the board, secure services or trusted software"
+        return f"{what} is not a function of the chip, the board, secure services or trusted software"
     return None

@@ -109,7 +109,7 @@ class FlowCosts(Sourced):
         if path == "published":
             missing = [name for name in LOCKED if getattr(self, name) is None]
             if missing:
-                cause = f"has no {', '.join(missing)}, and packets go through queues with locks"
+                cause = f"lacks {', '.join(missing)}, which a path of queues with locks needs"
                 raise problem("missing-key", cause, "these parts, or `flow_model: single-thread`")
         found = self.model_copy()
         found._path = path
@@ -231,7 +231,10 @@ class MemoryBudget(Section):
                 raise problem("conflict", f"the rows of {name} are not in the order of their {key}")
         uses = [row.utilization for row in self.cores]
         if uses != sorted(uses):
-            raise problem("conflict", "the utilization falls where the rate of cores rises")
+            raise problem(
+                "conflict",
+                "utilization decreases from one row to the next although the rate of cores increases",
+            )
         return self
 
     def engine_rate(self, chunk_bytes: int) -> Fraction:

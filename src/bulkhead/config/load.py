@@ -75,8 +75,12 @@ def _extend(source: Source) -> list[Problem]:
     if base.root is None or not isinstance(base.root.value, dict):
         return base.problems
     if "extends" in base.root.value:
-        cause = f"'{node.value}' extends a platform itself"
-        return [locate(Finding(("extends",), "conflict", cause, "one that does not"), root, source.file)]
+        cause = f"'{node.value}' itself extends another platform"
+        return [
+            locate(
+                Finding(("extends",), "conflict", cause, "a platform that extends none"), root, source.file
+            )
+        ]
     root.value = {**base.root.value, **root.value}
     source.text += base.text  # the digest covers both texts
     return base.problems

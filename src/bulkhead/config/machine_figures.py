@@ -13,7 +13,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import System
 
-MACHINES_OWN = "the simulated machine's own, no measurement of a board"
+MACHINES_OWN = "measured on the simulated machine, not on a board"
 
 
 def machines_own(platform: Platform) -> str | None:
@@ -29,5 +29,5 @@ def admitted_by_machine(system: System, platform: Platform) -> Iterator[Finding]
     """A notice for a broker that is admitted by a table from the simulated machine."""
     own = machines_own(platform)
     if own is not None and system.flows and system.broker is not None and system.broker.engine == "zdma":
-        cause = f"the rate beside the cores' budgets is admitted by a table, and {own}"
+        cause = f"admission of the broker's rate uses a table, and {own}"
         yield Finding(("broker", "engine"), "machine-figure", cause)

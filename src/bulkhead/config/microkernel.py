@@ -47,13 +47,14 @@ class Microkernel(Section):
     @model_validator(mode="after")
     def _shaped(self) -> Self:
         if self.frame & (self.frame - 1) or self.frame < 32:
-            raise problem("geometry", f"a frame of {self.frame} bytes", "a power of two of 32 bytes at least")
+            raise problem("geometry", f"a frame of {self.frame} bytes", "a power of two of at least 32 bytes")
         if self.frames.at % self.frame or self.frames.size % self.frame:
             raise problem(
-                "geometry", f"{self.frames.at:#x} with {self.frames.size} bytes is not of whole frames"
+                "geometry",
+                f"{self.frames.at:#x} with {self.frames.size} bytes does not consist of whole frames",
             )
         if max(self.frames.end, self.code.end) > 1 << ADDRESS_BITS:
-            raise problem("out-of-range", "frames or code lie beyond 32 bits of address")
+            raise problem("out-of-range", "frames or code are above the 32-bit address space")
         if any(size & (size - 1) for size in self.entries):
-            raise problem("geometry", "entries have sizes that are no powers of two")
+            raise problem("geometry", "entries have sizes that are not powers of two")
         return self

@@ -53,7 +53,7 @@ class BandwidthControls(Section):
     @model_validator(mode="after")
     def _with_bits(self) -> Self:
         if self.bits is None and (self.min or self.max or self.proportional):
-            raise problem("missing-key", "has fractions of unknown width", "`bits`, 1 to 16")
+            raise problem("missing-key", "has fractions, but their width is not given", "`bits`, 1 to 16")
         return self
 
 
@@ -96,7 +96,7 @@ class Resource(Section):
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if (self.cache is None) == (self.memory is None):
-            given = "both cache and memory" if self.cache else "neither cache nor memory"
+            given = "has both cache and memory" if self.cache else "has neither cache nor memory"
             raise problem("conflict", f"has {given}", "one of them")
         of_cache = ("portions", "capacity", "associativity", "storage_monitors")
         stray = [key for key in of_cache if self.memory is not None and getattr(self, key) is not None]

@@ -84,7 +84,7 @@ def _child(node: Node, part: str) -> Node | _Unknown | None:
     if isinstance(node.value, dict):
         return node.value.get(part)
     if not isinstance(node.value, list):
-        return _Unknown(f"nothing can be below a single value: no {quoted(part)} here")
+        return _Unknown(f"{quoted(part)} cannot be set here: the key has a single value, not keys of its own")
     if part.isdecimal():
         if len(part) < 6 and int(part) < len(node.value):
             element: Node = node.value[int(part)]
@@ -96,7 +96,9 @@ def _child(node: Node, part: str) -> Node | _Unknown | None:
     if part in named:
         found: Node = named[part]
         return found
-    return _Unknown(f"nothing is named {quoted(part)}", ", ".join(named) or None, nearest_of(part, named))
+    return _Unknown(
+        f"there is no element with the name {quoted(part)}", ", ".join(named) or None, nearest_of(part, named)
+    )
 
 
 def _name_of(node: Node) -> str:

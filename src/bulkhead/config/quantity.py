@@ -101,9 +101,7 @@ def _share(value: object) -> Fraction:
     if not 0 < amount <= 1:
         raise problem("out-of-range", f"{quoted(value)} is out of range", "more than 0 % up to 100 %")
     if amount.denominator > _SHARE_PARTS:
-        raise problem(
-            "out-of-range", f"{quoted(value)} has more digits than are kept", "six decimals or less"
-        )
+        raise problem("out-of-range", f"{quoted(value)} has more than six decimals", "at most six decimals")
     return amount
 
 

@@ -27,7 +27,7 @@ def check_image(at: KeyPath, image: Image) -> Iterator[Finding]:
         )
     for key, value, names in (("kernel", image.kernel, KERNELS), ("initrd", image.initrd, INITRDS)):
         if value is not None and value not in names and not _is_file(value):
-            cause = f"{quoted(value)} is neither known nor a path"
+            cause = f"{quoted(value)} is neither a known name nor a path"
             allowed = f"{', '.join(names)}, or a path with a '/'"
             yield Finding((*at, "image", key), "bad-reference", cause, allowed, nearest_of(value, names))
     if image.cmdline is not None and not all(" " <= char <= "~" for char in image.cmdline):

@@ -146,7 +146,11 @@ def _faults(region: OwnRegion, others: list[OwnRegion], platform: Platform) -> I
     if region.at % PAGE_BYTES or region.bytes % PAGE_BYTES:
         yield "alignment", f"{where} is not whole pages", "multiples of 4 KiB"
     if region.end > most:
-        yield "out-of-range", f"{where} is where the hypervisor cannot map it", f"up to {most:#x}"
+        yield (
+            "out-of-range",
+            f"{where} is at an address where the hypervisor cannot map it",
+            f"up to {most:#x}",
+        )
     taken = [(other.name, other.at, other.end) for other in others]
     taken += [(f"memory[{number}]", ram.at, ram.end) for number, ram in enumerate(platform.memory)]
     for name, start, end in taken:

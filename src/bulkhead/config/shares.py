@@ -27,7 +27,7 @@ def _bitmap(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int):
         raise problem("wrong-type", f"is {described(value)}", allowed)
     if value == 0:
-        raise problem("out-of-range", "names no portion: nothing could be allocated, ever", allowed)
+        raise problem("out-of-range", "names no portion, so the domain could never allocate a line", allowed)
     if not 0 < value < 1 << MOST_PORTIONS:
         raise problem("out-of-range", f"{quoted(hex(value))} is out of range", allowed)
     return value
@@ -63,11 +63,11 @@ class Llc(Colored):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.soft and self.max is None:
-            raise problem("missing-key", "`soft` says how a maximum is kept, and there is none", "`max`")
+            raise problem("missing-key", "`soft` belongs to a maximum, and there is no `max`", "`max`")
         if self.shared and self.portions is None:
             raise problem(
                 "missing-key",
-                "`shared` says that named portions are shared, and none are named",
+                "`shared` belongs to named portions, and there are no `portions`",
                 "`portions`",
             )
         if self.min is not None and self.max is not None and self.min > self.max:
@@ -123,7 +123,7 @@ class Bandwidth(WordModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.hard and self.max is None:
-            raise problem("missing-key", "`hard` says how a maximum is kept, and there is none", "`max`")
+            raise problem("missing-key", "`hard` belongs to a maximum, and there is no `max`", "`max`")
         if self.window is not None and not (
             self.window % US == 0 and 1 <= self.window // US <= MOST_WINDOW_US
         ):

@@ -113,7 +113,9 @@ def _threshold_text(value: Fraction | int) -> str:
 def _virtual_partids(value: object) -> object:
     if value == 1 and not isinstance(value, bool):
         raise problem(
-            "out-of-range", "is what every domain has: there is nothing to choose from", "0, 2 to 32"
+            "out-of-range",
+            "1 PARTID is what every domain has, so the guest would have no choice",
+            "0, 2 to 32",
         )
     return value
 
@@ -255,7 +257,9 @@ class Image(Model):
         if stray:
             raise problem("conflict", f"{stray[0]} does not belong to an image with {kind}")
         if kind == "raw" and "at" not in value:
-            raise problem("missing-key", "raw does not say where it is in memory", "at: an address")
+            raise problem(
+                "missing-key", "a raw image needs the key `at`, its place in memory", "at: an address"
+            )
         return value
 
 
@@ -273,7 +277,9 @@ class Region(Model):
     @model_validator(mode="after")
     def _of_flash(self) -> Region:
         if self.programmable and self.flash is None:
-            raise problem("missing-key", "programmable does not say what is in the flash", "flash: erased")
+            raise problem(
+                "missing-key", "programmable flash needs the key `flash`, its content", "flash: erased"
+            )
         return self
 
     @property
@@ -434,7 +440,11 @@ class Expectation(WordModel):
     @model_validator(mode="after")
     def _of_a_line(self) -> Expectation:
         if self.within is not None and self.line is None:
-            raise problem("missing-key", "within does not say which line", "line: a part of it")
+            raise problem(
+                "missing-key",
+                "`within` needs the key `line`, which says which line is meant",
+                "line: a part of it",
+            )
         return self
 
     @property

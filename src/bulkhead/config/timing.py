@@ -122,7 +122,7 @@ class Section(Sourced):
                 if key not in self.model_fields_set:
                     raise problem("unknown-name", f"{quoted(key)} is marked, but has no value here")
         if self.absorbs is not None and not self.fitted:
-            raise problem("conflict", "says what fitted keys absorb, and names none as `fitted`")
+            raise problem("conflict", "explains fitted keys, but `fitted` lists none")
         return self
 
 

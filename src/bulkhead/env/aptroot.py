@@ -171,7 +171,10 @@ def create(
     release = codename()
     mirror = debian_mirror(release, machine_sources()) if release else None
     if not shutil.which("apt-get") or release is None or mirror is None:
-        hint = "It is fetched from the Debian mirror of this machine's apt configuration, and there is none."
+        hint = (
+            "It is fetched from the Debian mirror in the apt configuration of this computer, and the "
+            "configuration has none."
+        )
         raise MissingTool(what, what, hint)
     for name in ("archives/partial", "lists/partial", "etc/parts"):
         (directory / name).mkdir(parents=True)

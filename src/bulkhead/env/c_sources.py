@@ -41,7 +41,10 @@ def _join_sqlite(unpacked: Path, content: Path) -> None:
     work = unpacked.parent / "joined"
     work.mkdir()
     if not (shutil.which("make") and shutil.which("tclsh")):
-        hint = "SQLite's sources are joined by them. To install them: scripts/setup packages"
+        hint = (
+            "They are needed to join SQLite's sources into one file. Install them with: scripts/setup "
+            "packages"
+        )
         raise MissingTool("make, tclsh", "make, tcl", hint)
     variables = [f"TOP={unpacked}", "BCC=gcc", "TCC=gcc", "NAWK=awk", "TCLSH_CMD=tclsh"]
     command = ["make", "-f", str(unpacked / "main.mk"), *variables, "sqlite3.c"]
@@ -72,7 +75,7 @@ def _main_archive(files: Sequence[Path]) -> Path:
     found = [file for file in files if re.search(r"\.orig\.tar\.\w+$", file.name)]
     if len(found) != 1:
         names = ", ".join(file.name for file in files) or "nothing"
-        raise aptroot.AptFailed(f"no archive of the authors in what was downloaded: {names}")
+        raise aptroot.AptFailed(f"the download does not contain the authors' archive; it contains: {names}")
     return found[0]
 
 

@@ -32,7 +32,7 @@ class NeedsCheckout(MissingTool):
         self.target = target
 
     def __str__(self) -> str:
-        return f"{self.what} needs a checkout of Bulkhead, with its sources: this is the installed package"
+        return f"{self.what} needs a checkout of Bulkhead with its sources, and this is the installed package"
 
 
 class BuildFailed(BulkheadError):
@@ -45,4 +45,5 @@ class BuildFailed(BulkheadError):
         self.tail = tail
 
     def __str__(self) -> str:
-        return f"the build of preset `{self.preset}` failed; all of it: {self.log}\n{self.tail}".rstrip()
+        output = f"its whole output is in {self.log}\n{self.tail}"
+        return f"the build of preset `{self.preset}` failed; {output}".rstrip()

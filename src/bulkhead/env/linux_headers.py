@@ -34,7 +34,8 @@ def _kernel_version() -> str:
 def _other_version(release: str, found: str) -> aptroot.AptFailed:
     return aptroot.AptFailed(
         f"The kernel in the cache is {release} ({_kernel_version()}), the mirror has headers of {found}.\n"
-        f"Remove {_kernel_directory()}, and the mirror's {KERNEL_METAPACKAGE} is fetched with its headers."
+        f"Remove {_kernel_directory()} and repeat the command: it then fetches the mirror's "
+        f"{KERNEL_METAPACKAGE} and its headers."
     )
 
 

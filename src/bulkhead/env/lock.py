@@ -94,9 +94,10 @@ def read_lock(file: Path | None = None) -> dict[str, tuple[LockedPackage, ...]]:
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
         hint = (
-            f"{path}: {error}\nTake the file from the repository again, or write it: bulkhead setup --update"
+            f"{path}: {error}\nRestore the file from the repository, or write a new one with: bulkhead "
+            "setup --update"
         )
-        raise MissingTool("a lock file that can be read", FILE, hint) from error
+        raise MissingTool("a readable lock file", FILE, hint) from error
 
 
 def write_lock(entries: Mapping[str, Sequence[LockedPackage]], file: Path | None = None) -> list[str]:
@@ -135,14 +136,16 @@ def deviations(fetched: Sequence[LockedPackage], locked: Sequence[LockedPackage]
     by_name = {package.name: package for package in locked}
     names = {package.name for package in fetched}
     found = [
-        f"{package.text()} is locked, and is not there" for package in locked[:1] if package.name not in names
+        f"{package.text()} is locked, but has not been fetched"
+        for package in locked[:1]
+        if package.name not in names
     ]
     for package in fetched:
         want = by_name.get(package.name)
         if want is None:
             found.append(f"{package.text()} is not in {FILE}")
         elif (want.version, want.architecture) != (package.version, package.architecture):
-            found.append(f"{want.text()} is locked, {package.text()} is there")
+            found.append(f"{want.text()} is locked, but {package.text()} has been fetched")
         elif want.sha256 != package.sha256:
-            found.append(f"{package.text()} has SHA-256 {package.sha256}, locked is {want.sha256}")
+            found.append(f"{package.text()} has SHA-256 {package.sha256}, but {want.sha256} is locked")
     return found

@@ -35,7 +35,7 @@ def install_tools(*parts: str) -> None:
     """
     setup = subprocess.run([repository() / "scripts/setup", *parts], stdout=STDERR, check=False)
     if setup.returncode != 0:
-        raise MissingTool("tools to build with", "named above", "scripts/setup could not install them.")
+        raise MissingTool("build tools", "named above", "scripts/setup could not install them.")
 
 
 def ensure_built(presets: Sequence[str], targets: Sequence[str] = ()) -> None:

@@ -226,7 +226,7 @@ def _fetched(fetch: Fetch, wanted: tuple[LockedPackage, ...], present: Path | No
     except MissingTool as missing:
         if versions is not Versions.PREFERRED or present is None:
             raise
-        notice(f"{missing}\n{present} is used, which is not what {FILE} names.")
+        notice(f"{missing}\n{present} is used instead of the version in {FILE}.")
         return present
 
 
@@ -238,7 +238,7 @@ def _fetch(fetch: Fetch, pins: tuple[LockedPackage, ...]) -> Path:
             request = FetchRequest(scratch / "apt", pins)
             packages = fetch.fill(request, content, update)
         except AptFailed as failure:
-            hint = f"It is downloaded from this machine's Debian mirror, and apt said:\n{failure}"
+            hint = f"The download from the Debian mirror of this computer failed; apt printed:\n{failure}"
             raise MissingTool(fetch.name, fetch.package, hint) from failure
         if pins:
             _compare(fetch, packages, pins)
@@ -255,8 +255,13 @@ def _compare(fetch: Fetch, packages: Sequence[LockedPackage], pins: Sequence[Loc
     differences = deviations(packages, pins)
     if not differences:
         return
-    text = f"The mirror does not have all that {FILE} names for {fetch.name}:\n  " + "\n  ".join(differences)
+    text = f"The mirror does not have all packages that {FILE} lists for {fetch.name}:\n  " + "\n  ".join(
+        differences
+    )
     if wanted_versions() is Versions.LOCKED:
-        text += "\n`bulkhead setup` takes what the mirror has instead, `bulkhead setup --update` locks that."
+        text += (
+            "\n`bulkhead setup` fetches the mirror's versions instead, and `bulkhead setup --update` "
+            "locks them."
+        )
         raise MissingTool(fetch.name, fetch.package, text)
-    notice(f"{text}\nWhat the mirror has is used; `bulkhead setup --update` locks it.")
+    notice(f"{text}\nThe mirror's versions are used; `bulkhead setup --update` locks them.")

@@ -82,15 +82,15 @@ def read_observer(path: Path, owners: list[str]) -> ObserverResult | str:
     try:
         raw = json.loads(path.read_text())
     except FileNotFoundError:
-        return "it left no result: the emulator did not end in order"
+        return "it wrote no result, because the emulator did not end normally"
     except (OSError, ValueError) as error:
         return f"its result cannot be read: {error}"
     try:
         result = _parse(raw, owners)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        return f"its result has not the expected form: {type(error).__name__} {error}"
+        return f"its result does not have the expected form: {type(error).__name__} {error}"
     if not result.started:
-        return "it never saw the start signal, so it counted nothing"
+        return "it did not get the start signal, so it counted nothing"
     return result
 
 

@@ -202,7 +202,8 @@ class _Checker:
             where,
             later[wrong],
             (
-                f"{where}: PA {pa:#x}, not mapped yet: color {c} is not one of its {_set(domain.colors)}"
+                f"{where}: PA {pa:#x}, not mapped yet: color {c} is not among its colors "
+                f"{_set(domain.colors)}"
                 for pa, c in _pairs(later[wrong], color[wrong])
             ),
         )
@@ -276,7 +277,11 @@ class _Checker:
             tables[wrong],
             (
                 f"{where}: table at PA {pa:#x} for input addresses from {span.start:#x}: "
-                + ("not in the memory that its specification says" if out else "no specification asks for it")
+                + (
+                    "not in the memory that its `spec` demands"
+                    if out
+                    else "no `spec` asks for this placement"
+                )
                 for pa, span, bad, out in zip(tree.tables, tree.spans, wrong, placed, strict=True)
                 if bad
             ),
@@ -291,7 +296,7 @@ class _Checker:
             where,
             _array(shared),
             (
-                f"{where}: table at PA {pa:#x} belongs to the tables of {self._table_user[pa]} too"
+                f"{where}: table at PA {pa:#x} also belongs to the tables of {self._table_user[pa]}"
                 for pa in shared
             ),
         )
@@ -325,7 +330,8 @@ class _Checker:
             where,
             pa[wrong],
             (
-                f"{where}: {space} {src:#x} -> PA {target:#x}: color {c} is not one of its {_set(allowed)}"
+                f"{where}: {space} {src:#x} -> PA {target:#x}: color {c} is not among its colors "
+                f"{_set(allowed)}"
                 for (src, target), c in zip(
                     _pairs(source[wrong], pa[wrong]), color[wrong].tolist(), strict=True
                 )
@@ -404,7 +410,7 @@ class _Checker:
             return "a frame of the hypervisor's pool"
         if self.promise.load_area and self.promise.load_area.contains(here)[0]:
             return "in the load area"
-        return "a frame that belongs to nobody"
+        return "a frame without an owner"
 
     def _add(self, kind: str, where: str, addresses: Words, texts: Iterable[str]) -> None:
         """Count a finding for each address; `texts` is evaluated for the first ones only."""

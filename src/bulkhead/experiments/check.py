@@ -163,7 +163,9 @@ def _values(experiment: Experiment) -> Findings:
             yield Finding(path, "out-of-range", str(error), "low..high..step")
             continue
         if not values:
-            yield Finding(path, "missing-value", "has no values: there would be no point", "one or more")
+            yield Finding(
+                path, "missing-value", "has no values, so there would be no point to run", "one or more"
+            )
         for value in values:
             if not is_value(value):
                 yield Finding(path, "wrong-type", f"has a value that is {described(value)}", "words, numbers")
@@ -192,10 +194,12 @@ def _parts(experiment: Experiment) -> Findings:
                     yield _unknown(path, "value", f"${name}", [f"${one}" for one in known])
         if part.name in [other.name for other in experiment.parts[:number]]:
             yield Finding(
-                ("parts", number, "name"), "duplicate-name", f"{quoted(part.name)} is another part's"
+                ("parts", number, "name"),
+                "duplicate-name",
+                f"{quoted(part.name)} is the name of another part",
             )
         if part.measured and part.when:
-            yield Finding(("parts", number, "when"), "conflict", "the measured part is in every point")
+            yield Finding(("parts", number, "when"), "conflict", "the measured part must be in every point")
     measured = sum(part.measured for part in experiment.parts)
     if measured != 1:
         cause = f"{measured or 'no'} part{'s' if measured != 1 else ''} with `measured: true`"
@@ -273,7 +277,12 @@ def _plots(at: KeyPath, plots: Sequence[Plot], drawn: Sequence[str], words: Sequ
             if name not in words:
                 yield _unknown((*path, "series", place), "value", name, words)
         if plot.scale <= 0:
-            yield Finding((*path, "scale"), "out-of-range", "values are divided by it", "more than 0")
+            yield Finding(
+                (*path, "scale"),
+                "out-of-range",
+                "is not a possible divisor of the plot's values",
+                "more than 0",
+            )
 
 
 def _names(experiment: Experiment) -> list[str]:

@@ -147,7 +147,7 @@ def points_of(
     for values in axes.values():
         count *= len(values)
     if count > MAX_POINTS:
-        raise BadExperiment(f"{count} points: at most {MAX_POINTS} are possible")
+        raise BadExperiment(f"{count} points are too many: at most {MAX_POINTS} are possible")
     wanted = _alternatives(only, {key: [word(value) for value in values] for key, values in axes.items()})
     found = []
     for chosen in itertools.product(*axes.values()):
@@ -226,7 +226,7 @@ def _job(experiment: Experiment, key: str, point: Point) -> Job:
     more: dict[str, Any] = {}
     if experiment.result == "slowdown":
         if experiment.iterations == 0 or not all("workload" in part for part in parts):
-            raise BadExperiment("slowdowns need iterations, and a workload in each part")
+            raise BadExperiment("slowdowns need `iterations`, and a workload in each part")
         more = {
             "iterations": experiment.iterations,
             "leave_out": experiment.leave_out,

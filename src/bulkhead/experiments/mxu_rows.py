@@ -135,7 +135,7 @@ def _of(marks: Sequence[Json], which: int) -> Json:
         if one["mark"] == which:
             counts: Json = one["counts"]
             return counts
-    raise ProgramNotMeasured(f"the program did not come to its mark {which}")
+    raise ProgramNotMeasured(f"the program did not reach its mark {which}")
 
 
 def _between_us(report: Json) -> float | None:

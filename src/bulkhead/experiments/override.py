@@ -28,7 +28,9 @@ def with_settings(experiment: Experiment | Sectioned, settings: Sequence[str]) -
     if isinstance(experiment, Sectioned):
         if settings:
             name = experiment.name
-            raise BadExperiment(f"--set {settings[0]}: '{name}' has sections (--only), no values to set")
+            raise BadExperiment(
+                f"--set {settings[0]}: '{name}' has sections (see --only), and no values that can be set"
+            )
         return experiment
     sweep, fixed = dict(experiment.sweep), dict(experiment.fixed)
     changed: dict[str, Any] = {}
@@ -75,7 +77,7 @@ def with_seeds(experiment: Experiment | Sectioned, seeds: int | None) -> Experim
     if seeds is None:
         return experiment
     if isinstance(experiment, Sectioned) and _measured_otherwise(experiment):
-        raise BadExperiment(f"--seeds {seeds}: '{experiment.name}' has sections which have no seeds")
+        raise BadExperiment(f"--seeds {seeds}: '{experiment.name}' has sections, which have no seeds")
     return experiment.model_copy(update={"seeds": seeds})
 
 
@@ -83,10 +85,12 @@ def quick(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
     """Applies `--quick`: the file's values for it. Raises BadExperiment."""
     if isinstance(experiment, Sectioned):
         if not all(one.experiment or _has(name, "quick") for name, one in experiment.sections.items()):
-            raise BadExperiment(f"--quick: '{experiment.name}' has sections without a quick form (--only)")
+            raise BadExperiment(
+                f"--quick: '{experiment.name}' has sections without `quick` (select others by --only)"
+            )
         return experiment.model_copy(update={"size": "quick"})
     if not experiment.quick:
-        raise BadExperiment(f"--quick: '{experiment.name}' has no quick form (--set, --seeds)")
+        raise BadExperiment(f"--quick: '{experiment.name}' has no `quick` values (use --set and --seeds)")
     found = with_settings(
         experiment, [f"{key}={json.dumps(_plain(value))}" for key, value in experiment.quick.items()]
     )
@@ -97,7 +101,7 @@ def quick(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
 def full(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
     """Applies `--full`: the published size, which takes too long for everyday use. Raises BadExperiment."""
     if not isinstance(experiment, Sectioned) or not all(_has(name, "full") for name in experiment.sections):
-        raise BadExperiment(f"--full: '{experiment.name}' has no longer form")
+        raise BadExperiment(f"--full: '{experiment.name}' has no larger set than its usual one")
     return experiment.model_copy(update={"size": "full"})
 
 
@@ -170,7 +174,7 @@ def _swept_value(experiment: Experiment, key: str, value: Any) -> Any:
     known = [word(one) for one in values_of(key, experiment.sweep[key])]
     for one in values_of(key, value):
         if not is_value(one) or word(one) not in known:
-            raise BadExperiment(f"--set {key}: '{one}' is none of {', '.join(known)}")
+            raise BadExperiment(f"--set {key}: '{one}' is not one of {', '.join(known)}")
     return value
 
 

@@ -118,7 +118,7 @@ def problems_of(part: dict[str, Any]) -> Iterator[str]:
             where = key_text(tuple(step for step in item["loc"] if step != "[key]"))
             yield f"{where}: {quoted(str(item['input']))}: {item['msg']}"
     if ("workload" in part) == ("kind" in part):
-        yield "needs either a workload or the kind of a generator"
+        yield "needs either `workload` or the kind of a generator"
 
 
 def references(value: Any) -> Iterator[str]:

@@ -204,7 +204,9 @@ def _of_rows(figure: Figure, rows: Sequence[dict[str, Any]], origin: str) -> Fig
     assert wanted is not None
     meant = [row for row in rows if is_at(wanted.where, row)]
     if not meant or meant[0].get(wanted.y) is None:
-        return FigureBeside(figure, None, f"no row of {wanted.name} has it: run it again")
+        return FigureBeside(
+            figure, None, f"no row of {wanted.name} has this figure: run the experiment again"
+        )
     row = meant[0]
     low, high = row.get(wanted.y + LOW), row.get(wanted.y + HIGH)
     return FigureBeside(figure, _number(row[wanted.y], figure.unit), origin, low, high)

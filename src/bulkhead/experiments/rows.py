@@ -85,7 +85,9 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
     number = next(i for i, walk in enumerate(result["walks"]) if walk["name"] == name)
     times = result["walks"][number]["walk_ps"][experiment.leave_out :]
     if not times:
-        raise ValueError(f"'{name}' makes no more walks than are left out")
+        raise ValueError(
+            f"'{name}' makes no more walks than the first {experiment.leave_out}, which are skipped"
+        )
     lost = sum(level["owners"][number + 1]["evicted_by_others"] for level in result["levels"].values())
     core = result["cores"][result["walks"][number]["core"]]
     all_walks = len(result["walks"][number]["walk_ps"])

@@ -105,7 +105,7 @@ def _of_sections(what: Sectioned, only: Sequence[str], means: Means, again: bool
     for wanted in only:
         if wanted not in what.sections:
             known = ", ".join(what.sections)
-            raise BadExperiment(f"--only {wanted}: no section is named so (known: {known})")
+            raise BadExperiment(f"--only {wanted}: no section has this name (known: {known})")
     chosen = {name: section for name, section in what.sections.items() if name in only or not only}
     if not all(name in WAYS and WAYS[name].builds for name in chosen):
         built_machine(workloads=False)

@@ -183,7 +183,7 @@ def costs_of(name: str) -> FlowCosts:
     path = platform_path(name)
     platform = load_platform(path)[0] if path is not None else None
     if platform is None or platform.flow_costs is None:
-        raise ValueError(f"platform '{name}' does not say what a packet's path costs")
+        raise ValueError(f"platform '{name}' has no costs of a packet's path (`flow_costs`)")
     return platform.flow_costs
 
 

@@ -56,11 +56,13 @@ def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run
     headline."""
     headline = experiment.headline
     if headline is None:
-        raise BadExperiment(f"'{experiment.name}' says no headline (docs/guide/experiments.md, Sensitivity)")
+        raise BadExperiment(
+            f"'{experiment.name}' states no headline (docs/guide/experiments.md, Sensitivity)"
+        )
     points = points_of(experiment)
     meant = [one for one in points if is_at(headline.where, one.point)]
     if len(meant) != 1:
-        raise BadExperiment(f"headline.where: {len(meant)} points have these values, and one should")
+        raise BadExperiment(f"headline.where: {len(meant)} points have these values, but exactly one must")
     needed = [*meant, *_related(experiment, points, meant[0])]
     budgets = find_budgets(experiment, needed, run)
     if budgets is not None:
@@ -135,7 +137,7 @@ def sheet_of(what: AskedHeadline, share: Fraction) -> Sheet:
         title=f"{headline.what}, against {percent} less and more of each assumed parameter",
         platform=what.platform,
         plots=(plot,),
-        about="A whole number changes by one at least. What cannot be is said in `refused`.",
+        about="A whole number changes by at least one. `refused` says which values are not possible.",
     )
 
 

@@ -30,11 +30,11 @@ def values_of(key: str, given: Any) -> list[Any]:
     match = _RANGE.fullmatch(given) if isinstance(given, str) else None
     if match is None:
         if isinstance(given, str) and _LIKE_A_RANGE.fullmatch(given):
-            raise BadRange(f"{key}: '{given[:60]}' is no range low..high..step")
+            raise BadRange(f"{key}: '{given[:60]}' is not a range low..high..step")
         return [given]
     low, high, step = int(match[1]), int(match[2]), int(match[3] or 1)
     if step == 0 or high < low or (high - low) // step >= MAX_POINTS:
-        raise BadRange(f"{key}: '{given}' is no range low..high..step")
+        raise BadRange(f"{key}: '{given}' is not a range low..high..step")
     return list(range(low, high + 1, step))
 
 

@@ -91,7 +91,7 @@ def _file(name: str) -> Path:
         hint = f"; did you mean '{near}'?" if near else ""
         raise BadExperiment(
             f"there is no trace {quoted(str(file), 300)}{hint}"
-            f" (`./bulkhead record -o {shlex.quote(str(file))} PROGRAM` makes one;"
-            f" known by name: {', '.join(known_names())})"
+            f" (`./bulkhead record -o {shlex.quote(str(file))} PROGRAM` records one; traces known by name: "
+            f"{', '.join(known_names())})"
         )
     return file

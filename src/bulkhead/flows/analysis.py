@@ -55,12 +55,16 @@ class Violation:
         """The violation as a sentence."""
         parts = [f"{one.flow} {time_text(one.ns)} for {one.text()}" for one in self.asked]
         if self.blocked_by is not None:
-            parts.append(f"{self.blocked_by} {time_text(self.blocking_ns)} for a transfer that is under way")
+            parts.append(
+                f"{self.blocked_by} {time_text(self.blocking_ns)} for a transfer that has already begun"
+            )
         if self.parsing_ns:
-            parts.append(f"{time_text(self.parsing_ns)} for what all domains may have it parse at once")
+            parts.append(
+                f"{time_text(self.parsing_ns)} for parsing the packets that all domains can send at once"
+            )
         return (
-            f"if all flows send at once, packets that are due within {time_text(self.at_ns)} of the broker's "
-            f"time need {time_text(self.demand_ns)} of it ({', '.join(parts)})"
+            f"if all flows send at once, packets with deadlines within {time_text(self.at_ns)} need "
+            f"{time_text(self.demand_ns)} of the broker's time ({', '.join(parts)})"
         )
 
 

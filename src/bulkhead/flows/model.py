@@ -119,12 +119,10 @@ class FlowModel:
         plain = "by chunk (contiguous buffers, RX buffers of a chunk or more)"
         if self._expects_most:
             pieces = f", memory in pieces of {size_text(self.run_bytes)}" if self.run_bytes else ""
-            plain = f"the most that can be (RX buffers for {analysis().LEAST_ROOM} B{pieces})"
+            plain = f"the largest possible number (RX buffers for {analysis().LEAST_ROOM} B{pieces})"
         if given == 0:
             return plain
-        return (
-            "as the file says" if given == len(self.ways) else f"as the file says for {given}, else {plain}"
-        )
+        return "from the file" if given == len(self.ways) else f"from the file for {given}, else {plain}"
 
 
 def task_time(task: Task, bytes_per_s: int, packets: int = 1) -> tuple[int, int]:

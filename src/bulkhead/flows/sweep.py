@@ -186,10 +186,10 @@ def _check(sweep: Sweep, core: Analysis) -> None:
         ("bytes/s", sweep.bytes_per_s, core.MAX_BYTES_PER_S),
     ):
         if not 1 <= value <= most:
-            raise ValueError(f"{value} {what}: 1 to {most} are possible")
+            raise ValueError(f"{value} {what} are out of range (allowed: 1 to {most})")
     copying_ns = sweep.packet_bytes * NS_PER_S / sweep.bytes_per_s
     longest_ns = copying_ns * sweep.flows / min(sweep.utilizations)  # of flows that share it evenly
     shortest_ns = copying_ns / max(sweep.utilizations)  # period of a flow with the whole utilization
     if longest_ns > core.MAX_NS or shortest_ns < 1:  # `draw` would clip periods and change the utilization
         what = "longer than 18 minutes" if longest_ns > core.MAX_NS else "shorter than 1 ns"
-        raise ValueError(f"{sweep.packet_bytes} bytes at {sweep.bytes_per_s} bytes/s make periods {what}")
+        raise ValueError(f"{sweep.packet_bytes} bytes at {sweep.bytes_per_s} bytes/s lead to periods {what}")

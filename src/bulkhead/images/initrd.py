@@ -63,7 +63,7 @@ def _add_file(entries: dict[str, _Entry], path: str, data: bytes) -> None:
     name = path.removeprefix("/")
     plain = path.startswith("/") and name == posixpath.normpath(name) and name != "." and "\0" not in name
     if not plain or name.startswith(("/", "..")):
-        raise ValueError(f"{path!r} is not a plain absolute path")
+        raise ValueError(f"{path!r} is not a normalized absolute path")
     if name in entries:
         raise ValueError(f"{path!r} is already in the initrd")
     parts = name.split("/")

@@ -39,7 +39,7 @@ class Module:
         """The module, unpacked. Raises OSError for what is not what its name says."""
         data = self.path.read_bytes()
         if self.path.suffix != _PLAIN and not is_packed(data):
-            raise OSError(f"{self.path} is not packed as its name says")
+            raise OSError(f"{self.path} is not compressed in the format that its name says")
         try:
             return unpacked(data, _MOST_BYTES)
         except UnpackError as error:
@@ -70,7 +70,7 @@ def _add(files: dict[str, Module], directory: Path, name: str, order: dict[str, 
     if name in order:
         return
     if name not in files:
-        raise FileNotFoundError(f"no module {name}{_PLAIN} below {directory}")
+        raise FileNotFoundError(f"there is no module {name}{_PLAIN} below {directory}")
     for needed in _needed_by(files[name].content):
         _add(files, directory, needed, order)
     order[name] = files[name]

@@ -35,7 +35,7 @@ def _unzstd(content: bytes, most_bytes: int) -> bytes:
         plain += stream.decompress(content[at : at + _PIECE_BYTES])
         if stream.eof or len(plain) > most_bytes:
             return bytes(plain[: most_bytes + 1])
-    raise EOFError("its end is missing")
+    raise EOFError("the file is truncated")
 
 
 _PIECE_BYTES = 1024  # become 32 MiB at most
@@ -66,7 +66,7 @@ def unpacked(content: bytes, most_bytes: int) -> bytes:
             except _BROKEN as error:
                 raise UnpackError(f"is packed with {name} and cannot be unpacked: {error}") from error
             if len(plain) > most_bytes:
-                raise UnpackError(f"is packed with {name} and has more than {most_bytes} bytes")
+                raise UnpackError(f"is packed with {name} and has more than {most_bytes} bytes when unpacked")
             return plain
     return content
 
@@ -84,5 +84,7 @@ def zboot_payload(content: bytes) -> bytes | None:
     payload = content[offset : offset + size]
     if len(payload) != size or not is_packed(payload):
         method = kind.partition(b"\0")[0].decode("ascii", "replace")
-        raise UnpackError(f"is an EFI image whose kernel is packed with '{method}', not {', '.join(FORMATS)}")
+        raise UnpackError(
+            f"is an EFI image whose kernel is packed with '{method}' (allowed: {', '.join(FORMATS)})"
+        )
     return payload

@@ -92,10 +92,11 @@ def request_of(
     profile = PROFILES.get(platform.cores.type)
     if profile is None:
         raise NotSimulated(
-            f"platform '{platform.name}': the machine executes no code of a {platform.cores.type}"
+            f"platform '{platform.name}': the simulated machine cannot execute code of a "
+            f"{platform.cores.type}"
         )
     if not platform.peripherals:
-        raise NotSimulated(f"platform '{platform.name}' does not say which peripherals it has")
+        raise NotSimulated(f"platform '{platform.name}' does not list its peripherals")
     timed = timed and platform.dram is not None
     request: Json = {
         "profile": profile,
@@ -125,7 +126,7 @@ def untimed_settings(platform: Platform) -> Settings:
     """
     frequency = platform.cores.frequency
     if frequency is None:
-        raise NotSimulated(f"platform '{platform.name}' does not say how fast its cores are")
+        raise NotSimulated(f"platform '{platform.name}' does not state the frequency of its cores")
     # A cycle of whole picoseconds, so that accesses do not round.
     frequency = PICOSECONDS_PER_S // round(PICOSECONDS_PER_S / frequency)
     none = {"size_bytes": 32, "ways": 1, "line_bytes": 32}
@@ -189,7 +190,9 @@ def _a_core(platform: Platform) -> Json:
     by_type = {one.type: one for one in platform.peripherals}
     private, outer = by_type.get("mpcore"), by_type.get("pl310")
     if private is None:
-        raise NotSimulated(f"platform '{platform.name}' does not say where its cores' private region is")
+        raise NotSimulated(
+            f"platform '{platform.name}' does not state the address of its cores' private region"
+        )
     core: Json = {"peripherals_at": private.at, "peripherals_hz": private.clock}
     if outer is not None:
         core["outer_cache"] = {"at": outer.at, "level": OUTER_LEVEL}

@@ -129,7 +129,7 @@ def write(path: Path, values: dict[Free, int], checked: Sequence[CheckedFact]) -
             line, column = fact.lc.value("measured")
             edits.append((line, column, str(fact["measured"]), f"{one.measured:.4g}"))
     for line, column, old, new in sorted(edits, reverse=True):
-        assert text[line][column:].startswith(old), f"{path}:{line + 1}: '{old}' is written otherwise"
+        assert text[line][column:].startswith(old), f"{path}:{line + 1}: '{old}' is not there"
         text[line] = text[line][:column] + new + text[line][column + len(old) :]
     path.write_text("\n".join(text), encoding="utf-8")
 

@@ -87,7 +87,9 @@ def text(found: Sequence[MeasuredDelay]) -> list[str]:
     lines = []
     for one in found:
         cores = f"core{'s' if len(one.cores) > 1 else ''} {', '.join(map(str, one.cores))}"
-        beside = f"beside writes of {one.pattern} by {cores}, of which each moves {one.least_mb_s:,.0f} MB/s"
+        beside = (
+            f"beside writes of {one.pattern} by {cores}, each of which transfers {one.least_mb_s:,.0f} MB/s"
+        )
         lines.append(f"a line that core 0 reads waits {one.delay_ns:.1f} ns longer {beside}")
     return [*lines, f"dram.delays: {{ {stated(found)} }}"] if found else []
 

@@ -56,7 +56,8 @@ class Space:
             raise BadEngine(f"'{dma.name}': {cause}: `same-bank` takes up to {most}")
         if not self._idle:
             raise BadEngine(
-                f"'{dma.name}': `same-bank` takes the rows of a core without a part, and none is left"
+                f"'{dma.name}': `same-bank` needs the rows of a core without a part, and every core has a "
+                "part"
             )
         own = rows_of_core(self._settings, self._idle.pop())
         rows = beginnings(self._settings, own[: 2 * (half // chunk)])
@@ -66,7 +67,7 @@ class Space:
 def described(engine: Engine, platform: Platform, space: Space, owner: int) -> tuple[str, list[int]]:
     """The engine's description for the machine, as JSON, and the engine's pages. Raises BadEngine."""
     if unknown := engine.keys() - _KEYS:
-        raise BadEngine(f"no engine has '{min(unknown)}'")
+        raise BadEngine(f"'{min(unknown)}' is not a key of an engine")
     dma = _dma(platform, engine["engine"])
     chunk, memory = int(engine["chunk_bytes"]), int(engine["memory_bytes"])
     half = memory // 2 // _PAGE_BYTES * _PAGE_BYTES
@@ -74,7 +75,7 @@ def described(engine: Engine, platform: Platform, space: Space, owner: int) -> t
         raise BadEngine(f"'{dma.name}': a chunk of {chunk} bytes does not fit half of {memory} bytes")
     places = {"pages": space.pages, "same-bank": space.same_bank}
     if (pattern := engine.get("pattern", "pages")) not in places:
-        raise BadEngine(f"'{dma.name}': '{pattern}' is none of {', '.join(places)}")
+        raise BadEngine(f"'{dma.name}': '{pattern}' is not one of {', '.join(places)}")
     sources, destinations = places[pattern](dma, chunk, half)
     wanted = {
         "master": dma.name,
@@ -101,9 +102,9 @@ def regulate(settings: Settings, wanted: dict[str, dict[str, int]]) -> None:
     for name, registers in wanted.items():
         master = next((one for one in settings["masters"] if one["name"] == name), None)
         if master is None or "qos" not in master:
-            raise BadEngine(f"there is no regulator before '{name}'")
+            raise BadEngine(f"'{name}' has no regulator")
         if unknown := registers.keys() - _QOS_KEYS:
-            raise BadEngine(f"no regulator has '{min(unknown)}'")
+            raise BadEngine(f"'{min(unknown)}' is not a key of a regulator")
         master["qos"] |= registers
 
 

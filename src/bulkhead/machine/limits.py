@@ -107,11 +107,17 @@ class StaticBudget:
         rates = sorted(self.searched.slowdowns.items())
         tried = ", ".join(f"{rate // MB} MB/s: {slowdown:.3f}" for rate, slowdown in rates)
         if self.searched.budget is None:
-            return f"no static budget leaves {self.workload} within {1 + self.bound:g} times ({tried})"
+            return (
+                f"no static budget keeps {self.workload} within {1 + self.bound:g} times its time alone "
+                f"({tried})"
+            )
         budget = self.searched.budget // MB
         left = f"leaves {self.guaranteed_mb_s - budget:,.0f} of {self.guaranteed_mb_s:,.0f} MB/s"
         bound = f"within {1 + self.bound:g} times its time alone"
-        return f"{self.workload} is {bound} from {budget:,} MB/s on, which {left} to others ({tried})"
+        return (
+            f"{self.workload} stays {bound} with a budget of {budget:,} MB/s or more, which {left} to "
+            f"others ({tried})"
+        )
 
 
 def static_budget(

@@ -117,5 +117,5 @@ def dram_alone(
 
 
 def _module() -> ModuleType:
-    advice = "is not there: run `./bulkhead bench machine`"
+    advice = "is not built: run `bulkhead bench machine`"
     return load_compiled(module_path(), MODULE, "the compiled machine", advice)

@@ -59,11 +59,11 @@ def partitions_of(job: Job) -> tuple[MachinePartition, ...]:
     given = [_validated(one) for one in job.get("partitions", ())]
     names = [one.name for one in given]
     if len(set(names)) < len(names):
-        raise BadPartition(f"partitions: two of {', '.join(names)} have one name")
+        raise BadPartition(f"partitions: two of {', '.join(names)} have the same name")
     for part in job["parts"]:
         if part.get("partition") not in (None, *names):
             known = ", ".join(names) or "none"
-            raise BadPartition(f"part '{part['name']}': '{part['partition']}' is no partition ({known})")
+            raise BadPartition(f"part '{part['name']}': '{part['partition']}' is not a partition ({known})")
     return tuple(
         MachinePartition(
             one,
@@ -115,7 +115,9 @@ def _validated(given: Any) -> WantedPartition:
         wrong = [f"{key_text(('partitions', *one['loc']))}: {one['msg']}" for one in found]
         raise BadPartition("; ".join(wrong)) from error
     if any(getattr(wanted.llc, key) is not None for key in ("colors", "share", "size")):
-        raise BadPartition(f"partition '{wanted.name}', llc: what is divided here are named `portions`")
+        raise BadPartition(f"partition '{wanted.name}', llc: only named `portions` can be given here")
     if not wanted.bandwidth.unlimited:
-        raise BadPartition(f"partition '{wanted.name}', bandwidth: budgets are those of parts")
+        raise BadPartition(
+            f"partition '{wanted.name}', bandwidth: budgets belong to parts, not to partitions"
+        )
     return wanted

@@ -83,10 +83,12 @@ class Placement:
                 self._chosen(name, "bank colors", banks, self.space.bank_bits),
             )
             if not wanted:
-                raise DoesNotFit(f"'{name}': no memory has both its colors and its banks: they share bits")
+                raise DoesNotFit(
+                    f"'{name}': no memory has both its colors and its banks, because they share address bits"
+                )
             taken = self._memory.take_colored(nbytes, wanted)
         if taken is None:
-            raise DoesNotFit(f"'{name}' asks for {nbytes} bytes, more than is left of its memory")
+            raise DoesNotFit(f"'{name}' needs {nbytes} bytes, but less is left of its memory")
         found: list[int] = []
         for piece in taken.pieces:
             found += (int(pa) for pa in Segment(0, piece.bytes, piece.pa, wanted).pages(self.space))
@@ -101,14 +103,16 @@ class Placement:
         if where == ANY:
             return self.pages(name, nbytes, range(count) if count > 1 else None)
         if count < 4:
-            raise DoesNotFit(f"'{name}': in '{where}' is possible where parts have colors")
+            raise DoesNotFit(f"'{name}': stage-2 tables in '{where}' are only possible if parts have colors")
         return self.pages(name, nbytes, [count - 1 if where == POOL else count - 2])
 
     def _on_chip(self, name: str, nbytes: int) -> list[int]:
         ocm = self.platform.ocm
         first, end = self._on_chip_used, self._on_chip_used + nbytes
         if ocm is None or end > ocm.free_bytes:
-            raise DoesNotFit(f"'{name}': no {nbytes} bytes are left on the chip of '{self.platform.name}'")
+            raise DoesNotFit(
+                f"'{name}' needs {nbytes} bytes of on-chip memory, but '{self.platform.name}' has less left"
+            )
         self._on_chip_used = end
         return list(range(ocm.at + first, ocm.at + end, PAGE_BYTES))
 

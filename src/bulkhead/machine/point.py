@@ -233,7 +233,7 @@ def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> P
         rows = rows_of_core(settings, part["core"])
         lines = same_bank(settings, number, first_row=rows.start, rows=len(rows))
         return PartPlaces(PlacedMemory(lines, 0), lines, anywhere=True)
-    raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank, one-bank")
+    raise BadJob(f"'{part['name']}': '{pattern}' is not one of pages, same-bank, one-bank")
 
 
 def _space(
@@ -289,7 +289,7 @@ def main() -> int:
     try:
         found, code = run_point(json.load(sys.stdin)), 0
     except (BulkheadError, ValueError, KeyError, TypeError) as error:
-        what = f"the job lacks {error}" if isinstance(error, KeyError) else str(error)
+        what = f"the job has no key {error}" if isinstance(error, KeyError) else str(error)
         found, code = {"error": what}, 1
     print(json.dumps(found))  # noqa: T201
     return code

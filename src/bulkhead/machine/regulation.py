@@ -146,14 +146,12 @@ def _budget(
     kinds = {"refills": [refill], "writebacks": ["l2d_write_back"]}
     events = kinds.get(wanted.counts, [refill, "l2d_write_back"])
     if wanted.apart:
-        raise BadRegulation(
-            f"{where}: what a part fetches is its `budget` or `events`, beside `counts: each`"
-        )
+        raise BadRegulation(f"{where}: the keys for reads are `budget` and `events`, with `counts: each`")
     limits = [_events_of(wanted.budget, wanted.events, period, size)]
     if wanted.counts == "each":
         limits.append(_events_of(wanted.write, wanted.write_events, period, line_bytes(platform)))
     elif wanted.write is not None or wanted.write_events is not None:
-        raise BadRegulation(f"{where}.write: only `counts: each` has it")
+        raise BadRegulation(f"{where}.write: needs `counts: each`")
     return {
         "core": part["core"],
         "kind": {"each": "each", "sum": "sum"}.get(wanted.counts, "one"),
@@ -182,7 +180,7 @@ def _regulator(wanted: JobRegulation, platform: Platform) -> dict[str, Any]:
         made["saturation_events"] = wanted.saturation * wanted.interval // (NS_PER_S * line)
     if (wanted.policy == "dynamic-bandwidth") == isinstance(wanted.threshold, Fraction):
         raise BadRegulation(
-            "regulation.threshold: `dynamic` has a share of utilization, as `80 %`;"
+            "regulation.threshold: `dynamic` needs a share of utilization, as `80 %`;"
             " `dynamic-bandwidth` a rate, as `950 MB/s`; `dynamic-delay` a share of time, as `5 %`"
         )
     if isinstance(wanted.threshold, Fraction):
@@ -198,7 +196,9 @@ def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[dict[str,
     found = delays_of(wanted, platform, regulated, others)
     if found is None:
         key = missing_key(wanted, platform)
-        raise BadRegulation(f"regulation.{key}: '{platform.name}' has no `dram.delays`, so it is needed")
+        raise BadRegulation(
+            f"regulation.{key}: the key is needed, because '{platform.name}' has no `dram.delays`"
+        )
     return {
         "horizon_intervals": found.horizon_intervals,
         "event_delays_ps": [found.event_ps.get(core, 0) for core in range(MOST_CORES)],
@@ -210,10 +210,10 @@ def counted_as(platform: Platform, name: str | None, where: str) -> tuple[str, i
     """The machine's count for an event, and the bytes that one event stands for. Raises BadRegulation."""
     traffic = platform.pmu.traffic_event if platform.pmu is not None else None
     if name is None and traffic is None:
-        raise BadRegulation(f"{where}: platform '{platform.name}' names no event of memory traffic")
+        raise BadRegulation(f"{where}: platform '{platform.name}' has no event for memory traffic")
     wanted = name if name is not None else str(traffic.name) if traffic is not None else ""
     if wanted not in EVENTS:
-        raise BadRegulation(f"{where}.event: '{wanted}' is none of {', '.join(EVENTS)}")
+        raise BadRegulation(f"{where}.event: '{wanted}' is not one of {', '.join(EVENTS)}")
     return EVENTS[wanted], BEAT_BYTES if EVENTS[wanted] == "beats" else line_bytes(platform)
 
 

@@ -97,7 +97,8 @@ def _dram_profile(platform: Platform) -> int:
         return 0
     if (counters.cycles, counters.busy, counters.control, counters.width) != MMDC_PROFILE:
         raise NotSimulated(
-            f"platform '{platform.name}': the simulated machine has no such `dram.utilization`"
+            f"platform '{platform.name}': the simulated machine does not model counters as in "
+            "`dram.utilization`"
         )
     return counters.at
 
@@ -129,5 +130,7 @@ def _frames_of(name: str, gic: InterruptController) -> Json:
         }
     )
     if None in found.values():
-        raise NotSimulated(f"platform '{name}' does not say where its {gic.type} has all of its registers")
+        raise NotSimulated(
+            f"platform '{name}' does not state the addresses of all registers of its {gic.type}"
+        )
     return found

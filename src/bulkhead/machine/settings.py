@@ -91,9 +91,9 @@ def cycles_ps(platform: Platform, cycles: int) -> int:
 def engine_timing(platform: str, dma: Dma) -> Settings:
     """Timing of an engine's channel. Raises NotSimulated."""
     if dma.type != "zdma":
-        raise NotSimulated(f"platform '{platform}': the simulated machine has no {dma.type}")
+        raise NotSimulated(f"platform '{platform}': the simulated machine does not model a {dma.type}")
     if dma.start is None or dma.finish is None or dma.per_line is None:
-        raise NotSimulated(f"platform '{platform}' does not say how fast '{dma.name}' is")
+        raise NotSimulated(f"platform '{platform}' does not state the speed of '{dma.name}'")
     return {
         "coherent": dma.coherent,
         "start_ps": dma.start,
@@ -269,7 +269,9 @@ def _resource(platform: Platform, component: MpamComponent, resource: Resource) 
     if resource.cache is not None:
         levels = [name for name, _ in _shared(platform) if name.split("-")[0] == resource.cache]
         if len(levels) != 1:
-            raise NotSimulated(f"component '{component.name}': {resource.cache} is not one shared cache")
+            raise NotSimulated(
+                f"component '{component.name}': {resource.cache} is not a single cache that all cores share"
+            )
         made["level"] = levels[0]
     if resource.portions is not None:
         made |= {"portions": resource.portions, "portions_are": resource.portions_are}

@@ -43,16 +43,18 @@ def is_translated(platform: Platform, part: dict[str, Any]) -> bool:
     """Whether a part is translated. Raises BadTranslation for values that are not possible."""
     way, tables = part.get("translation", "blocks"), part.get("tables", "cached")
     if way not in WAYS:
-        raise BadTranslation(f"'{part['name']}': translation '{way}' is none of {', '.join(WAYS)}")
+        raise BadTranslation(f"'{part['name']}': translation '{way}' is not one of {', '.join(WAYS)}")
     if tables not in TABLES:
         raise BadTranslation(f"'{part['name']}': tables '{tables}' are neither {' nor '.join(TABLES)}")
     where = part.get("stage2_tables", OWN)
     if where not in STAGE2_TABLES:
         known = ", ".join(STAGE2_TABLES)
-        raise BadTranslation(f"'{part['name']}': tables of stage 2 in '{where}', which is none of {known}")
+        raise BadTranslation(f"'{part['name']}': stage-2 tables in '{where}', which is not one of {known}")
     tlb = platform.cores.tlb
     if where != OWN and (tlb is None or way == "none" or part.get("table_stages", tlb.stages) < 2):
-        raise BadTranslation(f"'{part['name']}' has no stage 2 whose tables could be in '{where}'")
+        raise BadTranslation(
+            f"'{part['name']}' has no stage-2 translation, so it has no tables for '{where}'"
+        )
     return tlb is not None and way != "none"
 
 

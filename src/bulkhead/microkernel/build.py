@@ -122,7 +122,7 @@ def _names(system: ComponentSystem) -> list[str]:
 
 def _check_board(kernel: Microkernel, board: Path) -> None:
     if not (board / "kernel.elf").is_file():
-        cause = f"there is no microkernel for the board '{kernel.board}'"
+        cause = f"the microkernel does not support the board '{kernel.board}'"
         raise PackageError(Finding(("platform",), "not-on-platform", cause))
 
 
@@ -156,7 +156,7 @@ def _check_sizes(system: ComponentSystem, sizes: tuple[Sizes, ...]) -> None:
             ("components", index, "data"),
             "out-of-range",
             f"'{component.name}' has {sizes[index + OWN_COMPONENTS].data} bytes of .data and .bss",
-            f"at least {sizes[index + OWN_COMPONENTS].data}, or no `data`: then it is as much as that",
+            f"at least {sizes[index + OWN_COMPONENTS].data}, or no `data`, so that the size is computed",
         )
         for index, component in enumerate(system.components)
         if component.data is not None and component.data < sizes[index + OWN_COMPONENTS].data
@@ -168,7 +168,10 @@ def _check_sizes(system: ComponentSystem, sizes: tuple[Sizes, ...]) -> None:
 def _not_built(system: ComponentSystem) -> list[Finding]:
     if (system.hardware.locked_ways or 0) <= MOST_LOCKED_WAYS:
         return []
-    cause = f"the kernel holds at most {MOST_LOCKED_WAYS} ways for table nodes: one stays for everything else"
+    cause = (
+        f"the kernel can lock at most {MOST_LOCKED_WAYS} ways for table nodes, because one way must "
+        "stay for all other data"
+    )
     return [Finding(("hardware", "locked_ways"), "not-supported", cause, f"0 to {MOST_LOCKED_WAYS}, or OCM")]
 
 

@@ -62,8 +62,8 @@ def check_object(path: Path) -> None:
         raise PackageError(f"is a broken ELF file: {error or type(error).__name__}") from error
     if kind != "ET_REL":
         raise PackageError(
-            f"has type {kind}: a component is linked where the system has room for it, so it has to be an "
-            "object (compiled with -c, or linked with -r) or an archive of objects"
+            f"has type {kind}: a component must be an object (compiled with -c, or linked with -r) or an "
+            "archive of objects, because the build links it to its final address"
         )
 
 
@@ -102,11 +102,11 @@ def _chunks(elf: ELFFile, content: bytes) -> tuple[Elf32Chunk, ...]:
             continue
         if offset + nbytes > len(content) or at + nbytes > _LIMIT:
             raise PackageError(
-                f"is truncated: segment {index} wants bytes {offset:#x} to {offset + nbytes:#x}"
+                f"is truncated: segment {index} needs bytes {offset:#x} to {offset + nbytes:#x}"
             )
         found.append(Elf32Chunk(at, content[offset : offset + nbytes]))
     if not found:
-        raise PackageError("has nothing to load")
+        raise PackageError("has no segment to load")
     return tuple(sorted(found, key=lambda one: one.at))
 
 
@@ -115,7 +115,7 @@ def write_image(entry: int, chunks: Sequence[Elf32Chunk]) -> bytes:
     ordered = sorted(chunks, key=lambda one: one.at)
     for one, other in pairwise(ordered):
         if one.end > other.at:
-            raise PackageError(f"what is loaded at {one.at:#x} reaches what is at {other.at:#x}")
+            raise PackageError(f"the segment at {one.at:#x} overlaps the segment at {other.at:#x}")
     shape = (_HEADER.size, _PROGRAM.size, len(ordered), 40, 0, 0)
     header = _HEADER.pack(_IDENT, _ET_EXEC, _EM_ARM, 1, entry, _HEADER.size, 0, _EABI5, *shape)
     start = _HEADER.size + _PROGRAM.size * len(ordered)

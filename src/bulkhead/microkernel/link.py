@@ -122,11 +122,11 @@ def _run(command: list[str], what: str) -> None:
     if undefined:
         names = ", ".join(undefined)
         raise PackageError(
-            f"{what} uses {names}, which neither it nor the microkernel's library has: link what has them "
-            "into it (-r), or name their sources"
+            f"{what} uses {names}, which neither it nor the microkernel's library defines: link the "
+            "missing objects into it (-r), or name their sources"
         )
     if (too_large := _TOO_LARGE.search(done.stderr)) is not None:
-        raise PackageError(f"{what} has more {too_large[1]} than the board has room for")
+        raise PackageError(f"{what} has more {too_large[1]} than fits into the board's memory")
     if _CONFLICT in done.stderr:
         raise PackageError(f"{what} is compiled for another processor than the board's: {_CONFLICT}")
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]

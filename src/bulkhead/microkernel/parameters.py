@@ -61,4 +61,4 @@ def _entries(chunk: Elf32Chunk, offset: int) -> Iterator[tuple[str, int]]:
             return
         yield name.decode("ascii", "replace"), offset
         offset += _ENTRY.size
-    raise PackageError(f"{SYMBOL} of the program has no end within {MOST} entries")
+    raise PackageError(f"{SYMBOL} of the program has no end marker within {MOST} entries")

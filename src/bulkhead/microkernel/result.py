@@ -181,7 +181,7 @@ def _ending_reasons(facts: ComponentFacts) -> Iterator[str]:
         return
     if ending.how == HALTED:
         why = [line for line in (*facts.parser.untagged, *kernel) if not line.endswith(HALTED)]
-        yield f"the kernel halted: {why[-1] if why else 'it did not say why'}"
+        yield f"the kernel halted: {why[-1] if why else 'it gave no reason'}"
     else:
         yield f"{ending.how}: {ending.detail}"
 
@@ -205,14 +205,14 @@ def _component_reasons(facts: ComponentFacts, components: list[ComponentResult])
         if one["violation"] and one["expected"] != "killed":
             yield f"component '{name}' was killed: {one['violation']}"
         if one["expected"] == "killed" and not one["violation"] and has_run:
-            yield f"component '{name}' was not killed, as `expect` says"
+            yield f"component '{name}' was not killed, although `expect` says so"
         if job is None or "most_refills" not in job:
             continue
         admitted = job["misses_admitted"]
         if admitted is not None and job["most_refills"] > admitted:
             yield (
-                f"promise broken: a job of '{name}' had {job['most_refills']} refills, "
-                f"{admitted} were admitted"
+                f"promise broken: a job of '{name}' had {job['most_refills']} refills, but only {admitted} "
+                "were admitted"
             )
         if facts.timed:
             yield from _late(name, job)
@@ -222,13 +222,13 @@ def _not_shown(one: ComponentResult) -> Iterator[str]:
     """What a run has to have for its other promises to be known as kept."""
     name, job = one["name"], one["job"]
     if one["killed"] is None:
-        yield f"the scheduler has not reported on '{name}': nothing is known of what was promised to it"
+        yield f"the scheduler has not reported on '{name}', so its promises could not be checked"
     elif one["killed"] != bool(one["violation"]):
         yield f"kernel and scheduler do not agree on whether '{name}' was killed"
     elif job and not one["killed"] and not job["ended"] and job["starting"] >= _PERIODS_TO_START:
         yield (
-            f"'{name}' has had {job['starting']} periods and has not come to its first `rt_end_job()`: "
-            "none of its jobs was counted"
+            f"'{name}' has had {job['starting']} periods without a call of `rt_end_job()`, so none of its "
+            "jobs was counted"
         )
 
 
@@ -242,21 +242,21 @@ def _late(name: str, job: JobResult) -> Iterator[str]:
     if job["overruns"]:
         yield f"{job['overruns']} jobs of '{name}' were stopped because their budget was spent"
     if job["late"]:
-        yield f"{job['late']} times a job of '{name}' had not ended when the next one was released"
+        yield f"{job['late']} jobs of '{name}' had not ended when the next one was released"
 
 
 def _refill_notes(facts: ComponentFacts) -> Iterator[str]:
     """What jobs were admitted with, where nobody promises that it is a bound."""
     mpu, longest = facts.image.platform.cores.mpu, _longest_refill(facts)
     if mpu is not None and mpu.bound is None and longest > mpu.fault:
-        yield (f"a refill took {longest} cycles; jobs were admitted with {mpu.fault} (`cores.mpu.fault`)")
+        yield (f"a refill took {longest} cycles, but jobs were admitted with {mpu.fault} (`cores.mpu.fault`)")
 
 
 def _refill_reasons(facts: ComponentFacts) -> Iterator[str]:
     mpu, longest = facts.image.platform.cores.mpu, _longest_refill(facts)
     if mpu is not None and mpu.bound is not None and longest > mpu.bound:
         yield (
-            f"promise broken: a refill took {longest} cycles, the bound that jobs were admitted with is "
+            f"promise broken: a refill took {longest} cycles, but jobs were admitted with the bound "
             f"{mpu.bound} (`cores.mpu.bound`)"
         )
 
@@ -274,4 +274,4 @@ def _untimed_notes(facts: ComponentFacts, components: list[ComponentResult]) -> 
     for one in components:
         job = one["job"]
         if job is not None and "overruns" in job:
-            yield from (f"{text} (in counted time, which proves nothing)" for text in _late(one["name"], job))
+            yield from (f"{text} (in counted time, which is no evidence)" for text in _late(one["name"], job))

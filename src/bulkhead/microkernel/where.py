@@ -39,7 +39,10 @@ def load_for(
     moved = platform.model_copy(update={"microkernel": other.microkernel, "emulator": other.emulator})
     problems = tuple(loaded.locate(finding) for finding in check_components(loaded.system, moved))
     system = None if problems else loaded.system
-    note = f"the emulator has no {platform.name}: {other.name} stands for it, with its own memory"
+    note = (
+        f"the emulator has no {platform.name}: it emulates {other.name} instead, with the memory of "
+        "that board"
+    )
     return replace(loaded, platform=moved, system=system, problems=problems), note
 
 

@@ -63,7 +63,7 @@ def _no_room(number: int, what: str, checker: Checker) -> Finding:
     room = f"{size_text(area.size)} at {area.at:#x} for that of all components"
     cause = f"has no room for its {what}: the board has {room}"
     key = (*path, what) if what != "code" else (*path, "image")
-    return Finding(key, "mxu-enomem", cause, "less, or fewer components")
+    return Finding(key, "mxu-enomem", cause, "a smaller one, or fewer components")
 
 
 @dataclass
@@ -124,7 +124,7 @@ class _Books:
             if not given:
                 path: KeyPath = ("components", max(0, number - OWN_COMPONENTS))
                 cause = (
-                    "has no room for what the kernel keeps of it: what is at fixed addresses takes all frames"
+                    "has no frame for the kernel's data about it: memory at fixed addresses takes all frames"
                 )
                 self.findings.append(Finding(path, "mxu-enomem", cause))
 

@@ -94,7 +94,7 @@ def translation_cost(platform: Platform, mechanism: int) -> Cost:
         node = -(-ocm.latency * platform.cores.frequency // (NS_PER_S * PS_PER_NS))
         used = [("cores.tlb", tlb), ("ocm", ocm)]
     if node is None:
-        return Cost(None, None, "the platform does not say how long a table read takes there")
+        return Cost(None, None, "the platform states no time for a table read there")
     cycles = main + tlb.walk + tlb.levels * node
     made_of = f"main TLB {main} + walk {tlb.walk} + {tlb.levels} reads of {node}, for each page"
     return Cost(cycles, _ns(platform, cycles), made_of, _sources(*used))
@@ -105,8 +105,11 @@ def _alone(platform: Platform) -> tuple[str, tuple[str, ...]]:
     facts = {one.fact: one for one in platform.calibration}
     miss, hit = facts.get("load-tlb-miss"), facts.get("load-hit")
     if miss is None or hit is None or miss.target is None or hit.target is None:
-        return "no bound: tables in DRAM, which others disturb", ()
-    text = f"no bound: tables in DRAM, which others disturb (alone {int(miss.target - hit.target)} cycles)"
+        return "no bound: the tables are in DRAM, and others can delay reads of DRAM", ()
+    text = (
+        "no bound: the tables are in DRAM, and others can delay reads of DRAM (alone "
+        f"{int(miss.target - hit.target)} cycles)"
+    )
     return text, (f"calibration load-tlb-miss less load-hit: {miss.source}",)
 
 

@@ -75,14 +75,14 @@ def _unbounded(component: Component, checker: Checker, slots: int, phase: PhaseR
     kept = native.mxu().kept(checker.policy, slots)
     cause = (
         f"{what} of '{component.name}' accesses {phase.ranges} dynamic regions ({', '.join(phase.names)}), "
-        f"and it has {slots}, of which {checker.policy_name} surely keeps {kept}: its misses have no bound"
+        f"and it has {slots}, of which {checker.policy_name} is sure to keep {kept}: its misses have no bound"
     )
     fewer = f"`phases` of at most {kept}, each" if not component.phases else f"at most {kept} in a phase,"
     return Finding(
         phase.path,
         "misses-unbounded",
         cause,
-        f"{fewer} with `data`; `changes` as a bound; or `deterministic` for what is used most",
+        f"{fewer} with `data`; `changes` as a bound; or `deterministic` for the memory that is used most",
     )
 
 
@@ -90,7 +90,7 @@ def _too_long(path: KeyPath, component: Component, job: Job) -> Finding:
     key = "budget" if component.budget is not None else "period"
     wcet = f"{job.wcet_ns} ns and " if job.wcet_ns is not None else ""
     cause = (
-        f"of {job.budget_ns} ns does not bear a job of '{component.name}': {wcet}{job.misses} misses of "
+        f"of {job.budget_ns} ns is too small for a job of '{component.name}': {wcet}{job.misses} misses of "
         f"{job.cost_ns} ns together are {job.wcet_with_misses_ns} ns"
     )
     return Finding(

@@ -50,7 +50,7 @@ def refused(
 ) -> Finding:
     code = native.mxu().status_name(status).lower().replace("_", "-")
     if status == native.EEXIST and asked.shared is not None:
-        cause = f"'{asked.component}' has the shared memory '{asked.shared}' already"
+        cause = f"'{asked.component}' already has the shared memory '{asked.shared}'"
         return Finding(_key(asked, "shared"), code, f"{asked.text}: {cause}", "once in each component")
     if status == native.EEXIST:
         return Finding(_key(asked, "at"), code, *_overlap(asked, served))
@@ -99,10 +99,10 @@ def _regions(
         f"{takes}, and {answer.left} of {total} are left in '{asked.component}': used up by {_holders(held)}"
     )
     if status == native.ENOHW:  # then `left` is what a component without static regions could have
-        kept = f"{checker.system_regions} are the system's and one is kept for misses"
+        kept = f"{checker.system_regions} belong to the system, and one stays free for misses"
         cause = f"{takes}, and a component can have {answer.left} of {total}: {kept}"
     size, align, block = native.mxu().fit(asked.nbytes)
-    dynamic = "without `deterministic` it gets a dynamic one"
+    dynamic = "without `deterministic` it gets a dynamic region"
     if answer.needed > 1 and size:
         within = "" if size == block else f" that crosses no multiple of {size_text(block)}"
         place = f"{size_text(size)} at a multiple of {size_text(block if size == block else align)}{within}"
@@ -117,7 +117,8 @@ def _crossing(
     held = [("the system", checker.system_regions), *static]
     cause = (
         f"with {asked.text} an instruction of '{asked.component}' can need {answer.needed} dynamic regions "
-        f"at once, and {checker.policy_name} surely keeps {answer.left} of them: used up by {_holders(held)}"
+        f"at once, and {checker.policy_name} is sure to keep only {answer.left} of them: used up by "
+        f"{_holders(held)}"
     )
     return cause, "ranges with 64 bytes or more between them, or fewer `deterministic` ones"
 
@@ -128,7 +129,7 @@ def _entries(
     sizes = [size_text(size) for size in checker.kernel.entries]
     if answer.needed == 0:
         return (
-            f"no lockable TLB entries map {asked.text}",
+            f"lockable TLB entries cannot map {asked.text}",
             f"whole entries of {', '.join(sizes)}, aligned to their size",
         )
     held = _of(resources, native.LOCKED_ENTRIES)
@@ -179,7 +180,7 @@ def _mismatch(asked: AskedResource, served: Sequence[Served]) -> tuple[str, str]
     assert first is not None
     spec = ", ".join(first.spec) or "best effort"
     cause = f"{asked.text} differs from '{first.component}.{first.name}' ({size_text(first.nbytes)}) [{spec}]"
-    return cause, "the same size and spec for all who share it, and no more rights than the first one"
+    return cause, "the same size and spec in all components, and no more rights than in the first one"
 
 
 def _no_memory(asked: AskedResource, answer: native.MxuAnswer, served: Sequence[Served]) -> tuple[str, str]:
@@ -189,4 +190,4 @@ def _no_memory(asked: AskedResource, answer: native.MxuAnswer, served: Sequence[
         return cause, f"at most {MOST_RANGES} ranges in a component"
     largest = sorted(served, key=lambda one: -one.nbytes)[:3]
     names = ", ".join(f"{one.component}.{one.name} ({size_text(one.nbytes)})" for one in largest)
-    return f"{asked.text} does not fit into the memory that is left; most of it have {names}", "smaller sizes"
+    return f"{asked.text} does not fit into the free memory; the largest users are {names}", "smaller sizes"

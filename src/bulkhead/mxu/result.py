@@ -70,7 +70,7 @@ def components_json(found: MxuAdmission) -> AdmittedResult:
 
 
 def _refill(found: MxuAdmission) -> RefillCyclesResult:
-    """Cycles of a refill: the file's figure, the computed bound if there is one, what admission takes."""
+    """Cycles of a refill: the file's figure, the computed bound if there is one, the value for admission."""
     mpu = found.platform.cores.mpu
     assert mpu is not None
     return {"file": mpu.fault, "bound": mpu.bound, "admitted": refill_cycles(found.platform)}

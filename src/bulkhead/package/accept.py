@@ -89,7 +89,7 @@ class _Door:
         try:
             _build(_targets_of(self.plan))
         except MissingTool as missing:
-            self.unchecked.append(f"programs cannot be built here: {missing.name} is missing")
+            self.unchecked.append(f"programs cannot be built, because {missing.name} is missing")
             return False
         return True
 
@@ -131,7 +131,7 @@ class _Door:
                 found.manifest, found.package_bytes, self.plan.load_area[0], program, self.layout
             )
         except MissingTool as missing:
-            self._skip(f"{missing.name} is not built here")
+            self._skip(f"{missing.name} is not built")
             return
         if refused is not None:
             raise PackageError(refused)
@@ -149,7 +149,7 @@ class _Door:
     def _hypervisor(self, program: Program) -> HypervisorImage:
         path = hypervisor_file(self.plan, self.around, program)
         if not path.is_file() and (self.options.hosted or not self.around.built):
-            self._skip(f"the hypervisor of board '{self.plan.platform.board}' is not built here")
+            self._skip(f"the hypervisor of board '{self.plan.platform.board}' is not built")
             return _NO_HYPERVISOR
         cores = self.plan.platform.cores.count
         return read_hypervisor(path, self.layout, cores, hosted=self.options.hosted)
@@ -162,7 +162,7 @@ class _Door:
             self._laid_out(loaded, options, program_of(self.plan, options))
         except PackageError as error:
             for reason in error.reasons:
-                self.notices.append(Finding((), "no-raw-image", f"not as a raw image: {reason}"))
+                self.notices.append(Finding((), "no-raw-image", f"a raw image is not possible: {reason}"))
 
     def _skip(self, what: str) -> None:
         if what not in self.unchecked:
@@ -179,7 +179,9 @@ def _other_hardware(platform: Platform) -> list[Finding]:
     found = []
     for key, (own, known) in _wired(platform, board).items():
         if own != known:
-            cause = f"the hypervisor of board '{platform.board}' is for another `{key}`: {own}"
+            cause = (
+                f"`{key}` is {own}, but the hypervisor of board '{platform.board}' is built for another value"
+            )
             found.append(Finding(("platform",), "refused", cause, str(known)))
     return found
 

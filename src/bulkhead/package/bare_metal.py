@@ -39,7 +39,7 @@ def elf_program(
     how = Hosted(HOSTED_FIRST_IPA, entry="_start") if hosted else None
     program = read_elf(path, hosted=how, movable=True)
     if at is not None and not program.movable:
-        raise PackageError("has fixed addresses (type EXEC): `at` is for those of type DYN")
+        raise PackageError("has fixed addresses (type EXEC), and `at` needs a movable file (type DYN)")
     moved = _moved_by(program, memory, at) if program.movable else 0
     pieces = tuple(
         LoadPiece(f"segment {segment.index}", segment.physical + moved, segment.data, segment.memory_bytes)
@@ -53,7 +53,8 @@ def _moved_by(program: ElfProgram, memory: Sequence[LoadRegion], at: int | None)
     if at is not None:
         if (at - lowest) % PAGE_BYTES:
             raise PackageError(
-                f"its lowest address {lowest:#x} cannot be at {at:#x}: both in whole pages alike"
+                f"its lowest address {lowest:#x} cannot be moved to {at:#x}: the offset in a page must be "
+                "the same"
             )
         return at - lowest
     if all(any(r.holds(s.physical, s.memory_bytes) for r in memory) for s in program.segments):

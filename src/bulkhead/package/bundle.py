@@ -145,12 +145,15 @@ def _check_sizes(plan: Plan, hypervisor: HypervisorImage, package_bytes: int, ma
     if package_bytes > area_bytes:
         cause = (
             f"the package has {package_bytes} bytes (hypervisor {len(hypervisor.flat)}, manifest"
-            f" {manifest_bytes}, the rest images), the platform's load area at {pa:#x} only {area_bytes}"
+            f" {manifest_bytes}, the rest images), but the platform's load area at {pa:#x} has only "
+            f"{area_bytes}"
         )
         raise PackageError(Finding(("platform",), "out-of-range", cause))
     needed = align_up(len(hypervisor.flat)) + align_up(manifest_bytes)
     if needed > plan.pool.bytes:
-        cause = f"the hypervisor's image and manifest need {needed} bytes, its memory has {plan.pool.bytes}"
+        cause = (
+            f"the hypervisor's image and manifest need {needed} bytes, but its memory has {plan.pool.bytes}"
+        )
         raise PackageError(Finding(("hypervisor", "memory"), "out-of-range", cause, f"at least {needed} B"))
 
 

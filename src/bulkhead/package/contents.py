@@ -69,7 +69,7 @@ def _flash(name: str, region: config.Region, number: int, base: Path, fetch: boo
         content = _piece("flash", _find_flash(name, base, fetch), region.at, key).data
     if len(content) > region.size:
         with located(*key):
-            raise PackageError(f"'{name}' has {len(content):#x} bytes, its region {region.size:#x}")
+            raise PackageError(f"'{name}' has {len(content):#x} bytes, but its region has {region.size:#x}")
     return LoadPiece("flash", region.at, content.ljust(region.size, _ERASED_BYTE), region.size)
 
 

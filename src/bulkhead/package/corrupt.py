@@ -55,7 +55,7 @@ def with_manifest(package_elf: bytes, original: bytes, replacement: bytes) -> by
     """A bootable package in which the manifest `original` is replaced by one of the same length. Raises
     ValueError."""
     if len(original) != len(replacement) or package_elf.count(original) != 1:
-        raise ValueError("the package does not hold that manifest exactly once, or the lengths differ")
+        raise ValueError("the package does not contain this manifest exactly once, or the lengths differ")
     return package_elf.replace(original, replacement)
 
 

@@ -118,7 +118,7 @@ def device_tree(board: GuestBoard) -> bytes:
 def own_device_tree(content: bytes, cmdline: str | None, initrd: tuple[int, int] | None) -> bytes:
     """A user's device tree with the loader's additions to `/chosen`. Raises PackageError."""
     if content[:4] != b"\xd0\x0d\xfe\xed":
-        raise PackageError(f"is no device tree: it starts with {content[:4].hex() or 'nothing'}")
+        raise PackageError(f"is not a device tree: it starts with {content[:4].hex() or 'nothing'}")
     try:
         tree = fdt.parse_dtb(content)
         if cmdline is None and initrd is None:

@@ -86,7 +86,7 @@ def parse_elf(
 
 def _hosted_program(elf: ELFFile, content: bytes, how: Hosted) -> ElfProgram:
     if (elf["e_machine"], elf["e_type"]) != ("EM_X86_64", "ET_DYN"):
-        raise PackageError(f"is no hosted image (machine {elf['e_machine']}, type {elf['e_type']})")
+        raise PackageError(f"is not a hosted image (machine {elf['e_machine']}, type {elf['e_type']})")
     offset = how.first - how.window
     segments = tuple(
         ElfSegment(s.index, s.virtual + offset, s.physical + offset, s.data, s.memory_bytes)
@@ -127,13 +127,13 @@ def _segments(elf: ELFFile, content: bytes, *, dynamic: bool = False) -> tuple[E
             continue
         offset, file_bytes, memory_bytes = header["p_offset"], header["p_filesz"], header["p_memsz"]
         if offset + file_bytes > len(content):
-            wanted = f"segment {index} wants bytes {offset:#x} to {offset + file_bytes:#x}"
-            raise PackageError(f"is truncated: {wanted}, the file has {len(content):#x}")
+            wanted = f"segment {index} needs bytes {offset:#x} to {offset + file_bytes:#x}"
+            raise PackageError(f"is truncated: {wanted}, but the file has {len(content):#x}")
         if file_bytes > memory_bytes:
             sizes = f"{file_bytes:#x} bytes in the file, {memory_bytes:#x} in memory"
             raise PackageError(f"segment {index}: {sizes}")
         if memory_bytes > _MEMORY_LIMIT or max(header["p_paddr"], header["p_vaddr"]) >= 1 << 64:
-            raise PackageError(f"segment {index}: {memory_bytes:#x} bytes of memory cannot be")
+            raise PackageError(f"segment {index}: {memory_bytes:#x} bytes of memory are not possible")
         data = content[offset : offset + file_bytes]
         found.append(ElfSegment(index, header["p_vaddr"], header["p_paddr"], data, memory_bytes))
     if not found:

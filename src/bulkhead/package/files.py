@@ -21,7 +21,7 @@ def read_image(path: Path) -> bytes:
         if not stat.S_ISREG(found.st_mode):
             raise PackageError("cannot be read: it is not a regular file")
         if found.st_size > MAX_IMAGE_BYTES:
-            raise PackageError(f"has {found.st_size} bytes, an image at most {MAX_IMAGE_BYTES}")
+            raise PackageError(f"has {found.st_size} bytes, and an image may have at most {MAX_IMAGE_BYTES}")
         return path.read_bytes()
     except OSError as error:
         raise missing(f"cannot be read: {error.strerror}") from error

@@ -37,7 +37,7 @@ def read_hypervisor(path: Path, layout: Layout, cores: int, *, hosted: bool = Fa
         if not path.is_file():
             boards = sorted(built.parent.name for built in path.parent.parent.glob(f"*/{path.name}"))
             if boards:
-                known = f"only {', '.join(boards)} has board support (docs/guide/adding-a-board.md)"
+                known = f"boards with support are {', '.join(boards)} (docs/guide/adding-a-board.md)"
                 raise PackageError(f"does not exist: {known}")
             raise PackageError("does not exist: build the preset `target` first")
         program = read_elf(path, symbols=True, hosted=Hosted(0) if hosted else None)
@@ -45,7 +45,7 @@ def read_hypervisor(path: Path, layout: Layout, cores: int, *, hosted: bool = Fa
         size = max(s.virtual + s.memory_bytes for s in program.segments) - base
         if size > _LARGEST_BYTES:
             raise PackageError(
-                f"spans {size:#x} bytes of addresses, at most {_LARGEST_BYTES:#x} can be right"
+                f"spans {size:#x} bytes of addresses, and more than {_LARGEST_BYTES:#x} cannot be right"
             )
         flat = _flatten(program.segments, base)
         _check_headers(flat, layout)

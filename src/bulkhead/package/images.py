@@ -115,10 +115,10 @@ def _check_simulated(domain: Domain) -> None:
     for key, what in (("kernel", "a kernel's binary"), ("raw", "a binary")):
         if getattr(image, key) is not None:
             with located("image", key):
-                raise PackageError(f"the simulated machine runs programs in C, not {what}")
+                raise PackageError(f"the simulated machine runs only programs in C, not {what}")
     if image.elf is None:
         with located("image", "entry"):
-            raise PackageError("the simulated machine runs programs in C, and has no flash")
+            raise PackageError("the simulated machine runs only programs in C, and has no flash")
 
 
 def _own_tree(domain: Domain, around: Surroundings) -> bytes | None:
@@ -193,7 +193,9 @@ def _check_params(domain: Domain) -> None:
     taken = sorted(_OWN_PROPERTIES & set(domain.params))
     if taken:
         with located("params", taken[0]):
-            raise PackageError(f"params: {', '.join(taken)} cannot be used, the device tree needs it itself")
+            raise PackageError(
+                f"params: {', '.join(taken)} cannot be used: the device tree itself needs these names"
+            )
 
 
 def _find_image(name: str | None, around: Surroundings) -> Path | None:
@@ -209,7 +211,7 @@ def find_program(name: str, around: Surroundings) -> Path:
         candidates.append(around.target_dir / name)
     found = next((path for path in candidates if path.is_file()), None)
     if found is None and own and not around.built:
-        raise NotHere(f"the program '{name}' is not built here")
+        raise NotHere(f"the program '{name}' is not built")
     if found is None:
         raise missing(f"image '{name}' not found (tried {', '.join(map(str, candidates))})")
     return found
@@ -235,7 +237,7 @@ def _read_initrd(name: str, around: Surroundings, kernel: str | None) -> bytes:
 
         modules_here = kernel != KERNEL_DEBIAN or kernel_is_here()
         if not around.fetch and not (busybox_is_here() and modules_here):
-            raise NotHere(f"what the RAM disk '{name}' is made of is not fetched yet")
+            raise NotHere(f"the contents of the RAM disk '{name}' are not fetched yet")
         return _busybox_initrd() if kernel is None else _socket_initrd(around, kernel)
     path = around.base / name
     with prefixed(f"initrd {path}"):

@@ -45,14 +45,18 @@ def parse_kernel(content: bytes) -> Kernel:
     except UnpackError as error:
         raise PackageError(str(error)) from error
     if len(content) < _HEADER.size:
-        raise PackageError(f"is no arm64 Image: {len(content)} bytes are less than its header")
+        raise PackageError(f"is not an arm64 Image: it has {len(content)} bytes, less than the header")
     text_offset, image_bytes, flags, magic = _HEADER.unpack_from(content)
     if magic != _MAGIC:
-        raise PackageError(f"is no arm64 Image: magic {magic.hex()} at offset 56 instead of {_MAGIC.hex()}")
+        raise PackageError(
+            f"is not an arm64 Image: its magic is {magic.hex()} at offset 56 instead of {_MAGIC.hex()}"
+        )
     if flags & _FLAG_BIG_ENDIAN:
         raise PackageError("is a big-endian kernel")
     if image_bytes == 0:
-        raise PackageError("does not say how much memory it needs (image_size is 0: a kernel before 3.17)")
+        raise PackageError(
+            "does not state how much memory it needs (its image_size is 0: a kernel older than 3.17)"
+        )
     if text_offset % _INSTRUCTION_BYTES:
         raise PackageError(f"text_offset {text_offset:#x} is not a multiple of {_INSTRUCTION_BYTES}")
     return Kernel(content, text_offset, max(image_bytes, len(content)))
@@ -77,12 +81,12 @@ def load_linux(
     if end > region.end:
         raise PackageError(
             f"needs {end - region.start:#x} bytes from {region.start:#x} on (kernel {kernel.image_bytes:#x}"
-            f" at {kernel_ipa:#x}, device tree at {tree_ipa:#x}, RAM disk {len(initrd or b''):#x} at"
-            f" {initrd_ipa:#x}), its first region has {region.bytes:#x}"
+            f" at {kernel_ipa:#x}, device tree at {tree_ipa:#x}, RAM disk {len(initrd or b''):#x} at "
+            f"{initrd_ipa:#x}), but its first region has {region.bytes:#x}"
         )
     tree = make_device_tree((initrd_ipa, end) if initrd is not None else None)
     if len(tree) > BLOCK_BYTES:
-        raise PackageError(f"the device tree has {len(tree)} bytes, at most {BLOCK_BYTES} are allowed")
+        raise PackageError(f"the device tree has {len(tree)} bytes, and at most {BLOCK_BYTES} are allowed")
     tree_ipa, tree_bytes = (tree_ipa, BLOCK_BYTES) if tree_at is None else (tree_at, len(tree))
     if tree_ipa % 8:
         raise PackageError(f"the device tree at {tree_ipa:#x} is not at a multiple of 8")

@@ -75,7 +75,7 @@ def check_pieces(pieces: Sequence[LoadPiece], memory: Iterable[LoadRegion]) -> N
     """Checks that every piece lies in one region and that no pieces overlap. Raises PackageError."""
     regions = tuple(memory)
     reasons = [
-        f"{piece.name} at {piece.region} lies outside of the domain's memory ({', '.join(map(str, regions))})"
+        f"{piece.name} at {piece.region} lies outside the domain's memory ({', '.join(map(str, regions))})"
         for piece in pieces
         if not any(region.holds(piece.ipa, piece.memory_bytes) for region in regions)
     ]

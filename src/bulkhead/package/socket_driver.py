@@ -45,8 +45,8 @@ def modules_of(kernel: Path) -> list[modules.Module]:
         banner = _BANNER.search(data)
         if banner is None:
             raise PackageError(
-                "does not say which release it is, so no modules for flows (initrd busybox) can be found: "
-                "use an initrd of your own that loads the driver of the socket device"
+                "does not state its release, so the modules that flows need (initrd busybox) cannot be "
+                "found: use an initrd of your own that loads the driver of the socket device"
             )
         release = banner[1].decode()
         places = [base / "lib" / "modules" / release for base in (kernel.parent, kernel.parent.parent)]

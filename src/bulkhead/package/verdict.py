@@ -70,7 +70,8 @@ def refusal(
         error = layout.enum_value("manifest_error", name)
     key, place = _place(manifest, offset, layout)
     cause = (
-        f"the hypervisor refuses this: {name.replace('_', ' ')} (error {error}) at {place} of the manifest"
+        f"the hypervisor would refuse this manifest: {name.replace('_', ' ')} (error {error}) at {place} "
+        "of the manifest"
     )
     return Finding(key, "refused", cause)
 

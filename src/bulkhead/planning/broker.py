@@ -59,22 +59,22 @@ def findings(system: System, platform: Platform) -> list[Finding]:
             which = f"core {system.broker.cpu} has"
         else:
             which = f"all {platform.cores.count} cores have"
-        cause = f"{which} a real-time domain, and the broker needs one of its own"
+        cause = f"{which} a real-time domain, and the broker needs a core without one"
         found.append(Finding(("broker", "cpu"), "conflict", cause, "a core that no real-time domain names"))
     if platform.socket is None:
-        cause = f"platform '{platform.name}' does not say where guests see a socket device"
+        cause = f"platform '{platform.name}' does not state where guests see a socket device"
         found.append(Finding(("flows",), "missing-key", cause, "the key 'socket' in the platform file"))
     found += _engine_findings(system, platform)
     for index, domain in enumerate(system.domains):
         if domain.name == BROKER:
-            cause = "the name is that of the domain that moves what flows between domains"
+            cause = "the name is reserved for the domain that moves the packets of flows"
             found.append(Finding(("domains", index, "name"), "bad-name", cause, "another name"))
         if domain.socket and not system.flows:
-            cause = "a socket needs a broker, which a system has for its flows, and there are none"
-            found.append(Finding(("domains", index, "socket"), "conflict", cause, "a flow of the file"))
+            cause = "a socket needs a broker, and a system without flows has none"
+            found.append(Finding(("domains", index, "socket"), "conflict", cause, "a flow in the file"))
     for way in ways_of(system.flows):
         if way.size > MOST_PACKET_BYTES:
-            cause = f"packets of {size_text(way.size)} are larger than a socket's driver sends"
+            cause = f"packets of {size_text(way.size)} are larger than the packets of a socket driver"
             allowed = f"1 B to {size_text(MOST_PACKET_BYTES)}"
             found.append(Finding((*way.key, "size"), "out-of-range", cause, allowed))
     return found
@@ -87,18 +87,20 @@ def _engine_findings(system: System, platform: Platform) -> list[Finding]:
     found = []
     path = ("broker", "engine")
     if not engine.coherent:
-        cause = f"'{engine.name}' is not coherent, and the hypervisor cleans no caches for it"
+        cause = f"'{engine.name}' is not cache-coherent, and the hypervisor does not clean caches for it"
         found.append(Finding(path, "not-on-platform", cause, "cpu-copy"))
     if not engine.interrupts:
-        cause = f"platform '{platform.name}' does not say which interrupt '{engine.name}' has"
+        cause = f"platform '{platform.name}' does not state the interrupt of '{engine.name}'"
         found.append(Finding(path, "not-on-platform", cause, "cpu-copy"))
     found += check_engine(platform, engine, path)
     for index, domain in enumerate(system.domains):
         if engine.name in domain.devices:
             number = domain.devices.index(engine.name)
-            cause = f"'{engine.name}' is the broker's engine: whoever has it reaches all memory"
+            cause = f"'{engine.name}' is the broker's engine: a domain that has it could access all memory"
             place = ("domains", index, "devices", number)
-            found.append(Finding(place, "conflict", cause, "cpu-copy, or the device for nobody"))
+            found.append(
+                Finding(place, "conflict", cause, "cpu-copy, or a system in which no domain has the device")
+            )
     return found
 
 

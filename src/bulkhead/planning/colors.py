@@ -134,8 +134,8 @@ def _exhausted(request: ColorRequest, wanted: int, left: int, what: str) -> Find
         request.path,
         "colors-exhausted",
         f"{request.name} needs {wanted} {what} color{'s' if wanted != 1 else ''}, and {left} "
-        "are left for all that the file leaves open",
-        "fewer colors elsewhere, or less memory",
+        "are left for all owners whose colors the file does not name",
+        "fewer colors for others, or less memory",
     )
 
 
@@ -156,5 +156,5 @@ def _choice(request: ColorRequest, picked: frozenset[int], count: int, what: str
         return Choice(key, value, f"the highest free {what} colors, {request.least} for its memory")
     reason = f"{request.least} for its memory"
     if len(picked) > request.least:
-        reason += f", {len(picked) - request.least} of those left over"
+        reason += f", {len(picked) - request.least} from the rest"
     return Choice(key, value, reason + (" (real-time domains first)" if request.realtime else ""))

@@ -13,8 +13,8 @@ from bulkhead.flows.model import KINDS, FlowModel
 from bulkhead.flows.native import analysis as library
 
 _FIXED = {
-    "deadline": "the fixed parts of the path, which no bandwidth makes shorter",
-    "period": "the part of a send that varies",
+    "deadline": "the fixed parts of the path, which do not depend on the bandwidth",
+    "period": "the variable part of a send",
 }
 
 
@@ -51,12 +51,18 @@ def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
         )
     key = "deadline" if code == "deadline-short" else "period"
     need = _least(model, number, key)
-    cause = f"{getattr(flow, key)} ns are not longer than {_FIXED[key]}"
+    cause = f"{getattr(flow, key)} ns are not more than {_FIXED[key]}"
     if code == "queue-long":
         sender, most = model.members[task].sender, library().MAX_WAITING
-        cause = f"with {flow.period} ns, more than {most} packets of '{sender}' may be on their way in time"
+        cause = (
+            f"with {flow.period} ns, more than {most} packets of '{sender}' may be in flight within "
+            "their deadlines"
+        )
     elif code == "parse-long":
-        cause = f"with {flow.period} ns, parsing what domains may send takes nearly all of the broker's time"
+        cause = (
+            f"with {flow.period} ns, parsing the packets that domains may send takes nearly all of the "
+            "broker's time"
+        )
     return Finding((*at, key), code, cause, None if need is None else _enough(model, number, key, need, rate))
 
 
@@ -70,7 +76,7 @@ def _enough(model: FlowModel, number: int, key: str, need: int, rate: int | None
 
     found = smallest_above(need - 1, min(need * FARTHEST, library().MAX_NS), fits)
     if found is None:
-        return f"at least {need} ns for that alone"
+        return f"at least {need} ns for this part alone"
     return f"{key} of {model.ways[number].name}: {found} ns{'' if rate else AT_MOST_RATE}"
 
 

@@ -71,8 +71,8 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
         return None, wrong
     costs = platform.flow_costs
     if costs is None:
-        cause = f"platform '{platform.name}' does not say what a packet's path costs (`flow_costs`)"
-        allowed = "a platform that does, as zcu102-published, or its own figures in the platform's file"
+        cause = f"platform '{platform.name}' has no costs of a packet's path (`flow_costs`)"
+        allowed = "a platform that has them, as zcu102-published, or measured figures in the platform file"
         return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
     by_event = waits_for_events(system, platform, emulated=False)
     costs = costs.of_broker(
@@ -105,7 +105,7 @@ def _check_copy_up_to(broker: Broker) -> Iterator[Finding]:
     if broker.copy_up_to is None:
         return
     if broker.engine == "cpu-copy":
-        cause = "says what the broker's core copies beside an engine, and there is none"
+        cause = "belongs to a DMA engine beside the broker's core, and the broker has none"
         yield Finding(("broker", "copy_up_to"), "no-engine", cause, "`engine: zdma`, or no `copy_up_to`")
     elif broker.copy_up_to > broker.chunk:
         cause = f"is {broker.copy_up_to} B, more than a chunk ({broker.chunk} B)"
@@ -155,7 +155,7 @@ class _FlowPlanner:
             return None, [self._late(checked)]
         register = self._register(rate)
         if self.broker.engine == "zdma" and register is None:
-            cause = f"{rate} B/s are more than the regulator of '{self.platform.name}' can be set to"
+            cause = f"{rate} B/s are more than the largest setting of the regulator of '{self.platform.name}'"
             return None, [Finding(("broker", "rate"), "out-of-range", cause)]
         given = rate if register is None else -int(-register.bytes_per_s // 1)
         memory = memory_use(self.system, self.platform, given, self.broker.engine, self.broker.chunk)
@@ -194,7 +194,7 @@ class _FlowPlanner:
         if not copies or most is None or rate <= most:
             return
         asked = "is" if self.broker.rate is not None else "must be"
-        known = f"what a core's copies cost on '{self.platform.name}' is known up to {most} B/s"
+        known = f"costs of copying by a core of '{self.platform.name}' are known up to {most} B/s"
         cause = f"{asked} {rate} B/s, and {known}"
         yield Finding(("broker", "rate"), "out-of-range", cause, f"up to {most} B/s, or `engine: zdma` alone")
 
@@ -230,14 +230,17 @@ class _FlowPlanner:
         allowed = "a budget, or `regulation: { overcommit: true }`"
         for number, domain in enumerate(self.system.domains):
             if domain.name in memory.unbounded:
-                cause = f"nothing bounds the traffic of '{domain.name}': what the broker gets is not certain"
+                cause = (
+                    f"nothing limits the traffic of '{domain.name}', so the broker's bandwidth is not "
+                    "guaranteed"
+                )
                 yield Finding(("domains", number, "bandwidth"), "memory-unbounded", cause, allowed)
         if memory.unbounded or memory.fits:
             return
         parts = ", ".join(f"{one.name} {float(one.utilization):.1%}" for one in memory.parts)
         if memory.limited_by == "table":
             where = " on the simulated machine" if memory.table_from is not None else ""
-            reason = f"cores with such budgets were measured{where} to be unaffected up to"
+            reason = f"measurements{where} show no effect on cores with such budgets up to"
         else:
             reason = f"with {parts} of the DRAM in use, the budgets leave"
         needs = f"the broker needs {float(memory.rate) / 1e6:.2f} MB/s"
@@ -269,7 +272,7 @@ class _FlowPlanner:
             used = analysis.load(self.model, rate)
             cause = f"the flows need {used:.1%} of the broker's time{self._beside()} at {rate} B/s"
         else:
-            cause = f"the load at {rate} B/s is too near to 100 % to be decided"
+            cause = f"the load at {rate} B/s is too close to 100 % for a decision"
         found = analysis.changes(self.model, rate)
         return Finding(("broker", "rate"), f"flows-{checked.verdict}", cause, _allowed(found))
 
@@ -289,7 +292,7 @@ class _FlowPlanner:
 
 def _allowed(changes: list[analysis.FlowChange]) -> str:
     if not changes:
-        far = f"no single change of up to {analysis.FARTHEST} times is enough"
+        far = f"no change of a single value by up to {analysis.FARTHEST} times is enough"
         return f"longer periods or deadlines, or fewer flows: {far}"
     return ", or ".join(one.text() for one in changes[:SHOWN_CHANGES])
 
@@ -319,7 +322,7 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
     if costs.assumed is not None:
         yield f"costs of the path are assumed, not measured on '{platform.name}': {costs.assumed}"
     if costs.wake_by_interrupt is None and not waits_for_events(system, platform, emulated=False):
-        yield f"what an interrupt takes to wake the broker is not in the costs of '{platform.name}'"
+        yield f"the costs of '{platform.name}' do not include the wake-up of the broker by an interrupt"
     yield f"transfers of a packet: {model.transfers_from}"
     if system.broker is not None and system.broker.copy_up_to is not None:
         copied = [way.name for way in model.ways if costs.copies(way.size)]
@@ -328,9 +331,9 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
     if costs.from_machine:
         yield f"costs of the path on '{platform.name}' are {MACHINES_OWN}"
     if memory is None:
-        yield f"the memory's part is not checked: '{platform.name}' has no `memory_budget`"
+        yield f"the broker's demand on memory is not checked: '{platform.name}' has no `memory_budget`"
     elif (why := not_held(system)) is not None:
-        yield f"the memory's part is not enforced: {why}"
+        yield f"the broker's limit in memory is not enforced: {why}"
 
 
 def not_held(system: System) -> str | None:

@@ -152,10 +152,14 @@ def below_workable(system: System, platform: Platform) -> list[tuple[int, str]]:
         if curves is None or budget is None or budget.events is None:
             continue
         if budget.period_ns < curves.shortest_period:
-            cause = f"a period of {budget.period_ns} ns is below the shortest that works"
+            cause = (
+                f"a period of {budget.period_ns} ns is shorter than the shortest period that can be enforced"
+            )
             found.append((number, f"{cause}, {curves.shortest_period} ns"))
         elif budget.events < curves.smallest_budget:
-            cause = f"{budget.events} events of a period are fewer than the smallest budget that works"
+            cause = (
+                f"{budget.events} events in a period are fewer than the smallest budget that can be enforced"
+            )
             found.append((number, f"{cause}, {curves.smallest_budget}"))
     return found
 

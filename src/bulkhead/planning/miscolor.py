@@ -29,7 +29,7 @@ def miscolor(
         names = [domain.name for domain in domains]
         return _finding(f"there is no domain {quoted(name)}", ", ".join(names), nearest_of(name, names))
     if victim.colors is None:
-        return _finding("memory is not colored in this system: there is no wrong color")
+        return _finding("memory is not colored in this system, so there is no wrong color")
     pages = victim.bytes // PAGE_BYTES
     if colon and not (page_text.isdecimal() and len(page_text) < 12 and int(page_text) < pages):
         return _finding(f"{quoted(page_text)} is not a page of {quoted(name)}", f"0 to {pages - 1}")

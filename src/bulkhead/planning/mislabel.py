@@ -61,7 +61,7 @@ def _pair(
         cause = f"there is no domain {quoted(target)}"
         return refused(cause, ", ".join(names), nearest_of(target, names))
     if plan is None:
-        return refused("the platform has no MPAM: there is no PARTID", "--miscolor")
+        return refused("the platform has no MPAM, so there is no PARTID", "--miscolor")
     own = plan.partition(target)
     assert own is not None, "every domain has a partition"
     others = [

@@ -24,7 +24,7 @@ def misplace(target: str, domains: Sequence[DomainPlan]) -> tuple[DomainPlan, ..
         return Finding(("misplace",), "bad-misplace", cause, ", ".join(names), nearest_of(target, names))
     marked = [segment for segment in victim.segments if segment.tables_placed]
     if not marked:
-        cause = f"the stage-2 tables of {quoted(target)} have no specification: there is no wrong place"
+        cause = f"the stage-2 tables of {quoted(target)} have no `spec`, so there is no wrong place"
         return Finding(("misplace",), "bad-misplace", cause, "a domain with `spec` or `table_placement`")
     segments = tuple(
         replace(segment, tables_placed=False) if segment is marked[-1] else segment

@@ -72,8 +72,8 @@ def guarantees_fit(
         for owner, each in guarantees.items()
     )
     cause = (
-        f"minima of {percent_text(Fraction(steps, whole))} ({parts}; each rounded up to 1/{whole}) are more "
-        f"than '{instance.name}' has"
+        f"minima of {percent_text(Fraction(steps, whole))} ({parts}; each rounded up to 1/{whole}) are "
+        f"more than 100 % of '{instance.name}'"
     )
     path = ("domains", max(guarantees), "bandwidth", "min")
     return [Finding(path, "overcommit", cause, "lower minima, or `regulation: { overcommit: true }`")]

@@ -142,7 +142,7 @@ def _by_capacity(owners: Sequence[_Owner], platform: Platform, instance: Instanc
     for owner in owners:
         given = [key for key in ("share", "size", "colors") if getattr(owner.llc, key) is not None]
         if owner.llc.portions is not None:
-            cause = f"'{instance.name}' of '{platform.name}' has no portions, but capacity limits"
+            cause = f"'{instance.name}' of '{platform.name}' has capacity limits and no portions"
             finding = Finding((*owner.path, "portions"), "not-on-platform", cause, "share, size, max")
             result.findings.append(finding)
         elif given and owner.llc.max is not None:
@@ -178,7 +178,9 @@ def _reason(owner: _Owner, platform: Platform, got: str) -> str:
         return f"a share of {asked} is {got}"
     if owner.index == HYPERVISOR:
         return f"for the hypervisor's code and data: {got}"
-    return f"of what nobody asks for: {got}" + (" (real-time domains first)" if owner.realtime else "")
+    return f"of the part that no domain asks for: {got}" + (
+        " (real-time domains first)" if owner.realtime else ""
+    )
 
 
 def _beyond(owner: _Owner, instance: Instance, portions: int) -> Finding:
@@ -212,8 +214,8 @@ def _refused(
     for number in asking or open_ones:
         one = owners[number]
         cause = (
-            f"{one.name} needs {division.steps(number)} {what} of '{instance.name}'; all that is open needs "
-            f"{result.needed}, and {result.left} are left"
+            f"{one.name} needs {division.steps(number)} {what} of '{instance.name}'; all owners without "
+            f"named portions need {result.needed}, and {result.left} are left"
         )
         found.append(Finding(one.path, "portions-exhausted", cause, "smaller shares"))
     return found

@@ -89,7 +89,7 @@ def _why(
         if count > 1 and control == native.PROPORTIONAL:
             cause += f", divided among {count} PARTIDs"
         return "out-of-range", cause, _range(resource, control, count)
-    return "missing-key", f"says how {register} of '{name}' keeps a maximum, and there is none", "max"
+    return "missing-key", f"needs a maximum in {register} of '{name}', and there is none", "max"
 
 
 def _beyond(

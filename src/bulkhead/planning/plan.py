@@ -168,7 +168,9 @@ class _Planner:
             return need
         least = sum(pool_need(self.system, self.platform, colored=colored).values())
         if asked < least:
-            cause = f"the hypervisor needs {size_text(least)} for this system, {size_text(asked)} are given"
+            cause = (
+                f"the hypervisor needs {size_text(least)} for this system, but {size_text(asked)} are given"
+            )
             self.findings.append(
                 Finding(("hypervisor", "memory"), "out-of-range", cause, f"at least {size_text(least)}")
             )
@@ -330,7 +332,7 @@ class _Planner:
     def _check_limits(self, domains: tuple[DomainPlan, ...]) -> None:
         segments, most = sum(len(domain.segments) for domain in domains), limits()["max_segments"]
         if segments > most:
-            cause = f"memory falls into {segments} segments, more than the hypervisor's tables hold"
+            cause = f"memory falls into {segments} segments, which are more than the hypervisor's tables hold"
             self.findings.append(Finding(("domains",), "limit", cause, f"at most {most}"))
 
     def _name(self, owner: int) -> str:

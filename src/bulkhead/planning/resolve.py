@@ -25,7 +25,7 @@ from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.planning.model import Plan
 from bulkhead.planning.resolve_shares import resolved_shares
 
-_HEADER = "# Resolved by `bulkhead plan`: what was open has been decided. The reasons:\n"
+_HEADER = "# Resolved by `bulkhead plan`. It chose these values for these reasons:\n"
 
 
 class _Representer(RoundTripRepresenter):

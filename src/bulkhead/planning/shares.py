@@ -193,7 +193,7 @@ def _by_reservation(plan: Plan) -> Iterator[ShareRow]:
                 asked_of_llc(holder.llc),
                 "coloring",
                 f"{len(given)} of {count} colors, {share}",
-                "and no other memory than that of these colors",
+                "and only memory of these colors",
             )
     yield from _reservations(plan)
 

@@ -30,7 +30,7 @@ def platform_llc_bits(platform: Platform, *, color_l1: bool) -> tuple[int, ...]:
     l1d = platform.l1d.shape() if platform.l1d is not None else None
     bits = llc_color_bits(platform.llc.shape(), l1d, color_l1=color_l1)
     if not bits:
-        raise GeometryError("the last-level cache has no set-index bit that pages could choose")
+        raise GeometryError("the last-level cache has no set-index bit above the page offset")
     return bits
 
 
@@ -42,7 +42,7 @@ def platform_bank_bits(platform: Platform) -> tuple[int, ...]:
         raise GeometryError("the platform describes no DRAM bank bits (dram.mapping.bank)")
     bits = bank_color_bits(mapping)
     if not bits:
-        raise GeometryError("all DRAM bank bits are inside a page: no mapping can choose them")
+        raise GeometryError("all DRAM bank bits are inside a page, so a mapping cannot choose them")
     return bits
 
 

@@ -208,7 +208,9 @@ class _TableMemoryPlanner:
         asked = [(number, region, _spec_of(domain, region)) for number, region in enumerate(domain.memory)]
         asked = sorted((one for one in asked if one[2]), key=lambda one: one[1].at)
         if asked and is_broker(self.system, domain.name):
-            cause = f"the broker '{domain.name}' maps memory of other domains, whose tables nobody counts"
+            cause = (
+                f"the broker '{domain.name}' maps memory of other domains, and tables for it are not counted"
+            )
             self.findings.append(Finding(("domains", index), "mxu-enohw", cause, "no `spec`"))
             return
         together = 0
@@ -318,7 +320,7 @@ def _where(answer: native.MxuAnswer) -> Where:
 def _too_many(placed: list[PlacedRegion]) -> Iterator[Finding]:
     frames = sum(one.node_bytes for one in placed) // PAGE_BYTES
     if frames > (most := limits()["max_table_frames"]):
-        cause = f"{frames} frames of stage-2 tables have a specification, more than the hypervisor maps"
+        cause = f"{frames} frames of stage-2 tables have a `spec`, which are more than the hypervisor maps"
         yield Finding(("domains",), "limit", cause, f"at most {most}")
 
 

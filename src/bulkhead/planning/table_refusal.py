@@ -78,13 +78,13 @@ def _nothing(refused: Refused, llc_is_colored: bool) -> str:
 
 def _too_slow(refused: Refused, on_chip: TableResource | None) -> str:
     if "l2" in refused.spec and on_chip is not None:
-        return "no tables stay in L2: on-chip memory is slower, and no colors of L2 are left for tables"
-    return "no memory for tables keeps this promise"
+        return "tables cannot stay in L2: on-chip memory is slower, and no colors of L2 are left for tables"
+    return "no memory for tables can keep this promise"
 
 
 def _instead(llc_is_colored: bool) -> str:
     if llc_is_colored:
-        return "a color that no domain and the hypervisor have, for tables"
+        return "a color for tables that neither a domain nor the hypervisor has"
     return "isolation.llc: coloring, with a color for tables; or `l3` on a platform with memory on the chip"
 
 

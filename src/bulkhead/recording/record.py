@@ -122,7 +122,9 @@ def run(
     if counted.instructions == 0:
         if trace is not None:
             trace.unlink(missing_ok=True)
-        raise RecordingError(f"{program.file}: nothing was recorded: not an AArch64 program, or never there")
+        raise RecordingError(
+            f"{program.file}: nothing was recorded: the file is not an AArch64 program, or does not exist"
+        )
     return done.returncode, counted
 
 

@@ -150,7 +150,7 @@ def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, Any] | None]:
     evictions = _figure(
         "Lines that others evicted",
         plots.evictions(runs),
-        "Lines of a domain in the last-level cache that had to go for a line of another domain or of the "
+        "Lines of a domain in the last-level cache that were evicted for a line of another domain or of the "
         "hypervisor.",
     )
     jitter = _figure(
@@ -164,7 +164,8 @@ def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, Any] | None]:
         (
             "Who evicted whom",
             plots.who_evicted_whom,
-            "Rows lost lines to columns. On the diagonal, pale: lines that an owner's own accesses replaced.",
+            "Owners in rows lost lines to owners in columns. The pale diagonal shows lines that an owner "
+            "replaced itself.",
         ),
         (
             "Over time",
@@ -174,7 +175,8 @@ def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, Any] | None]:
         (
             "Colors of all mapped frames",
             plots.color_map,
-            "4 KiB frames that the translation tables reach, by color. Filled: promised; red: not.",
+            "4 KiB frames that the translation tables map, by color. Filled colors were promised; red ones "
+            "were not.",
         ),
         ("Exits to the hypervisor", plots.exits, ""),
     )

@@ -133,7 +133,7 @@ def rated_ns(report: Mapping[str, Any]) -> int | None:
 def load_run(path: Path) -> LoadedRun:
     """A run, given by its directory or by any file in it. Raises NotARun."""
     if not path.exists():
-        raise NotARun(f"{path} does not exist: not the directory of a run")
+        raise NotARun(f"{path} does not exist, so this is not the directory of a run")
     directory = path if path.is_dir() else path.parent
     report = _read(directory / "report.json")
     domains = report.get("domains")
@@ -156,7 +156,7 @@ def _read(path: Path) -> Json:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise NotARun(f"{path} does not exist: not the directory of a run") from None
+        raise NotARun(f"{path} does not exist, so this is not the directory of a run") from None
     except (OSError, ValueError, RecursionError) as error:
         raise NotARun(f"{path}: {error}") from None
     if not isinstance(content, dict):

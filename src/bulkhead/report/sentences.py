@@ -32,7 +32,7 @@ def verdict_text(run: LoadedRun) -> str:
     if not run.not_shown:
         return text
     number = len(run.not_shown)
-    return f"{text}; {number} promise{'s were' if number != 1 else ' was'} not tried, see above"
+    return f"{text}; {number} promise{'s were' if number != 1 else ' was'} not tested, see above"
 
 
 def flows_text(run: LoadedRun) -> str:

@@ -76,7 +76,10 @@ def plan_groups(system: System, platform: Platform, offer: Offer, root: Path) ->
         domain = system.domains[owner]
         cpus = None if shared.intersection(domain.cpus) else tuple(sorted(set(domain.cpus)))
         if cpus is None:
-            cause = f"'{domain.name}' shares CPUs, and a CPU is in one group: put its tasks into the group"
+            cause = (
+                f"'{domain.name}' shares CPUs, and a CPU can be in one group only: put the tasks into "
+                "the group"
+            )
             plan.notices.append(Finding(("domains", owner, "cpus"), "tasks", cause))
         if domain.name in _RESERVED:
             cause = f"'{domain.name}' is the name of a directory of resctrl"
@@ -91,7 +94,7 @@ def _masks(system: System, platform: Platform, offer: Offer, root: Path, plan: R
     if offer.cache is None:
         for path, llc in _llcs(system):
             if not llc.auto:
-                cause = "no cache of this kernel can be divided"
+                cause = "this kernel cannot divide any cache"
                 plan.lacking.append(Finding(path, "not-on-linux", cause, "auto"))
         return {}
     if system.isolation.llc == "none":
@@ -107,7 +110,7 @@ def _masks(system: System, platform: Platform, offer: Offer, root: Path, plan: R
         plan.findings += _mask_findings(at, mask, offer.cache)
         both = mask & offer.cache.shareable
         if both and owner != HYPERVISOR:
-            cause = f"portions {mask_text(both)} are used by devices, too (`shareable_bits`)"
+            cause = f"portions {mask_text(both)} are also used by devices (`shareable_bits`)"
             plan.notices.append(Finding(at, "devices", cause))
     return found
 
@@ -115,10 +118,13 @@ def _masks(system: System, platform: Platform, offer: Offer, root: Path, plan: R
 def _mask_findings(path: KeyPath, mask: int, cache: CacheInfo) -> Iterator[Finding]:
     runs = [len(run) for run in bin(mask)[2:].split("0") if run]
     if len(runs) > 1 and not cache.sparse:
-        cause = f"becomes {mask_text(mask)}, and masks of {cache.name} must have no gaps (`sparse_masks`)"
-        yield Finding(path, "not-on-linux", cause, "portions in a row")
+        cause = f"becomes {mask_text(mask)}, but masks of {cache.name} must have no gaps (`sparse_masks`)"
+        yield Finding(path, "not-on-linux", cause, "adjacent portions")
     elif runs and runs[0] < cache.least:
-        cause = f"becomes {mask_text(mask)}, fewer portions than masks of {cache.name} need (`min_cbm_bits`)"
+        cause = (
+            f"becomes {mask_text(mask)}, which has fewer portions than masks of {cache.name} need "
+            "(`min_cbm_bits`)"
+        )
         yield Finding(path, "not-on-linux", cause, f"{cache.least} of {cache.portions} or more")
 
 
@@ -136,7 +142,7 @@ def _with_shares(system: System, nbytes: int | None, plan: ResctrlPlan) -> Syste
         if llc.size is None:
             return llc
         if nbytes is None or llc.size > nbytes:
-            cause = "the kernel does not say the size of the cache"
+            cause = "the kernel does not state the size of the cache"
             if nbytes is not None:
                 cause = f"the cache of this machine has {nbytes} bytes"
             plan.findings.append(Finding((*path, "size"), "not-on-linux", cause, "share"))
@@ -160,7 +166,7 @@ def _percents(system: System, offer: Offer, default: ResctrlGroup, plan: Resctrl
     if offer.bandwidth is None or MB not in default.schemata or any(one > MOST_PERCENT for one in values):
         what = "limits no bandwidth"
         if offer.bandwidth is not None and values:
-            what = "counts bandwidth in another unit than percent (`mba_MBps`, or AMD's)"
+            what = "the kernel gives bandwidth in another unit than percent (`mba_MBps`, or the unit of AMD)"
         for index in given:
             cause = f"this kernel {what}"
             plan.lacking.append(Finding(("domains", index, "bandwidth", "max"), "not-on-linux", cause))
@@ -205,7 +211,7 @@ def _bandwidth_lacking(at: KeyPath, bandwidth: Bandwidth) -> Iterator[Finding]:
             cause = "resctrl has a maximum of bandwidth, and no other control of it"
             yield Finding((*at, key), "not-on-linux", cause, "max")
     if bandwidth.hard:
-        cause = "resctrl does not say how a maximum is kept, and Linux leaves MPAM's soft"
+        cause = "resctrl has no hard maximum: Linux sets MPAM's maximum as soft"
         yield Finding((*at, "hard"), "not-on-linux", cause, "false")
     if not bandwidth.unlimited and bandwidth.max is None:
         cause = "Linux has no budgets of memory events"
@@ -224,7 +230,7 @@ def _strangers(plan: ResctrlPlan, offer: Offer, groups: tuple[ResctrlGroup, ...]
         for one in plan.wanted:
             ours = next(iter(one.schemata.get(offer.cache.names[0], {}).values()), 0)
             if one.group != DEFAULT and ours & theirs:
-                cause = f"group '{group.name}' is not of this file, and shares portions "
+                cause = f"group '{group.name}' is not in this file, but shares portions "
                 cause += f"{mask_text(ours & theirs)} with '{one.group}'"
                 yield Finding(("domains",), "stranger", cause)
 

@@ -72,11 +72,11 @@ class ResctrlGroup:
 def offer_of(root: Path) -> Offer:
     info = root / "info"
     if not info.is_dir():
-        raise ResctrlError(f"{root} has no 'info': no resctrl is mounted there")
+        raise ResctrlError(f"{root} has no 'info': resctrl is not mounted there")
     caches = [found for level in CACHES if (found := _cache(info, level)) is not None]
     closids = [_number(path) for path in sorted(info.glob("*/num_closids"))]
     if not closids:
-        raise ResctrlError(f"{info} describes nothing that can be controlled")
+        raise ResctrlError(f"{info} describes no resource that can be controlled")
     return Offer(caches[0] if caches else None, _bandwidth(info), min(closids))
 
 
@@ -90,7 +90,7 @@ def _cache(info: Path, level: str) -> CacheInfo | None:
     at = info / names[0]
     mask = _number(at / "cbm_mask", 16)
     if mask == 0 or mask & (mask + 1):
-        raise ResctrlError(f"{at / 'cbm_mask'} is no mask of whole portions: {mask:x}")
+        raise ResctrlError(f"{at / 'cbm_mask'} is not a mask of whole portions: {mask:x}")
     sparse = at / "sparse_masks"  # since Linux 6.7; before, hardware that allows gaps was not told apart
     shareable = at / "shareable_bits"
     return CacheInfo(
@@ -139,7 +139,7 @@ def parse_schemata(text: str) -> dict[str, dict[int, int]]:
             pairs = [pair.partition("=")[::2] for pair in values.split(";") if pair]
             found[name.strip()] = {int(one): int(value.strip(), base) for one, value in pairs}
         except ValueError as error:
-            raise ResctrlError(f"a line of schemata is not understood: {line.strip()}") from error
+            raise ResctrlError(f"unknown form of a line of schemata: {line.strip()}") from error
     return found
 
 
@@ -216,4 +216,4 @@ def _number(path: Path, base: int = 10) -> int:
     try:
         return int(text, base)
     except ValueError as error:
-        raise ResctrlError(f"{path} has no number: {text[:40]!r}") from error
+        raise ResctrlError(f"{path} does not contain a number: {text[:40]!r}") from error

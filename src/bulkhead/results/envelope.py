@@ -22,7 +22,7 @@ class ToolResult(TypedDict):
     version: str
     """Version of Bulkhead."""
     commit: str
-    """Commit that it was built from; `+changes` follows if the checkout differs from it."""
+    """Commit from which the tool was built; `+changes` follows if the checkout differs from it."""
 
 
 @with_config(CLOSED)
@@ -54,17 +54,17 @@ class Envelope(TypedDict):
     platform: str | None
     """Name of the platform; null if the command has none."""
     platform_sha256: str | None
-    """SHA-256 of the platform's text, with what it extends and its parts; null if there is none."""
+    """SHA-256 of the platform's text, its parts and the platform that it extends; null if there is none."""
     on: str | None
-    """Where it ran: `qemu` or `machine`; null if nothing ran."""
+    """Where the system ran: `qemu` or `machine`; null if nothing ran."""
     seed: int | None
-    """Seed of all randomness; null if there is none."""
+    """Seed of all random choices; null if there is none."""
     verdict: Verdict
-    """`ok`: every promise held; `failed`: one did not; `error`: there is no answer."""
+    """`ok`: every promise held; `failed`: at least one did not; `error`: the command has no answer."""
     reasons: list[str]
     """Why the verdict is not `ok`, one sentence each."""
     fetched: dict[str, FetchedResult]
-    """What was fetched for this result, by name: kernels, emulators, packages."""
+    """Versions and hashes of the kernels, emulators and packages that were fetched for this result."""
 
 
 @with_config(CLOSED)

@@ -31,7 +31,7 @@ class MinMeanMaxResult(TypedDict):
 
 @with_config(CLOSED)
 class OptionsResult(TypedDict):
-    """What the user asked of the run."""
+    """Options of the run."""
 
     for_ns: int | None
     """Guest time after which the run ends (`--for`)."""
@@ -66,11 +66,11 @@ class VcpuResult(TypedDict):
     exits: int | None
     """Entries into EL2."""
     injected: int | None
-    """Interrupts that EL2 gave to it."""
+    """Interrupts that EL2 delivered to it."""
     list_register_full: int | None
-    """How often an interrupt found all list registers in use."""
+    """Number of interrupts that found all list registers in use."""
     idle: bool
-    """It was never started, or has ended."""
+    """Whether it was never started, or has ended."""
 
 
 @with_config(CLOSED)
@@ -82,9 +82,9 @@ class LlcResult(TypedDict):
     misses: int
     """Accesses that went on to memory."""
     evicted_by_others: int
-    """Lines of this owner that another domain made go."""
+    """Lines of this owner that other domains evicted."""
     evicted_by_hypervisor: int
-    """Lines of this owner that the hypervisor made go."""
+    """Lines of this owner that the hypervisor evicted."""
 
 
 @with_config(CLOSED)
@@ -98,7 +98,7 @@ class ActivityResult(TypedDict):
     idle_ns: int
     """Time in which its cores waited for an interrupt."""
     stall_ns: dict[str, int]
-    """Part of the busy time in which the cores waited, by cause."""
+    """Part of the busy time in which the cores were stalled, by cause."""
     bus_accesses: int
     """Reads and writes on the bus."""
 
@@ -112,15 +112,15 @@ class VcpuEventsResult(TypedDict):
     events: int
     """Events that were counted."""
     max_per_period: int
-    """Most events of a period."""
+    """Largest number of events in a period."""
     overshoot_max: int
-    """Most events beyond the budget in a period."""
+    """Largest number of events beyond the budget in a period."""
     periods: int
     """Periods that have ended."""
     throttled_periods: int
     """Periods in which the budget was spent and the VCPU was stopped."""
     throttled_ns: int
-    """Time for which it was stopped."""
+    """Time for which the VCPU was stopped."""
     budget_min: NotRequired[int]
     """Smallest budget of a regulated core."""
     budget_mean: NotRequired[float]
@@ -128,11 +128,11 @@ class VcpuEventsResult(TypedDict):
     budget_max: NotRequired[int]
     """Largest budget of a regulated core."""
     given: NotRequired[int]
-    """Events that the core gave to others (reclaiming)."""
+    """Unused budget, in events, that the core lent to others (reclaiming)."""
     drawn: NotRequired[int]
-    """Events that the core drew from what others gave."""
+    """Events that the core took from budget that others lent."""
     violations: NotRequired[int]
-    """Periods in which it did not get its guaranteed budget."""
+    """Periods in which the core did not get its guaranteed budget."""
     shortfall: NotRequired[int]
     """Events that were missing in those periods."""
 
@@ -156,7 +156,7 @@ class AccessesResult(TypedDict):
     events: int
     """Accesses that were counted."""
     max_per_period: int
-    """Most accesses of a period."""
+    """Largest number of accesses in a period."""
 
 
 @with_config(CLOSED)
@@ -168,29 +168,29 @@ class EventsResult(TypedDict):
     budget: int | None
     """Events in each period, as the system file has it; null: events are only counted."""
     write_budget: NotRequired[int]
-    """Budget of writes, where reads and writes have one each."""
+    """Budget of writes, if reads and writes have a budget each."""
     accesses: NotRequired[AccessesResult]
-    """The second budget, where there is one."""
+    """The second budget, if there is one."""
     period_ns: int
     """Length of a period."""
     changes: int
-    """How often a manager changed the budget."""
+    """Number of times that a manager changed the budget."""
     latest: NotRequired[BudgetResult]
     """The budget at the end, if a manager changed it."""
     shared: bool
-    """All VCPUs spend one budget."""
+    """Whether all VCPUs of the domain spend one budget."""
     events: int
     """Events that were counted."""
     max_per_period: int
-    """Most events of a period."""
+    """Largest number of events in a period."""
     overshoot_max: int
-    """Most events beyond the budget in a period."""
+    """Largest number of events beyond the budget in a period."""
     overshoot_mean: float
-    """Mean events beyond the budget, of the periods that had some."""
+    """Mean number of events beyond the budget, over the periods that exceeded it."""
     periods: int
     """Periods that have ended."""
     late_periods: int
-    """Periods whose end was handled after the next one."""
+    """Periods whose end was handled after the end of the next one."""
     throttled_periods: int
     """Periods in which the budget was spent and a VCPU was stopped."""
     throttled_ns: int
@@ -220,11 +220,11 @@ class MonitoredResult(TypedDict):
     kind: str
     """`storage` or `bandwidth`."""
     bytes: int
-    """Bytes that are held, or that were moved."""
+    """Bytes that the partition holds, or that were transferred."""
     most_bytes: NotRequired[int]
-    """Most bytes that were held at a time."""
+    """Largest number of bytes that the partition held at a time."""
     flags: list[str]
-    """What makes the value doubtful: overflow, not ready."""
+    """Why the value may be wrong: overflow, or the monitor was not ready."""
 
 
 @with_config(CLOSED)
@@ -240,25 +240,25 @@ class DomainResult(TypedDict):
     exit_reasons: dict[str, int]
     """Entries into EL2 by reason."""
     ready_ns: int | None
-    """When it was ready: its report or its prompt; null: it was not."""
+    """Guest time of its first report or prompt, which means ready; null: it was not ready."""
     prompt_ns: int | None
-    """When its shell prompted."""
+    """Guest time of its first shell prompt."""
     vcpus: list[VcpuResult]
     """Its VCPUs."""
     report: dict[str, object] | None
     """The object that the guest printed last after `report`; null: it printed none."""
     seen: dict[str, int | None]
-    """When lines that `expect` asks for were printed first; null: never."""
+    """Guest time at which each line that `expect` names was first printed; null: never."""
     console_lines: int
-    """Lines of its console."""
+    """Number of lines on its console."""
     colors: list[int] | None
     """Colors of the last-level cache that it has; null: it has all."""
     restarts: int
-    """How often it was started again."""
+    """Number of times that it was restarted."""
     unconfined_devices: list[str]
     """Devices of the domain whose DMA no hardware confines."""
     events: NotRequired[EventsResult]
-    """How it kept to its budget, if it has one."""
+    """Its events compared with its budget, if it has one."""
     end: NotRequired[str]
     """Why it ended, if it did."""
     ended_ns: NotRequired[int | None]
@@ -266,13 +266,13 @@ class DomainResult(TypedDict):
     fault: NotRequired[FaultResult]
     """The fault that ended it, if it crashed."""
     llc: NotRequired[LlcResult]
-    """Its use of the last-level cache, if a witness watched the cache."""
+    """Its use of the last-level cache, if a witness observed the cache."""
     mpam: NotRequired[list[MonitoredResult]]
-    """What MPAM's monitors say, on a platform that has them."""
+    """Values of MPAM's monitors, on a platform that has them."""
     activity: NotRequired[ActivityResult]
-    """What its cores did, on the simulated machine."""
+    """Activity of its cores, on the simulated machine."""
     slowdown: NotRequired[float]
-    """Time for an instruction beside the others, by the time alone (`--solo`)."""
+    """Time per instruction beside the other domains, divided by the time per instruction alone (`--solo`)."""
 
 
 @with_config(CLOSED)
@@ -280,7 +280,7 @@ class ExpectedResult(TypedDict):
     """One thing that `expect` asks for."""
 
     domain: str
-    """Domain that it is asked of."""
+    """Domain to which the expectation applies."""
     what: str
     """`ready`, `throttled`, `slowdown`, `release_delay`, `report`, `line` or `no_line`."""
     expected: str
@@ -288,7 +288,7 @@ class ExpectedResult(TypedDict):
     seen: str
     """What was seen, in words."""
     met: bool | None
-    """Whether it was met; null: this run cannot show it."""
+    """Whether the expectation was met; null: this run cannot show it."""
 
 
 @with_config(CLOSED)
@@ -312,7 +312,7 @@ class CpuReservationResult(TypedDict):
     period_ns: int
     """Length of a period."""
     max_ns: int
-    """Most CPU time of a period."""
+    """Longest CPU time in a period."""
     periods: int
     """Periods that have ended."""
     throttled_periods: int
@@ -332,15 +332,15 @@ class SharedVcpuResult(TypedDict):
     state: str
     """State at the end of the run."""
     dispatches: int
-    """How often it got the core."""
+    """Number of times that it was dispatched."""
     blocks: int
-    """How often it gave up the core to wait for an interrupt."""
+    """Number of times that it gave up the core to wait for an interrupt."""
     run_ns: int
     """Time for which it had the core."""
     out_of_order: int
     """Dispatches while a VCPU of a higher priority was ready: a broken promise."""
     release_delay: NotRequired[ReleaseDelayResult]
-    """Its release delays, with fixed priorities."""
+    """Its release delays, if the scheduler uses fixed priorities."""
     cpu: NotRequired[CpuReservationResult]
     """Its reservation of CPU time, if it has one."""
     budget: NotRequired[int | None]
@@ -348,11 +348,11 @@ class SharedVcpuResult(TypedDict):
     period_ns: NotRequired[int]
     """Length of the budget's period."""
     max_per_period: NotRequired[int]
-    """Most events of a period."""
+    """Largest number of events in a period."""
     overshoot_max: NotRequired[int]
-    """Most events beyond the budget in a period."""
+    """Largest number of events beyond the budget in a period."""
     periods: NotRequired[int]
-    """Periods that the scheduler has refilled."""
+    """Periods in which the scheduler has refilled the budget."""
     periods_due: NotRequired[int]
     """Periods that have ended by the clock."""
     throttled_periods: NotRequired[int]
@@ -366,7 +366,7 @@ class KeptResult(TypedDict):
     kept: bool
     """Nothing broke it."""
     broken: list[str]
-    """What broke it, in words."""
+    """Events that broke the promise, in words."""
 
 
 @with_config(CLOSED)
@@ -386,11 +386,11 @@ class SharedCoreResult(TypedDict):
     release_bound_ns: int | None
     """The platform's bound of release delays; null: none, or this run's time does not show it."""
     vcpus: list[SharedVcpuResult]
-    """The VCPUs that share it."""
+    """The VCPUs that share the core."""
     starved: list[str]
     """Domains that were ready and never had the core."""
     promises: dict[str, KeptResult]
-    """What the core promises, by name."""
+    """The promises of the core, by name."""
 
 
 @with_config(CLOSED)
@@ -412,19 +412,19 @@ class FlowResult(Sender):
     packets: int
     """Packets that were delivered."""
     bytes: int
-    """Payload that was delivered."""
+    """Bytes of payload that were delivered."""
     control_packets: int
     """Packets without payload that were delivered."""
     latency_ns: MinMeanMaxResult
     """From a packet's release to the receiver's interrupt."""
     bound_ns: int | None
-    """What the analysis guarantees; null: the flows were not analyzed."""
+    """Longest time that the analysis guarantees; null: the flows were not analyzed."""
     misses: int
     """Packets that were later than the deadline."""
     lost: int
-    """Packets that were given up."""
+    """Packets that were dropped."""
     refused: int
-    """Connections and packets that the flow does not allow."""
+    """Refused connections and packets that the flow does not allow."""
     state: str
     """`open`, or `closed` if a manager has ended the flow."""
 
@@ -443,9 +443,9 @@ class AttemptResult(_Class):
     count: int
     """How often."""
     outcome: str
-    """What came of it."""
+    """Outcome of the attack."""
     through: bool
-    """It got through: the domain is not contained."""
+    """Whether the attack succeeded, so that the domain is not contained."""
     evidence: NotRequired[str]
     """A value in hexadecimal that shows the outcome."""
 
@@ -487,11 +487,11 @@ class InterferenceResult(TypedDict):
     exits_per_release: dict[str, dict[str, float]]
     """Entries into EL2 for each release, by reason, before and after."""
     own_exits: list[str]
-    """Reasons that the domain itself causes, and that are not compared."""
+    """Reasons that the domain itself causes; they are not compared."""
     differing: list[str]
     """Reasons whose rate the attack has changed."""
     held: bool
-    """No rate has changed."""
+    """Whether no rate has changed."""
 
 
 @with_config(CLOSED)
@@ -501,7 +501,7 @@ class HypervisorResult(TypedDict):
     program: str
     """`full` or `space`."""
     phase: str | None
-    """How far it came: `started`, `ended`, `refused`, `panicked` …"""
+    """State that the hypervisor reached: `started`, `ended`, `refused`, `panicked` …"""
     pool_frames: int | None
     """Frames of its memory."""
     pool_used: int | None
@@ -509,13 +509,13 @@ class HypervisorResult(TypedDict):
     exit_reasons: dict[str, int]
     """Entries into EL2 by reason, of all cores."""
     llc: LlcResult | None
-    """Its own use of the last-level cache; null if no witness watched the cache."""
+    """Its own use of the last-level cache; null if no witness observed the cache."""
     colors: list[int] | None
     """Colors of the last-level cache that it has; null: it has all."""
     samples_in: NotRequired[str]
     """Memory in which samples of periods are kept."""
     mpam: NotRequired[list[MonitoredResult]]
-    """What MPAM's monitors say of it."""
+    """Values of MPAM's monitors for the hypervisor."""
 
 
 @with_config(CLOSED)
@@ -523,11 +523,11 @@ class ColoringResult(TypedDict):
     """How the last-level cache is colored."""
 
     enabled: bool
-    """Domains have colors of their own."""
+    """Whether domains have colors of their own."""
     colors: int
     """Number of colors."""
     granule_bytes: int
-    """Bytes in sequence that have one color."""
+    """Number of contiguous bytes that have the same color."""
     color_bits: str
     """Address bits that make the color, as a mask."""
 
@@ -537,7 +537,7 @@ class MechanismResult(TypedDict):
     """What divides the last-level cache and bandwidth, and why."""
 
     llc: Literal["mpam", "coloring", "none"]
-    """What divides the last-level cache."""
+    """Mechanism that divides the last-level cache."""
     llc_reason: str
     """Why."""
     bandwidth: Literal["mpam", "reservations", "none"]
@@ -569,11 +569,11 @@ class RegulationResult(TypedDict):
     interval_ns: int
     """Time between two steps."""
     intervals: int
-    """Steps that were done."""
+    """Number of steps that were made."""
     missed: int
     """Intervals that ended without a step."""
     late: int
-    """Steps that were given up because the next interval had begun."""
+    """Steps that were abandoned because the next interval had begun."""
     unusable: int
     """Samples of the load that could not be used."""
     changes: int
@@ -667,45 +667,45 @@ class RunResult(Envelope):
     package_sha256: str
     """SHA-256 of the package that was booted."""
     options: OptionsResult
-    """What the user asked of the run."""
+    """Options of the run."""
     not_shown: list[str]
-    """Promises that the run did not try, in words."""
+    """Promises that the run did not test, in words."""
     notices: list[ProblemResult]
-    """What the system file asks for and this version, or this platform, does not do."""
+    """Requests of the system file that this version, or this platform, does not fulfil."""
     ended: str
-    """`shutdown` (by itself), `left` (by the user), `interrupted`, `timeout`, `died` or `failed`."""
+    """Its end: `shutdown` (by itself), `left` (by the user), `interrupted`, `timeout`, `died` or `failed`."""
     guest_ns: int | None
     """Guest time from the hypervisor's start to the end of the run."""
     guest_ns_by: str | None
-    """Whose clock that is: `hypervisor`, `machine`, `host` or `console`."""
+    """Clock of `guest_ns`: `hypervisor`, `machine`, `host` or `console`."""
     domains: list[DomainResult]
     """The domains, in the system file's order; the broker is the last."""
     attempts: list[AttemptResult]
-    """What hostile guests tried."""
+    """Attacks that hostile guests tried."""
     interference: list[InterferenceResult]
-    """What real-time domains measured before and during an attack."""
+    """Measurements of real-time domains before and during an attack."""
     witnesses: WitnessResults
-    """Independent looks at the run."""
+    """Results of the witnesses, which observe the run independently of the hypervisor."""
     hypervisor: HypervisorResult
     """The hypervisor itself."""
     coloring: ColoringResult
     """How the last-level cache is colored."""
     expectations: NotRequired[list[ExpectedResult]]
-    """What `expect` of the system file asks for, and what was seen."""
+    """Expectations of the system file (`expect`), and what was seen."""
     shared_cores: NotRequired[list[SharedCoreResult]]
     """Cores that VCPUs of several domains share."""
     flows: NotRequired[list[FlowResult]]
     """Flows between domains."""
     path_costs: NotRequired[PathCostsResult]
-    """What parts of packets' paths took, if the system asks for it."""
+    """Durations of the parts of packets' paths, if the system file asks for them."""
     mechanism: NotRequired[MechanismResult]
-    """What divides cache and bandwidth."""
+    """Mechanisms that divide cache and bandwidth."""
     mpam: NotRequired[MpamStateResult]
     """State of MPAM's components, on a platform that has them."""
     regulation: NotRequired[RegulationResult]
     """Steps of the regulator, if one runs."""
     digest: NotRequired[str]
-    """Of all that the simulated machine did: equal runs have equal digests."""
+    """Digest of the simulated machine's complete activity: equal runs have equal digests."""
     simulated_ns: NotRequired[int]
     """Simulated time, boot included."""
     dram: NotRequired[DramResult]

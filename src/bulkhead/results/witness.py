@@ -28,15 +28,15 @@ class CacheWitnessResult(TypedDict):
     verdict: Literal["held", "broken", "nothing promised"]
     """`broken`: a domain lost lines to another, though their colors differ."""
     evicted_by_others: int
-    """Lines that domains lost to others."""
+    """Lines of domains that others evicted."""
     owners: list[str]
     """Owners of lines, in the order of the matrix."""
     evictions: list[list[int]]
-    """Lines of each owner (row) that each owner (column) made go."""
+    """Lines of each owner (row) that each owner (column) evicted."""
     caches: dict[str, Any]
-    """Geometry of the caches that were followed."""
+    """Geometry of the observed caches."""
     unattributed: dict[str, int]
-    """Accesses of which the owner or the address is not known."""
+    """Accesses whose owner or address is not known."""
     judged_by: NotRequired[str]
     """Witness that judges in place of this one: `portions`."""
 
@@ -48,7 +48,7 @@ class PortionFindingResult(TypedDict):
     domain: str
     """The domain."""
     owners: list[str]
-    """Who has put lines there."""
+    """Owner of the lines."""
     portions: str
     """The portions."""
     lines: int
@@ -64,7 +64,7 @@ class PortionWitnessResult(TypedDict):
     verdict: Literal["held", "broken", "nothing promised"]
     """Whether it does."""
     lines: int
-    """Lines that were looked at."""
+    """Lines that were checked."""
     foreign_lines: int
     """Lines of others."""
     findings_total: int
@@ -80,7 +80,7 @@ class TableFindingResult(TypedDict):
     kind: str
     """Kind of the finding."""
     where: str
-    """Whose tables, and at what address of the domain."""
+    """Owner of the tables, and the address in the domain."""
     address: str
     """Physical address."""
     text: str
@@ -94,11 +94,11 @@ class TableWitnessResult(TypedDict):
     verdict: Literal["held", "broken"]
     """Whether each mapping is as planned."""
     colored: bool
-    """Colors of frames were checked."""
+    """Whether colors of frames were checked."""
     frames_checked: int
     """Frames that the tables map."""
     frames_planned: int
-    """Frames that the plan has."""
+    """Frames in the plan."""
     device_frames_checked: int
     """Frames of devices that the tables map."""
     tables_checked: int
@@ -112,7 +112,7 @@ class TableWitnessResult(TypedDict):
     frames_by_color: dict[str, dict[str, int]]
     """Frames of each domain by color."""
     not_bound: list[str]
-    """Accesses that go past the tables, of which they say nothing."""
+    """Accesses that bypass the tables, so the tables do not limit them."""
 
 
 @with_config(CLOSED)
@@ -126,7 +126,7 @@ class RegisterFindingResult(TypedDict):
     partid: int | None
     """PARTID that was selected."""
     owner: str | None
-    """Whose PARTID that is."""
+    """Owner of the PARTID."""
     register: str
     """Name of the register."""
     expected: str
@@ -148,7 +148,7 @@ class RegisterWitnessResult(TypedDict):
     partids_checked: int
     """PARTIDs whose settings were compared."""
     left_out: int
-    """Registers that did not fit the dump."""
+    """Registers for which the dump had no space."""
     findings_total: int
     """Number of findings."""
     findings: list[RegisterFindingResult]
@@ -160,7 +160,7 @@ class WitnessResults(TypedDict):
     """The witnesses of a run."""
 
     observer: NotRequired[CacheWitnessResult | MissingWitness]
-    """The emulator's plugin that follows each access through a cache (`--observe`)."""
+    """The emulator's plugin that passes each access through a model of the cache (`--observe`)."""
     machine: NotRequired[CacheWitnessResult]
     """Caches of the simulated machine."""
     portions: NotRequired[PortionWitnessResult]

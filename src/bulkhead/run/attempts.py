@@ -117,9 +117,11 @@ class AttemptLog:
             reasons.append(f"domain {domain}: {self.damaged} lines about its attempts are damaged")
         if self.final is None:
             done = len({(attempt.kind, attempt.what) for attempt in self.attempts})
-            reasons.append(f"domain {domain} did not finish: it told of {done} of {self.planned} attempts")
+            reasons.append(f"domain {domain} did not finish: it reported {done} of {self.planned} attempts")
         elif self._contradicts_itself():
-            reasons.append(f"domain {domain}: its attempts are not what it says at its end: {self.final}")
+            reasons.append(
+                f"domain {domain}: its reported attempts differ from the summary at its end: {self.final}"
+            )
         return reasons
 
     def _contradicts_itself(self) -> bool:

@@ -60,7 +60,9 @@ def boot_by(way: str, machine: str, *, elf: Path, image: Path | None, load_pa: i
     if way == IMAGE:
         return Boot(machine, ("-kernel", str(image)))
     if machine.split(",")[0] != _BOARD:
-        raise NotBootable(f"--boot {way} is for the emulator's board `{_BOARD}` only, this is `{machine}`")
+        raise NotBootable(
+            f"--boot {way} is possible only on the emulator's board `{_BOARD}`, not on `{machine}`"
+        )
     by: dict[str, Callable[[], Boot]] = {
         U_BOOT: lambda: _by_u_boot(machine, image, load_pa),
         FIRMWARE: lambda: _by_firmware(machine, image),

@@ -70,7 +70,7 @@ def budget_reasons(name: str, budget: Budget, cores: Sequence[CoreStatus]) -> li
     if not late:
         return []
     return [
-        f"domain {name}: {late} periods of its budget ended late; {budget.period_ns} ns are too short here"
+        f"domain {name}: {late} periods of its budget ended late: {budget.period_ns} ns are too short here"
     ]
 
 

@@ -107,7 +107,7 @@ def _witness(target: Target, outcome: RunOutcome, status: SystemStatus | str) ->
     }
     missing = [domain.name for domain in target.domains if domain.name not in roots]
     if missing:
-        return f"no stage-2 root is known of {', '.join(missing)}"
+        return f"the stage-2 root of {', '.join(missing)} is not known"
     registers = {
         domain.name: entry.vtcr for domain, entry in zip(target.domains, status.domains, strict=False)
     }

@@ -51,7 +51,7 @@ def parse_debugger(text: str) -> Debugger:
     if not colon:
         return Debugger(domain)
     if not port.isdecimal() or not 1 <= int(port) <= 65535:
-        raise BadDebugger(f"'{port[:20]}' is no port (1 to 65535)")
+        raise BadDebugger(f"'{port[:20]}' is not a port (allowed: 1 to 65535)")
     return Debugger(domain, int(port))
 
 
@@ -72,7 +72,7 @@ def gdb_script(debugger: Debugger, cores: Sequence[int], entry: int, program: De
         f"  break $arg0 if {here}",
         "end",
         "document guest-break",
-        f"Break where domain '{debugger.domain}' comes by, and no other: guest-break FUNCTION or *ADDRESS.",
+        f"Break only when domain '{debugger.domain}' reaches the place: guest-break FUNCTION or *ADDRESS.",
         "end",
         f"tbreak *{entry:#x} if $_thread == {threads[0]}",
         f"thread {threads[0]}",

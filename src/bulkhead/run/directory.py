@@ -38,7 +38,7 @@ def run_directory(parent: Path, name: str) -> Iterator[Path]:
             _clear(directory)
             yield directory
             return
-    raise NotUsable(f"{parent / name}: {_MOST_AT_ONCE} runs at once")
+    raise NotUsable(f"{parent / name}: {_MOST_AT_ONCE} runs use it at the same time, which is the limit")
 
 
 def _taken(lock: TextIO) -> bool:
@@ -73,7 +73,7 @@ def _lock_file(directory: Path) -> TextIO:
         directory.mkdir(parents=True, exist_ok=True)
         if not (directory / _LOCK).is_file() and next(directory.iterdir(), None) is not None:
             raise NotUsable(
-                f"{directory} is not empty and not the directory of a run: name a new or an empty one"
+                f"{directory} is neither empty nor the directory of a run: name a new or an empty directory"
             )
         return (directory / _LOCK).open("w")
     except OSError as error:

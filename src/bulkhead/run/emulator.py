@@ -99,7 +99,7 @@ class RunningEmulator:
         except ExecuteError as error:
             raise EmulatorError(f"the emulator refused `{name}`: {error}") from error
         except (ExecInterruptedError, QMPError, OSError) as error:
-            raise EmulatorError(f"the emulator went away during `{name}`{self.last_words()}") from error
+            raise EmulatorError(f"the emulator ended during `{name}`{self.last_words()}") from error
 
     async def version(self) -> str:
         answer = await self.command("query-version")

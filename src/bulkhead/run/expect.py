@@ -103,7 +103,7 @@ def _throttled(
 def _slowdown(most: float, domain: Mapping[str, object], options: RunOptions) -> _Seen:
     expected, slowdown = f"a slowdown of at most {most:g}", domain.get("slowdown")
     if not isinstance(slowdown, float):
-        return _Seen("slowdown", expected, "its run alone was not made (`--on machine --solo`)", None)
+        return _Seen("slowdown", expected, "it was not also run alone (`--on machine --solo`)", None)
     met = None if options.unprotected else slowdown <= most
     return _Seen("slowdown", expected, f"its slowdown was {slowdown:.2f}", met)
 
@@ -113,7 +113,7 @@ def _release_delay(most_ns: int, domain: Mapping[str, object], options: RunOptio
     timer."""
     expected = f"release delays of at most {_time(most_ns)}"
     if options.on == QEMU and not options.icount:
-        return _Seen("release_delay", expected, "the emulator's time is the host's (`--icount`)", None)
+        return _Seen("release_delay", expected, "time in the emulator is the host's time (`--icount`)", None)
     report = domain.get("report")
     jitter = report.get("jitter_ns") if isinstance(report, Mapping) else None
     longest = jitter.get("max") if isinstance(jitter, Mapping) else None
@@ -141,7 +141,7 @@ def _line(text: str, by_ns: int | None, domain: Mapping[str, object]) -> _Seen:
     at_ns = seen[text]
     if not isinstance(at_ns, int):
         known = True if by_ns is None else None
-        return _Seen("line", expected, "it came, at a time that is not known", known)
+        return _Seen("line", expected, "it came at an unknown time", known)
     return _Seen("line", expected, f"it came after {_time(at_ns)}", by_ns is None or at_ns <= by_ns)
 
 

@@ -42,14 +42,16 @@ def find_run(given: Path, wanted: str) -> Path:
     if not found:
         if going_on := next(filter(is_in_use, runs), None):
             raise NoRun(_goes_on(going_on, wanted))
-        raise NoRun(f"{given}: no run of `{name}` has left a {wanted}: start one with `bulkhead run {given}`")
+        raise NoRun(
+            f"{given}: no run of `{name}` has written a {wanted}: start a run with `bulkhead run {given}`"
+        )
     return max(found, key=lambda path: (path / wanted).stat().st_mtime)
 
 
 def _goes_on(directory: Path, wanted: str) -> str:
     """Message for a run that has not ended. Samples are written when a run ends; the live table is written
     from the start if a domain has a budget."""
-    return f"{directory}: the run goes on and has written no {wanted} yet: wait for its end"
+    return f"{directory}: the run has not ended and has written no {wanted} yet: wait for its end"
 
 
 def _system_name(file: Path) -> str:

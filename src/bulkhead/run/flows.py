@@ -80,14 +80,16 @@ def flow_reasons(
         if status.misses
     ]
     late += [
-        f"flow {target.name}: at the end the broker had not heard '{target.source}' for "
+        f"flow {target.name}: when the run ended, the broker had not handled a notification of "
+        f"'{target.source}' for "
         f"{time_text(unheard_ns[target.source])}, longer than the deadline"
         for target in open_ones
         if unheard_ns.get(target.source, 0) > target.deadline_ns
     ]
     if any(transfer_ns > target.deadline_ns for target in open_ones):
         late.append(
-            f"flows: at the end the engine was at one transfer for {time_text(transfer_ns)}, longer than the "
+            "flows: when the run ended, the engine had worked on one transfer for "
+            f"{time_text(transfer_ns)}, longer than the "
             "shortest deadline"
         )
     return late
@@ -96,7 +98,7 @@ def flow_reasons(
 def flows_without_packets(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[str]:
     """Remarks on flows whose deadline the run did not test, because no packet moved."""
     return [
-        f"flow {target.name}: no packet moved, so its deadline was not tried"
+        f"flow {target.name}: no packet was delivered, so its deadline was not tested"
         for target, status in flows
         if status.packets == 0
     ]

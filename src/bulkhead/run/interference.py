@@ -52,7 +52,8 @@ def interference_reasons(found: InterferenceResult) -> list[str]:
     """Why the domain was affected; empty if it was not."""
     rates, differing = found["exits_per_release"], found["differing"]
     return [
-        f"domain {found['domain']}: its core left it for `{name}` {rates[name]['before']:.3f} times per "
+        f"domain {found['domain']}: its core entered the hypervisor for `{name}` "
+        f"{rates[name]['before']:.3f} times per "
         f"release before and {rates[name]['after']:.3f} times during the attack"
         for name in differing
     ]

@@ -227,7 +227,7 @@ def _ending_reasons(facts: RunFacts) -> list[str]:
     if isinstance(status, str):
         if outcome.image is not None:
             said = explained(_hypervisor_said(outcome.console), facts.target.layout)
-            reasons.append(status + (f"; it said: {said}" if said else ""))
+            reasons.append(status + (f"; its last line: {said}" if said else ""))
         return reasons
     if status.phase == "refused":
         name = status.refusal_name or f"code {status.refusal}"
@@ -337,7 +337,8 @@ def _promise_of_eviction(facts: RunFacts, target: DomainTarget, llc: LlcResult, 
     evicted = llc["evicted_by_others"]
     if facts.target.cache_colored and evicted > 0:
         reasons.append(
-            f"domain {target.name}: others evicted {evicted} of its LLC lines, though its colors are its own"
+            f"domain {target.name}: others evicted {evicted} of its LLC lines, although no other domain "
+            "has its colors"
         )
 
 
@@ -374,7 +375,7 @@ def _witnesses(facts: RunFacts, reasons: list[str]) -> WitnessResults:
     if facts.simulated is not None:
         result["machine"] = facts.simulated.caches.witness_json(facts.target.cache_colored)
         if not facts.simulated.caches.started:
-            reasons.append("machine: the hypervisor never said that all had started")
+            reasons.append("machine: the hypervisor did not report that all domains had started")
     if facts.simulated is not None and (found := facts.simulated.portions) is not None:
         result["portions"] = found.as_json()
         result["machine"]["judged_by"] = "portions"  # EL2 evicts lines of domains in its own portions

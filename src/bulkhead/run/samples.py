@@ -180,7 +180,7 @@ def read_samples(directory: Path) -> Json:
         content = json.loads(path.read_text(encoding="utf-8"))
         known = (content["format"], tuple(content["fields"]), tuple(content["packet_fields"]))
         if known != (FORMAT, FIELDS, packets.FIELDS) or content["counter_hz"] <= 0:
-            raise NoSamples(f"{path}: written by another version: run the system again")
+            raise NoSamples(f"{path}: the file was written by another version: run the system again")
         content["samples"] = [Sample(*(int(value) for value in row)) for row in content["samples"]]
         content["packets"] = [Packet(*(int(value) for value in row)) for row in content["packets"]]
     except FileNotFoundError:

@@ -44,7 +44,7 @@ def shared_reasons(found: Sequence[SharedCoreResult]) -> list[str]:
             for broken in promise["broken"]
         ]
         reasons += [
-            f"core {core['core']}: {name} never had the core, and was ready to run"
+            f"core {core['core']}: {name} never had the core, although it was ready to run"
             for name in core["starved"]
         ]
     return reasons
@@ -140,8 +140,8 @@ def _beyond_changed(overshoot: int, slack: int, domain: DomainTarget) -> list[st
     if overshoot <= slack:
         return []
     return [
-        f"{domain.name} had {overshoot} events beyond the budget of a period, of which at most {slack} are"
-        " the hypervisor's own"
+        f"{domain.name} had {overshoot} events beyond the budget of a period, but at most {slack} can be "
+        "the hypervisor's own"
     ]
 
 
@@ -186,6 +186,6 @@ def _released_late(one: SharedVcpu, domain: DomainTarget, bound_ns: int) -> list
     if one.release_max_ns <= bound_ns:
         return []
     return [
-        f"{domain.name} ran {one.release_max_ns / 1000:.1f} us after it was the most urgent one, of at most"
-        f" {bound_ns / 1000:.1f} us"
+        f"{domain.name} ran {one.release_max_ns / 1000:.1f} us after it became the most urgent one, more "
+        f"than the bound of {bound_ns / 1000:.1f} us"
     ]

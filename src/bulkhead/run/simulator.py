@@ -167,7 +167,7 @@ def _how(last: Json, interrupted: str) -> tuple[str, str]:
     if ending == "confused":
         return "failed", f"the simulated machine: {last['trouble']}"
     if ending == "idle":
-        return "failed", "the simulated machine: all cores wait, and nothing will wake them"
+        return "failed", "the simulated machine: all cores wait for interrupts, and no interrupt will come"
     return "shutdown", ""
 
 

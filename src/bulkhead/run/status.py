@@ -193,9 +193,9 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
         return "the statistics pages could not be read"
     raw = _record(layout, "status_system", pages[0])
     if raw["magic"] != layout.constant("status_magic"):
-        return "the hypervisor did not get as far as writing its statistics page"
+        return "the hypervisor ended before it wrote its statistics page"
     if raw["version"] != layout.version:
-        return f"the statistics page has version {raw['version']}, this tool reads {layout.version}"
+        return f"the statistics page has version {raw['version']}, but this tool reads {layout.version}"
     hz, start = int(raw["counter_hz"]), int(raw["started_at"])
 
     def since_start(counter: int) -> int | None:

@@ -82,7 +82,7 @@ def read_mpam(
     nothing."""
     pa = mpam_frame(pool_frames, number)
     if pa is None:
-        return "the hypervisor has published nothing of MPAM"
+        return "the hypervisor has written no data about MPAM"
     page = bytes_at(pa)
     if page is None:
         return "the hypervisor's page of MPAM could not be read"

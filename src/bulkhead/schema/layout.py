@@ -85,7 +85,7 @@ class Layout:
         for step in path.split("."):
             match = _STEP.match(step)
             if match is None or current is None:
-                raise LayoutError(f"'{path}' is no path into '{record}'")
+                raise LayoutError(f"'{path}' is not a path into '{record}'")
             entry = self._field(current, match["name"])
             offset += entry.offset
             if match["index"] is not None:

@@ -198,7 +198,7 @@ class _Parser:
                 [member.name for member in enums["gic_version"].members] if "gic_version" in enums else []
             )
             if gic is not None and gic not in versions:
-                raise self._error(cells["gic"], f"region '{name}': '{gic}' is no gic_version")
+                raise self._error(cells["gic"], f"region '{name}': '{gic}' is not a gic_version")
             result[name] = LayoutRegion(
                 name,
                 self._header_path(cells["at"], records),
@@ -228,7 +228,7 @@ class _Parser:
             field = next((f for f in record.fields if f.name == step), None) if record else None
             record = records.get(field.type) if field is not None else None
         if record is None or not any(f.name == last and f.spelling == "u64" for f in record.fields):
-            raise self._error(node, f"'{path}' is no u64 of {_REGION_HEADER}")
+            raise self._error(node, f"'{path}' is not a u64 of {_REGION_HEADER}")
         return path
 
     def _truth(self, node: yaml.Node) -> bool:
@@ -284,7 +284,7 @@ class _Parser:
             named += [(f"BH_{enum.name.upper()}_{m.upper()}", f"enum '{enum.name}.{m}'") for m in names]
         for c_name, what in named:
             if c_name in taken:
-                raise self._error(root, f"{what} and {taken[c_name]} are both {c_name} in C")
+                raise self._error(root, f"{what} and {taken[c_name]} have the same name in C: {c_name}")
             taken[c_name] = what
 
     # --- nodes ----------------------------------------------------------------------------------------

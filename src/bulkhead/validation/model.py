@@ -103,7 +103,9 @@ def board_file(name: str) -> Path:
     if name not in names:
         nearest = nearest_of(name, names)
         hint = f" (nearest: {nearest})" if nearest else ""
-        raise NoSuchBoard(f"nothing published is known of {quoted(name)}{hint} (boards: {', '.join(names)})")
+        raise NoSuchBoard(
+            f"there are no published figures of {quoted(name)}{hint} (boards: {', '.join(names)})"
+        )
     return validation_dir() / f"{name}.yaml"
 
 
