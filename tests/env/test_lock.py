@@ -72,7 +72,7 @@ def test_another_version_is_fetched_with_a_notice(capsys: pytest.CaptureFixture[
     write_lock({"tool": [OLD]})
     assert Mirror(NEW).get() == NEW.version
     assert "notice" in (said := capsys.readouterr().err)
-    assert "tool 1:1.0 (arm64) is locked, tool 1:2.0 (arm64) is there" in said
+    assert "tool 1:1.0 (arm64) is locked, but tool 1:2.0 (arm64) has been fetched" in said
     assert used_json()["tool"] == {
         "package": "tool",
         "version": "1:2.0",
@@ -86,7 +86,9 @@ def test_nothing_but_the_locked_version_will_do_where_it_is_asked_for() -> None:
     with pytest.raises(MissingTool, match="has no entry tool"):
         Mirror(NEW).get(Versions.LOCKED)
     write_lock({"tool": [OLD]})
-    with pytest.raises(MissingTool, match=r"tool 1:1\.0 \(arm64\) is locked, tool 1:2\.0 \(arm64\) is there"):
+    with pytest.raises(
+        MissingTool, match=r"tool 1:1\.0 \(arm64\) is locked, but tool 1:2\.0 \(arm64\) has been fetched"
+    ):
         Mirror(NEW).get(Versions.LOCKED)
     assert store.find("tool") is None
     assert Mirror(NEW, OLD).get(Versions.LOCKED) == OLD.version
@@ -108,7 +110,7 @@ def test_without_network_setup_keeps_what_there_is(capsys: pytest.CaptureFixture
     write_lock({"tool": [OLD]})
     mirror.online = False
     assert mirror.get(Versions.PREFERRED) == NEW.version
-    assert "not what packages.lock names" in capsys.readouterr().err
+    assert "instead of the version in packages.lock" in capsys.readouterr().err
     with pytest.raises(MissingTool, match="no route to the mirror"):
         mirror.get(Versions.LOCKED)
 
@@ -134,7 +136,7 @@ def test_an_update_takes_the_newest(lock_file: Path) -> None:
         ([OLD, replace(LIBRARY, sha256="dd")], "libtool 7 (arm64) has SHA-256 dd, but cc is locked"),
         (
             [OLD, replace(LIBRARY, architecture="amd64")],
-            "libtool 7 (arm64) is locked, libtool 7 (amd64) is there",
+            "libtool 7 (arm64) is locked, but libtool 7 (amd64) has been fetched",
         ),
     ],
 )

@@ -116,7 +116,7 @@ class TestBareMetal:
     def test_only_a_program_of_type_dyn_moves_and_by_whole_pages(self, tmp_path: Path, good: bytes) -> None:
         with pytest.raises(PackageError, match="fixed addresses"):
             loaded(tmp_path, good, RAM)
-        with pytest.raises(PackageError, match="whole pages"):
+        with pytest.raises(PackageError, match="the offset in a page must be"):
             loaded(tmp_path, dynamic(good), RAM + 8)
 
     def test_a_program_that_wants_an_interpreter_is_refused(self, tmp_path: Path, good: bytes) -> None:
@@ -260,7 +260,7 @@ class TestLinux:
         assert parse_kernel(zboot(pack(kernel))).data == kernel
 
     def test_an_efi_image_with_a_kernel_that_nobody_unpacks_is_refused(self, make_kernel: Make) -> None:
-        with pytest.raises(PackageError, match="packed with 'lzo', not gzip, xz, zstd"):
+        with pytest.raises(PackageError, match=r"packed with 'lzo' \(allowed: gzip, xz, zstd"):
             parse_kernel(zboot(make_kernel(b"k"), b"lzo"))
         with pytest.raises(PackageError, match="is an EFI image"):
             parse_kernel(zboot(gzip.compress(make_kernel(b"k")))[:80])

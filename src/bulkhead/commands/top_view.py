@@ -24,7 +24,7 @@ def stopped(seen: LiveSeen) -> LiveSeen:
 
 _STATES = {
     "running": "running",
-    "ended": "ended; figures are means of the whole run",
+    "ended": "ended; means of the whole run",
     "killed": "killed: its process ended without a result; these are its last figures",
 }
 
