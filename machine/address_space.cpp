@@ -80,7 +80,8 @@ result<std::uint64_t> address_space::frames_for(space_settings wanted)
     for (const space_piece &one : wanted.pieces) {
         bytes += one.bytes;
     }
-    // A table for each block and piece, and some for the levels above; they need no memory to be counted.
+    // Upper bound: tables for each block and piece, and some for the levels above. Counting needs no memory
+    // for them.
     const std::uint64_t most = 16 + 4 * (bytes / block_bytes + wanted.pieces.size());
     for (std::uint64_t i = 0; i < most; ++i) {
         wanted.frames.push_back(i * page_bytes);
@@ -138,7 +139,8 @@ std::optional<refusal> address_space::map_all(const space_settings &wanted)
         }
         return std::nullopt;
     }
-    // A guest maps all of its memory alike, whatever is behind: whole blocks, so that pieces join.
+    // A guest maps all of its memory in stage 1 alike, whatever stage 2 maps it to: in whole blocks, which
+    // may join pieces.
     std::uint64_t done = 0;
     for (const space_piece &one : pieces_) {
         const std::uint64_t size = wanted.blocks ? block_bytes : page_bytes;
@@ -168,7 +170,7 @@ std::optional<refusal> address_space::map_range(std::uint8_t stage, const space_
     return std::nullopt;
 }
 
-// An empty one; where the stage's walks find it.
+// Adds an empty table, in a frame from which the walks of `stage` read.
 std::optional<std::uint64_t> address_space::new_table(std::uint8_t stage)
 {
     if (stage == 2 && stage2_apart_) {

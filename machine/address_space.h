@@ -59,7 +59,7 @@ public:
     // Adds one page to stage 1 at `address`, mapped to the memory that the program saw at `from` so far.
     // `address` must not be mapped yet.
     [[nodiscard]] std::optional<refusal> map_page(std::uint64_t address, std::uint64_t from);
-    // The first address behind all mappings, from which on single pages can be mapped.
+    // The first address after all mappings, from which on single pages can be mapped.
     [[nodiscard]] std::uint64_t end() const { return end_; }
 
 private:

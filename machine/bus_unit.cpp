@@ -11,7 +11,7 @@ void bus_unit::note_further(const route &way, memory_system::reply reply)
         return;
     }
     if (&way == &uncached_route_) {
-        tallies_.count(core_event::beats); // what was asked for, no line
+        tallies_.count(core_event::beats); // an uncached access reads what it asks for, not a line
     } else {
         count_beats();
     }
@@ -32,8 +32,8 @@ void bus_unit::note_further(const route &way, memory_system::reply reply)
     }
 }
 
-// Room is told of by the client (sequencer::room()), or comes with the next line that memory has decided on,
-// which may be what a level waits for.
+// A client has room when sequencer::room() says so, or after memory has answered its next line, for which a
+// level may be waiting.
 memory_system::reply bus_unit::ask_again(const route &way, phys_addr line, owner_id owner)
 {
     for (;;) {
@@ -52,7 +52,7 @@ void bus_unit::wait_for_write_room()
     }
 }
 
-// A line that left the core, and what went to DRAM because of it.
+// Counts a line that left the core, and the lines that were written to DRAM because of it.
 void bus_unit::count_written(std::uint64_t lines_before)
 {
     tallies_.count(core_event::l2d_access, private_l2_ ? 0 : 1);
@@ -61,7 +61,7 @@ void bus_unit::count_written(std::uint64_t lines_before)
     count_beats();
 }
 
-// What the shared levels have written to DRAM since.
+// Counts the lines that the shared levels have written to DRAM since then.
 void bus_unit::count_sent(std::uint64_t lines_before)
 {
     if (const std::uint64_t sent = memory_.counts().line_writes - lines_before; sent != 0) [[unlikely]] {

@@ -9,7 +9,7 @@ namespace bulkhead::machine {
 
 namespace {
 
-// Of a power of two that is `count` at least.
+// The smallest power of two that is at least `count`.
 std::uint32_t shift_of(std::size_t count)
 {
     return static_cast<std::uint32_t>(std::countr_zero(std::bit_ceil(count)));
@@ -103,7 +103,7 @@ void cache::keep_labels(partitioned_allocation *allocation)
     lock_ways(locked_ways_);
 }
 
-// Invalid slots go first, the lowest one before the others, whatever the policy.
+// Invalid slots are filled first, the lowest one before the others, whatever the policy.
 cache::contents cache::put(const place &where, owner_id owner, std::uint64_t flags, mpam_label label)
 {
     if (keeps_labels_) [[unlikely]] {
@@ -122,7 +122,8 @@ cache::contents cache::put(const place &where, owner_id owner, std::uint64_t fla
     return gone;
 }
 
-// The same where lines have labels; which ways may be taken is the partition's affair, if there is any.
+// As put(), for caches whose lines have labels. An allocation control, if there is one, decides which ways a
+// line may take.
 cache::contents cache::put_labelled(const place &where, owner_id owner, std::uint64_t flags, mpam_label label)
 {
     const std::size_t first = first_slot(where.set);
@@ -165,7 +166,7 @@ std::uint64_t cache::empty_ways(std::size_t set) const
     return empty;
 }
 
-// The lowest empty way that may take a line, or none.
+// The lowest empty way that is not locked, or none.
 std::uint32_t cache::free_way(std::size_t set) const
 {
     for (std::uint32_t way = 0; way < ways_; ++way) {

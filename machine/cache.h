@@ -255,7 +255,7 @@ private:
     }
 
     // The lowest slot of the set that holds the line. The one-byte tags of the ways are compared first; tag
-    // bytes behind the last way never lead to a line of this set.
+    // bytes after the last way never lead to a line of this set.
     [[nodiscard]] std::size_t find(const place &where) const
     {
         const std::size_t first = first_slot(where.set);
@@ -364,7 +364,7 @@ private:
     std::uint32_t tags_shift_;
     std::vector<recent> recent_;     // by set
     std::vector<std::uint8_t> tags_; // by set: the tag of each way; the tag of no_line if the way is empty
-    std::vector<contents> slots_;    // by set; as many extra slots behind the last set as a lookup may read
+    std::vector<contents> slots_;    // by set; as many extra slots after the last set as a lookup may read
     std::uint64_t locked_ways_ = 0;
     std::uint64_t slow_ways_ = 0; // the locked ways; all ways if lines have labels
     bool keeps_labels_ = false;

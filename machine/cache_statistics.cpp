@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and reset of a cache's statistics; see the header. Never on the path of an access.
+// Sums and reset of a cache's statistics; see the header. Not called on the path of an access.
 #include "machine/cache_statistics.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a cache counts, per owner of memory: accesses, misses, write-backs, and the matrix of which owner
 // evicted which. The cache writes the counters; reports read them, also from another thread if they accept
-// that the counters go on meanwhile.
+// that the counters continue meanwhile.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,8 @@
 
 namespace bulkhead::machine {
 
-// Behind the same last shared level is the same cluster; without one a client is a cluster of its own.
+// Clients behind the same last shared level are one cluster; a client without shared levels is a cluster of
+// its own.
 void memory_system::attach(memory_client &client, const route &way)
 {
     for (std::size_t number = 0; number < clusters_.size(); ++number) {
@@ -27,7 +28,7 @@ void memory_system::attach(memory_client &client, const route &way)
     clusters_.push_back({way.levels, {&client}, static_cast<std::uint32_t>(way.master)});
 }
 
-// That of a client's own route; of another one: none.
+// The cluster of the client with this route; none if the route is no client's.
 std::size_t memory_system::cluster_of(const route *way) const
 {
     const auto found =
@@ -35,7 +36,7 @@ std::size_t memory_system::cluster_of(const route *way) const
     return found != above_.end() ? found->cluster : clusters_.size();
 }
 
-// A cluster's answer: whether it has the line, and when that is known, and the data with it.
+// A cluster's answer: whether it has the line, and when the answer, with the data, is known.
 memory_system::snooped memory_system::ask_cluster(const cluster &one, phys_addr line, picoseconds when)
 {
     const bool in_levels = std::any_of(one.levels.begin(), one.levels.end(), [&](std::size_t index) {
@@ -55,7 +56,7 @@ memory_system::snooped memory_system::ask_cluster(const cluster &one, phys_addr 
     return {in_levels || in_private, last.take_port(when) + picoseconds{own}};
 }
 
-// All copies leave a cluster. Its newest contents, if they were not in memory.
+// Removes all copies from a cluster. Returns the newest contents if they were not in memory.
 std::optional<written_back> memory_system::take_out(const cluster &one, phys_addr line)
 {
     std::optional<written_back> newest;
@@ -74,7 +75,7 @@ std::optional<written_back> memory_system::take_out(const cluster &one, phys_add
     return newest;
 }
 
-// `from`: whose cluster is left alone; null: who asks has no cache.
+// Snoops all clusters except that of route `from`; null: the requester has no cache.
 memory_system::snooped memory_system::snoop(const route *from, phys_addr line, snoop_kind kind,
                                             picoseconds when)
 {
@@ -122,7 +123,7 @@ std::optional<picoseconds> memory_system::snoop_others(const route &way, const l
     }
     const snooped found = snoop(&way, wanted.line, read ? snoop_kind::keep : snoop_kind::take, now);
     if (!found.found) {
-        return std::nullopt; // memory is asked meanwhile, and is slower
+        return std::nullopt; // memory is read at the same time, and answers later
     }
     return found.answered + ports_[wanted.master].request + ports_[wanted.master].answer;
 }
@@ -143,7 +144,8 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
         return request_line({}, wanted, client, now, coherence_.speculative ? now : answer.answered);
     }
     if (coherence_.speculative) {
-        request_line({}, wanted, nobody_, now, now); // of no use, but memory does it
+        request_line({}, wanted, nobody_, now,
+                     now); // speculative: memory is read although its answer is not used
     }
     const picoseconds there = answer.answered + ports_[wanted.master].request + ports_[wanted.master].answer;
     return {there.value, reply::state::known, reply::source::further_level, false, 0};

@@ -16,8 +16,8 @@ core::core(core_id id, const core_settings &wanted, cache l1d, std::optional<cac
 
 core::~core() = default;
 
-// Not to the line of its set that was used last. Every way on is the last that it does, so that it saves no
-// registers.
+// Handles an access that is not to its set's most recently used line. Each call is a tail call, so that the
+// function saves no registers.
 void core::other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
 {
     const load_store_unit::access what{address, bytes, kind, dependent};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One core: its sequencer (time, turn, fibers), its load/store unit with the private caches, and its counts.
 // The software on it, which runs on a fiber, calls the core for every access and every run of instructions; a
-// call returns when the core may go on. Only the fiber that runs on the core may call it, except for
+// call returns when the core may continue. Only the fiber that runs on the core may call it, except for
 // signal(), stand_still() and functions that only read.
 #pragma once
 
@@ -44,8 +44,8 @@ public:
         }
     }
 
-    // A load or store whose result no instruction waits for. Returns when the core may go on: it stalls only
-    // if a limit of the core is reached.
+    // A load or store whose result no instruction waits for. Returns when the core may continue: it stalls
+    // only if a limit of the core is reached.
     void access(phys_addr address, std::uint32_t bytes, access_kind kind)
     {
         tallies_.count(core_event::memory_access);

@@ -57,9 +57,9 @@ void engine::run_event()
     in_event_ = false;
 }
 
-// Lets happen what is due before the earliest core acts, and says which core that is, which has its turn
-// then; null: none before the end of the run. A decision of DRAM at the same time as a core's request comes
-// after it, an event before.
+// Runs everything that is due before the earliest core acts. Returns that core, which then has its turn;
+// null: no core acts before the end of the run. At the same time an event precedes a core's request, which
+// precedes a decision of DRAM.
 sequencer *engine::earliest()
 {
     for (;;) {
@@ -75,7 +75,7 @@ sequencer *engine::earliest()
         if (timed_event <= when && timed_event <= decision && timed_event < until_) {
             run_event();
         } else if (decision < when && decision < until_) {
-            event_time_ = decision; // what follows of it counts from here
+            event_time_ = decision; // times of the events that it causes count from here
             in_event_ = true;
             memory_.decide();
             in_event_ = false;
@@ -92,7 +92,7 @@ sequencer *engine::take_turn()
     return next;
 }
 
-// The fiber that goes on.
+// The fiber that runs next.
 inline fiber &engine::change_to(sequencer *next)
 {
     running_ = next;

@@ -19,8 +19,7 @@ void event_tallies::reach(core_event which)
 {
     const std::uint64_t counted = of(which);
     tallies_[slot(which)] = {tally::far, counted + tally::far};
-    if (const std::function<void()> reached =
-            reached_[slot(which)]) { // a copy: it may watch anew from within
+    if (const std::function<void()> reached = reached_[slot(which)]) { // a copy: the call may set a new watch
         reached();
     }
 }

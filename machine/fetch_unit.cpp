@@ -11,9 +11,9 @@ namespace {
 constexpr std::uint64_t page_bytes = 4096;
 
 // L1I is indexed by the virtual address and tagged by the physical one (Cortex-A53: DDI 0500D page 4-47,
-// CTR_EL0.L1Ip; Cortex-A9: DDI 0388I page 7-2; of others assumed), so that what is colored has all of its
-// sets. The cache is asked for a name of the line: its page, then the bits of the virtual address that lead
-// to the set.
+// CTR_EL0.L1Ip; Cortex-A9: DDI 0388I page 7-2; of others assumed), so that colored memory uses all of its
+// sets. The cache is accessed by a name of the line: its page, then the bits of the virtual address that
+// select the set.
 class line_names {
 public:
     explicit line_names(const cache_geometry &shape)
@@ -25,7 +25,7 @@ public:
     {
         return phys_addr{where.value / page_bytes * way_ + address % way_ / line_ * line_};
     }
-    // Of a line, wherever a program sees its page.
+    // All names of a line, whatever virtual address its page has: `number` counts them.
     [[nodiscard]] std::uint64_t count() const { return way_ / page_bytes; }
     [[nodiscard]] phys_addr of(phys_addr where, std::uint64_t address, std::uint64_t number) const
     {
@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    std::uint64_t way_; // bytes that lead to different sets, a page at least
+    std::uint64_t way_; // bytes of addresses with different sets; at least a page
     std::uint64_t line_;
 };
 
@@ -60,7 +60,7 @@ bool fetch_unit::fetch(phys_addr where, const std::shared_ptr<fetched_text> &tex
     }
     const frames::frame *const frame = ram_.find(where);
     if (frame == nullptr) {
-        return false; // no memory that caches have
+        return false; // not in memory that caches hold
     }
     tallies_.count(core_event::l1i_refill);
     const phys_addr outer{where.value & ~(outer_line_bytes_ - 1)};
@@ -126,8 +126,8 @@ void fetch_unit::drop_all()
     }
 }
 
-// Two programs can have the same memory one after the other: who fetched the line last is told, who did
-// before asks again.
+// Two programs can have the same memory one after the other. The program that fetched the line last is told
+// when the line leaves; the one that held it before is told now, and fetches again.
 void fetch_unit::hold(phys_addr line, const std::shared_ptr<fetched_text> &text, std::uint64_t offset)
 {
     offset &= ~(line_bytes() - 1);

@@ -10,11 +10,12 @@
 
 #include "machine/fiber_sanitizer.h"
 
-// Pushes what the calling convention preserves, stores the stack pointer at `*from`, takes `to` for it, pops.
+// Pushes the registers that the calling convention preserves, stores the stack pointer at `*from`, loads `to`
+// into it, and pops.
 extern "C" void bulkhead_fiber_switch(void **from, void *to);
-// What a new stack returns to: calls the function that was prepared, with its argument.
+// A new stack returns here: calls the prepared function with its argument.
 extern "C" void bulkhead_fiber_start();
-// Fills in what a new stack needs so that the first switch to it starts `function(argument)`.
+// Prepares a new stack so that the first switch to it starts `function(argument)`.
 extern "C" void *bulkhead_fiber_prepare(void *top, void (*function)(void *), void *argument);
 
 void *bulkhead_fiber_word = nullptr;
@@ -58,7 +59,7 @@ void fiber::switch_to(fiber &next)
     arrived();
 }
 
-// The host thread's fiber learns its own stack's place when it is left for the first time.
+// The host thread's fiber learns where its own stack is when it is left for the first time.
 void fiber::arrived()
 {
     sanitizer::enter(fake_stack_, came_from_->sanitizer_bottom_, came_from_->sanitizer_bytes_);

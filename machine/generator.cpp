@@ -106,7 +106,7 @@ std::optional<refusal> walk::prepare(core &mine)
     return std::nullopt;
 }
 
-// The address of a place, when the core knows it: make() has looked whether there is one.
+// The address of a place, when the core has computed it; make() has checked that the place exists.
 inline phys_addr walk::where(std::uint64_t place, access_kind kind) const
 {
     if (!translated_) {
@@ -163,7 +163,7 @@ void walk::random_once(core &mine)
             const phys_addr other = where(drawn(), access_kind::read);
             mine.access(other, settings_.access_bytes, access_kind::read);
             mine.dependent_read(where(place, access_kind::read), settings_.access_bytes);
-            mine.dependent_read(other, settings_.access_bytes); // its data, too, must be there
+            mine.dependent_read(other, settings_.access_bytes); // its data are needed for the next step
         } else {
             mine.dependent_read(where(place, access_kind::read), settings_.access_bytes);
         }

@@ -5,8 +5,8 @@
 
 namespace bulkhead::machine {
 
-// What the others of the cluster hold of a line: for a write it leaves them, for a read it stays but is not
-// newer than the shared level any more.
+// Snoops the copies of a line in the cluster's other cores. For a write they are removed; for a read they
+// stay, but are no longer newer than the shared level.
 load_store_unit::beside load_store_unit::snoop_cluster(phys_addr line, access_kind kind, owner_id owner)
 {
     beside found;
@@ -42,7 +42,7 @@ void load_store_unit::shared(access what, owner_id owner)
             turn_.clock().add_load_use();
         }
     } else if ((near.held || others) && !around_.memory.has_on_way(bus_.way(), line, now)) {
-        // A neighbour's L1 gives it, or another cluster.
+        // A neighbour's L1 supplies the line, or another cluster does.
         tallies_.count(core_event::l1d_refill);
         bus_.count_from_cache(near.held);
         caches_.fill_l1(tagged, what.kind, owner, line_mark::none);
@@ -57,7 +57,7 @@ void load_store_unit::shared(access what, owner_id owner)
         caches_.fill_l1(tagged, what.kind, owner, line_mark::none);
         wait_for_reply(reply, cause_of(reply.from_memory));
     }
-    if (others) { // the data, or that nobody else has them any more
+    if (others) { // waits for the data, or for the answer that no other core has the line
         turn_.wait_until(*others, stall_cause::shared_level_hit);
     }
     if (near.asked && !bus_.way().levels.empty()) {

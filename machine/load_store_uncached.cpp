@@ -35,7 +35,8 @@ void load_store_unit::uncached(access what)
     }
 }
 
-// Cacheable tables that other cores write are read from the shared level, where all see the same.
+// Cacheable tables that other cores write are read from the shared level, where all cores see the same
+// contents.
 void load_store_unit::walk_read(phys_addr where, walk_path from)
 {
     const phys_addr line = line_of(where);

@@ -48,7 +48,7 @@ void load_store_unit::wait_for_reply(memory_system::reply reply, stall_cause cau
     }
 }
 
-// Until an entry's data are there; in order afterwards.
+// Waits until an entry's data have arrived; from then on accesses are in order.
 void load_store_unit::wait_for_entry(mshr_file::entry which, stall_cause cause)
 {
     if (which.when != mshr_file::unknown) {
@@ -59,13 +59,13 @@ void load_store_unit::wait_for_entry(mshr_file::entry which, stall_cause cause)
     }
 }
 
-// While there are as many as there may be, nothing goes on.
+// Stalls while the largest number of loads is outstanding.
 void load_store_unit::limit_loads(picoseconds now)
 {
     while (mshrs_.full(purpose::load, settings_.loads, now)) {
         const mshr_file::entry &first = mshrs_.oldest(purpose::load);
         if (first.when != mshr_file::unknown) {
-            turn_.wait_until(first.when, cause_of(first.from_memory)); // what comes next is in order again
+            turn_.wait_until(first.when, cause_of(first.from_memory)); // the next access is in order again
             return;
         }
         wait_for_entry(first, cause_of(first.from_memory));
@@ -73,7 +73,7 @@ void load_store_unit::limit_loads(picoseconds now)
     }
 }
 
-// Until the store buffer has room; says when that is.
+// Waits until the store buffer has room; returns the time.
 picoseconds load_store_unit::limit_stores(picoseconds now)
 {
     while (mshrs_.full(purpose::store, settings_.stores, now)) {
@@ -83,7 +83,7 @@ picoseconds load_store_unit::limit_stores(picoseconds now)
     return now;
 }
 
-// Until one more line of any kind may be asked for; says when that is.
+// Waits until one more line of any kind may be requested; returns the time.
 picoseconds load_store_unit::limit_reads(picoseconds now)
 {
     while (settings_.reads != 0 && mshrs_.full(settings_.reads, now)) {
@@ -108,7 +108,7 @@ void load_store_unit::hold_window()
 
 // --- Accesses ---
 
-// Over the end of a line.
+// An access across the end of a line.
 void load_store_unit::split(access what)
 {
     turn_.clock().settle();
@@ -120,7 +120,7 @@ void load_store_unit::split(access what)
     }
 }
 
-// Within a line, in an access that is ordered anyway.
+// Part of an access that lies within a line and is made in order.
 void load_store_unit::part(access what)
 {
     const presence found = caches_.l1d().demand_uncounted(what.address, what.kind);
@@ -135,7 +135,7 @@ void load_store_unit::part(access what)
     }
 }
 
-// L1 does not have it.
+// L1 does not have the line.
 void load_store_unit::miss(access what)
 {
     const frames::frame *const frame = around_.ram.find(what.address);
@@ -170,8 +170,8 @@ void load_store_unit::miss(access what)
     }
 }
 
-// L1 has a place for it, but the data may not be there yet, or nobody has wanted it before. What does not
-// wait for a line that comes goes into the buffer that does.
+// L1 has a place for the line, but the data may not have arrived, or the line was prefetched and not used
+// yet. An access that need not wait for an outstanding line merges into its MSHR.
 load_store_unit::service load_store_unit::serve_marked(access what, presence how)
 {
     if (how == presence::coming && !waits(what)) {
@@ -210,8 +210,8 @@ load_store_unit::service load_store_unit::serve_marked(access what, presence how
     caches_.l1d().remark(line, line_mark::none);
 }
 
-// The first wish for a prefetched line: it counts as a miss from here on. Loads keep the prefetcher going,
-// stores do not: what they go on with may be streamed.
+// The first demand access to a prefetched line: from here on it counts as a miss. Loads keep the prefetcher
+// going. Stores do not: the lines that follow may be streamed.
 void load_store_unit::want_prefetched(phys_addr line, access_kind kind, owner_id owner, picoseconds now)
 {
     tallies_.count(core_event::l1d_refill);
@@ -235,11 +235,11 @@ bool load_store_unit::l2_hit(phys_addr line, access what, owner_id owner)
         tallies_.count(core_event::l2d_refill);
         return false;
     }
-    const picoseconds now = turn_.order(); // what L1 gives up may go as far as memory
+    const picoseconds now = turn_.order(); // an eviction from L1 may write to memory
     tallies_.count(core_event::l2d_access);
     tallies_.count(core_event::l1d_refill);
     l2.hit(line, access_kind::read);
-    if (mshrs_.find(line, now) != nullptr) { // L1 gave its place up before it came
+    if (mshrs_.find(line, now) != nullptr) { // L1 evicted it before it arrived
         caches_.fill_l1(line, what.kind, owner, line_mark::coming);
         marked(what, presence::coming);
         return true;
@@ -251,8 +251,8 @@ bool load_store_unit::l2_hit(phys_addr line, access what, owner_id owner)
     return true;
 }
 
-// Its line takes its place in the caches at once. Where nothing else happens on this core before the data
-// are there (`alone`), it is not in flight for anybody to see.
+// The line takes its place in the caches at once. If this core does nothing else before the data arrive
+// (`alone`), no entry in flight is needed.
 void load_store_unit::load(phys_addr line, bool alone, owner_id owner, picoseconds now)
 {
     tallies_.count(core_event::l1d_refill);
@@ -269,7 +269,7 @@ void load_store_unit::load(phys_addr line, bool alone, owner_id owner, picosecon
     limit_loads(now);
 }
 
-// A store goes on at once if the buffer has room.
+// A store completes at once if the buffer has room.
 [[gnu::flatten]] void load_store_unit::store(phys_addr line, owner_id owner, picoseconds now)
 {
     now = limit_reads(limit_stores(now));
@@ -282,7 +282,7 @@ void load_store_unit::load(phys_addr line, bool alone, owner_id owner, picosecon
 
 // --- Prefetches ---
 
-// The lines that the prefetcher wants now, while there is room.
+// Fetches the lines that the prefetcher wants now, while there is room.
 inline void load_store_unit::fetch_ahead(phys_addr line, owner_id owner, picoseconds now)
 {
     if (prefetcher_.enabled()) {
@@ -318,8 +318,8 @@ inline void load_store_unit::fetch_ahead(phys_addr line, owner_id owner, picosec
 
 // --- Write streaming ---
 
-// An access to a line that L1 does not have, while lines are merged. True: it was part of one of them. A load
-// of such a line ends the streaming, and finds the line where it was fetched to.
+// An access to a line that L1 does not have while write streaming merges lines. Returns true if the line is
+// one of those. A load of such a line ends the streaming: the line is fetched.
 bool load_store_unit::merged(access what)
 {
     write_stream::line *const own = write_stream_.find(what.address.value >> line_bits_);
@@ -336,8 +336,8 @@ bool load_store_unit::merged(access what)
     return true;
 }
 
-// A store that misses while stores fetch nothing. If there is no room for one more line, the oldest stays
-// incomplete, which ends the streaming.
+// A store that misses while stores do not allocate. If there is no room for one more line, the oldest
+// incomplete line is fetched, which ends the streaming.
 void load_store_unit::begin_merging(access what, owner_id owner)
 {
     turn_.clock().settle();
@@ -349,7 +349,7 @@ void load_store_unit::begin_merging(access what, owner_id owner)
     merge(write_stream_.begin(what.address.value >> line_bits_, owner, false, bus_.label()), what);
 }
 
-// A store to a line that is merged, which is sent when it is whole.
+// A store to a line that is being merged. A complete line is sent.
 void load_store_unit::merge(write_stream::line &own, access what)
 {
     write_stream_.store(own, what.address.value & line_mask_, what.bytes);
@@ -366,7 +366,7 @@ void load_store_unit::merge(write_stream::line &own, access what)
     turn_.wait_until(bus_.write_streamed(line, write_stream_.passes_levels()), stall_cause::store_buffer);
 }
 
-// A line stays incomplete: it is fetched after all, unless a prefetch has brought it meanwhile.
+// A line stays incomplete: it is fetched, unless a prefetch has brought it meanwhile.
 void load_store_unit::fetch_merging(write_stream::line own)
 {
     write_stream_.broken(*write_stream_.find(own.number));
@@ -378,8 +378,8 @@ void load_store_unit::fetch_merging(write_stream::line own)
     }
 }
 
-// The fill of a line has begun that is written before it arrives, perhaps as a whole. Others whose fills have
-// come meanwhile were not.
+// A fill has begun for a line that stores may write as a whole before it arrives. Lines whose fills have
+// arrived meanwhile were not written as a whole.
 void load_store_unit::follow_fill(access what, owner_id owner)
 {
     const picoseconds now = turn_.settled();
@@ -393,7 +393,7 @@ void load_store_unit::follow_fill(access what, owner_id owner)
     write_in_flight(what, mshrs_.find(line_of(what.address), now) != nullptr);
 }
 
-// A store to a line whose place L1 has, and whose data may still be on their way.
+// A store to a line that has a place in L1, and whose data may not have arrived.
 void load_store_unit::write_in_flight(access what, bool in_flight)
 {
     write_stream::line *const own = write_stream_.find(what.address.value >> line_bits_);
@@ -410,7 +410,7 @@ void load_store_unit::write_in_flight(access what, bool in_flight)
     }
 }
 
-// --- By others ---
+// --- Requests by other cores ---
 
 std::optional<written_back> load_store_unit::drop(phys_addr line)
 {

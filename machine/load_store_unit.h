@@ -105,7 +105,7 @@ public:
         const std::uint64_t executed = turn_.clock().instructions();
         return end <= executed ? 0 : end - executed;
     }
-    // Waits for the oldest loads while more instructions than the window allows have executed behind them.
+    // Waits for the oldest loads while more instructions than the window allows have executed after them.
     void hold_window();
 
     // memory_client

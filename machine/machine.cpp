@@ -12,7 +12,7 @@ namespace bulkhead::machine {
 
 namespace {
 
-// Collects the first reason why settings are impossible; what was refused gives no value.
+// Collects the first reason why settings are impossible; a part that was refused has no value.
 class builder {
 public:
     [[nodiscard]] const std::string &reason() const { return reason_; }
@@ -169,7 +169,8 @@ void check(builder &check, const settings &wanted)
     }
 }
 
-// Nothing that a core does reaches another one sooner, but by memory, whose accesses are ordered anyway.
+// The shortest time in which one core can affect another, except through memory, whose accesses are ordered
+// anyway.
 picoseconds lookahead_of(const signal_settings &signals)
 {
     return picoseconds{std::min({signals.interrupt_ps, signals.event_ps, signals.maintenance_ps})};

@@ -37,7 +37,7 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
     }
 }
 
-// The one that arrives last: a line can be given up and asked for again before it has come.
+// The flight that arrives last: a line can be evicted and requested again before it has arrived.
 memory_system::flight *memory_system::find_flight(phys_addr line, std::size_t level)
 {
     flight *last = nullptr;
@@ -50,7 +50,7 @@ memory_system::flight *memory_system::find_flight(phys_addr line, std::size_t le
     return last;
 }
 
-// What has arrived by now is on its way no more.
+// Ends the flights that have arrived by now.
 void memory_system::expire(picoseconds now)
 {
     for (; !landings_.empty() && landings_.front().when <= now; landings_.pop_front()) {
@@ -88,7 +88,8 @@ std::size_t memory_system::free_flight(picoseconds now)
     return index;
 }
 
-// How many clients wait for the same and were refused before `client` was; all of them if it does not wait.
+// The number of clients that wait for the same resource and were refused before `client`; all of them if
+// `client` does not wait.
 std::uint32_t memory_system::waiting_before(const memory_client &client, const want &wanted) const
 {
     std::uint32_t before = 0;
@@ -101,7 +102,7 @@ std::uint32_t memory_system::waiting_before(const memory_client &client, const w
     return before;
 }
 
-// A client that waits already keeps its place, whatever it wants now.
+// A client that waits already keeps its place, even if it now wants another resource.
 void memory_system::wait_for_room(memory_client &client, const want &wanted)
 {
     ++counts_.refused;
@@ -114,8 +115,8 @@ void memory_system::wait_for_room(memory_client &client, const want &wanted)
     wants_room_.push_back({&client, wanted});
 }
 
-// The next one that waits for the same may have been refused because of this one alone. It tries again now:
-// who leaves may use no room at all, and nothing else would tell it.
+// The next client that waits for the same resource may have been refused only because of this one. It is made
+// to try again now: the client that leaves may use no room at all, so no other event would wake the next one.
 void memory_system::give_up_waiting(const memory_client &client, picoseconds now)
 {
     const auto own = std::find_if(wants_room_.begin(), wants_room_.end(),
@@ -132,7 +133,7 @@ void memory_system::give_up_waiting(const memory_client &client, picoseconds now
     }
 }
 
-// All of them try again. Those that find room leave the list.
+// Makes all of them try again. Those that find room leave the list.
 void memory_system::tell_room(picoseconds when)
 {
     for (const refused_client &one : wants_room_) {
@@ -156,7 +157,7 @@ bool memory_system::has_room(const route &way, memory_client &client, mpam_label
     return true;
 }
 
-// Whether every level that would miss may ask for one more line, after `before` others have.
+// Whether every level that would miss can accept one more line, after `before` others.
 bool memory_system::levels_have_room(const route &way, phys_addr line, std::uint32_t before, picoseconds now)
 {
     for (const std::size_t index : way.levels) {
@@ -182,7 +183,7 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
     const bool lines = (full_levels_ == 0 && before == 0) || levels_have_room(way, wanted.line, before, now);
     const bool writes = writes_have_room(client, wanted.master, wanted.mpam);
     if (!lines || !writes) {
-        if (!wanted.prefetch) { // a prefetch is not tried again
+        if (!wanted.prefetch) { // a refused prefetch is not repeated
             wait_for_room(client, writes ? own_lines : write_wanted(wanted.master, wanted.mpam));
         }
         return {0, reply::state::full, reply::source::memory, false, 0};
@@ -214,7 +215,7 @@ void memory_system::maintain(std::size_t index, const route &way, phys_addr line
     }
 }
 
-// No level may have it: there is none, or all are passed by.
+// No level can have the line: there is none, or the request bypasses all of them.
 memory_system::reply memory_system::fetch_beside(const route &way, const line_request &wanted,
                                                  memory_client &client, picoseconds now)
 {
@@ -231,7 +232,7 @@ memory_system::reply memory_system::fetch_beside(const route &way, const line_re
                               : fetch_nearest(way, wanted, client, now);
 }
 
-// The nearest level does not have the line.
+// Handles a miss in the nearest level.
 [[gnu::flatten]] memory_system::reply memory_system::fetch_below(const route &way, const line_request &wanted,
                                                                  memory_client &client, picoseconds now,
                                                                  picoseconds when)
@@ -289,7 +290,7 @@ memory_system::reply memory_system::join_nearest(const route &way, const line_re
     return join(way.levels.front(), wanted.line, client, now, when, reply::source::nearest_level);
 }
 
-// A line that a level has, but whose data may still be on their way into it.
+// Handles a hit on a line whose data may not have arrived in the level.
 memory_system::reply memory_system::join(std::size_t level, phys_addr line, memory_client &client,
                                          picoseconds now, picoseconds when, reply::source asked)
 {
@@ -316,7 +317,7 @@ memory_system::reply memory_system::join(std::size_t level, phys_addr line, memo
     return request_line(way, wanted, client, now, ports_[wanted.master].reads.admit(when, line_bytes_));
 }
 
-// What was admitted goes to DRAM at `when`.
+// Sends to DRAM, at `when`, the requests that were admitted.
 memory_system::reply memory_system::request_line(const route &way, const line_request &wanted,
                                                  memory_client &client, picoseconds now, picoseconds when)
 {
@@ -356,7 +357,8 @@ memory_system::reply memory_system::request_line(const route &way, const line_re
     return {next_ticket_++, reply::state::coming, reply::source::memory, true, 0};
 }
 
-// A level's victim: with inclusion, what the caches above hold of it goes too; dirty, it goes on.
+// Evicts a level's victim. With inclusion, the copies in the caches above are removed; a dirty line is
+// written to the next level.
 void memory_system::give_up(const route &way, std::size_t depth, const line_request &cause,
                             const displaced &victim, picoseconds when)
 {
@@ -406,7 +408,7 @@ memory_system::passed memory_system::write_past(const route &way, const line_req
     return {.taken = gone - on_the_way, .gone = gone};
 }
 
-// A line goes into the level at `depth`, whose victim may go on.
+// Puts a line into the level at `depth`; its victim may go to the next level.
 picoseconds memory_system::descend(const route &way, std::size_t depth, const line_request &line,
                                    picoseconds when)
 {

@@ -10,7 +10,8 @@ namespace {
 
 using cause = translation_fault::cause;
 
-constexpr std::uint32_t last_table_shift = vmsa::page_bits + vmsa::level_bits; // what it maps
+constexpr std::uint32_t last_table_shift =
+    vmsa::page_bits + vmsa::level_bits; // log2 of the bytes that such a table maps
 
 translation_fault with_level(cause why, std::uint8_t stage, std::uint32_t level, std::uint64_t intermediate)
 {
@@ -108,7 +109,7 @@ mmu::step mmu::walk_stage1(const translation_regime &regime, std::uint64_t addre
     if (kind == access_kind::write && !made.writable) {
         return with_level(cause::permission, 1, in.level, 0);
     }
-    // A mapping above the last level has nothing to be kept for.
+    // Intermediate results are kept only for mappings of the last level.
     if (in.level == vmsa::last_level && in.level != regime.stage1.start_level && before == invalidated_) {
         walks_.insert(address, last_table_shift, last_table_shift, who, in.table);
     }
@@ -175,7 +176,7 @@ mmu::step mmu::walk_both(const translation_regime &regime, std::uint64_t address
                   one->global};
 }
 
-// Rights are no part of it: the same walk serves any access.
+// The result does not contain access rights: the same walk serves any access.
 mmu::step mmu::walk_short(const translation_regime &regime, std::uint64_t address)
 {
     const auto word = [this](std::uint64_t where,
@@ -201,8 +202,8 @@ mmu::step mmu::walk_short(const translation_regime &regime, std::uint64_t addres
 
 // --- Lookups ---
 
-// The part of it around the address that one entry can have. Its fields are written one by one: the host
-// would wait for those that it just wrote if they were copied together.
+// The part of a mapping, around the address, that one entry can hold. Its fields are written one by one:
+// copying the whole structure right after writing its fields would stall the host.
 mmu::first_tlb::entry *mmu::keep(first_tlb &where, std::uint64_t address, translation_tag who,
                                  const page_translation &what)
 {
@@ -221,7 +222,7 @@ mmu::first_tlb::entry *mmu::keep(first_tlb &where, std::uint64_t address, transl
     return into;
 }
 
-// Says in which entry.
+// Returns the entry in which the translation was put.
 const page_translation *mmu::keep_first(first_tlb &first, std::uint64_t address, translation_tag who,
                                         const page_translation &what)
 {
@@ -240,7 +241,7 @@ const page_translation *mmu::keep_first(first_tlb &first, std::uint64_t address,
     return &into->what;
 }
 
-// A walk fills the lockable entry that software has named, or one of the others.
+// A walk fills the lockable entry that software has selected, or one of the other entries.
 void mmu::keep_main(std::uint64_t address, translation_tag who, const page_translation &what)
 {
     if (!locks_into_) [[likely]] {
@@ -271,7 +272,8 @@ mmu::answer mmu::miss(first_tlb &first, const translation_regime &regime, std::u
     const bool data = &first == &data_;
     const translation_tag who = regime.tag();
     owner_->count_one(data ? core_event::l1_tlb_refill : core_event::l1i_tlb_refill);
-    // Others run while this core waits, and may invalidate what it has read: then it looks again.
+    // Other cores run while this core waits, and may invalidate what it has read; in that case the walk is
+    // repeated.
     for (;;) {
         const std::uint64_t before = invalidated_;
         const core::walk_stall stalled(*owner_);

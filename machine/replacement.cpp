@@ -58,7 +58,7 @@ result<replacement_state> replacement_state::make(const cache_geometry &geometry
 
 // --- Random ---
 
-// Each of the free ways is as likely as the others.
+// Each free way is equally likely.
 std::uint32_t random_choice::unlocked(locked_ways locked)
 {
     std::uint32_t found = 0;
@@ -106,7 +106,7 @@ plru_trees::turn plru_trees::away_from(std::uint32_t way) const
     return all;
 }
 
-// Where the tree points when it is turned away from halves that are locked altogether.
+// The way that the tree points to, avoiding halves that are completely locked.
 std::uint32_t plru_trees::unlocked(std::size_t set, locked_ways locked) const
 {
     std::uint32_t node = 1;

@@ -33,8 +33,8 @@ public:
         }
         slots_[first_ & mask_] = chosen;
     }
-    // Inserts behind the last element for which `after(element, added)` is false; cheap if that is near the
-    // end. `after`: whether the element belongs behind `added`.
+    // Inserts after the last element for which `after(element, added)` is false; cheap if that is near the
+    // end. `after`: whether the element belongs after `added`.
     template <class After> void insert(const T &added, const After &after)
     {
         push_back(added);

@@ -42,7 +42,7 @@ void sequencer::wait_for_signal()
     signal_at_ = engine::never;
     idle_ = idle_ + clock_.advance_to(due_);
     while (!standstills_.empty() && standstills_.front().when <= clock_.now()) {
-        standstills_.pop_front(); // there was nothing to stand still
+        standstills_.pop_front(); // the core was idle at that time: nothing to stop
     }
 }
 

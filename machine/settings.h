@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that a simulated machine is made from, as plain values with units in their names;
-// docs/design/machine.md explains each. machine/settings_json.h reads them from text; machine/machine.h checks them
-// and builds the machine. There is no behaviour here.
+// docs/design/machine.md explains each. machine/settings_json.h reads them from text; machine/machine.h
+// checks them and builds the machine. There is no behaviour here.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,7 @@ struct core_settings {
                                                   // next access
     std::uint32_t loads = 1;               // load misses in flight at which the core waits for the oldest; 1:
                                            // blocking
-    std::uint32_t window_instructions = 0; // instructions that may execute behind a missed load; 0: no limit
+    std::uint32_t window_instructions = 0; // instructions that may execute after a missed load; 0: no limit
     std::uint32_t stores = 4;              // lines with a store miss in the store buffer
     std::uint32_t reads = 0;       // lines in flight for loads, stores and prefetches together; 0: no limit
     std::uint64_t transfer_ps = 0; // transfer of a line from the first shared level to the core

@@ -22,7 +22,7 @@ using nlohmann::json;
     throw std::runtime_error(where + ": " + why);
 }
 
-// A JSON object whose keys are read one by one; done() refuses those that nobody asked for.
+// A JSON object whose keys are read one by one; done() refuses keys that were not read.
 class object {
 public:
     object(const json &value, std::string where) : value_(value), where_(std::move(where))
@@ -32,7 +32,7 @@ public:
         }
     }
 
-    // Into `field` if the key is there.
+    // Reads the key into `field` if it is present.
     template <class T> object &read(const char *key, T &field)
     {
         if (const json *found = take(key)) {
@@ -40,7 +40,7 @@ public:
         }
         return *this;
     }
-    // By a function that reads the object at the key.
+    // Reads the object at the key with a function.
     template <class T> object &read(const char *key, T &field, void (*how)(object &, T &))
     {
         if (const json *found = take(key)) {

@@ -17,7 +17,7 @@ constexpr bool bit(std::uint32_t value, std::uint32_t number)
     return (value >> number & 1U) != 0;
 }
 
-// A Cortex-A9 caches what is write-back; its L1 has no write-through lines (DDI 0388I, 7.3).
+// A Cortex-A9 caches write-back memory only; its L1 does not allocate write-through lines (DDI 0388I, 7.3).
 memory_kind normal(std::uint32_t inner, std::uint32_t outer)
 {
     if (inner == write_back_allocate || inner == write_back) {
@@ -26,7 +26,7 @@ memory_kind normal(std::uint32_t inner, std::uint32_t outer)
     return outer != 0 ? memory_kind::outer_cached : memory_kind::uncached;
 }
 
-// TEX[2:0], C and B in one number of five bits (table B3-10), or TEX[0], C and B by PRRR and NMRR.
+// TEX[2:0], C and B as one number of five bits (table B3-10), or TEX[0], C and B remapped by PRRR and NMRR.
 memory_kind memory_of(std::uint32_t tex, std::uint32_t cb, const registers &from)
 {
     if (from.tex_remap) {
@@ -69,7 +69,7 @@ std::uint8_t rights_of(std::uint32_t ap, bool execute_never, bool access_flag)
     return static_cast<std::uint8_t>(rights | (execute_never ? attributes::execute_never : 0));
 }
 
-// Where a kind of descriptor has its fields.
+// Positions of the fields in a kind of descriptor.
 struct layout {
     std::uint32_t s, tex, xn, apx, ap;
 };
@@ -115,7 +115,7 @@ descriptor decode_first(std::uint32_t raw, const registers &from)
         made.says.domain = domain;
         return made;
     }
-    if ((raw & 3U) != 2) { // 3 is a section with PXN, which is not there
+    if ((raw & 3U) != 2) { // 3 is a section with PXN, which this core does not have
         return made;
     }
     const bool super = bit(raw, 18);

@@ -162,7 +162,7 @@ public:
         sizes_ = 0;
     }
 
-    // Number of an entry. All locked entries share one number, that behind the last normal entry.
+    // Number of an entry. All locked entries share one number, that after the last normal entry.
     [[nodiscard]] std::uint32_t number_of(const entry &one) const
     {
         const std::less<> before;

@@ -26,7 +26,7 @@ constexpr bool reads_and_writes(std::uint32_t word)
     }
     const bool atomic_group = (word & 0x3B200C00U) == 0x38200000U;
     const bool ldapr = (word & 0x0000F000U) == 0x0000C000U && (word & (1U << 22U)) == 0 &&
-                       (word & (1U << 23U)) != 0; // load-acquire RCpc lives among the atomics
+                       (word & (1U << 23U)) != 0; // load-acquire RCpc is encoded among the atomics
     return atomic_group && !ldapr;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock for work of some hundred instructions that several VCPU threads do millions of times a second. A
-// waiter spins for about as long as the work takes before it gives the host's core away: a mutex would put it
-// to sleep and have it woken, which costs more than the work. Meets BasicLockable.
+// waiter spins for about as long as the work takes before it yields the host's core: a mutex would put the
+// waiter to sleep and wake it again, which costs more than the work. Meets BasicLockable.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ public:
         for (unsigned tries = 0; taken_.exchange(true, std::memory_order_acquire); ++tries) {
             while (taken_.load(std::memory_order_relaxed)) {
                 if (++tries % spins_before_yield == 0) {
-                    std::this_thread::yield(); // its holder may be waiting for this very core
+                    std::this_thread::yield(); // the lock's holder may be waiting for this core
                 }
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of the observer's configuration; see the header. Inside of this file a refusal travels as an
-// exception, since the JSON library speaks in them; it leaves as a value.
+// Reading of the observer's configuration; see the header. Inside of this file a refusal is an exception, as
+// the JSON library throws them; callers get it as a value.
 #include "observe/config.h"
 
 #include <algorithm>

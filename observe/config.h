@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the observer is told about a system: RAM, who owns which frame, caches, and the store that starts the
-// count. The builder writes the file, the plugin reads it when the emulator starts; docs/design/observer.md has its
-// format. It must accept nothing that it does not understand.
+// count. The builder writes the file, the plugin reads it when the emulator starts; docs/design/observer.md
+// has its format. Unknown keys and values are refused.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct start_store {
     std::uint32_t value;
 };
 
-// Fixed by the owners map: 0 is nobody, 1 the hypervisor, then the domains.
+// Numbers fixed by the owners map: 0 is nobody, 1 the hypervisor, then the domains.
 inline constexpr machine::owner_id hypervisor_owner{1};
 
 struct config {
@@ -34,7 +34,7 @@ struct config {
     std::vector<std::string> names; // by owner id; 0 nobody, 1 the hypervisor
     std::uint32_t cores;
     cache_shape l1d;
-    cache_shape l1i; // as l1d where the file says nothing
+    cache_shape l1i; // a copy of l1d if the file does not give it
     cache_shape llc;
     std::uint64_t seed;
     std::optional<start_store> start; // none: counts from the beginning

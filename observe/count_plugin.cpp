@@ -36,8 +36,8 @@ struct counted {
     std::uint64_t within; // a part of `all`
 };
 
-// Under -icount one thread executes all VCPUs. Inline counters would be faster, but for all VCPUs besides the
-// first one 10.0.2 computes wrong addresses of them when there is one thread: it changes a constant.
+// Under -icount one thread executes all VCPUs. Inline counters would be faster, but QEMU 10.0.2 computes
+// wrong addresses of them for all VCPUs except the first when there is one thread.
 struct counters {
     std::uint64_t elsewhere = 0;
     std::uint64_t within = 0;
@@ -52,14 +52,14 @@ struct plugin {
     std::string match;
     std::string out;
 
-    // Guards what follows. Single-threaded under -icount; the lock keeps other uses from being undefined.
+    // Guards the members below. Under -icount there is one thread; the lock makes other uses well-defined.
     std::mutex mutex;
     bool armed = false; // the start store, if one is needed, has been seen
     bool started = false;
     bool matched = false;
     counted before_start{};
-    std::string memory; // what `read` asked for, once read
-    std::string tail;   // of what went to the UART: never longer than `match`
+    std::string memory; // memory that `read` names, once read
+    std::string tail;   // the last bytes sent to the UART, never longer than `match`
 };
 
 plugin *self = nullptr;
@@ -90,7 +90,7 @@ void write_count()
     observe::write_result(self->out, text + "}\n");
 }
 
-// Empty if the core's tables map nothing there.
+// Empty if the core's tables map no memory there.
 std::string read_memory(std::uint64_t address, std::size_t bytes)
 {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -141,7 +141,7 @@ void on_uart_store(qemu_plugin_meminfo_t info)
     if (!self->started || self->matched) {
         return;
     }
-    // The low byte of the data register is what is sent, whatever the width of the store.
+    // The UART sends the low byte of the data register, whatever the width of the store.
     self->tail += static_cast<char>(qemu_plugin_mem_get_value(info).data.u8);
     if (self->tail.size() > self->match.size()) {
         self->tail.erase(0, 1);
@@ -177,7 +177,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
     const std::size_t count = qemu_plugin_tb_n_insns(block);
     for (std::size_t index = 0; index < count; ++index) {
         qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, index);
-        // Before the increment: the instruction at `from` counts.
+        // Tested before the increment: the instruction at `from` counts.
         if (self->from && qemu_plugin_insn_vaddr(instruction) == *self->from) {
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_from, QEMU_PLUGIN_CB_NO_REGS, nullptr);
         }
@@ -198,7 +198,7 @@ void on_exit(qemu_plugin_id_t, void *)
     }
 }
 
-// Why nothing can be counted, or nothing.
+// Why counting is not possible, or nothing.
 std::optional<std::string> prepare(std::span<char *> given)
 {
     constexpr std::array<std::string_view, 7> known{"start", "from",   "match", "uart",
@@ -215,7 +215,7 @@ std::optional<std::string> prepare(std::span<char *> given)
     if (!uart) {
         return "uart=ADDRESS is needed: the physical address of the UART's data register";
     }
-    self = new plugin; // as long as the process
+    self = new plugin; // lives as long as the process
     self->uart = *uart;
     self->out = arguments["out"];
     self->match = arguments["match"];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host addresses to physical ones, and the check that this is right; see the header.
+// Converts host addresses to physical ones, and checks the result; see the header.
 #include "observe/host_memory.h"
 
 #include <cstring>
@@ -34,7 +34,7 @@ void host_memory::verify(machine::phys_addr address, std::uint64_t value, unsign
     if (!offset || base == 0 || bytes > sizeof(value)) {
         return;
     }
-    // The kernel reads for us: a wrong base must be found, not crash the emulator.
+    // Reads through the kernel: a wrong base must be reported, and must not crash the emulator.
     std::uint64_t there = 0;
     const iovec local{&there, bytes};
     const iovec remote{reinterpret_cast<void *>(base + *offset), bytes};

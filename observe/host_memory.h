@@ -18,15 +18,15 @@ class host_memory {
 public:
     explicit host_memory(const machine::owner_map &ram) : ram_(ram) {}
 
-    // The physical address of a byte of host memory; also takes the anchor if there is none yet, for which it
-    // wants the virtual address.
+    // The physical address of a byte of host memory. Also takes the anchor if there is none yet, which needs
+    // the virtual address.
     std::optional<machine::phys_addr> locate(const void *host, std::uint64_t virtual_address);
 
     // A store of the low `bytes` (1 to 8) bytes of `value` has just been done to this address.
     void verify(machine::phys_addr address, std::uint64_t value, unsigned bytes);
 
     [[nodiscard]] std::uint64_t stores_checked() const { return checked_.load(); }
-    // Another core can overwrite a value between the store and its check, so a few may not agree.
+    // Another core can overwrite a value between the store and its check, so a few mismatches are accepted.
     [[nodiscard]] std::uint64_t stores_agreed() const { return agreed_.load(); }
     [[nodiscard]] bool verified() const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libobserve.so: the emulator's side of the observer. It instruments blocks when they are translated, turns
-// every access into physical addresses, and writes the result at the emulator's exit or on request. It counts
-// nothing itself and must never change what the guest sees.
+// libobserve.so: the emulator's side of the observer. It instruments blocks when they are translated,
+// converts every access to physical addresses, and writes the result at the emulator's exit or on request. It
+// counts nothing itself and must never change what the guest sees.
 //
 //     -plugin libobserve.so,config=PATH,out=PATH
 #include <array>
@@ -27,11 +27,11 @@ namespace {
 using namespace bulkhead;
 using machine::phys_addr;
 
-// The emulator's callbacks carry no pointer of ours to where this lives, so it is the one global.
+// The emulator's callbacks pass no pointer of ours, so this is the one global variable.
 struct plugin {
     struct alignas(128) vcpu {
         observe::zeroed_blocks zeroed;
-        // By whose instruction, the hypervisor's or a guest's: tells the address space in which it works.
+        // Whether the hypervisor or a guest executes the instruction, which determines its address space.
         std::array<qemu_plugin_meminfo_t, 2> latest_access{};
     };
 
@@ -80,8 +80,7 @@ void access_page(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtua
                                    [=] { return is_whole ? low_64_bits(info) : std::nullopt; });
 }
 
-// `is_guest`: the instruction is not the hypervisor's. A DC ZVA of the same side works in the same address
-// space.
+// `is_guest`: the instruction is not the hypervisor's. A DC ZVA of the same kind uses the same address space.
 template <bool is_store, bool is_guest>
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtual_address, void *)
 {
@@ -166,13 +165,13 @@ void instrument_accesses(qemu_plugin_insn *instruction, std::uint32_t word, bool
     }
     qemu_plugin_register_vcpu_mem_cb(instruction, on_access<true, is_guest>, QEMU_PLUGIN_CB_NO_REGS,
                                      QEMU_PLUGIN_MEM_W, nullptr);
-    if (!observe::a64::reads_and_writes(word)) { // of these, the write stands for both
+    if (!observe::a64::reads_and_writes(word)) { // read and write in one: the write stands for both
         qemu_plugin_register_vcpu_mem_cb(instruction, on_access<false, is_guest>, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_R, nullptr);
     }
 }
 
-// Whether an instruction belongs to anybody but the hypervisor.
+// Whether an instruction is not the hypervisor's.
 bool is_guests(std::optional<phys_addr> where)
 {
     return !where || !self->observer->is_hypervisor(*where);
@@ -190,7 +189,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
         const void *host = qemu_plugin_insn_haddr(instruction);
         const std::uint32_t word = word_of(instruction);
         const bool after_zeroing = follows_zeroing(static_cast<const std::uint32_t *>(host), virtual_address);
-        // Lines are entered at the first instruction of a block, and where a block goes on into the next
+        // A line is entered at the first instruction of a block, and where a block continues into the next
         // line.
         const std::uint64_t line = virtual_address & line_mask;
         if (index == 0 || line != line_before) {
@@ -216,7 +215,7 @@ void on_vcpu_start(qemu_plugin_id_t, unsigned vcpu)
     self->vcpus[vcpu].zeroed.attach();
 }
 
-// Who wants the result before the end creates the file OUT.request, and it goes away when OUT is written.
+// To get the result before the end, a caller creates the file OUT.request; it is removed when OUT is written.
 void serve_requests(const std::stop_token &stop)
 {
     while (!stop.stop_requested()) {
@@ -236,7 +235,7 @@ void on_exit(qemu_plugin_id_t, void *)
     observe::write_result(self->out, observe::result_json(*self->observer));
 }
 
-// Why the run can not be observed, or nothing.
+// Why the run cannot be observed, or nothing.
 std::optional<std::string> prepare(const qemu_info_t &info, std::span<char *> given)
 {
     constexpr std::array<std::string_view, 2> known{"config", "out"};
@@ -265,7 +264,7 @@ std::optional<std::string> prepare(const qemu_info_t &info, std::span<char *> gi
     if (const auto *refused = std::get_if<machine::refusal>(&made)) {
         return refused->reason;
     }
-    self = new plugin; // as long as the process: VCPU threads may use it until the very end
+    self = new plugin; // lives as long as the process: VCPU threads may use it until the end
     self->observer = std::get<std::unique_ptr<observe::observer>>(std::move(made));
     self->vcpus.resize(vcpus);
     self->out = arguments["out"];

@@ -8,7 +8,7 @@ namespace {
 
 using namespace machine;
 
-constexpr std::uint64_t never = 1; // no word is at an odd address
+constexpr std::uint64_t never = 1; // never matches: no word is at an odd address
 
 std::uint64_t start_word(const config &from)
 {
@@ -20,7 +20,7 @@ std::uint64_t start_word(const config &from)
 result<std::unique_ptr<observer>> observer::make(config from)
 {
     const std::size_t owners = from.names.size();
-    // Different seeds, so that random caches do not move in step.
+    // Different seeds, so that caches with random replacement do not evict in step.
     auto llc = cache::make(from.llc.geometry, from.llc.policy, owners, from.seed);
     auto l1i = cache::make(from.l1i.geometry, from.l1i.policy, owners, from.seed + 1);
     auto l1d = cache::make(from.l1d.geometry, from.l1d.policy, owners, from.seed + 2);
@@ -49,7 +49,7 @@ void observer::serve_shared(const l1_miss &miss)
     windows_.note(llc_.statistics());
 }
 
-// A store that verifies addresses, or may be the one that starts the count.
+// Handles a store that verifies addresses, or may be the one that starts the count.
 void observer::examine(phys_addr address, unsigned bytes, std::optional<std::uint64_t> value)
 {
     if (!value) {
@@ -86,7 +86,7 @@ snapshot observer::take()
     snapshot taken{generation != 0, llc_.statistics(), {}, windows_.series(llc_.statistics())};
     for (const auto &each : cores_) {
         const l1_pair &caches = each->caches;
-        // A core that did nothing since the start still has the counts from before it.
+        // A core without activity since the start still has the counts from before it.
         const bool counts = each->generation.load(std::memory_order_acquire) == generation;
         const cache_statistics none(config_.names.size());
         taken.cores.push_back({counts ? caches.side(l1_side::data).statistics() : none,

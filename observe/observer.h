@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caches of the observed system and what is counted in them. The plugin calls it for every access: each
-// VCPU's thread with its own index, without locks up to the LLC, which is behind one. It knows the emulator
-// only as a source of physical addresses.
+// The caches of the observed system and their counts. The plugin calls it for every access: each VCPU's
+// thread with its own index, without locks up to the LLC, which has one. It knows the emulator only as a
+// source of physical addresses.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace bulkhead::observe {
 
-// What could not be run through the caches, per VCPU.
+// Accesses that could not be simulated in the caches, per VCPU.
 struct unattributed_counts {
     machine::counter device_accesses; // to emulated devices: not cached
     machine::counter outside_ram;     // memory that the configuration does not list (flash, boot ROM)
@@ -42,14 +42,14 @@ struct snapshot {
 
 class observer {
 public:
-    // Refuses replacement policies that do not suit their geometry.
+    // Refuses replacement policies that their geometry does not allow.
     static machine::result<std::unique_ptr<observer>> make(config from);
 
     observer(const observer &) = delete;
     observer &operator=(const observer &) = delete;
 
-    // A load or store that has been done, within one page. `value()` is asked only where it matters: an
-    // optional with the low 64 bits, or nothing where the access was cut at a page's end.
+    // A completed load or store, within one page. `value()` is called only if needed: an optional with the
+    // low 64 bits, or nothing if the access was cut at a page's end.
     template <bool is_store, class Value>
     void data(unsigned vcpu, machine::phys_addr address, unsigned bytes, Value &&value)
     {
@@ -80,7 +80,7 @@ public:
         }
     }
 
-    // Execution has come to this line of instructions.
+    // Execution has reached this line of instructions.
     void fetch(unsigned vcpu, machine::phys_addr address)
     {
         run(this_core(vcpu), machine::l1_side::instruction, address, machine::access_kind::read);
@@ -96,7 +96,7 @@ public:
     [[nodiscard]] const config &configuration() const { return config_; }
     [[nodiscard]] std::uint64_t instruction_line_bytes() const { return config_.l1i.geometry.line().value; }
 
-    // At any time, from any thread.
+    // May be called at any time, from any thread.
     [[nodiscard]] snapshot take();
 
 private:
@@ -110,8 +110,8 @@ private:
 
     observer(config from, machine::cache llc, const machine::l1_pair &pair);
 
-    // VCPU threads see the start of the count when they next do anything; until then their L1 counts belong
-    // to the time before.
+    // VCPU threads see the start of the count at their next access; until then their L1 counts belong to the
+    // time before it.
     core &this_core(unsigned vcpu)
     {
         core &self = *cores_[vcpu];
@@ -132,7 +132,7 @@ private:
         }
     }
 
-    // The first stores, then some now and then, verify the addresses of instructions.
+    // The first stores, and later a sample of them, verify the addresses of instructions.
     static bool is_sampled(std::uint64_t store) { return store <= 64 || (store & 0xFFFFU) == 0; }
 
     void serve_shared(const machine::l1_miss &miss);

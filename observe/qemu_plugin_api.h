@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plugins here use of the emulator's plugin interface, version 4 (QEMU 9.2 to 10.0): Debian packages
-// no header of it. Names, types and values are the interface's; the emulator resolves them when it loads a
-// plugin. Only the two plugins may include this.
+// The part of the emulator's plugin interface, version 4 (QEMU 9.2 to 10.0), that the plugins here use:
+// Debian packages no header of it. Names, types and values are the interface's; the emulator resolves them
+// when it loads a plugin. Only the two plugins may include this.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +64,7 @@ struct qemu_plugin_reg_descriptor {
     const char *feature;
 };
 
-// The arrays of GLib in which registers come; GLib is in the emulator's process.
+// The arrays of GLib in which registers are returned; GLib is in the emulator's process.
 struct GArray {
     char *data;
     unsigned len;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder uses of the emulator's plugin interface, version 1: that of the emulator of single
-// programs in Debian 12 (later ones are linked statically and load no plugins). Names, types and values are
+// The part of the emulator's plugin interface, version 1, that the recorder uses: that of the user-mode
+// emulator in Debian 12 (later ones are linked statically and load no plugins). Names, types and values are
 // the interface's. Only record_plugin.cpp may include this; the system emulator's is in qemu_plugin_api.h.
 #pragma once
 

@@ -44,8 +44,8 @@ struct plugin {
     std::uint64_t block_start = 0; // number of the current block's first instruction since the start
     std::uint64_t block_length = 0;
     std::uint64_t last =
-        ~std::uint64_t{0};     // number up to which all is accounted for: before the first one, -1
-    std::uint64_t pending = 0; // recorded instructions since the last access, of windows that are closed
+        ~std::uint64_t{0};     // number of the last instruction that is accounted for; -1 before the first
+    std::uint64_t pending = 0; // instructions since the last access, recorded in closed windows
     std::uint64_t recorded = 0;
     std::uint64_t reads = 0;
     std::uint64_t writes = 0;
@@ -60,7 +60,7 @@ std::uint64_t number_of(void *index_in_block)
     return self->block_start + reinterpret_cast<std::uintptr_t>(index_in_block);
 }
 
-// The instructions from the last account up to before this one.
+// The number of instructions from the last one accounted for to the one before this.
 void close_window(std::uint64_t number)
 {
     self->pending += number - 1 - self->last;
@@ -205,7 +205,7 @@ std::optional<std::string> open_trace(const std::string &path, const std::string
     return std::nullopt;
 }
 
-// Why nothing can be recorded, or nothing.
+// Why recording is not possible, or nothing.
 std::optional<std::string> prepare(std::span<char *> given)
 {
     constexpr std::array<std::string_view, 6> known{"out", "about", "counts", "from", "to", "instructions"};
@@ -214,7 +214,7 @@ std::optional<std::string> prepare(std::span<char *> given)
         return refused->reason;
     }
     auto &arguments = std::get<observe::arguments>(parsed);
-    self = new plugin; // as long as the process
+    self = new plugin; // lives as long as the process
     self->counts_path = arguments["counts"];
     if (arguments["from"].empty() != arguments["to"].empty()) {
         return "from=ADDRESS and to=ADDRESS belong together";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a snapshot of the counts to JSON; see the header.
+// Converts a snapshot of the counts to JSON; see the header.
 #include "observe/result.h"
 
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ json describe_cache(const cache_shape &shape)
             {"replacement", replacement_name(shape.policy)}};
 }
 
-// Accesses and misses of one owner, or of all (nothing given), in the same side of these cores.
+// Accesses and misses of one owner, or of all owners (nothing given), on the same side of these cores.
 json l1_sums(const std::vector<const cache_statistics *> &sides, std::optional<owner_id> only)
 {
     std::uint64_t accesses = 0;

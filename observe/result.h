@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observer's result as JSON; docs/design/observer.md has its format, and the tool's report reads it. Called at
-// the end of a run and whenever somebody asks.
+// The observer's result as JSON; docs/design/observer.md has its format, and the tool's report reads it.
+// Called at the end of a run and on request.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a result file so that nobody ever sees a part of it: into a neighbour file, then renamed. Used by
-// both plugins; a process that is killed leaves the previous result or none.
+// Writes a result file so that no reader sees an incomplete one: to a temporary file, which is then renamed.
+// Used by both plugins. If the process is killed, the previous result stays, or none.
 #pragma once
 
 #include <string>

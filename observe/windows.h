@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time series of a run: LLC misses and evictions by others of each owner, per window of so many LLC
-// accesses. The caller holds the LLC's lock; memory is bounded, since neighbouring windows are merged when
-// there are many.
+// The time series of a run: LLC misses and evictions by others of each owner, per window of a fixed number of
+// LLC accesses. The caller holds the LLC's lock; memory is bounded, since neighbouring windows are merged
+// when there are many.
 #pragma once
 
 #include <chrono>

@@ -37,7 +37,7 @@ void prove_reservation_check(void)
     (void)reservation_check(&parameters);
 }
 
-/* EVA forgets what a function has found out about its arguments: what matters is said again. */
+/* EVA does not keep a callee's results about its arguments, so the relevant ones are asserted again. */
 static bool is_good(const struct reservation_parameters *parameters)
 {
     return parameters->counter_bits >= EVENT_COUNTER_MIN_BITS &&

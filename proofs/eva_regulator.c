@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entry points for Frama-C's EVA over the regulators of core/, what cores exchange for them, and the ring of
- * samples: any parameters, any samples, shared words that say anything.
+ * Entry points for Frama-C's EVA over the regulators of core/, the words that cores exchange for them, and
+ * the ring of samples: any parameters, any samples, any values in shared words.
  */
 #include "core/regulated_core.h"
 #include "core/sample_ring.h"
@@ -151,7 +151,7 @@ void prove_regulated_core(void)
 
 static uint64_t ring_words[RING_WORDS];
 
-/* A reader trusts nothing that it finds in the ring. */
+/* A reader relies on nothing that it finds in the ring. */
 void prove_sample_reader(void)
 {
     uint64_t sample[RING_WORDS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entry points for Frama-C's EVA over what the broker copies of guests' memory: a queue, a packet's header,
- * a socket device. A guest's memory holds anything, at every read anything else, and is no memory at any
- * time.
+ * Entry points for Frama-C's EVA over the code that handles what the broker copies from guests' memory: a
+ * queue, a packet's header, a socket device. A guest's memory has any contents, which may change at every
+ * read, and may be unmapped at any time.
  */
 #include "core/guest_memory.h"
 #include "core/virtqueue.h"
@@ -80,7 +80,7 @@ static void any_chain(struct virtqueue_chain *chain)
     }
 }
 
-/* As virtqueue_is_sound() has found it. */
+/* As virtqueue_is_sound() ensures. */
 static void any_queue(struct virtqueue *queue)
 {
     queue->descriptors = any_u64();
@@ -117,7 +117,7 @@ void prove_virtqueue(void)
     }
 }
 
-/* As EL2 tells of them: whatever a driver may write into its registers, and queues that are sound. */
+/* As EL2 reports them: any values that a driver may write into its registers, and queues that are sound. */
 static void any_registers(struct virtio_device *registers)
 {
     virtio_device_init(registers, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
@@ -131,7 +131,8 @@ static void any_registers(struct virtio_device *registers)
     any_queue(&registers->queues[VSOCK_QUEUE_EVENT]);
 }
 
-/* Whatever a device has come to: all that its functions keep is said here, and asked for by is_kept(). */
+/* Any state that a device can reach: the invariants of its functions are assumed here, and checked by
+ * is_kept(). */
 static void any_device(struct vsock_device *device, struct virtqueue_progress progress[])
 {
     vsock_device_init(device, 0, any_u32_between(0, 31), any_u64(), progress);
@@ -172,7 +173,8 @@ static void any_header(struct vsock_header *header)
     any_bytes(header, sizeof(*header));
 }
 
-/* What the driver has sent: taken into a place if it is sound, else given back and answered. */
+/* Handles what the driver has sent: a sound packet is taken into a place, another is returned and
+ * answered. */
 static void take_sent(struct vsock_device *device)
 {
     struct vsock_packet packet;

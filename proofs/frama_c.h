@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values that EVA takes for anything. Used by the entry points in this directory only.
+ * Functions whose results EVA takes for any value. Used by the entry points in this directory only.
  */
 #ifndef BULKHEAD_PROOFS_FRAMA_C_H
 #define BULKHEAD_PROOFS_FRAMA_C_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands for core/atomic.h in EVA's analysis, by the same guard, included before anything else: other cores
- * may have written anything into a shared word at any time.
+ * Replaces core/atomic.h in EVA's analysis, by the same guard, included before anything else: other cores may
+ * have written any value to a shared word at any time.
  */
 #ifndef BULKHEAD_CORE_ATOMIC_H
 #define BULKHEAD_CORE_ATOMIC_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gives WP something to read core/address.h by: its inline functions and their contracts, and no code.
+ * A source file from which WP reads core/address.h: its inline functions and their contracts, and no code.
  */
 #include "core/address.h"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make advice`: what cppcheck's MISRA addon says of core/ and hypervisor/, by rule. Advice only.
+"""`make advice`: findings of cppcheck's MISRA addon for core/ and hypervisor/, by rule. Advice only.
 
-No gate, and no other check asks it: the project follows its own style, and where that differs from
-MISRA C:2012 it does so on purpose. A rule with few places is worth a look at them. Ends 0, or 3 if
-cppcheck is missing.
+It is no gate, and no other check uses it: the project follows its own style, whose differences from MISRA
+C:2012 are intended. Rules with few places deserve a review of these. Ends 0, or 3 if cppcheck is missing.
 """
 
 import re
@@ -35,7 +34,7 @@ def places() -> dict[str, list[str]]:
     database = BUILD / "lint" / "advice.json"
     write_database(database, sources)
     command = ["cppcheck", f"--project={database}", "--addon=misra", "--std=c11", "--quiet", "-j2"]
-    work = BUILD / "advice"  # where the addon leaves its notes: else beside the sources
+    work = BUILD / "advice"  # directory for the addon's notes: otherwise they are beside the sources
     work.mkdir(parents=True, exist_ok=True)
     command += [f"--cppcheck-build-dir={work}", "--enable=style", "--template={file}:{line} {id}"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stderr

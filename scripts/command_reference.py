@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/reference/commands.md: every command with its arguments and options, as `--help` has them.
+"""Writes docs/reference/commands.md: every command with its arguments and options, as in `--help`.
 
     PYTHONPATH=src:scripts build/venv/bin/python scripts/command_reference.py [--check]
 
@@ -72,7 +72,7 @@ def _section(path: str, command: Any) -> list[str]:
 
 
 def _shown(one: Any) -> str:
-    """An argument's name, or the names of an option and what it takes."""
+    """An argument's name, or the names of an option and its value."""
     if one.param_type_name == "argument":
         return _escaped(one.metavar or str(one.name).upper())
     names = ", ".join([*one.opts, *one.secondary_opts])

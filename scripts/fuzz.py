@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make fuzz`: builds the fuzz targets, runs them on all cores, says what they reached and what they found.
+"""`make fuzz`: builds the fuzz targets, runs them on all cores, reports coverage and findings.
 
 Seeds are in tests/fuzz/seeds/TARGET, the growing corpus in build/fuzz/corpus/TARGET. A crash is saved,
-minimized, and replayed by the command that is printed; once understood it belongs into
+minimized, and replayed by the command that is printed; once understood, it belongs into
 tests/fuzz/findings/TARGET, which `make test` replays. Ends 1 if anything was found.
 """
 
@@ -30,7 +30,7 @@ DOCUMENT = ROOT / "docs" / "design" / "fuzzing.md"
 
 
 def positive(text: str) -> int:
-    """A number of at least 1; argparse makes its error of the exception's text."""
+    """A number of at least 1; argparse shows the exception's text."""
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
     return int(text)
@@ -93,7 +93,7 @@ def as_json(outcomes: list[Outcome], coverage: dict[str, Coverage]) -> dict[str,
 
 
 def commit() -> str:
-    """Of the sources that the programs were built of."""
+    """The commit that the programs were built from."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 

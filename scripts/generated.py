@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of the repository that a script writes: written anew, or compared with what would be written.
+"""Files of the repository that a script generates: written, or compared with what would be written.
 
 Used by the scripts that write pages and pictures of the manual; each has the option `--check`.
 """

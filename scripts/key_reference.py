@@ -156,7 +156,7 @@ def _marks() -> Iterator[str]:
 
 
 def _words(node: dict[str, Any]) -> list[str]:
-    """What can stand for the mapping."""
+    """Words that can replace the mapping."""
     words = [str(option["const"]) for option in node.get("anyOf", ()) if "const" in option]
     return ["", f"Or a word: {', '.join(f'`{word}`' for word in words)}."] if words else []
 

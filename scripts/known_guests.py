@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boots guests that others have written, each unchanged as a domain on the emulator, and prints a table of
-what works: what Debian has (kernels of several releases, U-Boot, EDK2), and what a directory has.
+"""Boots guests written by others, each unchanged as a domain on the emulator, and prints a table of results:
+Debian's kernels of several releases, U-Boot, EDK2, and guests in a directory.
 
     make guests                                              what Debian has
     make guests GUESTS="--kvm-unit-tests DIRECTORY"          and kvm-unit-tests, built there for arm64
@@ -9,7 +9,7 @@ what works: what Debian has (kernels of several releases, U-Boot, EDK2), and wha
     make guests GUESTS="--described DIRECTORY"               and what its NAME.guest.yaml describe
     make guests GUESTS="--only sid --only U-Boot"            cases whose names have one of these texts
 
-Ends 1 if one does not work. `--markdown FILE` writes the table for the documents.
+Ends 1 if one of them does not work. `--markdown FILE` writes the table for the documents.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WORKS = {True: "works", False: "fails", None: "skipped"}
 
 
 class Guest(Protocol):
-    """What can be booted."""
+    """A guest that can be booted."""
 
     @property
     def suite(self) -> str: ...
@@ -49,7 +49,7 @@ class Guest(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """One case, and what came of it."""
+    """One case with its result."""
 
     case: Guest
     verdict: Verdict

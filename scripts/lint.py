@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make lint`: builds what the checks need, runs them, says what is wrong. Ends 1 if anything is."""
+"""`make lint`: builds what the checks need, runs them, and reports problems. Ends 1 if there are any."""
 
 import sys
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many instructions after a load its value is first read, in the AArch64 build of the workloads.
 
-`PYTHONPATH=src build/venv/bin/python scripts/load_to_use.py [NAME ...]`. A core that executes in order goes
-no further behind a missed load: the platforms' `cores.pipeline.window` comes from here. The emulator says
-which blocks ran after each other, objdump what is in them. Loads from the stack are left out: they hit.
+`PYTHONPATH=src build/venv/bin/python scripts/load_to_use.py [NAME ...]`. An in-order core executes no further
+than this after a missed load: the platforms' `cores.pipeline.window` is determined by this script. The
+emulator reports the order of executed blocks, objdump their instructions. Loads from the stack are left out,
+because they hit.
 """
 
 import re
@@ -19,8 +20,8 @@ from bulkhead.env.paths import build_dir
 from bulkhead.env.qemu_user import qemu_user
 
 NAMES = ("corners", "disparity", "edges", "euclidean_cluster", "matmul", "mser", "qsort", "tracking")
-FOLLOWED = 4  # blocks that are looked through after a load's own
-FAR = 64  # a load whose value is read no earlier counts as this
+FOLLOWED = 4  # blocks that are searched after a load's own
+FAR = 64  # a load whose value is not read earlier counts as this
 REGISTER = re.compile(r"\b(?:[xw](\d+)|[bhsdqv](\d+))\b")
 DISASSEMBLED = re.compile(r"\s*([0-9a-f]+):\t(\S+)(?:\s+([^/]*))?")
 EXECUTED = re.compile(r"Trace \d+: 0x[0-9a-f]+ \[[0-9a-f]+/([0-9a-f]+)/")
@@ -33,7 +34,9 @@ READS_RESULT = ("movk", "bfi", "bfxil", "ins", "mla", "mls", "fmla", "fmls")
 class Instruction:
     reads: frozenset[str]
     writes: frozenset[str]
-    loads: frozenset[str] = frozenset()  # of what it writes, from memory that is no stack
+    loads: frozenset[str] = (
+        frozenset()
+    )  # registers that it writes, if it loads from memory other than the stack
 
 
 def registers(text: str) -> frozenset[str]:
@@ -55,7 +58,7 @@ def decoded(mnemonic: str, operands: str) -> Instruction:
 
 
 def distance(follow: Iterable[Instruction], loaded: frozenset[str]) -> int | None:
-    """Instructions until one reads what was loaded; None where nothing ever does."""
+    """Instructions until one reads the loaded value; None if none ever does."""
     waiting = loaded
     for number, one in enumerate(follow, 1):
         if waiting & one.reads:
@@ -76,7 +79,7 @@ def disassembled(program: Path) -> dict[int, Instruction]:
 def executed(
     program: Path, arguments: Sequence[str]
 ) -> tuple[dict[int, list[int]], Counter[tuple[int, ...]]]:
-    """Addresses of each block's instructions, and how often which blocks followed each other."""
+    """Addresses of each block's instructions, and how often each pair of blocks was executed in sequence."""
     command = [str(qemu_user()), "-d", "in_asm,exec,nochain", "-D", "/dev/stderr", str(program), *arguments]
     blocks: dict[int, list[int]] = {}
     runs: Counter[tuple[int, ...]] = Counter()
@@ -99,7 +102,7 @@ def executed(
 
 
 def distances(program: Path, arguments: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Distance and how often."""
+    """Numbers of loads by distance."""
     code = disassembled(program)
     blocks, runs = executed(program, arguments)
     for run, times in runs.items():

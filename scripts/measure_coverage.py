@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make coverage`: which lines of C, C++ and Python the tests run; a table, and pages in build/coverage.
 
-C and C++: the unit tests, built anew without sanitizers (preset `coverage`), counted by gcov. Python: the
-tests that need no emulator, with the commands that they start. Nothing fails for a low number: the table is
-for people who look for code without a test.
+C and C++: the unit tests, built without sanitizers (preset `coverage`), counted by gcov. Python: the tests
+that need no emulator, with the commands that they start. A low number is no failure: the table helps to find
+code without tests.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _native() -> list[Lines]:
         update(0.8, "run")
         for old in TREE.rglob("*.gcda"):
             old.unlink()
-        # A test that fails is not this command's matter: `make test` runs them with sanitizers.
+        # Failing tests are reported by `make test`, which runs them with sanitizers.
         _run("ctest", "--test-dir", str(TREE), "-j", str(os.cpu_count() or 1), check=False)
         update(0.9, "count")
         summary, page = TREE / "native.json", TREE / "native"

@@ -3,8 +3,8 @@
 
     PYTHONPATH=src:scripts build/venv/bin/python scripts/pictures.py [--check]
 
-`--check` draws nothing, and ends 1 if a picture is not what would be drawn. Text stays text, so that a reader
-can search it and a screen reader can read it.
+`--check` draws nothing, and ends 1 if a picture is not what would be drawn. Text stays text, so that it can
+be searched and read by a screen reader.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from generated import ROOT, write_or_check
 
 PICTURES = ROOT / "docs/pictures"
-# One color for one thing, in all pictures; text on each of them has a contrast of at least 4.5.
+# A color has one meaning in all pictures; text on each of them has a contrast of at least 4.5.
 REAL_TIME, BEST_EFFORT, HYPERVISOR, SHARED, PLAIN = "#bfe3d0", "#f6d2b3", "#cdd5f3", "#e4e4e4", "#ffffff"
 LINE, WARNING = "#333333", "#a3241b"
 STYLE: Any = {
@@ -58,7 +58,7 @@ def _arrow(
 
 
 def chip() -> Axes:
-    """Cores with their own caches, and what they share."""
+    """Cores with their own caches, and the shared parts."""
     axes = _canvas(7.2, 4.0)
     owners = [("control", REAL_TIME), ("Linux", BEST_EFFORT), ("Linux", BEST_EFFORT), ("hog", BEST_EFFORT)]
     for i, (name, color) in enumerate(owners):
@@ -76,7 +76,7 @@ def chip() -> Axes:
 
 
 def colors() -> Axes:
-    """Two guests' pages, the choice of frames in stage 2, and the parts of the cache that these use."""
+    """Two guests' pages, the choice of frames in stage 2, and the parts of the cache that the frames use."""
     axes = _canvas(7.2, 3.7)
     axes.text(0.2, 3.5, "guest-physical pages", color=LINE)
     guests = [("control", REAL_TIME, (0, 1)), ("hog", BEST_EFFORT, (2, 3))]
@@ -100,7 +100,7 @@ def colors() -> Axes:
 
 
 def budget() -> Axes:
-    """What is left of a budget over three periods, and when the domain is stopped."""
+    """The rest of a budget over three periods, and the times at which the domain is stopped."""
     axes = _canvas(7.2, 2.9)
     left, bottom, period, height = 0.9, 0.9, 1.9, 1.4
     _arrow(axes, (left, bottom), (7.0, bottom))
@@ -181,7 +181,7 @@ DRAWN: dict[str, Callable[[], Axes]] = {
 
 
 def svg_of(name: str) -> str:
-    """The picture as SVG: the same text each time."""
+    """The picture as SVG: always the same text."""
     with matplotlib.rc_context(STYLE):
         figure = DRAWN[name]().get_figure(root=True)
         assert figure is not None

@@ -63,14 +63,14 @@ EVA_FILES = {
     "eva_regulator.c": [*BUDGET, *REGULATOR, "sample_ring", "utilization"],
     "eva_sockets.c": ["virtio_device", "virtqueue", "virtqueue_sound", "vsock", "vsock_device"],
 }
-# Functions of this file return whether they have set something: EVA keeps states apart by what was returned.
+# Functions of this file return whether they have set something: EVA distinguishes states by the returned
+# value.
 EVA_OPTIONS = {"eva_sockets.c": ["-eva-split-return", "full", "-eva-slevel", "60"]}
 WP_FILES = ["proofs/wp_address.c"]
 WP_FILES += [f"core/{name}.c" for name in ("crc32", "devicetree", "mxu_list", "mxu_paths", "mxu_trie")]
 SHARED = "-cpp-extra-args=-include proofs/shared_words.h"  # for EVA, instead of core/atomic.h
 FRAMA_C = ["frama-c", "-c11", "-machdep", "gcc_x86_64", f"-cpp-extra-args=-I. -Iproofs -I{DIRECTORY}"]
-# Each goal that is proved takes 17 seconds at most, most take less than one: a busy machine must not make
-# one open.
+# Each proved goal takes 17 seconds at most, most take less than one: a busy machine must not leave one open.
 WP = ["-wp", "-wp-rte", "-wp-model", "Typed+cast", "-wp-literals", "-wp-prover", "cvc4", "-wp-timeout", "60"]
 WP += ["-wp-par", "1"]  # the pool below keeps two processors busy
 HUNG_S = 900
@@ -78,7 +78,7 @@ HUNG_S = 900
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of one function."""
+    """Results for one function."""
 
     function: str
     work: str
@@ -96,7 +96,7 @@ def entries(file: Path) -> list[str]:
 
 
 def prepare() -> None:
-    """Writes the generated header, and finds the provers for Why3, by which WP reaches them."""
+    """Writes the generated header, and finds the provers for Why3, which WP uses."""
     DIRECTORY.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "bulkhead.schema", "header", str(ROOT / "schema" / "manifest.yaml")]
     subprocess.run([*command, str(DIRECTORY / "bulkhead_layout.h")], cwd=ROOT, check=True)
@@ -106,7 +106,7 @@ def prepare() -> None:
 
 
 def frama_c(log: str, options: list[str]) -> str | None:
-    """What it said; None if it failed."""
+    """The program's output; None if it failed."""
     command = [*FRAMA_C, *options]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=HUNG_S, check=False)
@@ -124,7 +124,7 @@ def by_eva(file: Path, entry: str) -> list[Proof]:
     if said is None or reached is None:
         return [Proof(entry, "EVA", "", (), f"not analyzed: build/prove/{entry}.log")]
     places = re.findall(r"\[eva:alarm\] (\S+?):(\d+): Warning", said)
-    # Also the postcondition of range_within(), which WP proves, counts as undecided there.
+    # The postcondition of range_within(), which WP proves, counts as undecided here, too.
     places = [(place, line) for place, line in places if place != "core/address.h"]
     functions = [enclosing(place, int(line)) for place, line in places]
     undecided = tuple(f"{name} ({functions.count(name)})" for name in sorted(set(functions)))
@@ -157,7 +157,7 @@ def by_wp(file: str) -> list[Proof]:
 
 
 def enclosing(file: str, line: int) -> str:
-    """The function that holds a line: stays the same when lines move."""
+    """The function that contains a line: it stays the same when lines move."""
     above = (ROOT / file).read_text().splitlines()[:line]
     names = (re.match(r"^[a-z][\w \*]*?\b(\w+)\((?!.*;$)", text) for text in reversed(above))
     return next((name[1] for name in names if name), f"{file}:{line}")

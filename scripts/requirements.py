@@ -36,12 +36,12 @@ _LEVELS = ("L1", "L2", "L3")  # of caches, in names of tests
 
 
 class BadRequirements(ValueError):
-    """The file of requirements, or a test, names something that is not there; the text says what."""
+    """The file of requirements, or a test, names something that does not exist; the text says what."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """One requirement: its id and text, and what its file says of it."""
+    """One requirement: its id and text, and its other keys in the file."""
 
     id: str
     text: str
@@ -98,7 +98,7 @@ def _example(name: str) -> Path | None:
 
 
 def tests_of(directory: Path = ROOT / "tests") -> dict[str, set[str]]:
-    """By requirement: the files whose tests name it."""
+    """By requirement: the files with tests that name it."""
     found: dict[str, set[str]] = defaultdict(set)
     for file in sorted(directory.rglob("*")):
         patterns = {".py": _IN_PYTHON, ".cpp": _IN_CPP}.get(file.suffix, ())
@@ -110,7 +110,7 @@ def tests_of(directory: Path = ROOT / "tests") -> dict[str, set[str]]:
 
 
 def page_of(groups: Mapping[str, list[Requirement]], tests: Mapping[str, Collection[str]]) -> str:
-    """The page's text. Raises BadRequirements if a test names a requirement that is not there."""
+    """The page's text. Raises BadRequirements if a test names a requirement that does not exist."""
     known = {one.id for group in groups.values() for one in group}
     open_ones = sum(one.is_open for group in groups.values() for one in group)
     if unknown := {id_: files for id_, files in tests.items() if id_ not in known}:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make test`: build, lint, unit tests, Python tests, emulator tests; goes on after a failing stage.
+"""`make test`: build, lint, unit tests, Python tests, emulator tests; continues after a failing stage.
 
-`make quick` is the same without what takes long (`--quick`); arguments are the stages that alone are run. The
-last line is the verdict, counted from the result files that the stages leave in build/test-results. Ends 1 if
-anything failed.
+`make quick` is the same without slow parts (`--quick`); arguments select stages. The last line is the
+verdict, counted from the result files of the stages in build/test-results. Ends 1 if anything failed.
 """
 
 import argparse
@@ -30,12 +29,12 @@ from fuzzing.target import Limits, known_targets, run_all
 
 RESULTS = BUILD / "test-results"
 CORES = 2
-# Two stages at a time, each for all cores: builds end with a link, tests wait for guests.
+# Two stages at a time, each with all cores: builds end with linking, tests wait for guests.
 ROOM = 2 * CORES
-# Two tests at a time; those of a file one after the other, as many share what one of them has booted. Files
-# are in the order of tests/longest.py.
+# Two tests at a time; those of a file one after the other, as many share a booted system. Files are in the
+# order of tests/longest.py.
 SIDE_BY_SIDE = ("-n", str(CORES), "--dist", "loadfile", "--no-loadscope-reorder", "--durations=8")
-FUZZ_RUNS = 3000  # of each target, the same inputs each time: new ones are for scripts/fuzz.py
+FUZZ_RUNS = 3000  # for each target, the same inputs each time: scripts/fuzz.py finds new ones
 
 
 def build(preset: str) -> Count:
@@ -75,7 +74,7 @@ def unit_tests() -> Count:
 
 
 def fuzz() -> Count:
-    """Every target for a moment, from its seeds; scripts/fuzz.py runs them for long."""
+    """Runs every target briefly, from its seeds; scripts/fuzz.py runs them for long."""
     targets = known_targets()
     try:
         ensure_built(["fuzz"], [f"fuzz_{target}" for target in targets])
@@ -110,7 +109,7 @@ def quick_python_tests() -> Count:
 
 
 def emulator_tests() -> Count:
-    os.environ["BULKHEAD_QEMU"] = str(qemu_binary())  # also for the tests that know nothing of the tool
+    os.environ["BULKHEAD_QEMU"] = str(qemu_binary())  # also for tests that do not use the tool
     return pytest("emulator", *SIDE_BY_SIDE, "-m", "emulator")
 
 
@@ -134,7 +133,7 @@ QUICK_STAGES = (
 
 
 def in_this_process(stage: Stage) -> None:
-    """What the process of one stage does; one that breaks has failed."""
+    """Work of the process of one stage; an exception counts as a failure."""
     try:
         count = stage.run()
     except Exception:
@@ -144,7 +143,7 @@ def in_this_process(stage: Stage) -> None:
 
 
 def run_and_show(stages: tuple[Stage, ...], options: list[str]) -> list[Ended]:
-    """Each stage's output whole, when it ends."""
+    """Prints each stage's whole output when it ends."""
     own = [sys.executable, str(Path(__file__)), *options, "--in-this-process"]
     ended = []
     for one in run_stages(stages, ROOM, lambda stage: [*own, stage.name], RESULTS, announce):
@@ -160,7 +159,7 @@ def announce(stage: Stage) -> None:
 
 
 def leftovers(before: set[Path], temporary: Path) -> Count:
-    """Nothing is written outside of build/, and nothing that is needed for a moment stays."""
+    """Nothing may be written outside of build/, and no temporary file may stay."""
     left = sorted(files_outside(ROOT) - before) + sorted(left_behind(temporary))
     for path in left:
         print(f"left by the tests: {path}")
@@ -168,7 +167,7 @@ def leftovers(before: set[Path], temporary: Path) -> Count:
 
 
 def chosen(arguments: argparse.Namespace) -> tuple[Stage, ...]:
-    """The stages that the command line asks for, in their order; those that it names wait for no other."""
+    """The selected stages, in their order; selected ones do not wait for others."""
     stages = QUICK_STAGES if arguments.quick else STAGES
     if unknown := set(arguments.stage) - {stage.name for stage in stages}:
         names = ", ".join(stage.name for stage in stages)

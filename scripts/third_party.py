@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make notices`: writes docs/reference/third-party.md, licences of what is fetched, installed or linked.
+"""`make notices`: writes docs/reference/third-party.md, the licences of everything that is fetched, installed
+or linked.
 
-Python packages say theirs in their metadata, Debian packages in /usr/share/doc/PACKAGE/copyright, which is
-read from the cache or from the machine. Ends 1 if a package says nothing. tests/env/test_third_party.py
-compares the page with what is locked.
+Python packages state theirs in their metadata, Debian packages in /usr/share/doc/PACKAGE/copyright, which is
+read from the cache or from the machine. Ends 1 if a package states none. tests/env/test_third_party.py
+compares the page with the locked packages.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Installed in `build/venv`, in the versions of `constraints.txt`. The compiled Py
 
 
 def copyright_file(name: str, roots: Iterable[Path]) -> Path | None:
-    """Of a package, in the first root that has it; `root/` of the machine is one."""
+    """A package's file, in the first root that has it; `root/` of the machine is one."""
     for root in roots:
         file = root / "usr/share/doc" / name / "copyright"
         if file.is_file():
@@ -60,7 +61,8 @@ def copyright_file(name: str, roots: Iterable[Path]) -> Path | None:
 
 
 def debian_licences(text: str) -> list[str]:
-    """Short names: as fields of a machine-readable file, else as the common licences that it refers to."""
+    """Short names: from the fields of a machine-readable file, else the common licences that the text refers
+    to."""
     fields = re.findall(r"^License:[ \t]*(\S.*)$", text, re.MULTILINE)
     if not fields:
         fields = re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])", text)
@@ -69,7 +71,7 @@ def debian_licences(text: str) -> list[str]:
     return sorted(named, key=lambda name: (name.lower(), name))
 
 
-# Wordings of one licence that a package tells apart by numbers.
+# Variants of one licence that a package distinguishes by numbers.
 NUMBERED = re.compile(r"^(BSD2|BSD3|GPL2|AGPL3|UCB|FreeBSD|Default|Other)-[0-9]+$")
 
 # Texts that packages without fields quote.
@@ -88,7 +90,7 @@ BY_FILE = {"axe-playwright-python": "MIT; contains axe-core: MPL-2.0"}
 
 
 def python_licence(metadata: PackageMetadata) -> str:
-    """An expression, a short name, or what the package is classified as."""
+    """An expression, a short name, or the package's classifier."""
     classified = [
         value.rpartition(" :: ")[2]
         for value in metadata.get_all("Classifier") or []
@@ -132,7 +134,7 @@ def _debian_row(name: str, version: str | None, roots: list[Path]) -> Iterator[s
 
 
 def page() -> str:
-    """Raises PackageNotFoundError where build/venv lacks a locked package."""
+    """Raises PackageNotFoundError if build/venv lacks a locked package."""
     cached = [manifest.parent for manifest in cache_dir().glob(f"*-[0-9]*/{store.MANIFEST}")]
     roots = [*sorted(cached), Path("/")]
     text = HEAD + FETCHED + "\n" + _row("package", "version", "licences") + _row("---", "---", "---")

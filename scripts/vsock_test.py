@@ -5,9 +5,10 @@ way back (F11).
     make sockets
 
 Kernel and test are of one version, from Debian's backports: fetched to build/vsock-test on the first run (250
-MB, which no other command needs). Both ends of the test talk over TCP, which the domains do not have between
-them: scripts/vsock/relay.c carries that along a second flow. Prints a table; ends 1 unless every test has
-passed. `--debian` (SOCKETS=--debian) takes the kernel that other tests run, with the test of the backports.
+MB, which no other command needs). Both ends of the test communicate by TCP, which the domains do not have
+between them: scripts/vsock/relay.c forwards it along a second flow. Prints a table; ends 1 unless every test
+has passed. `--debian` (SOCKETS=--debian) takes the kernel that other tests run, with the test of the
+backports.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _extract_tests(source: Path, update: Update) -> None:
 
 
 def compile_programs(source: Path) -> dict[str, bytes]:
-    """What the guests have in /bin, as arm64 programs without libraries."""
+    """Programs in the guests' /bin: arm64 programs without libraries."""
     (tests,) = source.glob("linux-source-*/tools/testing/vsock")
     include = tests.parents[1] / "include"
     files = [str(tests / f"{name}.c") for name in TESTS]
@@ -149,7 +150,7 @@ def run(system: Path) -> tuple[str, dict[str, Any]]:
 
 
 def outcomes(console: str, names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Of each test what each end has said: `ok`, `skip`, or what it said last."""
+    """For each test, the report of each end: `ok`, `skip`, or its last output."""
     said = dict.fromkeys(("client", "server"), "")
     for line in console.splitlines():
         if found := re.match(r"\[(client|server)(\+?) +\S+\] (.*)", line):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of the tool, called in this process as a user calls them: exit code and what is printed."""
+"""Calls commands of the tool in this process, as a user does: exit code and output."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .json_results import parsed
 
 
 def invoked(*arguments: object) -> Result:
-    """All that is known of it. Whatever else than an exit ends the command is a failure of the test."""
+    """The full result. If anything but an exit ends the command, the test fails."""
     done = CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 
 
 def run(*arguments: object) -> tuple[int, str]:
-    """Exit code and text."""
+    """Exit code and output."""
     done = invoked(*arguments)
     return done.exit_code, done.stdout
 

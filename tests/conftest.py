@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of all Python tests: what Hypothesis keeps is in build/, and CI has the same examples each time;
-the files that take longest come first; and what must be built before a file's first test
-(`pytestmark = pytest.mark.usefixtures(…)`).
+"""Settings of all Python tests: Hypothesis keeps its data in build/, and CI has the same examples each time;
+the slowest files come first; fixtures build what a file's first test needs (`pytestmark =
+pytest.mark.usefixtures(…)`).
 
-Developers' runs are random, which finds what is new; with `CI=true` a change fails only for what it breaks.
+Developers' runs are random, which finds new errors; with `CI=true` a change fails only for what it breaks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ settings.register_profile("developer", database=DirectoryBasedExampleDatabase(EX
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "developer")
 
 
-# Of a module each: a build that takes longer than a test may is gone on with in the next one.
+# Scope is a module: a build that takes longer than the limit of a test continues in the next one.
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def machine_built() -> None:
 
 @pytest.fixture(scope="module")
 def workloads_built() -> None:
-    """With it, the workloads that it can execute."""
+    """Builds the machine and the workloads that it can execute."""
     from bulkhead.machine.native import built_machine
 
     built_machine(workloads=True)

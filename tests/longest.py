@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of test files in `make test`: those that take longest first, so that no worker is left with one
-of them at the end. Whoever adds a file that takes long puts it here: build/test-results/*.xml say which."""
+"""The order of test files in `make test`: the slowest first, so that no worker is left with one of them at
+the end. New slow files are added here: build/test-results/*.xml has the times."""
 
 from __future__ import annotations
 
-# Of each stage the files that take at least a fiftieth of its time, as measured.
+# For each stage the files that take at least a fiftieth of its time, as measured.
 LONGEST = (
     "hosted/test_examples.py",
     "system/test_flows.py",
@@ -38,5 +38,5 @@ LONGEST = (
 
 
 def place(file: str) -> int:
-    """Where a file, as named from tests/, comes; all others come after these, as they were."""
+    """The position of a file, as named from tests/; all others come after these, in their order."""
     return LONGEST.index(file) if file in LONGEST else len(LONGEST)

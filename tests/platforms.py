@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Platform files as tests want them: loaded, or the test fails with what is wrong."""
+"""Platform files for tests: loaded, or the test fails with the problems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bulkhead.config.platform import Platform
 
 
 def platform(reference: str | Path) -> Platform:
-    """By name, or by the path of a file."""
+    """A platform by its name, or by the path of a file."""
     path = platform_path(str(reference))
     assert path is not None, f"there is no platform '{reference}'"
     loaded, _, problems = load_platform(path)

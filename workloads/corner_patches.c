@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// At most one corner for each cell of a few pixels comes into the choice.
+// Only one corner for each cell of a few pixels is considered.
 #include "workloads/corner_patches.h"
 
 enum { cell = 16, half_window = 2, margin = PATCH_SIDE * PATCH_STEP / 2 + 4 };
 
 #define SENSITIVITY     0.04f
-#define CLEARLY         0.9f // as strong as another one and not weaker
+#define CLEARLY         0.9f // a corner is not weaker than another one of equal strength
 #define NO_STRONGER_ONE 1e12f
 
 uint32_t corner_capacity(struct image size)

@@ -161,8 +161,7 @@ static bool has_corner(const struct corners *c, int32_t x, int32_t y)
     return false;
 }
 
-// Of the corners drawn in the first rows of rectangles those that were found, unless far more were found than
-// drawn.
+// Corners drawn in the first rows of rectangles that were found; 0 if far more were found than drawn.
 static uint32_t correct(const void *state)
 {
     const struct corners *c = state;

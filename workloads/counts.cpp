@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// workload_counts IMAGE NAME [PARAMETER=NUMBER ...]: runs the instrumented build without any machine behind
-// it and counts what the machine would be told: the instructions that blocks pay for and the accesses that
-// call back, between the marks of an iteration. Prints what the program prints, then `counts {json}`. For the
-// comparison with the AArch64 build (bulkhead workloads compare).
+// workload_counts IMAGE NAME [PARAMETER=NUMBER ...]: runs the instrumented build without a machine and counts
+// what the machine would be called for: the instructions of blocks and the accesses, between the marks of an
+// iteration. Prints what the program prints, then `counts {json}`. For the comparison with the AArch64 build
+// (bulkhead workloads compare).
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -17,7 +17,7 @@ using namespace bulkhead::machine;
 constexpr std::uint64_t memory_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t page_bytes_above = 16384;
 constexpr std::uint64_t bytes_per_copied_word = 16;    // by pairs of registers, as the runtime counts
-constexpr std::int64_t plenty = std::int64_t{1} << 62; // never spent, so nobody is called for more
+constexpr std::int64_t plenty = std::int64_t{1} << 62; // never spent, so no call asks for more
 
 struct counted {
     std::uint64_t instructions = 0;
@@ -25,7 +25,7 @@ struct counted {
     std::uint64_t writes = 0;
 };
 
-// The program is C and calls these without a word of whose they are: one program, one process.
+// The program is C and calls these functions without a context: one program in one process.
 std::array<std::int64_t, 2> running{plenty, 0}; // as machine/budget.h; nothing is fetched
 std::int64_t &budget = running[0];
 counted now;
@@ -71,7 +71,7 @@ void print(const char *text, std::uint64_t bytes)
     (void)std::fwrite(text, 1, bytes, stdout);
 }
 
-// The simulated time: instructions at one a nanosecond.
+// The simulated time: one instruction takes a nanosecond.
 std::uint64_t clock_ps()
 {
     return static_cast<std::uint64_t>(plenty - budget) * 1000;
@@ -110,8 +110,9 @@ const void *symbol(std::string_view name)
     if (found != exact.end()) {
         return found->meaning;
     }
-    // __tsan_[volatile_|unaligned_](read|write)(1|2|4|8|16); atomics would have to be performed. Reads that
-    // the next instructions wait for have a name of their own: machine_read(1|2|4|8)_waited.
+    // __tsan_[volatile_|unaligned_](read|write)(1|2|4|8|16); atomics, which the callbacks would have to
+    // perform, are not supported. Reads that the next instructions wait for have separate names:
+    // machine_read(1|2|4|8)_waited.
     const bool is_callback = name.starts_with("__tsan_") || name.ends_with("_waited");
     if (!is_callback || name.find("atomic") != name.npos) {
         return nullptr;

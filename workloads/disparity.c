@@ -2,12 +2,12 @@
 //
 // Stereo disparity by block matching: for each shift, the absolute differences of both images, their integral
 // image, from which the sum over the window around each pixel costs four reads, and these sums; each pixel
-// keeps the shift with the least one. The passes are those of San Diego's vision benchmarks, in their order,
-// over planes of 32 bits with a border around the image: all planes are filled and both images widened; then,
-// for each shift, the moved image is cleared and copied, differences are written, summed down the columns and
-// along the rows, and so on; windows are summed column by column. What could be one pass is not, nor in a
-// better order: it is the traffic that counts here. The right image is the left one with each rectangle moved
-// by its depth.
+// keeps the shift with the smallest sum. The passes are those of San Diego's vision benchmarks, in their
+// order, over planes of 32 bits with a border around the image: all planes are filled and both images
+// widened; then, for each shift, the moved image is cleared and copied, differences are written, summed down
+// the columns and along the rows, and so on; windows are summed column by column. Passes are neither merged
+// nor reordered, since their memory traffic is what is measured. The right image is the left one with each
+// rectangle moved by its depth.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 #include "workloads/image.h"
@@ -33,7 +33,7 @@ struct disparity {
     uint32_t shifts;
 };
 
-// Paints what the right camera sees; where two surfaces meet, the nearer one.
+// Paints what the right camera sees; of two overlapping surfaces, the nearer one.
 static void make_right(struct disparity *d, uint64_t seed)
 {
     int32_t width = d->right.width;
@@ -62,7 +62,7 @@ static void make_right(struct disparity *d, uint64_t seed)
     }
 }
 
-// What a nearer rectangle hides from the right camera has no truth: 0.
+// Pixels that a nearer rectangle hides from the right camera have no true depth: 0.
 static void forget_hidden(struct disparity *d)
 {
     int32_t pixels = d->right.width * d->right.height;
@@ -90,7 +90,7 @@ static bool take(struct disparity *d, struct arena *arena, struct image size)
     return !arena->exhausted;
 }
 
-// Where a pixel is in the planes.
+// The index of a pixel in the planes.
 static int32_t place(const struct disparity *d, int32_t x, int32_t y)
 {
     return (y + border) * d->stride + x + border;
@@ -102,7 +102,7 @@ static void fill(const struct disparity *d, int32_t *plane, int32_t value)
         plane[i] = value;
 }
 
-// As the memset that compilers make of a loop that clears: stores of 16 bytes, two lines at once.
+// Clears like the memset that compilers make of such a loop: stores of 16 bytes, two lines at once.
 static void clear(const struct disparity *d, int32_t *plane)
 {
     uint64_t bytes = (uint64_t)d->stride * (uint64_t)d->rows * sizeof(*plane);
@@ -187,7 +187,7 @@ static void integrate(const struct disparity *d)
     }
 }
 
-// Down each column, as the original does: every access is to another line, and to another page.
+// Down each column, as in the original: every access is to another line, and to another page.
 static void sum_windows(const struct disparity *d)
 {
     int32_t up = border * d->stride;
@@ -242,7 +242,7 @@ static uint64_t checksum(const void *state)
     return checksum_bytes(0, d->shift, (size_t)(d->stride * d->rows) * sizeof(*d->shift));
 }
 
-// Is the whole window around the pixel one surface that the right camera sees?
+// Whether the whole window around the pixel is one surface that the right camera sees.
 static bool is_plain(const struct disparity *d, int32_t at)
 {
     int32_t down = half_window * d->right.width;
@@ -253,7 +253,7 @@ static bool is_plain(const struct disparity *d, int32_t at)
            p[down - half_window] == here && p[down + half_window] == here;
 }
 
-// The inner parts of all rectangles whose match lies within the right image.
+// Counts the inner parts of all rectangles whose match lies within the right image.
 static uint32_t correct(const void *state)
 {
     const struct disparity *d = state;

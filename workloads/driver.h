@@ -16,7 +16,7 @@ extern const struct workload *const workload_catalog[];
 // NULL: there is no workload of that name.
 const struct workload *workload_find(const char *name);
 
-// False: it could not be prepared; the reason was printed.
+// Returns false if the workload could not be prepared; the reason was printed.
 bool workload_run(const struct workload *workload);
 
 // Prints name, parameters and what they mean.

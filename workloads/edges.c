@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edge detection (Canny): smooth, gradients, thin to the ridge across the edge, keep what is strong and what
-// hangs together with it. Integers.
+// Edge detection (Canny): smooth, gradients, thin to the ridge across the edge, keep strong pixels and weak
+// ones that are connected with them. Integers.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 #include "workloads/image.h"
@@ -15,7 +15,7 @@ struct edges {
     uint16_t *strength; // |dx| + |dy|
     uint8_t *direction; // 0: the gradient is horizontal, 1 diagonal down, 2 vertical, 3 diagonal up
     uint8_t *class;
-    int32_t *waiting; // strong pixels whose neighbours were not looked at
+    int32_t *waiting; // strong pixels whose neighbours have not been visited
     uint32_t edge_pixels;
 };
 
@@ -101,7 +101,7 @@ static void differentiate(const struct edges *e)
     }
 }
 
-// Classes: only ridges, and of them only what is above a threshold. Strong ones wait for their neighbours.
+// Classes: only pixels on ridges above a threshold. Strong ones are put on the stack, for their neighbours.
 static int32_t thin(const struct edges *e)
 {
     int32_t width = e->scene.image.width;
@@ -173,7 +173,7 @@ static bool is_near_edge(const struct edges *e, int32_t x, int32_t y)
     return false;
 }
 
-// Of the middles of all drawn sides those with an edge, unless there are far more edge pixels than drawn.
+// Counts the middles of all drawn sides that have an edge, unless there are far more edge pixels than drawn.
 static uint32_t correct(const void *state)
 {
     const struct edges *e = state;

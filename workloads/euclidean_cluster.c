@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Euclidean clustering: points that are within a distance of each other belong to one cluster. First the
-// ground is taken away. A k-d tree finds the neighbours of each point that is left; clusters grow from a
-// point to its neighbours, and on, until none is left.
+// ground is removed. A k-d tree finds the neighbours of each remaining point; clusters grow from a point to
+// its neighbours and to theirs, until no point is left.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 #include "workloads/ground.h"
@@ -10,7 +10,7 @@
 enum { axes = 3, none = -1, most_depth = 64, most_points = 100000000 };
 
 #define REACH  0.6f // metres
-#define GROUND 0.2f // this near to its plane is the ground, in metres
+#define GROUND 0.2f // points within this distance of its plane are ground, in metres
 
 struct node {
     float position[axes];
@@ -21,7 +21,7 @@ struct node {
 
 struct clustering {
     struct point *cloud;
-    uint32_t *objects; // the truth of the cloud
+    uint32_t *objects; // the object of each point of the cloud
     uint32_t cloud_count;
     uint32_t tries; // to find the ground
     struct point *points;
@@ -68,7 +68,7 @@ static float coordinate(const struct point *p, int axis)
     return axis == 0 ? p->x : axis == 1 ? p->y : p->z;
 }
 
-// Quickselect: puts the point that belongs there by this axis at `middle` of order[low..high].
+// Quickselect: moves to `middle` the point that belongs there by this axis in order[low..high].
 static void select_middle(const struct clustering *c, int32_t low, int32_t high, int32_t middle, int axis)
 {
     int32_t *order = c->order;
@@ -98,7 +98,7 @@ static void select_middle(const struct clustering *c, int32_t low, int32_t high,
     }
 }
 
-// The tree of order[low..high]; node numbers are places in the order.
+// Builds the tree of order[low..high]; node numbers are positions in the order.
 static int32_t build(const struct clustering *c, int32_t low, int32_t high, int axis)
 {
     if (low > high)
@@ -121,7 +121,7 @@ struct visit {
     int32_t axis;
 };
 
-// Puts the neighbours of `point` that have no cluster yet into the queue, behind `end`; returns the new end.
+// Appends the neighbours of `point` that have no cluster yet to the queue, at `end`; returns the new end.
 static int32_t find_neighbours(const struct clustering *c, int32_t root, const struct point *point,
                                int32_t end)
 {
@@ -148,7 +148,7 @@ static int32_t find_neighbours(const struct clustering *c, int32_t root, const s
     return end;
 }
 
-// Of the cloud what is not the ground.
+// Copies the points of the cloud that are not ground.
 static void take_objects(struct clustering *c)
 {
     struct random random = {.state = 1};
@@ -201,7 +201,7 @@ static uint64_t checksum(const void *state)
 static uint32_t correct(const void *state)
 {
     const struct clustering *c = state;
-    int32_t *of_object = c->queue; // scratch: not needed any more
+    int32_t *of_object = c->queue; // reused as scratch memory
     uint32_t objects = 0;
     uint32_t right = 0;
 

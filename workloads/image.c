@@ -32,7 +32,7 @@ static int32_t lattice(uint64_t seed, int32_t x, int32_t y)
 // One lattice while a row is drawn: values at the row's height on both sides of the cell that is drawn.
 struct octave {
     uint64_t seed;
-    int32_t shift; // of the lattice's width in sixteenths of a pixel
+    int32_t shift; // coordinate within the lattice's cell, in sixteenths of a pixel
     int32_t cell;
     int32_t left;
     int32_t right;
@@ -47,7 +47,7 @@ static int32_t side(const struct octave *octave, int32_t cell, int32_t y16)
            lattice(octave->seed, cell, y + 1) * fy;
 }
 
-// Between the four lattice points around.
+// Interpolates between the four surrounding lattice points.
 static int32_t octave_at(struct octave *octave, int32_t x16, int32_t y16)
 {
     int32_t width = 1 << octave->shift;

@@ -8,7 +8,7 @@
 enum { line_words = 64 / sizeof(uint64_t) };
 
 struct latency {
-    uint64_t *words; // of each line the first: index of the next line's
+    uint64_t *words; // the first word of each line: index of the next line's
     uint64_t lines;
     uint64_t at;
     uint64_t steps;
@@ -68,7 +68,7 @@ static uint64_t checksum(const void *state)
     return sum;
 }
 
-// Is it one cycle through all lines?
+// Whether the chain is one cycle through all lines.
 static uint32_t correct(const void *state)
 {
     const struct latency *l = state;

@@ -79,7 +79,7 @@ static double difference(const struct matmul *m, uint64_t i)
     return sum;
 }
 
-// A sample of the rows.
+// Checks a sample of the rows.
 static uint32_t correct(const void *state)
 {
     const struct matmul *m = state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes every word of a buffer in address order, without end: as much write traffic as one core can make,
-// with stores as wide as memset has them. One iteration is one pass.
+// with stores as wide as those of memset. One iteration is one pass.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 
@@ -35,7 +35,8 @@ static void iterate(void *state)
     uint64_t value = ++m->passes;
     wide both = {value, value};
 
-    for (uint64_t i = 0; i < count; i += WORDS_AT_ONCE) { // a loop for each word would wait for itself
+    for (uint64_t i = 0; i < count;
+         i += WORDS_AT_ONCE) { // a loop over single words would be limited by its own latency
         wide *to = (wide *)(void *)(words + i);
         to[0] = both;
         to[1] = both;

@@ -17,7 +17,7 @@ struct node {
 };
 
 struct region {
-    uint32_t pixel; // its brightest
+    uint32_t pixel; // its brightest pixel
     uint32_t area;
     uint32_t bright; // found in the inverted image
 };
@@ -60,7 +60,7 @@ static uint32_t pixel_count(const struct mser *m)
     return (uint32_t)m->scene.image.width * (uint32_t)m->scene.image.height;
 }
 
-// By counting.
+// Sorts by counting.
 static void sort_pixels(struct mser *m)
 {
     uint32_t start[grays + 1] = {0};
@@ -83,7 +83,7 @@ static uint32_t find(struct node *nodes, uint32_t pixel)
     return pixel;
 }
 
-// The region of `other`, if it was seen already, becomes part of the one that `pixel` makes.
+// The region of `other`, if it was visited already, becomes part of the one that `pixel` makes.
 static void join(struct node *nodes, uint32_t pixel, uint32_t other)
 {
     if (nodes[other].root == UINT32_MAX)
@@ -96,7 +96,7 @@ static void join(struct node *nodes, uint32_t pixel, uint32_t other)
     nodes[pixel].area += nodes[part].area;
 }
 
-// With the regions of its eight neighbours.
+// Joins the regions of its eight neighbours.
 static void join_around(const struct mser *m, uint32_t pixel)
 {
     int32_t width = m->scene.image.width;
@@ -122,7 +122,8 @@ static void grow(struct mser *m)
     }
 }
 
-// Each parent becomes the last pixel of its gray, so that no way up leads through the pixels of one region.
+// Each parent becomes the last pixel of its gray, so that no path to the root leads through pixels of the
+// same region.
 static void flatten(struct mser *m)
 {
     for (uint32_t i = pixel_count(m); i-- > 0;) {
@@ -133,7 +134,7 @@ static void flatten(struct mser *m)
     }
 }
 
-// Area of the region that `pixel`'s has become `span` grays brighter.
+// Area that the region of `pixel` has after it has grown by `span` grays.
 static uint32_t area_later(const struct mser *m, uint32_t pixel)
 {
     uint32_t limit = (uint32_t)m->gray[pixel] + span;
@@ -143,8 +144,8 @@ static uint32_t area_later(const struct mser *m, uint32_t pixel)
     return m->nodes[pixel].area;
 }
 
-// Stable: whole at its gray, of some size, and hardly larger `span` grays later, while one that is part of it
-// was not yet whole (else that one was reported).
+// Stable: complete at its gray, large enough, and hardly larger `span` grays later, while a region within it
+// was not yet complete (otherwise that region was reported).
 static void select(struct mser *m, bool bright)
 {
     for (uint32_t i = 0; i < pixel_count(m); i++) {
@@ -204,7 +205,7 @@ static bool was_found(const struct mser *m, const struct rectangle *r)
     return false;
 }
 
-// The first rectangles: those with a region of their size that has a pixel in them.
+// The first rectangles: those that contain a pixel of a region of their size.
 static uint32_t correct(const void *state)
 {
     const struct mser *m = state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segmentation by normalized cuts on several scales: the vector that says where to cut is found on a small
+// Segmentation by normalized cuts on several scales: the vector that determines the cut is found on a small
 // image and refined on larger ones; then each part is cut again, as long as there is a border in it. The
-// input is a picture of areas with straight borders, each with its gray and all of them textured.
+// input is a picture of areas with straight borders, each with its own gray and texture.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 #include "workloads/image.h"
@@ -21,7 +21,7 @@ enum {
 };
 
 struct area {
-    int32_t x; // of a pixel is the nearest of these
+    int32_t x; // each pixel belongs to the area of the nearest of these
     int32_t y;
 };
 
@@ -35,7 +35,7 @@ struct multi_ncut {
     uint32_t parts;
 };
 
-// One in the middle of each field of the picture, or beside it.
+// One in each field of the picture, in or near its middle.
 static void arrange(struct multi_ncut *m, uint64_t seed)
 {
     struct random random = {.state = seed};
@@ -66,7 +66,7 @@ static uint32_t area_at(const struct multi_ncut *m, int32_t x, int32_t y)
     return nearest;
 }
 
-// Grays in an order that makes neighbours differ by more than one step.
+// Orders the grays so that neighbours differ by more than one step.
 static void draw(const struct multi_ncut *m, uint64_t seed)
 {
     static const uint8_t shade[areas] = {0, 4, 1, 6, 5, 2, 7, 3};
@@ -81,7 +81,7 @@ static void draw(const struct multi_ncut *m, uint64_t seed)
     }
 }
 
-// Every second pixel of every second row: means would tie areas together where they meet.
+// Takes every second pixel of every second row: means would tie areas together where they meet.
 static void shrink(const struct ncut_level *from, const struct ncut_level *to)
 {
     for (int32_t y = 0; y < to->height; y++) {
@@ -116,7 +116,7 @@ static void *prepare(const struct workload_setup *setup)
     return m;
 }
 
-// On each level what the image's pixels say.
+// Sets the ties on each level from the pixels of that image.
 static void hand_down_parts(const struct multi_ncut *m)
 {
     for (int32_t i = 1; i < m->level_count; i++) {
@@ -167,7 +167,7 @@ static uint64_t checksum(const void *state)
     return sum;
 }
 
-// Pixels of areas that are one part, which is no other area's.
+// Counts the pixels of areas that are one part by themselves.
 static uint32_t correct(const void *state)
 {
     const struct multi_ncut *m = state;

@@ -9,7 +9,7 @@
 enum {
     one = 1 << 20,
     strongest = 1024,
-    alike_grays = 12, // so far apart, two pixels' tie is half of the strongest
+    alike_grays = 12, // difference of grays at which a tie is half of the strongest
     least_share = 32, // a half has at least this part of the ties
     weak_share = 2,   // a border's ties are on average weaker than this part of the strongest
 };
@@ -95,8 +95,8 @@ void ncut_refine(const struct ncut_level *level, const struct ncut_level *coarse
     }
 }
 
-// Three quarters of what the ties give each pixel, a quarter of what it has, less the part's mean of the pass
-// before.
+// Three quarters of the weighted mean of a pixel's neighbours, and a quarter of its own value, minus the
+// part's mean in the previous pass.
 static void pass(const struct ncut_level *level)
 {
     struct ncut_sums *sums = level->sums;
@@ -159,8 +159,8 @@ static uint32_t bin_of(int32_t value)
     return bin < 0 ? 0 : bin >= NCUT_BINS ? NCUT_BINS - 1 : (uint32_t)bin;
 }
 
-// A tie between two bins is cut by every threshold between them: it is added where that begins, and taken
-// away where it ends.
+// A tie between two bins is cut by every threshold between them: it is added at the lower bin, and subtracted
+// at the upper one.
 static void add_tie(struct ncut_bins *bins, uint32_t part, uint32_t a, uint32_t b, int32_t tie)
 {
     uint32_t low = a < b ? a : b;
@@ -193,7 +193,7 @@ static void fill_bins(const struct ncut_level *level, struct ncut_bins *bins)
     }
 }
 
-// The bin from which on a part's pixels are its other half; 0: it is to stay whole.
+// The bin from which on a part's pixels are its other half; 0: the part is not cut.
 static uint32_t best_threshold(const struct ncut_bins *bins, uint32_t part)
 {
     int64_t total = 0;

@@ -29,7 +29,7 @@ struct cell {
 };
 
 struct ndt {
-    struct point *map; // of many scans
+    struct point *map; // points of many scans
     uint32_t map_count;
     struct point *scan; // in the vehicle's frame
     uint32_t scan_count;
@@ -56,7 +56,7 @@ static void *prepare(const struct workload_setup *setup)
     *n = (struct ndt){map, (uint32_t)map_count, scan, (uint32_t)count, cells, (int32_t)length, {0}};
     points_street(map, n->map_count, (float)length, setup->seed, 1);
     points_street(scan, n->scan_count, (float)length, setup->seed, 2);
-    // As seen from a vehicle that stands a little off and turned.
+    // As seen from a vehicle with a small offset and rotation.
     const double pose[6] = {OFF_X, OFF_Y, 0, 0, 0, OFF_YAW};
     struct rotation turned = rotation_of(pose + 3);
     for (uint32_t i = 0; i < n->scan_count; i++) {
@@ -130,8 +130,8 @@ static void build_map(const struct ndt *n)
         finish_cell(&n->cells[i]);
 }
 
-// Adds to gradient and (Gauss-Newton) Hessian what the point at `world` says; `arm` is it before the
-// translation.
+// Adds to gradient and (Gauss-Newton) Hessian the contribution of the point at `world`; `arm` is that point
+// before the translation.
 static void add_likelihood(const struct cell *cell, const double world[3], const double arm[3],
                            struct normal6 *sum)
 {
@@ -202,7 +202,7 @@ static uint64_t checksum(const void *state)
     return sum;
 }
 
-// All if the pose is right within a tenth of a cell and 1 mrad; nothing from half a metre on.
+// Full score if the pose is right within a tenth of a cell and 1 mrad; zero from half a metre on.
 static uint32_t correct(const void *state)
 {
     const struct ndt *n = state;

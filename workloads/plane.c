@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Straightforward loops: what they cost is what is measured.
+// Straightforward loops: their cost is what is measured.
 #include "workloads/plane.h"
 
 struct plane plane_take(struct arena *arena, int32_t width, int32_t height)
@@ -66,7 +66,7 @@ void plane_multiply(struct plane to, struct plane a, struct plane b)
         to.values[i] = a.values[i] * b.values[i];
 }
 
-// Along each row, by adding what comes in and taking away what goes out.
+// Sums along each row, adding the entering value and subtracting the leaving one.
 static void sum_along(struct plane to, struct plane from, int32_t half)
 {
     for (int32_t y = 0; y < to.height; y++) {
@@ -82,7 +82,7 @@ static void sum_along(struct plane to, struct plane from, int32_t half)
     }
 }
 
-// The first sum down each column.
+// Initial sum down each column.
 static void start_down(struct plane to, struct plane from, int32_t half)
 {
     for (int32_t x = half; x < to.width - half; x++) {

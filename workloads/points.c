@@ -15,7 +15,7 @@ static float unit(struct random *random)
     return (float)(random_next(random) >> 40) * (1.0f / 16777216.0f);
 }
 
-// Of one of the four sides of a box of this width and depth.
+// A point on one of the four sides of a box of this width and depth.
 static struct point on_box(struct random *random, float width, float depth, float height)
 {
     float along = unit(random);
@@ -82,8 +82,8 @@ void points_objects(struct point *points, uint32_t *objects, struct objects want
     shuffle(points, objects, count, &random);
 }
 
-// How far the front of a house stands back from the middle of the street: every 8 metres another one, 6.5
-// wide.
+// Distance of the front of a house from the middle of the street: it changes every 8 metres; a front is 6.5
+// metres wide.
 static float front(uint64_t seed, int32_t house, bool left)
 {
     uint64_t number = random_mix(seed + (uint64_t)house * 2 + left);
@@ -91,7 +91,7 @@ static float front(uint64_t seed, int32_t house, bool left)
     return 6 + (float)(number & 255) * (1.0f / 128.0f);
 }
 
-// On the ground, the front of a house, or one of its sides, which go back to 12 metres.
+// A point on the ground, the front of a house, or one of its sides, which are 12 metres deep.
 static struct point on_street(struct random *random, uint64_t seed, float x)
 {
     int32_t house = (int32_t)(x * 0.125f);
@@ -122,7 +122,7 @@ void points_street(struct point *points, uint32_t count, float length, uint64_t 
     }
 }
 
-// Which of the directions; evenly along a diamond around 0, which spares an arctangent.
+// The direction's number; directions are spaced evenly along a diamond around 0, which avoids an arctangent.
 static uint32_t direction_of(const struct point *p)
 {
     float x = p->x < 0 ? -p->x : p->x;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Projects a point cloud onto a camera's image: each point is turned into the camera's frame, divided by its
-// depth, bent as the lens does, and the pixel that it falls on keeps the distance and intensity of the
-// nearest one, and the lowest and highest of all. Most of the points lie behind the camera or outside of its
-// view.
+// Projects a point cloud onto a camera's image: each point is transformed into the camera's frame, divided by
+// its depth, and distorted as by the lens; its pixel keeps the distance and intensity of the nearest point,
+// and the lowest and highest of all. Most of the points lie behind the camera or outside of its view.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 #include "workloads/image.h"
@@ -15,7 +14,7 @@ enum { most_points = 100000000, lens_terms = 5 };
 #define CAMERA_HEIGHT 1.6 // metres above the street
 #define YAW           0.02
 #define PITCH         0.01
-#define NEAREST       0.5 // metres before the camera
+#define NEAREST       0.5 // metres in front of the camera
 
 struct camera {
     struct rotation rotation; // from the street's frame
@@ -84,7 +83,7 @@ struct seen {
     double height; // above the camera, metres
 };
 
-// False: behind the camera.
+// Returns false if the point is behind the camera.
 static bool look(const struct camera *camera, const struct point *point, struct seen *seen)
 {
     double away[3] = {(double)point->x - camera->place[0], (double)point->y - camera->place[1],
@@ -156,8 +155,8 @@ static uint64_t checksum(const void *state)
     return sum;
 }
 
-// The ray through a pixel's middle, without the lens, meets at the kept distance something that the street
-// can have there: not below the ground, not above the houses, not beside the houses' backs.
+// The ray through a pixel's middle, without the lens, must end at the kept distance within the street: not
+// below the ground, not above the houses, not behind them.
 static bool is_of_street(const struct projection *p, int32_t x, int32_t y)
 {
     double depth = (double)p->distance[y * p->size.width + x];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quicksort (median of three, insertion sort for short stretches) of keys that each iteration fetches anew.
+// Quicksort (median of three, insertion sort for short ranges) of keys that each iteration copies anew.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 
 enum { short_stretch = 16, most_stretches = 64 };
 
 struct qsort {
-    uint32_t *keys; // as they were made
+    uint32_t *keys; // the original keys
     uint32_t *sorted;
     uint64_t count;
 };
@@ -47,7 +47,7 @@ static uint32_t median(uint32_t a, uint32_t b, uint32_t c)
     return c < low ? low : c > high ? high : c;
 }
 
-// Puts keys up to the pivot in [low, result] and those from it on behind.
+// Moves keys up to the pivot to [low, result], and the others after them.
 static int64_t divide(uint32_t *keys, int64_t low, int64_t high)
 {
     uint32_t pivot = median(keys[low], keys[low + (high - low) / 2], keys[high]);
@@ -69,7 +69,7 @@ static int64_t divide(uint32_t *keys, int64_t low, int64_t high)
     }
 }
 
-// The shorter part first, the longer one remembered: so few stretches wait at any time.
+// Sorts the shorter part first and pushes the longer one: so the stack of ranges stays small.
 static void sort(uint32_t *keys, int64_t count)
 {
     struct {
@@ -119,7 +119,7 @@ static uint64_t checksum(const void *state)
     return sum;
 }
 
-// In order, and the same keys as before as far as their sum tells.
+// Checks the order, and that the sum of the keys has not changed.
 static uint32_t correct(const void *state)
 {
     const struct qsort *q = state;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keypoints of the scale-invariant feature transform (SIFT, Lowe): in each octave the image is smoothed more
-// and more, keypoints are the extrema of the differences between one smoothing and the next, in place and in
-// scale, each put right between pixels by a parabola; edges are left out. The next octave has half the size.
-// The input shows discs, whose middles are known.
+// Keypoints of the scale-invariant feature transform (SIFT, Lowe): in each octave the image is smoothed
+// repeatedly; keypoints are the extrema of the differences between one smoothing and the next, in position
+// and scale, each refined to fractions of a pixel by a parabola; edges are left out. The next octave has half
+// the size. The input shows discs with known centres.
 #include "workloads/blur.h"
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
@@ -15,14 +15,14 @@ enum {
     scales = 3, // of an octave
     levels = scales + 3,
     differences = levels - 1,
-    pixels_each = 64, // at least, for a keypoint
+    pixels_each = 64, // minimum size for a keypoint
     checked_discs = 200,
 };
 
 #define FIRST_DEVIATION 1.6
 #define SCALE_STEP      1.2599210498948732 // the third root of 2
-#define CONTRAST        4.0f               // grays that an extremum differs at least
-#define EDGE            12.1f              // principal curvatures in a relation of 10: (10 + 1)^2 / 10
+#define CONTRAST        4.0f               // minimum difference of an extremum, in grays
+#define EDGE            12.1f              // principal curvatures with a ratio of 10: (10 + 1)^2 / 10
 #define NEAR            2.0f               // pixels from a disc's middle
 
 struct keypoint {
@@ -101,7 +101,7 @@ static void *prepare(const struct workload_setup *setup)
     s->first = blur_of(FIRST_DEVIATION);
     double deviation = FIRST_DEVIATION;
     for (int i = 1; i < levels; i++) {
-        // What is missing to the next one: squares add up.
+        // The additional smoothing to the next one: squares add up.
         s->more[i] = blur_of(deviation * square_root(SCALE_STEP * SCALE_STEP - 1));
         deviation *= SCALE_STEP;
     }
@@ -135,7 +135,7 @@ static void subtract(struct sift *s, int32_t octave)
     }
 }
 
-// Is the value, times `sign`, larger than all its neighbours in place and scale?
+// Whether the value, times `sign`, is larger than all its neighbours in position and scale.
 static bool is_largest(const struct sift *s, int scale, int32_t at, float sign)
 {
     int32_t width = s->difference[0].width;
@@ -154,7 +154,7 @@ static bool is_largest(const struct sift *s, int scale, int32_t at, float sign)
     return true;
 }
 
-// Where the parabola through three values has its top, from the middle one.
+// The position of the vertex of the parabola through three values, relative to the middle one.
 static float top_of(float before, float here, float after)
 {
     float bend = before - 2 * here + after;
@@ -237,7 +237,7 @@ static bool was_found(const struct sift *s, const struct rectangle *r)
     return false;
 }
 
-// The first discs: those with a keypoint near their middle.
+// Counts the first discs with a keypoint near their centre.
 static uint32_t correct(const void *state)
 {
     const struct sift *s = state;

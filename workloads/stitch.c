@@ -2,9 +2,8 @@
 //
 // Image stitching: corners of both images (Harris), of these the ones that are strongest within the largest
 // surroundings (adaptive non-maximal suppression), patches around them as descriptors, for each patch the
-// most alike one of the other image, and of all distances between such pairs the one that most agree with
-// (RANSAC). Then both images become one. The second image is the first one's neighbour, moved by a known
-// distance.
+// most similar one of the other image, and the offset on which most of these pairs agree (RANSAC). Then both
+// images are merged. The second image is adjacent to the first one, at a known offset.
 #include "workloads/blur.h"
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
@@ -14,7 +13,7 @@ enum { most_corners = 4096, tries = 500, near = 2 };
 
 struct stitch {
     struct image images[2];
-    int32_t moved_x; // of the second one: the truth
+    int32_t moved_x; // true offset of the second image
     int32_t moved_y;
     struct corner_planes planes;
     struct corner *corners[2];
@@ -44,7 +43,7 @@ static void *prepare(const struct workload_setup *setup)
     }
     s.planes = corner_planes_take(setup->arena, size);
     s.match = arena_take(setup->arena, s.wanted, sizeof(*s.match));
-    // Room for wherever the second image comes to lie.
+    // Room for every possible position of the second image.
     struct image whole = {.width = 2 * size.width, .height = 2 * size.height};
     s.whole = image_take(setup->arena, whole);
     if (setup->arena->exhausted)
@@ -75,7 +74,7 @@ static uint32_t match_of(const struct stitch *s, const struct patch *patch)
     return least < 0.5f * second ? best : UINT32_MAX;
 }
 
-// How far the second image's corner of a pair is from the first one's.
+// Offset from the first image's corner of a pair to the second one's.
 static bool distance_of(const struct stitch *s, uint32_t pair, int32_t *x, int32_t *y)
 {
     if (s->match[pair] == UINT32_MAX)
@@ -117,7 +116,7 @@ static void agree(struct stitch *s)
     }
 }
 
-// Both in one, the first one above.
+// Merges both images, the first one on top.
 static void join(const struct stitch *s)
 {
     struct image whole = s->whole;

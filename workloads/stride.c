@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads, changes and writes one word every so many bytes: what a cache makes of strides. Each iteration
-// visits the whole buffer, starting a word further than the one before.
+// Reads, changes and writes one word at every `stride` bytes: shows how a cache handles strides. Each
+// iteration visits the whole buffer, starting one word further than the previous one.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 

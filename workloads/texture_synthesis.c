@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Texture synthesis (Wei and Levoy, with the candidates of Ashikhmin): an image grows pixel by pixel from a
-// sample. Each pixel looks where its neighbours, which are there already, came from; of the sample's pixels
-// that follow these the one whose surroundings are most alike is taken. The sample repeats a tile, so the
-// image must repeat it, too.
+// sample. For each pixel, candidates are the sample's pixels next to those from which its finished neighbours
+// came; the one with the most similar surroundings is taken. The sample repeats a tile, so the image must
+// repeat it, too.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 #include "workloads/image.h"
@@ -17,7 +17,7 @@ struct place {
 struct synthesis {
     struct image sample;
     struct image made;
-    struct place *source; // of each pixel that was made
+    struct place *source; // position in the sample of each pixel that was made
     uint64_t seed;
 };
 
@@ -56,7 +56,7 @@ static bool is_within(const struct image *sample, struct place p)
     return p.x >= reach && p.y >= reach && p.x < sample->width - reach && p.y < sample->height;
 }
 
-// Of the pixels before (x, y) within reach, in the order of rows, against those before the place.
+// Compares the pixels before (x, y) within reach, in the order of rows, with those before the place.
 static uint32_t difference(const struct synthesis *s, int32_t x, int32_t y, struct place p, uint32_t least)
 {
     uint32_t sum = 0;
@@ -80,7 +80,8 @@ static struct place any_place(const struct synthesis *s, struct random *random)
     };
 }
 
-// Each place once, of the pixels before (x, y): where (x, y) would be, if it came along with that one.
+// Lists each candidate once: for each pixel before (x, y), where (x, y) would be in the sample relative to
+// that pixel's origin.
 static uint32_t find_candidates(const struct synthesis *s, int32_t x, int32_t y,
                                 struct place found[candidates])
 {
@@ -118,7 +119,7 @@ static struct place best_place(const struct synthesis *s, int32_t x, int32_t y, 
     return best;
 }
 
-// The first rows and the sides, which have too few pixels before them, are a part of the sample.
+// The first rows and the sides have too few pixels before them, and are copied from the sample.
 static void iterate(void *state)
 {
     struct synthesis *s = state;
@@ -143,7 +144,7 @@ static uint64_t checksum(const void *state)
     return checksum_bytes(0, s->made.pixels, (size_t)s->made.width * (size_t)s->made.height);
 }
 
-// Pixels that are nearly the same one tile further.
+// Counts pixels that are nearly the same one tile further.
 static uint32_t correct(const void *state)
 {
     const struct synthesis *s = state;

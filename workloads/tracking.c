@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Feature tracking (Kanade, Lucas, Tomasi): in the first frame the pixels whose surroundings change most in
-// every direction, one for each cell; each is followed into the second frame by Newton's method, from a
-// coarse level of the image pyramid to the fine one. The second frame is the first one moved by a known,
-// fractional distance.
+// every direction, one for each cell; each is tracked into the second frame by Newton's method, from a coarse
+// level of the image pyramid to the fine one. The second frame is the first one moved by a known, fractional
+// distance.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 #include "workloads/plane.h"
@@ -99,7 +99,7 @@ static void find_texture(const struct tracking *t)
             texture_of((struct sums){t->sums[0].values[i], t->sums[1].values[i], t->sums[2].values[i]});
 }
 
-// The best pixel of each cell.
+// Selects the best pixel of each cell.
 static void select(struct tracking *t)
 {
     int32_t width = t->frames[0].width;
@@ -132,7 +132,8 @@ static bool is_inside(struct plane plane, float x, float y)
     return x >= border && y >= border && x < (float)plane.width - border && y < (float)plane.height - border;
 }
 
-// One step towards where the surroundings of (x, y) are in the second frame; returns its squared length.
+// One step towards the position of the surroundings of (x, y) in the second frame; returns its squared
+// length.
 static float step(const struct tracking *t, int level, float x, float y, float *to_x, float *to_y)
 {
     struct sums s = {0};
@@ -213,7 +214,7 @@ static uint64_t checksum(const void *state)
     return sum;
 }
 
-// Within a quarter of a pixel of where they are.
+// Counts features found within a quarter of a pixel of their true position.
 static uint32_t correct(const void *state)
 {
     const struct tracking *t = state;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes that are as bad for DRAM as writes can be: each goes to another row of the same bank. Where the next
-// row of a bank lies depends on the board's address mapping, so the distance is a parameter. Between two
-// writes to the same line lie more lines than a cache holds. One iteration writes each line of the chosen
-// columns once.
+// The writes that are slowest for DRAM: each goes to another row of the same bank. The distance between rows
+// of a bank depends on the board's address mapping, so it is a parameter. Between two writes to the same line
+// there are more lines than a cache holds. One iteration writes each line of the chosen columns once.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 

@@ -45,7 +45,7 @@ struct workload {
     // seed and iterations.
     uint64_t (*checksum)(const void *state);
 
-    // Part of the result that agrees with what is known about the input, in thousandths.
+    // Part of the result that agrees with the known properties of the input, in thousandths.
     uint32_t (*correct)(const void *state);
 };
 

@@ -23,7 +23,7 @@ void check_shape(const batch &sets)
     }
 }
 
-// Time that this thread was given: not what others on the same cores took from it.
+// Processor time of this thread: other threads on the same cores do not count.
 std::uint64_t thread_ns()
 {
     timespec now{};
@@ -32,7 +32,7 @@ std::uint64_t thread_ns()
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Of the sets' own: anything else is wrong with every set, and the caller's mistake.
+// Problems of a single set. Any other problem concerns every set, and is the caller's mistake.
 bool is_of_the_set(flow_problem problem)
 {
     return problem == FLOW_DEADLINE_SHORT || problem == FLOW_PERIOD_SHORT || problem == FLOW_PARSE_LONG ||

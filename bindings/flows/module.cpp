@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module: sets of flows, one by one or many at once. Numbers cross as integers; whatever is
-// refused is a ValueError, of the kind Refused where one flow is to blame. Python is not held while core/
-// works.
+// The Python module: sets of flows, one by one or many at once. Numbers are passed as integers. Refused
+// arguments raise ValueError, or its subclass Refused if a single flow is the reason. The GIL is released
+// while core/ computes.
 #include <array>
 #include <map>
 #include <span>
@@ -80,7 +80,7 @@ std::vector<declared> with_control(const declared &data, std::uint32_t receiver,
     return found;
 }
 
-// Throws std::invalid_argument for what no packet, chunk or piece can be.
+// Throws std::invalid_argument for sizes that a packet, chunk or piece cannot have.
 std::uint64_t most_transfers(std::uint64_t packet_bytes, std::uint64_t chunk_bytes, std::uint64_t run_bytes)
 {
     if (packet_bytes == 0 || packet_bytes > FLOW_MAX_BYTES || chunk_bytes == 0 ||

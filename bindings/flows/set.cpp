@@ -9,9 +9,8 @@ namespace bulkhead::flows {
 
 namespace {
 
-constexpr std::uint64_t points_at_once = 1U << 16; // any number: nobody waits in between
-constexpr std::uint64_t slack_points = 1U
-                                       << 14; // of one flow: where the load is near to 1, a test needs more
+constexpr std::uint64_t points_at_once = 1U << 16; // any number: no caller has to respond in between
+constexpr std::uint64_t slack_points = 1U << 14;   // of one flow: a load near 1 needs more points
 
 struct wording {
     const char *code;
@@ -126,8 +125,8 @@ std::pair<std::uint64_t, bool> flow_tasks::slack(std::uint64_t bytes_per_s,
         throw std::invalid_argument("no task is named");
     }
     std::uint64_t points = slack_points;
-    std::uint64_t low = 0;         // holds
-    std::uint64_t high = shortest; // does not: nothing can be due at once
+    std::uint64_t low = 0;         // the test holds
+    std::uint64_t high = shortest; // the test fails: nothing can be due at once
     while (high - low > 1) {
         const std::uint64_t middle = low + (high - low) / 2;
         flow_set shifted = set_;

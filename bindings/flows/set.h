@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One set of flows, transformed and ready to be tested. What is refused is an exception that names the flow.
+// One set of flows, transformed and ready to be tested. Refusals are exceptions that name the flow.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace bulkhead::flows {
 
-// Why a set is refused, and the flow whose fault it is.
+// Why a set is refused, and which flow is the reason.
 class refused : public std::exception {
 public:
     refused(flow_problem problem, std::uint32_t culprit);
@@ -49,8 +49,8 @@ public:
     [[nodiscard]] outcome check(std::uint64_t bytes_per_s, std::uint64_t points) const;
     [[nodiscard]] outcome smallest_bandwidth() const;
 
-    // By how many half ns the D' of all `members` together can be shorter with the set, which is schedulable,
-    // still so; and whether that is all, or the points that may be looked at did not suffice to say. Throws
+    // By how many half ns the D' of all `members` together can be shortened while the set, which is
+    // schedulable, remains so; and whether this is exact, or the limit of points was reached first. Throws
     // std::invalid_argument for members that are not in the set.
     [[nodiscard]] std::pair<std::uint64_t, bool> slack(std::uint64_t bytes_per_s,
                                                        const std::vector<std::uint32_t> &members) const;

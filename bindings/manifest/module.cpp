@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module: the same check that a hypervisor makes of its manifest at boot. BULKHEAD_MODULE names
-// it, and which checks of budgets and flows are in it is decided by what it is linked with.
+// The Python module: the check that a hypervisor makes of its manifest at boot. BULKHEAD_MODULE names the
+// module; the objects that it is linked with decide which checks of budgets and flows it has.
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -17,7 +17,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// The check wants words of 64 bits, and reads no more than there are bytes.
+// The check needs aligned 64-bit words, and reads no more than the given number of bytes.
 std::vector<std::uint64_t> words_of(const nb::bytes &manifest)
 {
     std::vector<std::uint64_t> words(manifest.size() / sizeof(std::uint64_t) + 1);
@@ -32,7 +32,7 @@ std::pair<std::uint32_t, std::uint32_t> verdict_on(const nb::bytes &manifest, st
     return {static_cast<std::uint32_t>(verdict.error), verdict.offset};
 }
 
-// Of a manifest that was accepted.
+// Fields of an accepted manifest.
 std::optional<std::uint64_t> owner_of(const nb::bytes &manifest, std::uint64_t pa, std::uint64_t bytes)
 {
     const std::vector<std::uint64_t> words = words_of(manifest);

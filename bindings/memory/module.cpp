@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module: rates of budgets, and what the memory bears beside a broker. Numbers cross as integers,
-// in core/'s units; what is out of the range that core/ takes is a ValueError.
+// The Python module: rates of budgets, and what the memory sustains beside a broker. Numbers are passed as
+// integers, in core/'s units. Values that core/ does not accept raise ValueError.
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -48,7 +48,7 @@ std::uint64_t rate_of(std::uint64_t events, std::uint64_t event_bytes, std::uint
 {
     require(event_bytes != 0 && holders != 0 && period_ns != 0, "a budget");
     if (events > most_events || event_bytes > most_event_bytes || holders > MEMORY_MAX_CORES) {
-        return MEMORY_RATE_MAX; // more than anything bears
+        return MEMORY_RATE_MAX; // more than any memory sustains
     }
     return memory_rate(events, event_bytes, holders, period_ns);
 }
@@ -75,7 +75,7 @@ bool is_rate(std::uint64_t bytes_per_s)
     return bytes_per_s != 0 && bytes_per_s <= MEMORY_MAX_BYTES_PER_S;
 }
 
-// A capacity with what it points to. Checked as core/manifest_admission.c does.
+// A capacity with the arrays that it points to. Checked as core/manifest_admission.c does.
 class capacity {
 public:
     capacity(const std::vector<point> &curve, const std::vector<row> &table, std::uint64_t shortest_period_ns,

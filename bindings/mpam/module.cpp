@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module: what an MPAM component makes of settings, and how a cache is divided. Shares cross as
-// pairs of integers, bitmaps as 32-bit words, the lowest first; what core/ does not take is a ValueError.
+// The Python module: what an MPAM component makes of settings, and how a cache is divided. Shares are passed
+// as pairs of integers, bitmaps as 32-bit words, the lowest first. Values that core/ does not accept raise
+// ValueError.
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
@@ -65,7 +66,7 @@ void require_features(const mpam_features &of)
             "a width");
 }
 
-// A property of a settings' share, or of its bitmap.
+// Property for a share of the settings, or for their bitmap.
 template <mpam_share mpam_settings::*member>
 void share_property(nb::class_<mpam_settings> &of, const char *name)
 {
@@ -117,7 +118,7 @@ writes_of(const mpam_features &of, const mpam_settings &settings, std::uint32_t 
     return found;
 }
 
-// What owners ask for, then what each one has.
+// Takes the requests of all owners; returns the portions of each.
 struct division {
     std::vector<mpam_request> requests;
     std::vector<mpam_grant> grants;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both files of the module share: nanobind's conversions, and the check of what Python hands over.
+// Shared by both files of the module: nanobind's conversions, and the check of arguments from Python.
 #ifndef BULKHEAD_BINDINGS_MXU_CONVERT_H
 #define BULKHEAD_BINDINGS_MXU_CONVERT_H
 
@@ -23,10 +23,10 @@ inline void require(bool holds, const char *what)
     }
 }
 
-// Function `check_description`: the kernel's own.
+// Function `check_description`: the microkernel's own check.
 void add_description(nanobind::module_ &module);
 
-// Class `Memory`: the memory manager's books.
+// Class `Memory`: the memory manager's records of allocations.
 void add_memory(nanobind::module_ &module);
 
 } // namespace mxu_binding

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's own check of a system's description (microkernel/kernel/description.c), for who writes one.
+// The kernel's own check of a system's description (microkernel/kernel/description.c), for tools that write
+// one.
 #include <cstring>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ namespace {
 namespace nb = nanobind;
 using mxu_binding::require;
 
-// What is wrong with it, or nothing.
+// The error in the description, or nothing.
 std::optional<std::string> check(const nb::bytes &content)
 {
     boot_system system{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory manager's books (core/mxu_memory.h) with the arrays that it has in the microkernel: the tool
-// makes the same allocations in the same order, so it gets the same answers.
+// The memory manager's records (core/mxu_memory.h) with the same array sizes as in the microkernel: the tool
+// makes the same allocations in the same order, so it gets the same results.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -23,7 +23,7 @@ constexpr std::uint32_t most_components = 1u << 10;
 constexpr std::uint32_t most_allocations = 1u << 16;
 constexpr std::uint32_t address_bits = 32;
 
-// Status, answer, and the number of the allocation if there is one.
+// Status, result, and the number of the allocation if there is one.
 using outcome = std::tuple<std::uint32_t, mxu_answer, std::optional<std::uint32_t>>;
 
 struct sizes {
@@ -134,7 +134,8 @@ struct books {
                 status == MXU_OK ? std::optional<std::uint32_t>(number) : std::nullopt};
     }
 
-    // Frames for the kernel: component's ranges and tables. False if there are not as many side by side.
+    // Frames for the kernel: a component's ranges and tables. False if there are not enough contiguous
+    // frames.
     bool give(std::uint32_t count)
     {
         mxu_run run{};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Python module: admission of specifications, regions of an MPU, misses of a job, table nodes and
-// lockable TLB entries, as the microkernel's memory manager has them. Enumerations cross as integers, spans
-// as pairs of the first and the last address; what core/ does not take is a ValueError.
+// lockable TLB entries, as the microkernel's memory manager computes them. Enumerations are passed as
+// integers, spans as pairs of the first and the last address. Values that core/ does not accept raise
+// ValueError.
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -48,7 +49,7 @@ void set_levels(mxu_hardware &hardware, std::uint32_t ocm, std::uint32_t way, st
     hardware.color_level = static_cast<std::uint8_t>(color);
 }
 
-// What all components together take.
+// The resources that all components take together.
 struct account {
     mxu_hardware hardware;
     mxu_account state{};
@@ -124,7 +125,7 @@ std::uint64_t armv7a_table_bytes(const std::vector<span> &spans)
     return need.bytes;
 }
 
-// The same of AArch64's tables; each span with log2 of the largest entry that its alignment allows.
+// The same for AArch64's tables; each span with log2 of the largest entry that its alignment allows.
 std::uint64_t
 aarch64_table_bytes(const std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>> &spans,
                     std::uint32_t first_level, std::uint32_t root_bits)

@@ -4,7 +4,7 @@
  */
 #include "work.h"
 
-#define TOKENS   430u /* each reads data, then a piece; with `frames` for each seven: at most 1000 changes */
+#define TOKENS   430u /* per token data and a piece, every 7 tokens `frames`: at most 1000 changes */
 #define REPORTED 8u
 
 void component_main(void)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parser: makes up text from a linear congruential generator and from `frames`, and keeps what it has
- * read in pieces of memory, from one to the next: `one` to `seven`, or parts of `heap-of-trees`.
+ * The parser: generates text from a linear congruential generator and from `frames`. It stores what it has
+ * read in pieces of memory in turn: `one` to `seven`, or parts of `heap-of-trees`.
  */
 #include "work.h"
 
 #define MULTIPLIER 1664525u
 #define INCREMENT  1013904223u
-#define CHARACTERS 64u /* of a token */
+#define CHARACTERS 64u /* bytes of a token */
 
 bool parser_start(struct parser *parser)
 {
@@ -29,7 +29,7 @@ bool parser_start(struct parser *parser)
     return true;
 }
 
-/* Reads a token: what its characters are does not matter, only that it takes a while. */
+/* Reads a token. The values do not matter; reading takes time. */
 static uint32_t read_token(uint32_t state)
 {
     for (unsigned i = 0; i < CHARACTERS; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parser that nobody trusts: it never waits.
+ * The untrusted parser: it never waits.
  */
 #include "work.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the components of examples/mxu-*.yaml do: a filter over samples, and a parser that jumps between
+ * Work of the components of examples/mxu-*.yaml: a filter over samples, and a parser that jumps between
  * pieces of memory. In mxu-unprotected.yaml one component does both.
  */
 #ifndef BULKHEAD_EXAMPLES_WORK_H
@@ -20,7 +20,7 @@ struct filter {
     int16_t *taps;
     int32_t *frames; /* results, which the parser reads */
     unsigned sample_count;
-    unsigned at; /* sample that comes next */
+    unsigned at; /* next sample */
     int32_t sum[OUTPUTS];
 };
 
@@ -34,15 +34,15 @@ struct parser {
     uint8_t *piece[PIECES];
     unsigned piece_bytes;
     const int32_t *frames;
-    uint32_t state; /* of the text that it makes up */
+    uint32_t state; /* of the text that it generates */
 };
 
 bool parser_start(struct parser *parser);
 
-/* Reads `tokens` tokens; each is stored in another piece of memory than the one before. */
+/* Reads `tokens` tokens; each is stored in another piece of memory than the previous one. */
 void parser_run(struct parser *parser, unsigned tokens);
 
-/* Remembers the longest time of a part, and reports it once, when it has been measured `times` times. */
+/* Records the longest time of a part, and reports it once, when it has been measured `times` times. */
 struct longest {
     unsigned clocks;
     unsigned times;

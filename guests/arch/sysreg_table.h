@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every system register that a guest's C code touches: name and encoding. Each backend of <arch/sysreg.h>
-// defines the SYSREG macros and includes this table, so no guard: it is meant to be included repeatedly.
-// The GIC's and MPAM's registers are given by encoding, because not every assembler knows their names.
+// Every system register that a guest's C code accesses: name and encoding. Each backend of <arch/sysreg.h>
+// defines the SYSREG macros and includes this table, so no guard: it is meant to be included repeatedly. The
+// GIC's and MPAM's registers are given by encoding, because not every assembler knows their names.
 
 SYSREG(CNTV_CTL_EL0, "cntv_ctl_el0")
 SYSREG(CNTV_CVAL_EL0, "cntv_cval_el0")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sockets of a Linux guest, by the kernel's stock driver (AF_VSOCK), of streams and of packets. The
-// counterpart of guests/programs/socket_source.c and socket_sink.c: the same pattern, the same report lines,
-// one for each connection. Lines go out in one write each, because several of these programs share a console,
-// and begin a new line, because a prompt may be on it.
+// Stream and packet sockets of a Linux guest, by the kernel's stock driver (AF_VSOCK). The counterpart of
+// guests/programs/socket_source.c and socket_sink.c: the same pattern, the same report lines, one for each
+// connection. Lines go out in one write each, because several of these programs share a console, and begin a
+// new line, because a prompt may be on it.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdbool.h>
@@ -22,12 +22,12 @@
 enum {
     exit_usage = 2,
     most_packet_bytes = 1 << 16,
-    connect_attempts = 600, // until the other end listens
+    connect_attempts = 600, // waits until the other end listens
     connect_pause_us = 100000,
 };
 
 static uint8_t packet[most_packet_bytes];
-static uint8_t message[most_packet_bytes]; // that has come
+static uint8_t message[most_packet_bytes]; // bytes received
 
 static uint64_t now_ns(void)
 {
@@ -75,7 +75,7 @@ static int connect_once(uint32_t cid, uint32_t port, int type)
     return -1;
 }
 
-// The other domain may not be up yet.
+// The other domain may not have started yet.
 static int connect_patiently(uint32_t cid, uint32_t port, int type)
 {
     int socket_fd = connect_once(cid, port, type);
@@ -100,7 +100,7 @@ static int listen_at(uint32_t port, int type)
     return socket_fd;
 }
 
-// Waits until the other end has taken all and closed, too: what close() alone does not say.
+// Waits until the other end has taken everything and has closed too, which close() does not wait for.
 static int finish(int socket_fd)
 {
     uint8_t byte;
@@ -177,7 +177,7 @@ static int receive_streams(uint32_t port, uint64_t times)
     return EXIT_SUCCESS;
 }
 
-// Accepts connections, and reads nothing of them.
+// Accepts connections, and never reads from them.
 static int stall(uint32_t port)
 {
     int listening = listen_at(port, SOCK_STREAM);
@@ -188,7 +188,7 @@ static int stall(uint32_t port)
     return EXIT_FAILURE;
 }
 
-// Connections one after the other; each is closed at once, and at both ends before the next one.
+// Makes connections one after the other; each is closed at once, and at both ends before the next one.
 static int storm(uint32_t cid, uint32_t port, uint64_t count)
 {
     uint64_t refused = 0;
@@ -216,7 +216,7 @@ static void fill_message(uint64_t index, size_t bytes)
     fill(index * 977, bytes);
 }
 
-// One message whole: of packets in one call, of a stream in as many as it takes.
+// Sends one whole message: packets in one call, streams in as many as needed.
 static bool receive_message(int socket_fd, int type, size_t bytes)
 {
     size_t got = 0;
@@ -250,7 +250,7 @@ static bool is_message(uint64_t index, size_t bytes)
     return memcmp(packet, message, bytes) == 0;
 }
 
-// Requests, and the answers to them along the same connection. Answer i is message i + 1.
+// Sends requests, and receives the answers along the same connection. Answer i is message i + 1.
 static int ask(uint32_t cid, uint32_t port, size_t bytes, size_t answer_bytes, uint64_t count, int type)
 {
     int socket_fd = connect_patiently(cid, port, type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Its timer has expired again whenever it ends the timer's interrupt. Parameter: `times` [10] interrupts;
-// then it says how long they took.
+// A timer that has expired again whenever the program ends the timer's interrupt. Parameter: `times` [10]
+// interrupts; then it reports how long they took.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Busy in every way at once, for tests that end it at a random instant: on all VCPUs timers, interrupts to
-// each other, registers of the interrupt controller, memory, and VCPUs that go off and on. Whatever was going
-// on when it ended, its next life must find the image as it was loaded; if not, it says so and powers off.
-// Parameters: `seed`, `tick_us`.
+// Keeps busy in every way at once, for tests that end the domain at a random instant: on all VCPUs timers,
+// interrupts to each other, registers of the interrupt controller, memory, and VCPUs that are turned off and
+// on. At whatever point it was ended, its next life must find the image as it was loaded; if not, it reports
+// that and powers off. Parameters: `seed`, `tick_us`.
 #include <arch/mmio.h>
 #include <arch/mmu.h>
 #include <arch/sysreg.h>

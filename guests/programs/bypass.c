@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A domain that goes past its caches: it maps a part of its memory Non-cacheable, or as a device, and loads
-// or stores there on all its VCPUs. No cache refills a line for that, so a budget of refills does not see it
-// (examples/hostile-uncached.yaml). Parameters: `stores` (0: loads), `device` (0: Non-cacheable), `cached`
-// (1: mapped as usual, to compare), `area_kib` of all VCPUs, `stride` between two accesses, `storm_after_us`:
-// the peace before, `report_every_us`.
+// A domain whose accesses bypass the caches: it maps a part of its memory as Non-cacheable, or as a device,
+// and loads or stores there on all its VCPUs. No cache refills a line for that, so a budget of refills does
+// not count it (examples/hostile-uncached.yaml). Parameters: `stores` (0: loads), `device` (0:
+// Non-cacheable), `cached` (1: mapped as usual, to compare), `area_kib` of all VCPUs, `stride` between two
+// accesses, `storm_after_us`: delay before the first access, `report_every_us`.
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
 
@@ -20,7 +20,7 @@
 #include "guests/runtime/timer.h"
 
 enum {
-    between_looks = 256, // accesses between two looks at the clock
+    between_looks = 256, // accesses between two readings of the counter
     report_bytes = 120,
     access_bytes = 8,
 };
@@ -32,8 +32,8 @@ static struct {
     uint64_t storm_from;
     uint64_t start_ticks;
     uint64_t report_ticks;
-    uint32_t cpu_count;            // 0: the others have to wait
-    uint64_t done[BOARD_MAX_CPUS]; // accesses; each written by its VCPU alone
+    uint32_t cpu_count;            // 0: the other VCPUs wait
+    uint64_t done[BOARD_MAX_CPUS]; // accesses; each element is written by its VCPU only
 } bypass;
 
 void program_interrupt(uint32_t intid)
@@ -66,7 +66,7 @@ static void one_access(uint64_t address)
         (void)*word;
 }
 
-// Each VCPU has a part of the area, through which it goes again and again. The first one speaks.
+// Each VCPU walks over its part of the area again and again. The first one reports.
 static void storm(uint32_t cpu, uint32_t count)
 {
     uint64_t bytes = bypass.area.bytes / count / bypass.stride * bypass.stride;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call into the hypervisor and back takes (F5, hypervisor_call), by one that it does not serve, some
-// time after the one before. Reports ticks of the counter, of which `bulkhead bench flows` knows what they
-// are. Parameters: `times` [1000], `rest_us` [50] in between.
+// Time of a call into the hypervisor and back (F5, hypervisor_call): of a call that it does not serve, some
+// time after the previous one. Reports ticks of the counter; `bulkhead bench flows` knows their length.
+// Parameters: `times` [1000], `rest_us` [50] in between.
 #include <arch/sysreg.h>
 #include <bulkhead_layout.h>
 
@@ -18,7 +18,7 @@ static uint64_t taken[most_times];
 
 static uint64_t call(void)
 {
-    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_BROKER_OPEN}; // of the broker alone
+    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_BROKER_OPEN}; // a call that only the broker may make
     uint64_t before = timer_now();
 
     cpu_hypervisor_call_all(x);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Has a channel of a ZynqMP's DMA copy a part of its memory, chunk by chunk, and waits for the interrupt of
-// each; then it looks at every byte. The DMA masters physical memory, so the domain must have the device, be
-// contiguous, and be told by `memory_pa` where it is. Parameters: `memory_pa`, `dma` [0xFFA80000],
-// `interrupt` [109], `bytes` [1 MiB], `chunk` [4096].
+// Lets a channel of a ZynqMP's DMA copy a part of its memory, chunk by chunk, and waits for the interrupt of
+// each; then it checks every byte. The DMA masters physical memory, so the domain must have the device, have
+// contiguous memory, and be given its physical address as `memory_pa`. Parameters: `memory_pa`, `dma`
+// [0xFFA80000], `interrupt` [109], `bytes` [1 MiB], `chunk` [4096].
 #include <arch/mmio.h>
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
@@ -47,7 +47,7 @@ void program_interrupt(uint32_t intid)
     mmio_write32(copier.registers + zdma_isr, copier.status);
 }
 
-// One side of a transfer; `address`: where the program sees it.
+// One side of a transfer; `address`: the program's virtual address.
 static void write_side(uint64_t side, uint64_t address, uint32_t bytes)
 {
     uint64_t ipa = mmu_physical((const void *)(uintptr_t)address);
@@ -64,7 +64,7 @@ static void copy(uint64_t to, uint64_t from, uint32_t bytes)
     copier.status = 0;
     write_side(zdma_source, from, bytes);
     write_side(zdma_destination, to, bytes);
-    cpu_sync_memory(); // what is to be copied is written
+    cpu_sync_memory(); // the source must be in memory
     mmio_write32(copier.registers + zdma_ctrl2, ctrl2_enable);
     while (copier.status == 0) {
         cpu_wait_for_interrupt();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The performance monitors that a domain with `pmu: true` has: counts its own instructions and cycles, takes
-// an overflow interrupt, and tries what must not reach anybody else's counters. Ends with a report in which
+// an overflow interrupt, and tries accesses that must not reach other counters. Ends with a report in which
 // `wrong` is 0. Parameters: `turns` (of the loop that is counted), `rounds` (of overflows),
 // `counts_instructions` (0: INST_RETIRED does not count here).
 #include <arch/sysreg.h>
@@ -21,7 +21,7 @@ enum {
     control_reset_events = 2,
     control_reset_cycles = 4,
     control_long_cycles = 64,
-    reports = 8,           // wrong answers that are shown
+    reports = 8,           // wrong results that are printed
     overflow_after = 5000, // events before an overflow interrupt
 };
 
@@ -78,7 +78,7 @@ static uint64_t count(uint64_t event, uint64_t turns)
     return sysreg_read(PMEVCNTR0_EL0);
 }
 
-// What a turn costs is the same each time, and starting and stopping as well.
+// A turn always costs the same, and so do starting and stopping.
 static void count_events(const char *name, uint64_t event, uint64_t turns)
 {
     uint64_t once = count(event, turns);
@@ -145,13 +145,13 @@ static void take_overflows(uint64_t event, uint64_t rounds, uint64_t turns)
     check(interrupts == expected, "an interrupt that is off", interrupts);
     check((sysreg_read(PMOVSSET_EL0) & 1) != 0, "no overflow without its interrupt",
           sysreg_read(PMOVSSET_EL0));
-    sysreg_write(PMINTENSET_EL1, 1); // now it is on
+    sysreg_write(PMINTENSET_EL1, 1); // now the counter is on
     cpu_sync_context();
     check(interrupts == expected + 1, "an overflow whose interrupt comes on later", interrupts);
     sysreg_write(PMINTENCLR_EL1, 1);
 }
 
-// Counters above PMCR_EL0.N are nobody's business here: bits are gone, whatever is written.
+// Counters above PMCR_EL0.N are not the guest's: their bits read as zero, whatever is written.
 static void reach_out(uint32_t counters)
 {
     const uint64_t own = CYCLE_BIT | ((1ull << counters) - 1);

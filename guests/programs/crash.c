@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Misbehaves in one way, for tests of containment. Parameters: `kind` (below) and `address`, by default one
-// that is neither RAM nor a device. What stage 2 should stop must pass stage 1: the runtime maps all
-// addresses, and the jump's target is made executable.
+// that is neither RAM nor a device. An access that stage 2 should stop must pass stage 1: the runtime maps
+// all addresses, and the jump's target is made executable.
 #include <arch/mmio.h>
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
@@ -20,14 +20,14 @@ enum kind {
     wild_jump = 2,
     undefined_instruction = 3,
     paired_store_to_uart = 4,
-    performance_monitors = 5, // which a domain has only if EL2 leaves it some
+    performance_monitors = 5, // which a domain has only if EL2 leaves it counters
 };
 
 #define EVENT_INSTRUCTIONS 0x08u
 #define PMCR_ENABLE        1u
 #define PMCR_COUNTERS(r)   ((r) >> 11 & 0x1F)
 
-// Uses an event counter, and tells what it counted.
+// Uses an event counter, and reports its value.
 static void count_instructions(void)
 {
     sysreg_write(PMEVTYPER0_EL0, EVENT_INSTRUCTIONS);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests and answers along the first flow of its domain, which has a way back: who begins the flow asks, a
-// request in each period, when the answer to the one before has come; who ends it answers. Parameters, given
-// by the tool: `flows_out`, `out0_cid`, `out0_port`, `out0_bytes`, `out0_back_bytes` and `out0_period_ns`, or
-// `in0_port`, `in0_bytes` and `in0_back_bytes`. Further `requests` [0: without end]. Each request has a
-// number, and each answer its own bytes of that number. Who asks says how many answers have come, how many
-// were wrong, and how long they took from the request at the mean and at most.
+// Requests and answers along the first flow of its domain, which has a way back. The domain that begins the
+// flow sends a request in each period, when the answer to the previous one has come; the domain at its end
+// answers. Parameters, given by the tool: `flows_out`, `out0_cid`, `out0_port`, `out0_bytes`,
+// `out0_back_bytes` and `out0_period_ns`, or `in0_port`, `in0_bytes` and `in0_back_bytes`. Further `requests`
+// [0: without end]. Each request has a number, and the bytes of its answer depend on that number. The
+// requester reports how many answers have come, how many were wrong, and the mean and maximum time from
+// request to answer.
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/gic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says back each line that is typed to it, which it takes by the UART's interrupt; powers off at an empty
-// one. Shows that input reaches a domain.
+// Echoes each typed line, which it receives by the UART's interrupt; powers off at an empty line. Shows that
+// input reaches a domain.
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
 
@@ -18,7 +18,7 @@ enum {
     flag_receive_empty = 1 << 4,
     interrupts_of_receiver = 1 << 4 | 1 << 6, // trigger level, timeout
     line_bytes = 80,
-    queue_bytes = 256, // a power of two: indexes run on
+    queue_bytes = 256, // a power of two: indexes wrap around
 };
 
 // Written by the interrupt handler at `tail`, read by main at `head`.
@@ -42,7 +42,8 @@ void program_interrupt(uint32_t intid)
     }
 }
 
-// The next byte, waiting for it. Interrupts are masked at both ends: what comes after the look wakes WFI.
+// Waits for the next byte and returns it. Interrupts are masked before and after: one that comes after the
+// check ends WFI.
 static char next(void)
 {
     char byte;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls a function of the board's firmware, by SMC, and says what came back. Parameters: `function`
-// [0xC2000001], `first`: its first argument [0]. Report: `answer`, -1 for a function that there is not.
+// Calls a function of the board's firmware, by SMC, and reports the result. Parameters: `function`
+// [0xC2000001], `first`: its first argument [0]. Report: `answer`, -1 for an unknown function.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/console.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Uses its domain's flash by commands: queries it, erases a block, programs it by words and by buffers, and
-// reads it back, while its other VCPUs read all of it. Parameters: `at`: where the flash is [0x4000000],
-// `rounds` [4]. Report: `bytes` by the query, `erase_ns` of a block at most, `word_ns` of a word at most,
-// `wrong`: words that were not as programmed, `strange`: what others read that was neither content nor an
-// answer, `reads` of theirs.
+// reads it back, while its other VCPUs read all of it. Parameters: `at`: address of the flash [0x4000000],
+// `rounds` [4]. Report: `bytes` by the query; `erase_ns` and `word_ns`, the longest erase of a block and
+// programming of a word; `wrong`: words that differ from what was programmed; `strange`: values read by the
+// other VCPUs that were neither content nor a status; `reads` of theirs.
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
 
@@ -37,8 +37,8 @@ enum {
 static struct {
     uint64_t at;
     uint64_t bytes;
-    uint64_t over;  // others are to stop,
-    uint64_t ended; // and so many have
+    uint64_t over;  // set to stop the other VCPUs
+    uint64_t ended; // number of those that have stopped
     uint64_t strange;
     uint64_t reads;
     uint64_t wrong;
@@ -62,7 +62,7 @@ static uint32_t status(void)
     return found;
 }
 
-// What a word is programmed to: none is an answer of the chip.
+// The value that a word is programmed to; no status of the chip has it.
 static uint32_t content_of(uint64_t offset)
 {
     return 0xC0000000u | (uint32_t)offset;

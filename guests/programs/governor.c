@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A manager that changes another domain's budget while it runs, and looks at every answer: refused values
-// change nothing, good ones hold from the next period on. Parameters: `victim` (its index), `after_ms`,
-// `factor` (of events; 0: as many as are admitted, which is how much it is told when it asks for more),
+// A manager that changes another domain's budget while that domain runs, and checks every answer: refused
+// values change nothing, valid ones apply from the next period on. Parameters: `victim` (its index),
+// `after_ms`, `factor` (of events; 0: as many as can be admitted, which the answer to a larger request says),
 // `period_ns` [as it was], `end_ms` (until it powers itself off).
 #include <arch/sysreg.h>
 
@@ -15,7 +15,7 @@
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 
-enum { reports = 8 }; // wrong answers that are shown
+enum { reports = 8 }; // wrong answers that are printed
 
 static uint64_t wrong;
 
@@ -54,7 +54,8 @@ static void refused(uint64_t victim, struct manager_budget now)
     check(manager_budget(~0ull).result == -BH_HYPERCALL_ERROR_INVALID_PARAMETERS, "nobody's budget", 1);
 }
 
-// The most events that are admitted: one more is refused with that number, whatever was asked for first.
+// The most events that are admitted: a request for one more is refused with that number, whatever was
+// requested first.
 static uint64_t most_admitted(uint64_t victim, struct manager_budget now, uint64_t period_ns)
 {
     const uint64_t all = (1ull << 40) - 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest guest: says what it found on its board and powers off. `reset` = 1 asks for a reset instead.
+// The smallest guest: reports what it found on its board and powers off. `reset` = 1 requests a reset
+// instead.
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/memory.h"

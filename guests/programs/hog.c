@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A memory hog: walks a buffer far larger than any cache on all its VCPUs, each its slice, and tells how far
-// it came. Parameters: `buffer_kib` (0: all the RAM that is left), `passes` over the buffer (0: forever),
-// `rest_us` (0: never): sleep that long after every 64 KiB, which leaves the emulator's host to the others.
+// A memory hog: walks a buffer far larger than any cache on all its VCPUs, each over its own slice, and
+// reports its progress. Parameters: `buffer_kib` (0: all the RAM that is left), `passes` over the buffer (0:
+// forever), `rest_us` (0: never): sleeps that long after every 64 KiB, which leaves the emulator's host to
+// the other domains.
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/format.h"
@@ -18,7 +19,7 @@
 #include <arch/sysreg.h>
 
 enum {
-    chunk_bytes = 64 * 1024, // between two looks at the clock
+    chunk_bytes = 64 * 1024, // between two readings of the counter
     report_bytes = 160,
 };
 
@@ -29,8 +30,8 @@ static struct {
     uint64_t start_ticks;
     uint64_t frequency;
     uint64_t rest_ticks;
-    uint32_t cpu_count;                  // 0: the others have to wait
-    uint64_t lines_done[BOARD_MAX_CPUS]; // each written by its VCPU alone
+    uint32_t cpu_count;                  // 0: the other VCPUs wait
+    uint64_t lines_done[BOARD_MAX_CPUS]; // each element is written by its VCPU only
 } hog;
 
 static uint64_t all_lines_done(void)
@@ -56,7 +57,7 @@ static void report(uint64_t now)
     console_write(buffer);
 }
 
-// The first VCPU speaks, at most once a second.
+// The first VCPU reports, at most once a second.
 static void report_if_due(uint64_t *next_report)
 {
     uint64_t now = timer_now();
@@ -90,7 +91,7 @@ static void rest(void)
     cpu_unmask_interrupts();
 }
 
-// This VCPU's share of the work. Slices differ by one line at most.
+// Bounds of this VCPU's slice. Slices differ by one line at most.
 static void walk_slice(uint32_t cpu)
 {
     uint64_t lines = hog.buffer.bytes / hog.line_bytes;

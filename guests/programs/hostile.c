@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A domain that makes the hypervisor work as much as it can, to make others late (examples/hostile-*.yaml).
-// Parameters: `attack`, one of those below; `storm_after_us`: the peace before, in which others get ready.
-// The first VCPU is on the core that is attacked; `interrupts` and `packets` storm on the second one.
+// A domain that makes the hypervisor work as much as possible, to delay others (examples/hostile-*.yaml).
+// Parameters: `attack`, one of those below; `storm_after_us`: delay before the attack, in which other domains
+// start. The first VCPU is on the core that is attacked; `interrupts` and `packets` are sent by the second
+// one.
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
 
@@ -23,7 +24,7 @@
 enum attack {
     attack_restarts = 1,     // resets itself: memory is cleaned and loaded each time
     attack_interrupts = 2,   // sends interrupts to its first VCPU
-    attack_packets = 3,      // sends packets of a sender that it is not, in rings that never empty
+    attack_packets = 3,      // sends packets with a wrong sender, in rings that never become empty
     attack_devices = 4,      // stops its socket device in the middle of a transfer
     attack_crashes = 5,      // accesses memory that it does not have, and is restarted if the file says so
     attack_calls = 6,        // calls the hypervisor
@@ -140,7 +141,7 @@ static void crash(void)
     *(volatile uint64_t *)mmu_virtual(MMU_ADDRESS_END / 2) = 1;
 }
 
-// They pile up while they are masked, and are then taken one after the other.
+// They become pending while they are masked, and are then taken one after the other.
 static void pend_shared(void)
 {
     for (uint32_t intid = shared_first; intid < shared_end; intid++)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A domain that wants partitions of others (MPAM, docs/design/mpam.md). On all VCPUs it writes PARTIDs and groups to
-// MPAM1_EL1 and MPAM0_EL1, its own and others', and loads and stores under each; the first VCPU reports after
-// the first sweep of them. After it they keep the PARTID that is wanted most. Before it the first VCPU
-// accesses registers of a component. That ends the domain unless stage 2 lets it, so each life makes one
-// access, and memory, which outlives a restart, says which is next. Parameters: `labels` in a sweep [320],
-// `walk_kib` under each of them [16], `wanted`: the PARTID to keep [0: none, one sweep follows the other],
-// `storm_cpus`: VCPUs from the first on that only write the registers, in sweeps [0], `after_us` [0]: others
-// get ready before, `page`: address of a component's registers [0: none], `accesses` to them [32].
+// A domain that tries to use other domains' partitions (MPAM, docs/design/mpam.md). On all VCPUs it writes
+// PARTIDs and groups to MPAM1_EL1 and MPAM0_EL1, its own and others', and loads and stores under each; the
+// first VCPU reports after the first sweep over them. After it they keep the PARTID `wanted`. Before it the
+// first VCPU accesses registers of a component. That ends the domain unless stage 2 maps them, so each life
+// makes one access; a counter in memory that a restart does not clear says which is next. Parameters:
+// `labels` in a sweep [320], `walk_kib` under each of them [16], `wanted`: the PARTID to keep [0: none, one
+// sweep follows the other], `storm_cpus`: VCPUs from the first on that only write the registers, in sweeps
+// [0], `after_us` [0]: delay in which other domains start, `page`: address of a component's registers [0:
+// none], `accesses` to them [32].
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
 
@@ -30,21 +31,21 @@ enum {
     vector_synchronous = 4, // from EL1 with its own stack pointer
     class_shift = 26,
     class_undefined = 0,
-    exact = 64, // the first so many PARTIDs, each; then spread over all 16 bits
+    exact = 64, // the first that many PARTIDs are all tried; then values spread over all 16 bits
     spread = 257,
     page_mask = 0xFFFC,
     page_stride = 0x1014, // the next access is in the next 4 KiB, at another word; all words in turn
     pages = 16,
-    start_bytes = 4096, // of the arena, for what outlives a restart
+    start_bytes = 4096, // bytes of the arena for state that a restart keeps
 };
 
-// What outlives a restart, at the start of the arena.
+// State that a restart keeps, at the start of the arena.
 struct lives {
     uint64_t magic;
     uint64_t next; // access to the component's registers
 };
 
-// One VCPU's; its own lines, for others are counted at the same time.
+// State of one VCPU; on lines of its own, since other VCPUs count at the same time.
 static struct self {
     uint64_t tried;
     uint64_t undefined; // accesses
@@ -74,7 +75,7 @@ bool program_exception(struct exception_frame *frame, uint64_t vector)
     return true;
 }
 
-// The same for data and instructions.
+// The same label for data and instructions.
 static uint64_t label(uint64_t partid, uint64_t group)
 {
     return group << 40 | group << 32 | partid << 16 | partid;
@@ -142,7 +143,7 @@ static void identify(void)
                    self->taken);
 }
 
-// Whatever partitions there are: all portions for each of them.
+// All portions for each partition, however many there are.
 static void seize_portions(uint64_t page)
 {
     for (uint32_t partid = 0; partid < exact; partid++) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each path into the hypervisor costs, in ticks of the counter; `bulkhead bench hypervisor` runs it
-// where a tick is an instruction. Reports for each path the first sample, which finds nothing prepared, and
-// minimum, median and maximum of the others. With one VCPU all paths of one; with two those between two, lazy
-// mapping, and at the end a restart of its own domain. With `budget` 1 what a budget of its domain costs it;
-// with `shared` 1, as a manager and beside a domain that never sleeps, how it gets the core back.
+// Time of each path into the hypervisor, in ticks of the counter; `bulkhead bench hypervisor` runs it where a
+// tick is an instruction. Reports for each path the first sample, which finds nothing prepared, and minimum,
+// median and maximum of the others. With one VCPU it measures all paths of one VCPU; with two those between
+// two, lazy mapping, and at the end a restart of its own domain. With `budget` 1 it measures the cost of a
+// budget to its domain; with `shared` 1, as a manager and beside a domain that never sleeps, how it gets the
+// core back.
 #include <arch/path_probes.h>
 #include <arch/sysreg.h>
 
@@ -37,7 +38,7 @@ enum {
     loop_turns = 10000000,
     ahead_ticks = 20000,    // of a deadline, so that the probe waits before it comes, and others run
     taken_ticks = 40,       // of a turn of a loop, and it was interrupted
-    quiet_ticks = 10000000, // from the start to the first measurement but that of the first loop
+    quiet_ticks = 10000000, // samples from the start to the first measurement, without that of the first loop
 };
 
 struct row {
@@ -48,18 +49,18 @@ struct row {
     uint64_t max;
 };
 
-// What passes from one life of the domain to the next: in memory that no image is loaded to.
+// State passed from one life of the domain to the next, in memory that no image is loaded to.
 struct restart {
     uint64_t called_at;
     uint64_t magic;
 };
 
 static struct {
-    volatile uint64_t received_at; // by the other VCPU: counter in its vector; 0: it waits
+    volatile uint64_t received_at; // counter in the vector of the other VCPU; 0: it waits
     volatile bool ready;
 } other;
 
-// Printed when all is measured: while output leaves, the hypervisor has other work too.
+// Printed when all is measured: during output the hypervisor has other work.
 static struct row rows[most_rows];
 static uint32_t row_count;
 
@@ -141,7 +142,7 @@ static uint64_t read_uart(void)
     return probe_load(board()->uart_base + UARTFR);
 }
 
-// Of a page that nobody has looked at; the line is of the stack.
+// Loads from a page that was not accessed before; the line is part of the stack.
 static uint64_t invalidate_translation(void)
 {
     return probe_invalidate_translation(0);
@@ -186,7 +187,7 @@ static uint64_t timer_while_asleep(void)
     return lateness(probe_interrupt_asleep);
 }
 
-// From before an end of interrupt to behind it.
+// Time from before an end of interrupt to after it.
 static uint64_t end_of(uint32_t intid)
 {
     uint64_t before = timer_now();
@@ -195,7 +196,7 @@ static uint64_t end_of(uint32_t intid)
     return timer_now() - before;
 }
 
-// The end of an interrupt that no one waits for: all done by hardware.
+// The end of an interrupt without maintenance: hardware handles it alone.
 static uint64_t end_of_sgi(void)
 {
     uint32_t intid = sgi;
@@ -209,7 +210,7 @@ static uint64_t end_of_sgi(void)
     return end_of(intid);
 }
 
-// The end of a level-triggered one that software made pending: the hypervisor looks at its line.
+// The end of a level-triggered interrupt that software made pending: the hypervisor samples its line.
 static uint64_t end_of_level(void)
 {
     uint64_t word = board()->gic_distributor.address + TEST_SPI / 32 * 4;
@@ -221,7 +222,7 @@ static uint64_t end_of_level(void)
     return end_of(intid);
 }
 
-// What EL2 adds to a long loop of a guest that is alone and does nothing else.
+// Time that EL2 adds to a long loop of a guest that is alone on its core and does nothing else.
 static uint64_t lone_loop(void)
 {
     return probe_loop(loop_turns) - loop_turns * PROBE_TURN_INSTRUCTIONS;
@@ -269,7 +270,7 @@ static uint64_t send_to_other_and_back(void)
     return took;
 }
 
-// Every call touches a stretch of memory that nobody has touched.
+// Each call accesses a stretch of memory that was not accessed before.
 static uint64_t touch_next(void)
 {
     static uint64_t next;
@@ -280,7 +281,7 @@ static uint64_t touch_next(void)
     return probe_load(next);
 }
 
-// The first turn of a loop that takes at least so many ticks: the rest of it was EL2's.
+// Time of the first turn of a loop that takes at least `least_ticks`: EL2 took most of it.
 static uint64_t turn_of(uint64_t least_ticks)
 {
     uint64_t before = timer_now();
@@ -300,7 +301,7 @@ static uint64_t turn(void)
     return turn_of(0);
 }
 
-// The next time that EL2 takes this core for `reason`, and not for `other_reason`.
+// Time for which EL2 next takes this core for `reason`, and not for `other_reason`.
 static uint64_t taken_for(uint32_t reason, uint32_t other_reason)
 {
     uint64_t other_was, was, ticks;
@@ -323,7 +324,7 @@ static uint64_t overflow_interrupt(void)
     return taken_for(BH_EXIT_REASON_IRQ_OVERFLOW, BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER);
 }
 
-// With a budget of which a part is drawn at each overflow, and that is never spent.
+// With a budget of which a part is drawn at each overflow, and which is never spent.
 static void measure_budget(void)
 {
     measure("period", period_interrupt, turn);
@@ -388,7 +389,7 @@ void program_main(void)
     print_rows();
 }
 
-// The receiver: notes when its vector was reached, and answers.
+// The receiver: records when its vector was reached, and answers.
 void program_secondary(uint32_t cpu)
 {
     (void)cpu;

@@ -3,10 +3,10 @@
 // A periodic real-time task that measures itself: how late each release comes after its programmed deadline
 // and how long a pass over its working set takes. Deadlines are absolute, so lateness never adds up.
 // Parameters: `period_us`, `working_set_kib`, `iterations` (0: forever), `report_every` periods. With
-// `before_us` it also measures two windows apart: the first `before_us`, and, after a margin of `margin_us`
-// that belongs to neither, the rest; with the exits of its core in each, which say what disturbed it, where
-// time alone cannot. `listening` is the same program with a socket device at work: nobody accepts what others
-// ask it for.
+// `before_us` it also measures two windows separately: the first `before_us`, and, after a margin of
+// `margin_us` that belongs to neither, the rest; in each it also counts the exits of its core, which show
+// disturbances by reason where times do not. `listening` is the same program with an active socket device: no
+// connection request of other domains is accepted.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -31,15 +31,15 @@ enum {
     output_per_period = 16, // characters: a report must not delay the next release
 };
 
-// What is measured apart. Between the two windows is a margin.
+// Measurements of one window. There is a margin between the two windows.
 enum window { window_before, window_margin, window_after, window_count };
 
 struct measured {
     struct stats jitter; // written by the interrupt handler
     struct stats work;
     uint64_t exits_at_start[BH_EXIT_REASON_COUNT];
-    uint64_t exits[BH_EXIT_REASON_COUNT]; // since then, at the last look
-    uint64_t releases;                    // at that look
+    uint64_t exits[BH_EXIT_REASON_COUNT]; // since the start of the window, at the last check
+    uint64_t releases;                    // exits at that check
 };
 
 static struct {
@@ -63,7 +63,7 @@ static struct {
     struct stats jitter;
 } task;
 
-// The line on its way out.
+// The line being sent.
 static char output[report_bytes];
 static const char *output_next = output;
 
@@ -132,7 +132,7 @@ static void look_at_exits(struct measured *window)
     window->releases = window->jitter.count;
 }
 
-// At the first job of a window. Of the window that ends, nothing is counted any more.
+// Called at the first job of a window. Nothing is added to the previous window any more.
 static void change_window(enum window to)
 {
     look_at_exits(&task.windows[task.window]);
@@ -181,8 +181,8 @@ static void compose_report(void)
     output_next = output;
 }
 
-// Sends some of the output, if the UART takes it: one character in any case, more while the first half of the
-// period lasts.
+// Sends some of the output, if the UART accepts it: one character in any case, more during the first half of
+// the period.
 static void send_some(void)
 {
     uint64_t latest = task.deadline - task.period_ticks / 2;
@@ -241,7 +241,7 @@ void program_main(void)
         console_write("periodic: there is no socket device\n");
         return;
     }
-    gic_enable_private(board()->virtual_timer_intid); // the controller is as after its start
+    gic_enable_private(board()->virtual_timer_intid); // the interrupt controller is in its initial state
 #endif
     task.first_deadline = timer_now() + task.period_ticks;
     task.deadline = task.first_deadline;

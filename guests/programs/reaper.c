@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A manager that stops and restarts another domain at random instants, and checks what each call answers and
-// that every restart that was promised has happened. Ends the machine with a report. Parameters: `victim`
-// (its index), `rounds`, `gap_us` (at most that long between two calls), `seed`, `stops` (0: it restarts
-// only), `end_machine` (0: powers itself off instead).
+// A manager that stops and restarts another domain at random instants, and checks the answer of each call and
+// that every promised restart has happened. Ends the machine with a report. Parameters: `victim` (its index),
+// `rounds`, `gap_us` (at most that long between two calls), `seed`, `stops` (0: it restarts only),
+// `end_machine` (0: powers itself off instead).
 #include <arch/sysreg.h>
 
 #include "guests/runtime/console.h"
@@ -16,17 +16,17 @@
 
 enum {
     settle_ms = 20000, // how long a restart may take, on an emulator whose host is busy
-    reports = 8,       // wrong answers that are shown
-    wait_of_rounds = 8 // in one of so many rounds the victim is left to get up first
+    reports = 8,       // wrong answers that are printed
+    wait_of_rounds = 8 // in one of that many rounds the victim may start first
 };
 
 static struct {
     uint64_t victim;
     uint64_t asked;     // restarts that were promised
-    uint64_t coalesced; // calls while one was under way
+    uint64_t coalesced; // calls during a restart
     bool may_stop;
     uint64_t stops;
-    uint64_t taken_back; // restarts that a stop came before
+    uint64_t taken_back; // restarts that a stop preceded
     uint64_t wrong;
 } reaper;
 
@@ -80,7 +80,7 @@ static void wait_until_running(void)
     uint64_t end = timer_now() + timer_frequency() / 1000 * settle_ms;
     uint64_t now = 0;
 
-    // The time is read first: a core that the host leaves alone for long has its look at the state after it.
+    // The time is read first: if the host suspends a core for long, the state is read after that.
     while (now <= end) {
         now = timer_now();
         if (manager_state(reaper.victim).state == BH_DOMAIN_STATE_RUNNING)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether maintenance does what it must, whoever executes it: by every instruction that invalidates
-// translations a page goes from one place in memory to another, on this VCPU and, where the instruction
-// reaches them, on all; what is still seen of its old place is `wrong`. `stale` counts how often the old one
-// was still seen before the instruction: only then did it have anything to do. Then code is changed and
-// called, by each way of invalidating it; a line is cleaned that is not mapped, which a core refuses
-// (`clean_refused`; an emulator may not); and a page is taken away and comes back at the fault, as a kernel
-// does it, `rounds` times: `fault_ticks` in all. Parameter: `rounds`.
+// Whether maintenance has its effect, whoever executes it. By every instruction that invalidates translations
+// a page is moved from one place in memory to another, on this VCPU and, where the instruction affects them,
+// on all. `wrong` counts accesses that still reach the old place. `stale` counts how often the old
+// translation was still used before the instruction: only then did the instruction have anything to do. Then
+// code is changed and called, with each way of invalidating it; a line is cleaned that is not mapped, which a
+// core refuses (`clean_refused`; an emulator may not); and a page is unmapped and mapped again at the fault,
+// as a kernel does it, `rounds` times: `fault_ticks` in all. Parameter: `rounds`.
 #include <arch/mmu.h>
 #include <arch/remap_probes.h>
 #include <arch/sysreg.h>
@@ -33,7 +33,7 @@ enum {
     reach_inner = 1,
     reach_outer = 2,
     vcpus_most = 2,
-    fault_page = 511, // of the last part
+    fault_page = 511, // of the last subtest
 };
 
 static const struct remap_form forms[] = {
@@ -52,7 +52,7 @@ static bool map_at_fault;
 
 static uint64_t forms_tried, stale, wrong, code_wrong, aborts_wrong;
 
-// What this VCPU asks the other one to read: the numbers are equal when it has.
+// What this VCPU asks the other one to read: both numbers are equal when it has done so.
 static volatile struct {
     uint64_t asked;
     uint64_t answered;
@@ -129,11 +129,11 @@ static uint64_t operand_of(enum remap_operand operand, uint64_t address)
     case remap_range:
         return address / MMU_SMALL_PAGE_BYTES | RANGE_BY_4K;
     default:
-        return 0; // the only address space
+        return 0; // there is only one address space
     }
 }
 
-// A page that nobody has looked at goes from the first place to the second one.
+// Moves a page that was not accessed before from the first place to the second.
 static void try_form(const struct remap_form *form, int reach, uint32_t vcpus)
 {
     uint32_t page = next_page++;

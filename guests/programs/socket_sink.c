@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Receives the streams that come along its domain's first flow, one after the other, and says of each how
-// much it was, its CRC-32, and whether it ended by a reset. Parameters: `receive_port` (given by the tool),
-// `times` [without end].
+// Receives the streams of its domain's first flow, one after the other, and reports of each the bytes, its
+// CRC-32, and whether it ended by a reset. Parameters: `receive_port` (given by the tool), `times` [without
+// end].
 #include "core/crc32.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/params.h"

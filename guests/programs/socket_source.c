@@ -2,7 +2,7 @@
 //
 // Sends a stream to the destination of its domain's first flow. Parameters: `send_cid`, `send_port`,
 // `send_bytes` (of a packet; all three are given by the tool), `total` [1 MiB], `times` [1] connections one
-// after the other. Tries again where it is refused. Says how much, and its CRC-32.
+// after the other. Tries again after a refusal. Reports the bytes sent and their CRC-32.
 #include "core/crc32.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
@@ -50,7 +50,7 @@ static bool send_all(struct socket *socket, uint8_t *piece, uint64_t total, uint
     return sent == total;
 }
 
-// The other domain may not be up yet, or not again.
+// The other domain may not have started, or not restarted yet.
 static struct socket *connect_patiently(void)
 {
     struct socket *socket;

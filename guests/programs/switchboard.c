@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A manager that adds a flow between two other domains while they run, and looks at every answer: what cannot
-// be is refused, what would make others late is not admitted, what fits is, for a while, and then it ends.
-// Parameters: `from`, `to` (domains), `port`, `bytes`, `period_ns`, `deadline_ns` of the flow, `after_ms`
-// (until it is added), `keep_ms` (until it ends). Powers itself off.
+// A manager that adds a flow between two other domains while they run, and checks every answer: an invalid
+// flow is refused, one that would delay others is not admitted, one that fits is admitted, kept for a while,
+// and ended. Parameters: `from`, `to` (domains), `port`, `bytes`, `period_ns`, `deadline_ns` of the flow,
+// `after_ms` (until it is added), `keep_ms` (until it ends). Powers itself off.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -17,7 +17,7 @@
 
 enum { reports = 8, most_bytes = 65536 };
 
-// A test, from the first call to the verdict.
+// Runs a test, from the first call to the verdict.
 struct tested {
     struct manager_flow added;
     uint64_t verdict, calls, longest_ticks;
@@ -120,7 +120,7 @@ void program_main(void)
     console_write("bulkhead: ready\n");
     refuse_bad_ones(&flow);
     timer_sleep_until(start + param("after_ms", 20) * per_ms);
-    large.packet_bytes = most_bytes; // more than any rate of these systems moves so often
+    large.packet_bytes = most_bytes; // exceeds every rate of these systems with that period
     large.period_ns = flow.period_ns / 8;
     refused = test(&large);
     check(is_refused(refused.verdict), "what is too much was admitted", refused.verdict);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traffic along all flows that begin or end at its domain: of each that begins here a packet a period, of
-// each that ends here whatever comes. Parameters: of the flows in order, given by the tool, `flows_out` and,
-// for each n, `out<n>_cid`, `_port`, `_bytes`, `_period_ns`; `flows_in` and `in<n>_port`. Further `packets`
-// [0: without end] of each flow, `hurry` [1]: sends so many times as often as was declared, `ahead` [0]: 1: a
-// packet does not wait until the one before is sent, which then may be overwritten, `after_ms` [0]:
-// sends so long after its start, `together_ms` [0]: the first packet of each flow not before the counter has
-// come so far, where all that are connected by then are sent at once. In the end, and if there is none
-// whenever another domain has ended a stream, it says of each flow how much it was and its CRC-32.
+// Traffic along all flows that begin or end at its domain: sends one packet in each period of a flow that
+// begins here, and receives all packets of a flow that ends here. Parameters: of the flows in order, given by
+// the tool, `flows_out` and, for each n, `out<n>_cid`, `_port`, `_bytes`, `_period_ns`; `flows_in` and
+// `in<n>_port`. Further `packets` [0: without end] of each flow, `hurry` [1]: sends that many times as often
+// as was declared, `ahead` [0]: 1: a packet does not wait until the previous one is sent, which may then be
+// overwritten, `after_ms` [0]: starts to send that long after its start, `together_ms` [0]: sends the first
+// packets of all connected flows at once, when the counter has reached that time. At the end, or, if there is
+// none, whenever another domain has ended a stream, it reports of each flow the bytes and their CRC-32.
 #include "core/crc32.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
@@ -21,7 +21,7 @@
 
 #include <arch/sysreg.h>
 
-// As many as it may have connections (guests/CMakeLists.txt).
+// Maximum number of connections (guests/CMakeLists.txt).
 #ifndef SOCKET_CONNECTIONS
 #define SOCKET_CONNECTIONS 8
 #endif
@@ -36,10 +36,10 @@ static struct outgoing {
     uint64_t period;
     uint64_t next; // ticks
     uint8_t *packet;
-    uint64_t number; // of the packet before
+    uint64_t number; // of the previous packet
     uint64_t sent;   // packets
     uint32_t crc;
-    uint64_t skipped; // releases: the packet before was not yet sent, or there was no room
+    uint64_t skipped; // releases at which the previous packet was not yet sent, or there was no room
     bool ended;
 } outgoing[most_flows];
 
@@ -55,7 +55,7 @@ static struct {
     uint32_t out, in;
     uint64_t packets;
     uint64_t retry; // ticks between two attempts to connect
-    uint64_t first; // counter, before which no packet is sent
+    uint64_t first; // counter value before which no packet is sent
     bool ahead;
 } traffic;
 
@@ -140,7 +140,7 @@ static bool is_sent(const struct outgoing *flow)
     return flow->sent == 0 || socket_is_sent(flow->number);
 }
 
-// One packet, of which no other has the same bytes: its number is in it.
+// Makes one packet, whose bytes depend on its number.
 static void send(struct outgoing *flow)
 {
     uint64_t number = flow->sent;
@@ -162,7 +162,7 @@ static void end(struct outgoing *flow)
     flow->socket = NULL;
 }
 
-// What is due of a flow by `now`; when it must be looked at again at the latest.
+// Sends what is due of a flow by `now`; returns the time at which it must be called again at the latest.
 static uint64_t attend_outgoing(struct outgoing *flow, uint64_t now)
 {
     bool all = traffic.packets != 0 && flow->sent == traffic.packets;
@@ -176,7 +176,7 @@ static uint64_t attend_outgoing(struct outgoing *flow, uint64_t now)
     if (now < flow->next)
         return flow->next;
     if (flow->socket != NULL && socket_has_ended(flow->socket)) {
-        socket_forget(flow->socket); // refused, or nobody is there any more: again, later
+        socket_forget(flow->socket); // refused, or the domain has ended: try again later
         flow->socket = NULL;
         flow->next = now + traffic.retry;
         return flow->next;
@@ -229,7 +229,7 @@ static void attend_incoming(struct incoming *flow)
         flow->socket = NULL;
         flow->ended = traffic.packets != 0;
         if (traffic.packets == 0)
-            report(); // it goes on without end, and this stream was one
+            report(); // it runs without end, and one stream has ended
     }
 }
 
@@ -244,7 +244,7 @@ static bool has_ended(void)
     return true;
 }
 
-// When something is to be sent next.
+// The time at which something is to be sent next.
 static uint64_t attend(void)
 {
     uint64_t now = timer_now();
@@ -270,7 +270,7 @@ static void run(void)
         if (has_ended())
             return;
         if (socket_poll())
-            continue; // what came meanwhile
+            continue; // what has come meanwhile
         if (next != UINT64_MAX)
             timer_set(next);
         cpu_wait_for_interrupt();

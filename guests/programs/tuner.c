@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A manager that changes the threshold of the regulator while it runs, looks at every answer, and follows a
-// regulated core by its samples: what it did under the first threshold and under the second. Parameters:
+// A manager that changes the threshold of the regulator while it runs, checks every answer, and reads the
+// samples of a regulated core: its activity under the first threshold and under the second. Parameters:
 // `core` (of the board, regulated), `after_ms` (until the change), `threshold_percent` (the second one),
 // `settle_ms` (between the two), `end_ms` (until it powers itself off).
 #include <arch/sysreg.h>
@@ -17,13 +17,13 @@
 #include "guests/runtime/timer.h"
 
 enum {
-    reports = 8,       // wrong answers that are shown
+    reports = 8,       // wrong answers that are printed
     one = 65536,       // a load of 100 %
-    look_us = 500,     // between two looks for samples
+    look_us = 500,     // between two reads of samples
     still_periods = 4, // without samples
 };
 
-// What samples said between two instants.
+// Sum of the samples between two instants.
 struct seen {
     uint64_t samples, events, utilization, global_events;
 };
@@ -91,7 +91,7 @@ static void try_bad_ones(const struct manifest_regulation *now)
         refuse(now, &bad[i], i, bad_words[i]);
 }
 
-// Follows the core's samples until `until`; returns how many there were ever.
+// Reads the core's samples until `until`; returns the number of samples so far.
 static uint64_t follow(uint64_t core, uint64_t number, uint64_t until, struct seen *seen)
 {
     uint64_t step = ns_to_ticks((uint64_t)look_us * 1000, timer_frequency());
@@ -116,14 +116,14 @@ static uint64_t follow(uint64_t core, uint64_t number, uint64_t until, struct se
     }
 }
 
-// Samples that are not stored do not come.
+// While storing is off, no samples come.
 static void pause_samples(uint64_t core, uint64_t number, uint64_t period_ns)
 {
     struct seen none = {0};
     uint64_t still = ns_to_ticks(still_periods * period_ns, timer_frequency());
 
     check(manager_store_samples(false) == 1, "samples were not stored", 0);
-    number = follow(core, number, timer_now(), &none); // what was there, or under way
+    number = follow(core, number, timer_now(), &none); // samples that existed already, or were being stored
     none.samples = 0;
     (void)follow(core, number, timer_now() + still, &none);
     check(none.samples <= 1, "samples came", none.samples);
@@ -162,7 +162,7 @@ void program_main(void)
     check(manager_change_regulation(&other).result == 0, "good parameters were refused", other.threshold);
     now = manager_regulation();
     check(same(&now.parameters, &other), "other parameters than were asked for", now.parameters.threshold);
-    // Until G has come down.
+    // Waits until G has decreased.
     number = follow(core, number, timer_now() + param("settle_ms", 5) * per_ms, &between);
     (void)follow(core, number, start + param("end_ms", 30) * per_ms, &after);
     console_write("report {");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A quiet domain that would notice: each step checks every word of its memory, moves it on to the next
-// pattern, and prints the step's number and a hash of all that was read since the start, so that each line
-// follows from the parameters alone. A word that somebody else changed ends it at once, with its address.
-// Parameters: `step_us`, `memory_kib`, `seed`, `steps` (0: forever), `print_every` steps (0: never), `watch`:
-// as a manager, it ends the machine a second after that domain (its index) has ended, or after its own last
-// step.
+// A quiet domain that detects changes of its memory: each step checks every word of its memory, replaces it
+// by the next pattern, and prints the step's number and a hash of all that was read since the start, so that
+// each line depends on the parameters only. A word that was changed by others ends it at once, with the
+// word's address. Parameters: `step_us`, `memory_kib`, `seed`, `steps` (0: forever), `print_every` steps (0:
+// never), `watch`: as a manager, it ends the machine a second after that domain (its index) has ended, or
+// after its own last step.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -21,7 +21,7 @@
 
 #define NOBODY ~0ull
 
-enum { last_words_ns = 1000000000 }; // for what others have still to print
+enum { last_words_ns = 1000000000 }; // for output that other domains have yet to print
 
 void program_interrupt(uint32_t intid)
 {
@@ -34,7 +34,7 @@ static uint64_t pattern(uint64_t seed, uint64_t step, uint64_t index)
     return random_mix(seed ^ step << 40 ^ index);
 }
 
-// Checks the patterns of `step`, leaves those of the next. Adds what it read to *hash.
+// Checks the patterns of `step`, writes those of the next. Adds the values read to *hash.
 static bool check_and_move_on(uint64_t seed, uint64_t step, uint64_t *words, uint64_t count, uint64_t *hash)
 {
     for (uint64_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the device tree's standard bindings to `struct board`. Runs on the first VCPU with the MMU off.
-// A binding that is missing leaves its field empty; who needs it must cope.
+// From the device tree's standard bindings to `struct board`. Runs on the first VCPU with the MMU off. A
+// missing binding leaves its field empty; the code that uses the field must handle that.
 #include "guests/runtime/board.h"
 
 #include "guests/runtime/memory.h"
@@ -94,7 +94,7 @@ static void find_uart(struct board *b)
         b->uart_intid = number + spi_first_intid;
 }
 
-// Where the two frames of a version are, or neither.
+// Finds the two frames of a version, or neither.
 static bool find_gic_of(struct board *b, const char *compatible, struct dt_range *second)
 {
     struct dt_node node;

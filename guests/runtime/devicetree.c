@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Searches on top of core's reader. Called before the MMU is on, which that reader is made for. What it adds
-// is the way from the root to a node: by path, by property, and how the parent counts addresses.
+// Searches on top of core's reader. Called before the MMU is on, which that reader supports. It adds searches
+// from the root: by path and by property, with the cell counts of the parent.
 #include "guests/runtime/devicetree.h"
 
-// Where a search is, and what each open node says about its children.
+// Position of a search, and what each open node says about its children.
 struct search {
     struct devicetree_walk walk;
     struct devicetree_cells cells[DEVICETREE_MAX_DEPTH];
@@ -52,7 +52,7 @@ static bool name_matches(const char *name, const char *component, size_t length)
 bool dt_find_path(const struct dt *tree, const char *path, struct dt_node *node)
 {
     struct search search = {.depth = 0};
-    uint32_t depth = 0; // of the node that matches the path so far
+    uint32_t depth = 0; // depth of the node that matches the path so far
 
     if (!next_node(tree, &search, node))
         return false;
@@ -64,7 +64,7 @@ bool dt_find_path(const struct dt *tree, const char *path, struct dt_node *node)
             length++;
         do {
             if (!next_node(tree, &search, node) || search.depth <= depth)
-                return false; // the parent has ended
+                return false; // the parent node has ended
         } while (search.depth != depth + 1 || !name_matches(node->name, path, length));
         depth++;
         path += length;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which interrupt controller it is: the one that the device tree describes.
+// Selects the driver of the interrupt controller that the device tree describes.
 #include "guests/runtime/gic.h"
 
 #include <arch/mmio.h>
@@ -43,7 +43,7 @@ void gic_enable_shared(uint32_t intid)
 
 void gic_pend_shared(uint32_t first, uint32_t mask)
 {
-    // The register is at the same place in both versions.
+    // Both versions have this register at the same offset.
     mmio_write32(board()->gic_distributor.address + GICD_ISPENDR + first / 8, mask);
 }
 

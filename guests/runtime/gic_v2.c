@@ -28,7 +28,7 @@
 #define INTID_FIRST_SPECIAL 1020u
 #define SGI_COUNT           16u
 
-// What each VCPU acknowledged last: the end of an SGI must name its sender too.
+// The interrupt that each VCPU acknowledged last: the end of an SGI must name its sender too.
 static uint32_t acknowledged[BOARD_MAX_CPUS];
 
 bool gic_v2_init_secondary(void)
@@ -59,7 +59,7 @@ void gic_v2_enable_private(uint32_t intid)
         mmio_write32(board()->gic_distributor.address + GICD_ISENABLER0, 1u << intid);
 }
 
-// Registers of four interrupts are written whole: all have one priority, and one target.
+// Registers of four interrupts are written as a whole: all four have one priority, and one target.
 void gic_v2_enable_shared(uint32_t intid)
 {
     uint64_t distributor = board()->gic_distributor.address;

@@ -107,8 +107,8 @@ void gic_v3_enable_private(uint32_t intid)
         mmio_write32(frame + GICR_ISENABLER0, 1u << intid);
 }
 
-// Out of reset it is routed to affinity 0, the first VCPU's. The others of its word, if they are ever
-// enabled, are to be in the same group, and of the same priority.
+// After reset the interrupt is routed to affinity 0, the first VCPU. The other interrupts of its word, if
+// they are ever enabled, are in the same group, and have the same priority.
 void gic_v3_enable_shared(uint32_t intid)
 {
     uint64_t distributor = board()->gic_distributor.address;

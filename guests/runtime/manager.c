@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call each.
+// One call for each function.
 #include "guests/runtime/manager.h"
 
 #include <arch/sysreg.h>
 
 #define SAMPLE_WORDS (sizeof(struct status_sample) / sizeof(uint64_t))
 
-// Records as they are in registers.
+// Records as they are passed in registers.
 union parameter_words {
     struct manifest_regulation parameters;
     uint64_t words[BH_REGULATION_WORDS];

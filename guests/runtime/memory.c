@@ -33,7 +33,7 @@ size_t memory_ram_start_bytes(void)
     return mmu_physical(image_start) % MEMORY_BLOCK_BYTES;
 }
 
-// What remains of `area` behind or before `hole`, whichever is larger.
+// The part of `area` before or after `hole`, whichever is larger.
 static struct memory_area without(struct memory_area area, uint64_t hole_start, uint64_t hole_end)
 {
     uint64_t end = area.start + area.bytes;

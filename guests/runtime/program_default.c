@@ -11,7 +11,7 @@ __attribute__((weak)) void program_secondary(uint32_t cpu)
     (void)cpu;
 }
 
-// Nothing was enabled, so nobody would silence it either.
+// No interrupt was enabled, and no handler would clear this one.
 __attribute__((weak)) void program_interrupt(uint32_t intid)
 {
     console_printf("unexpected interrupt %u\n", intid);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function identifiers and the choice of the conduit. A call that must not return and does leaves the VCPU
-// asleep with interrupts masked: there is nobody left to tell.
+// Function identifiers and the choice of the conduit. If a call returns that must not return, the VCPU sleeps
+// with interrupts masked, since it has no way to report the error.
 #include "guests/runtime/psci.h"
 
 #include <arch/sysreg.h>

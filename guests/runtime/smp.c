@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PSCI CPU_ON for each VCPU but the own one. Indexes are given in the order of starting, so that they have
-// no gaps even if a VCPU does not start.
+// PSCI CPU_ON for each VCPU except the calling one. Indexes are given in the order of starting, so that they
+// have no gaps even if a VCPU does not start.
 #include "guests/runtime/smp.h"
 
 #include <arch/mmu.h>

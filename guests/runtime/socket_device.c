@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the device is, and its interrupt.
+// Finds the device and its interrupt.
 #include "guests/runtime/socket_device.h"
 
 #include "guests/runtime/board.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of initialization. Nothing here decides anything.
+// The order of initialization, and nothing else.
 #include "guests/runtime/start.h"
 
 #include <arch/mmu.h>

@@ -37,7 +37,7 @@ void timer_stop(void)
 void timer_sleep_until(uint64_t deadline)
 {
     while (timer_now() < deadline) {
-        timer_set(deadline); // again: an interrupt of an earlier deadline may have stopped it
+        timer_set(deadline); // again: an interrupt of an earlier deadline may have stopped the timer
         cpu_wait_for_interrupt();
         cpu_unmask_interrupts();
         cpu_mask_interrupts();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words where both sides are aligned alike, as drivers' buffers are as a rule; else bytes.
+// Copies words if both addresses are aligned alike, as drivers' buffers usually are; otherwise bytes.
 #include "guests/runtime/window.h"
 
 #include <arch/mmu.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packets of a driver that does not do as it should.
+// Sends packets that a correct driver does not send.
 #include "guests/socket/flood.h"
 
 #include "guests/socket/socket_driver.h"

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-// After socket_start(). No other call sends after the first of these. `tell`: the device is notified.
+// Called after socket_start(). Once it has been called, no other function may send. `tell`: notify the
+// device.
 void socket_prepare_flood(void);
 void socket_flood(bool tell);
 

@@ -17,13 +17,13 @@ static inline void socket_port_write(uint64_t at, uint32_t value)
     *(volatile uint32_t *)(uintptr_t)at = value;
 }
 
-// Where the device finds what is here.
+// The address at which the device finds this memory.
 static inline uint64_t socket_port_physical(const void *at)
 {
     return (uint64_t)(uintptr_t)at;
 }
 
-// The device sees what was written before, and nothing was read before.
+// Orders earlier writes before the device is told, and later reads after that.
 static inline void socket_port_barrier(void)
 {
     __asm__ volatile("dsb sy" ::: "memory");

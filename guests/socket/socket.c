@@ -9,7 +9,7 @@
 
 struct socket_driver socket_driver;
 
-// The device has nothing of them.
+// Not read by the device.
 static void clear_queues(void)
 {
     for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
@@ -91,7 +91,7 @@ void socket_acknowledge(void)
     write_register(interrupt_acknowledge, socket_port_read(socket_driver.registers + interrupt_status));
 }
 
-// True: there was something.
+// Returns true if there was something.
 static bool reap_sent(void)
 {
     struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_TX];
@@ -107,7 +107,7 @@ static bool reap_sent(void)
 
 static bool take_received(void);
 
-// Until something has changed, perhaps, or until the deadline: what comes after the look ends the waiting.
+// Waits until something may have changed, or until the deadline: a change after the check ends the wait.
 static void wait_until(uint64_t deadline)
 {
     if (!take_received() && !reap_sent())
@@ -119,7 +119,8 @@ static void wait(void)
     wait_until(SOCKET_PORT_NEVER);
 }
 
-// Makes a packet available; its payload must stay until it is sent. The pair of descriptors that it takes.
+// Makes a packet available; its payload must stay until it is sent. Returns the pair of descriptors that it
+// uses.
 static uint32_t send_packet(const struct vsock_header *header, const void *payload)
 {
     struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_TX];
@@ -150,7 +151,7 @@ static struct vsock_header header_of(const struct socket *socket, enum vsock_ope
         .bytes = (uint32_t)bytes,
         .type = VSOCK_TYPE_STREAM,
         .operation = (uint16_t)operation,
-        .flags = operation == VSOCK_SHUTDOWN ? 3 : 0, // in both directions
+        .flags = operation == VSOCK_SHUTDOWN ? 3 : 0, // closed in both directions
         .buffer_bytes = window_bytes,
         .taken_bytes = socket->told,
     };
@@ -227,7 +228,7 @@ static void take_payload(struct socket *socket, const uint8_t *payload, uint32_t
     size_t first;
 
     if (bytes > window_bytes - (socket->received - socket->taken))
-        return; // more than there is room for, which the peer was told
+        return; // more than the credit that the peer was given
     at = socket->received % window_bytes;
     first = smaller(bytes, window_bytes - at);
     copy(socket->bytes + at, payload, first);
@@ -235,7 +236,7 @@ static void take_payload(struct socket *socket, const uint8_t *payload, uint32_t
     socket->received += bytes;
 }
 
-// No packet is of it any more. One that nobody has accepted is nobody's.
+// No further packet belongs to this connection. One that was not accepted yet is removed.
 static void end_by_reset(struct socket *socket)
 {
     socket->state = socket->state == socket_asked ? socket_free : socket_reset;
@@ -247,7 +248,7 @@ static void take_packet(const struct vsock_header *header, const uint8_t *payloa
     struct socket *socket = find_socket(header);
 
     if (socket != NULL && header->operation == VSOCK_REQUEST && socket->state != socket_asked) {
-        end_by_reset(socket); // a new life of the other domain begins with the same port
+        end_by_reset(socket); // a new life of the other domain uses the same port
         socket = NULL;
     }
     if (socket == NULL && header->operation == VSOCK_REQUEST)
@@ -282,7 +283,7 @@ static void take_packet(const struct vsock_header *header, const uint8_t *payloa
     }
 }
 
-// The device has lost all connections; it knows of nothing else to tell.
+// The device has lost all connections; it has no other events.
 static bool take_event(void)
 {
     struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_EVENT];
@@ -299,7 +300,7 @@ static bool take_event(void)
     return true;
 }
 
-// True: there was something.
+// Returns true if there was something.
 static bool take_received(void)
 {
     struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_RX];
@@ -309,7 +310,7 @@ static bool take_received(void)
         uint32_t pair;
         struct vsock_header header;
 
-        socket_port_barrier(); // the index before what it tells of
+        socket_port_barrier(); // the index is read before the entry that it announces
         pair = queue->used.ring[queue->seen % entries].head / 2 % buffers;
         header = socket_driver.received_headers[pair];
         if (queue->used.ring[queue->seen % entries].written >= VSOCK_HEADER_BYTES &&
@@ -444,7 +445,7 @@ bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t p
         at += piece;
         bytes -= piece;
     }
-    // The device reads from `data` until it has given the descriptors back.
+    // The device reads from `data` until it has returned the descriptors.
     while ((pairs & ~socket_driver.free_pairs) != 0)
         wait();
     return bytes == 0 && socket->state != socket_reset;
@@ -486,7 +487,7 @@ bool socket_was_reset(const struct socket *socket)
 void socket_forget(struct socket *socket)
 {
     if (socket->state == socket_ended)
-        send_control(socket, VSOCK_RESET); // the other end has asked for it
+        send_control(socket, VSOCK_RESET); // the other end has requested it
     socket->state = socket_free;
 }
 

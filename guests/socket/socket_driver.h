@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State of the driver, of socket.c; also of programs that attack (flood.c), which go past it.
+// State of the driver, for socket.c, and for programs that attack (flood.c), which bypass the driver.
 #ifndef BULKHEAD_GUESTS_SOCKET_DRIVER_H
 #define BULKHEAD_GUESTS_SOCKET_DRIVER_H
 
@@ -23,13 +23,13 @@ enum {
     most_sockets = SOCKET_CONNECTIONS,
     entries = SOCKET_ENTRIES, // of each queue
     buffer_bytes = 4096,
-    buffers = entries / 2, // a header and a payload each
-    // Received and not yet read, of a connection. The other end hears of what was read in steps of the
-    // largest packet, and until it has heard it has room for others.
+    buffers = entries /
+              2, // a header and a payload each Bytes received and not yet read, of a connection. The other
+                 // end is told of reads in steps of the largest packet, so the buffer has room for one more.
     window_step_bytes = 1 << 16,
     window_bytes = 4 * window_step_bytes,
     first_port = 1024,
-    connect_timeout_s = 2, // Linux's own (VSOCK_DEFAULT_CONNECT_TIMEOUT)
+    connect_timeout_s = 2, // Linux's value (VSOCK_DEFAULT_CONNECT_TIMEOUT)
 };
 
 enum registers {
@@ -84,9 +84,9 @@ struct queue {
 enum state {
     socket_free,
     socket_connecting,
-    socket_asked, // by another domain; nobody has accepted it
+    socket_asked, // requested by another domain, and not accepted yet
     socket_open,
-    socket_ended, // the other end has closed: what was received can still be read
+    socket_ended, // the other end has closed: received bytes can still be read
     socket_reset,
 };
 
@@ -100,8 +100,8 @@ struct socket {
     uint32_t peer_taken;
     uint32_t received;
     uint32_t taken;
-    // What the peer is told of `taken`: whole steps of it, so that it has room for packets of that size, and
-    // not for bits of them.
+    // The part of `taken` that the peer is told of: in whole steps, so that it always has credit for a whole
+    // packet.
     uint32_t told;
     uint8_t bytes[window_bytes];
 };

@@ -88,7 +88,7 @@ block &blocks::decode(const block_place &place, const code &of)
                 break;
             }
         }
-        if (one.operations.empty()) { // less than an instruction: nothing that could execute
+        if (one.operations.empty()) { // less than an instruction: nothing to execute
             at.address += of.span.bytes;
             one.operations.push_back(armv7::decode(0, 4, {place.address, place.it, place.thumb}, has_));
         }
@@ -102,7 +102,7 @@ block &blocks::decode(const block_place &place, const code &of)
     return one;
 }
 
-// The pages of both ends: a block is shorter than a page.
+// A block is shorter than a page, so it lies in the pages of its two ends.
 void blocks::note_pages(block &one, bool added)
 {
     std::vector<std::uint64_t> pages{one.where.value >> page_bits,

@@ -35,7 +35,7 @@ struct block {
     // The interpreter's epoch in which the profile last allowed the block, by privilege (0: unprivileged, 1:
     // privileged).
     std::array<std::uint64_t, 2> allowed_in{};
-    // The blocks that followed last: behind the last instruction, and at another address. They may have
+    // The blocks that followed last: after the last instruction, and at another address. They may have
     // ended, and are then allowed in no epoch.
     std::array<block *, 2> followers{};
     bool ended = false;

@@ -6,7 +6,7 @@ namespace bulkhead::machine::armv7 {
 
 namespace {
 
-constexpr std::uint32_t bytes_without_cache = 32; // what is read at once where no cache serves
+constexpr std::uint32_t bytes_without_cache = 32; // bytes of one read where no cache is used
 
 } // namespace
 
@@ -30,7 +30,7 @@ code_line &code_lines::at(std::uint32_t address, phys_addr where, bool cached)
     return *same.emplace_back(std::make_unique<code_line>(wanted));
 }
 
-// All that have this address: others of them are asked for again, at the cost of a lookup.
+// Marks all lines with this address as absent. A line that is still in the cache costs one more lookup.
 void code_lines::left(std::uint64_t /*core_bit*/, std::uint64_t offset, std::uint64_t bytes)
 {
     for (std::uint64_t at = offset; at < offset + bytes; at += line_bytes_) {

@@ -13,14 +13,14 @@ namespace bulkhead::machine::armv7 {
 
 namespace {
 
-// The rows of an instruction set, by nine bits of a word that tell most of them apart.
+// The rows of an instruction set, in buckets by nine bits of the word that distinguish most rows.
 class table {
 public:
     using chooser = std::uint32_t (*)(std::uint32_t word);
     static constexpr std::uint32_t buckets = 512;
 
-    // `choosing`: the bits that `choose` looks at, in their places. Words that the set does not have are in
-    // none of its buckets: `never` says of a row whether it stays out of one.
+    // `choosing`: mask of the bits that `choose` reads. `never` says that a row does not belong into a
+    // bucket, because the instruction set has no such words.
     table(std::span<const row> rows, chooser choose, std::uint32_t choosing,
           bool (*never)(const row &, std::uint32_t))
         : choose_(choose)
@@ -66,7 +66,7 @@ bool in_all(const row & /*one*/, std::uint32_t /*bucket*/)
 {
     return false;
 }
-// The upper half of A32's buckets is for words without a condition.
+// The upper half of A32's buckets holds words without a condition.
 bool condition_elsewhere(const row &one, std::uint32_t bucket)
 {
     return (bucket >= table::buckets / 2) != (one.pattern[0] != 'c');
@@ -132,7 +132,7 @@ bool registers_allowed(const operation &what, std::string_view not_special)
     return true;
 }
 
-// Which registers the operation reads, writes and has its address in.
+// Sets which registers the operation reads, which it writes, and which hold its address.
 void set_uses(operation &what, const fields &of)
 {
     const auto bit = [&of](const char *letters, std::uint8_t number) {
@@ -187,7 +187,7 @@ bool missing_divide(const operation &what, const instruction_place &where, const
     return !has_it && (what.execute == signed_divide || what.execute == unsigned_divide);
 }
 
-// In an IT block an instruction has the block's condition, and only the last one may go elsewhere.
+// In an IT block an instruction has the block's condition, and only the last one may branch.
 bool place_in_it(operation &what, const row &of, std::uint8_t it)
 {
     if (it == 0) {

@@ -11,7 +11,7 @@ namespace bulkhead::machine::armv7 {
 
 namespace {
 
-constexpr std::uint32_t reach = 24; // instructions that a value is followed
+constexpr std::uint32_t reach = 24; // instructions for which a value is followed
 
 bool is_load(const operation &what)
 {

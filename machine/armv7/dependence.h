@@ -24,7 +24,7 @@ private:
     features has_;
 };
 
-// Whether the value that `load` loads becomes an address in the instructions behind it.
+// Whether the value that `load` loads becomes an address in the instructions after it.
 [[nodiscard]] bool is_waited_for(const operation &load, bool thumb, const code_reader &code);
 
 } // namespace bulkhead::machine::armv7

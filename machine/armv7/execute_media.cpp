@@ -20,7 +20,7 @@ std::uint32_t low_word(std::int64_t value)
 {
     return static_cast<std::uint32_t>(value);
 }
-// The sum that sets Q when it is not what 32 bits have.
+// The sum, which sets Q if it does not fit into 32 bits.
 void accumulate_q(registers &state, const operation &what, std::int64_t value)
 {
     state.q = state.q || value != static_cast<std::int32_t>(value);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t user_mode = 0x10;
 
-// The lowest address of `words`, and the base behind them.
+// The lowest address of `words`, and the base after them.
 place place_of_words(std::uint32_t base, std::uint32_t words, const operation &what)
 {
     const std::uint32_t bytes = 4 * words;
@@ -25,7 +25,7 @@ struct loaded {
     std::uint32_t base = 0;
 };
 
-// All words, before any register changes.
+// Loads all words before any register changes, so that a fault leaves the registers as they were.
 std::optional<loaded> load_list(interpreter &on, const operation &what)
 {
     const auto count = static_cast<std::uint32_t>(std::popcount(what.imm));
@@ -71,7 +71,8 @@ outcome load_multiple(interpreter &on, const operation &what)
     return (what.imm & pc_in_list) != 0 ? exchange_to(on, what, all->words[pc]) : outcome::next;
 }
 
-// A base in the list is stored as it was: v7-A leaves open what a base that is not the first is stored as.
+// A base register in the list is stored with its old value. Armv7-A leaves open what is stored for a base
+// that is not the first of the list.
 outcome store_multiple(interpreter &on, const operation &what)
 {
     registers &state = on.state();
@@ -176,7 +177,7 @@ outcome load_exclusive(interpreter &on, const operation &what)
     return outcome::next;
 }
 
-// A misaligned one faults whether the monitor is open or not.
+// A misaligned access faults whether the monitor is open or not.
 outcome store_exclusive(interpreter &on, const operation &what)
 {
     registers &state = on.state();

@@ -195,7 +195,7 @@ coprocessor_register register_of(const operation &what)
 
 } // namespace
 
-// To r15: the flags.
+// To r15: into the flags.
 outcome move_from_coprocessor(interpreter &on, const operation &what)
 {
     const auto value = at_instruction(on, what).mrc(register_of(what));

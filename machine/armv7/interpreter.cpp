@@ -67,8 +67,8 @@ std::uint64_t interpreter::run(std::uint64_t instructions)
             take_attention();
             now = nullptr;
         } else if (now == nullptr) {
-            // What fetch() has ended itself, an entry of its TLB, is asked for behind this block: else two
-            // that displace each other would never execute.
+            // fetch() may itself evict a block's TLB entry. That entry is looked up again after this block:
+            // otherwise two blocks that evict each other would never execute.
             now = look_up();
             if (now != nullptr) {
                 attention_ &= ~wants_lookup;
@@ -83,7 +83,7 @@ std::uint64_t interpreter::run(std::uint64_t instructions)
     return done;
 }
 
-// Between two instructions, with r[15] and `it` of the next one.
+// Called between two instructions; r[15] and `it` are those of the next one.
 void interpreter::take_attention()
 {
     if (blocks_->has_ended_ones()) {
@@ -102,7 +102,7 @@ bool interpreter::fits(const block &one) const
            one.place.thumb == state_.thumb && one.allowed_in[privileged_ ? 1 : 0] == epoch_;
 }
 
-// Null: there is no code, and the profile has taken the fault.
+// Returns null if there is no code; the profile has then taken the fault.
 block *interpreter::look_up()
 {
     block *&recent = recent_[state_.r[pc] >> 1U & (recent_size - 1)];
@@ -145,18 +145,18 @@ block *interpreter::find_block()
     return found;
 }
 
-// Where no cache serves, each line is read when it is entered, as a prefetch buffer of one line does.
+// Without a cache, each line is read when it is entered, as a prefetch buffer of one line does.
 void interpreter::enter_line(code_line &line)
 {
     if (line.cached) {
-        line.present = true; // before: the line itself may leave meanwhile
+        line.present = true; // set first, since the fetch may evict this line itself
         on_.fetch(line.where, blocks_->lines(), line.address);
     } else {
         on_.past_caches(line.where, blocks_->lines()->line_bytes(), access_kind::read);
     }
 }
 
-// Says which block is next; null: whoever is at r[15].
+// Returns the next block; null: look up the block at r[15].
 block *interpreter::execute(block &one)
 {
     if (one.line != nullptr && !one.line->present) [[unlikely]] {

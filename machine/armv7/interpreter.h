@@ -41,7 +41,7 @@ public:
 
     // --- For the profile; each may be called at any time ---
 
-    // Makes run() return behind the present instruction.
+    // Makes run() return after the present instruction.
     void stop() { attention_ |= wants_stop; }
     // Requests a call of attend() before the next instruction: a mask was cleared, or an interrupt became
     // pending.

@@ -14,7 +14,7 @@ struct operation;
 
 // How an instruction ended.
 enum class outcome : std::uint8_t {
-    next,      // continue with the instruction behind it
+    next,      // continue with the instruction after it
     jumped,    // r[15] is the address of the next instruction, `thumb` its instruction set
     abandoned, // an access faulted; all registers are as before it
     left,      // the profile has set r[15], `thumb` and `it`
@@ -55,7 +55,7 @@ struct operation {
     std::uint8_t bytes = 4;
     std::uint8_t condition = always;
     std::uint8_t it = 0;      // ITSTATE with which it executes
-    std::uint8_t next_it = 0; // ITSTATE behind it
+    std::uint8_t next_it = 0; // ITSTATE after it
     std::uint8_t d = 0;       // destination, or data of a store; low word of a long multiplication
     std::uint8_t n = 0;
     std::uint8_t m = 0;

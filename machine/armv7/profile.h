@@ -110,9 +110,9 @@ public:
     virtual void undefined(std::uint32_t word) = 0;
     // v7-M: the instruction at r[15] would execute with EPSR.T clear.
     virtual void invalid_state() { undefined(0); }
-    // SVC. r[15] and `it` are those of the instruction behind it.
+    // SVC. r[15] and `it` are those of the instruction after it.
     virtual void svc(std::uint32_t immediate) = 0;
-    // BKPT. r[15] is its own address; to continue behind it, add 2, or 4 in A32.
+    // BKPT. r[15] is its own address; to continue after it, add 2, or 4 in A32.
     virtual void breakpoint(std::uint32_t immediate) = 0;
     // Called between two instructions, when the core has signalled, or after
     // interpreter::look_for_interrupts() and WFI: takes an interrupt if one is pending and not masked, or
@@ -150,9 +150,9 @@ public:
     [[nodiscard]] virtual std::optional<std::uint64_t> mrrc(const coprocessor_register &) { return {}; }
     [[nodiscard]] virtual bool mcrr(const coprocessor_register &, std::uint64_t) { return false; }
 
-    // Returns when the core goes on; attend() is called then. An interrupt that is already pending, masked or
-    // not, must end it at once: the interpreter has already taken the core's signal for it, so core::wait()
-    // would wait for the next signal.
+    // Returns when the core continues; attend() is called then. An interrupt that is already pending, masked
+    // or not, must end it at once: the interpreter has already taken the core's signal for it, so
+    // core::wait() would wait for the next signal.
     virtual void wfi() = 0;
     virtual void wfe() = 0;
     virtual void sev() = 0;

@@ -26,7 +26,7 @@ bool unconditional(operation &what, const fields & /*of*/)
 {
     return what.condition == always;
 }
-// The register is `amount`.
+// `amount` is a register.
 bool status_mask_and_immediate(operation &what, const fields &of)
 {
     what.amount = static_cast<std::uint8_t>(of.of('r'));
@@ -43,7 +43,7 @@ bool which_status_and_mask(operation &what, const fields &of)
     return status_mask(what, of);
 }
 
-// Without index the base is always written back, and W makes the access unprivileged.
+// Post-indexed accesses always write the base back; W makes the access unprivileged.
 bool addressed(operation &what, const fields & /*of*/)
 {
     what.unprivileged = !what.index && what.writeback;
@@ -54,7 +54,7 @@ bool addressed_data(operation &what, const fields &of)
 {
     return addressed(what, of) && (!what.unprivileged || what.d != pc);
 }
-// The second register is the one behind the first, which is even.
+// The second register is the one after the first, which is even.
 bool addressed_pair(operation &what, const fields & /*of*/)
 {
     if ((!what.index && what.writeback) || (what.d & 1U) != 0 || what.d == lr) {
@@ -88,7 +88,7 @@ bool near_target(operation &what, const fields &of)
 {
     return branch_target(what, extended(of.immediate(), 24) * 4);
 }
-// The halfword's bit is below the others.
+// The H bit (halfword) is below the bits of the immediate.
 bool exchanging_target(operation &what, const fields &of)
 {
     return branch_target(what, extended(of.of('j') << 1U | of.of('i'), 25) * 2);
@@ -96,7 +96,7 @@ bool exchanging_target(operation &what, const fields &of)
 
 // clang-format off
 const row rows[] = {
-    // Multiplications, which have the encodings of what would be shifted (A5.2.5, A5.2.7)
+    // Multiplications, encoded like data processing with shifts (A5.2.5, A5.2.7)
     {"cccc 0000000 s dddd 0000 mmmm 1001 nnnn", "MUL", multiply<false>, multiply<true>, data, "DNM"},
     {"cccc 0000001 s dddd aaaa mmmm 1001 nnnn", "MLA", multiply_add<false>, multiply_add<true>, data, "DNMA"},
     {"cccc 00000100 aaaa dddd mmmm 1001 nnnn", "UMAAL", multiply_add_add, nullptr, data_pair, "DNMA", two_destinations},

@@ -13,7 +13,7 @@ using namespace short_names;
 using enum register_use;
 using enum datum;
 
-// MOVS of a register is no shift, and unpredictable in an IT block.
+// MOVS of a register has no shift, and is unpredictable in an IT block.
 bool is_a_shift(operation &what, const fields & /*of*/)
 {
     return what.amount != 0 || what.shift != lsl || what.it == 0;
@@ -44,13 +44,13 @@ bool popped(operation &what, const fields &of)
     what.imm = of.of('l') | of.of('i') << pc;
     return what.imm != 0;
 }
-// A base in the list is loaded, and not written back.
+// A base register in the list is loaded, and not written back.
 bool loaded_base(operation &what, const fields &of)
 {
     what.writeback = (of.of('l') >> what.n & 1U) == 0;
     return list(what, of);
 }
-// ITSTATE of what follows. With AL there is no ELSE.
+// ITSTATE of the following instructions. With AL there is no ELSE.
 bool if_then(operation &what, const fields &of)
 {
     what.next_it = static_cast<std::uint8_t>(of.immediate());

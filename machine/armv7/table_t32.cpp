@@ -28,7 +28,7 @@ bool modified_immediate(operation &what, const fields &of)
     return bits >> 8U == 0 || low != 0;
 }
 
-// ADD and SUB: SP is a result of SP alone, and its shift is LSL by up to 3.
+// ADD and SUB: SP is a destination only if SP is the first operand, with LSL by up to 3.
 bool stack_from_stack(operation &what, const fields & /*of*/)
 {
     return what.d != sp || what.n == sp;
@@ -37,7 +37,7 @@ bool small_shift_to_stack(operation &what, const fields &of)
 {
     return stack_from_stack(what, of) && (what.d != sp || (what.shift == lsl && what.amount <= 3));
 }
-// MOV without flags: SP can be one of both.
+// MOV that sets no flags: one of the two registers can be SP.
 bool one_stack(operation &what, const fields & /*of*/)
 {
     return what.sets_flags ? what.d != sp && what.m != sp : what.d != sp || what.m != sp;
@@ -46,13 +46,13 @@ bool same_source_twice(operation &what, const fields & /*of*/)
 {
     return what.n == what.m;
 }
-// ASR by 0 would be the operation on halfwords.
+// ASR by 0 is the encoding of the operation on halfwords.
 bool thumb_saturation_shift(operation &what, const fields &of)
 {
     return saturation_shift(what, of) && what.amount != 32;
 }
 
-// Without index, writeback is meant; with neither it is another instruction.
+// A post-indexed access always writes back; without both bits the word is another instruction.
 bool indexed(operation &what, const fields & /*of*/)
 {
     return what.index || what.writeback;
@@ -80,7 +80,7 @@ bool conditional_target(operation &what, const fields &of)
     const std::uint32_t distance = of.of('s') << 19U | of.of('y') << 18U | of.of('x') << 17U | of.immediate();
     return of.of('c') < always && branch_target(what, extended(distance, 20) * 2);
 }
-// S:I1:I2:imm10:imm11, of which `low` is the last 21 bits; I is J exactly where S is 1.
+// S:I1:I2:imm10:imm11; `low` is the last 21 bits. I is J where S is 1, and not J otherwise.
 std::uint32_t far_distance(const fields &of, std::uint32_t low)
 {
     const std::uint32_t sign = of.of('s');
@@ -94,7 +94,7 @@ bool far_target(operation &what, const fields &of)
 }
 bool far_target_exchanging(operation &what, const fields &of)
 {
-    what.imm = (what.pc_value & ~3U) + far_distance(of, of.immediate() << 1U); // to a word
+    what.imm = (what.pc_value & ~3U) + far_distance(of, of.immediate() << 1U); // to a word boundary
     return true;
 }
 

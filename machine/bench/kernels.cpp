@@ -19,7 +19,7 @@ constexpr std::uint64_t apart = 256 * mib; // memory of one core
 constexpr std::uint64_t instructions_of_access = 2;
 constexpr std::uint64_t table_frames = 16;
 
-// A core's memory in blocks of two stages, as an uncolored domain's; its tables lie behind.
+// A core's memory, mapped in blocks by two stages as an uncolored domain's; its tables follow it.
 std::unique_ptr<translated> space_of(core &own)
 {
     space_settings wanted;
@@ -31,7 +31,7 @@ std::unique_ptr<translated> space_of(core &own)
     return std::get<std::unique_ptr<translated>>(translated::make(std::move(space), own));
 }
 
-// Words or lines in order, as loops over arrays do; `bytes` is a power of two.
+// Accesses words or lines in order, as loops over arrays do; `bytes` is a power of two.
 void walk(core &own, translated &space, std::uint64_t start, std::uint64_t bytes, std::uint64_t stride,
           std::uint64_t accesses)
 {

@@ -116,7 +116,7 @@ void cadence_uart::send(std::uint8_t byte)
 {
     const bool on = (control_ & (control_transmit | control_transmit_off)) == control_transmit;
     if (!on || room_ == 0u) {
-        return; // lost, as the driver could have known
+        return; // lost: the driver did not check for room
     }
     sent_(byte);
     if (room_) {
@@ -171,7 +171,7 @@ void cadence_uart::write(std::uint64_t offset, std::uint64_t value)
 void cadence_uart::receive(std::uint8_t byte)
 {
     if ((control_ & (control_receive | control_receive_off)) != control_receive) {
-        return; // nobody listens
+        return; // nothing is connected
     }
     received_.push_back(byte);
     raised_ |= receive_timeout_ != 0 ? timed_out : 0;

@@ -15,7 +15,7 @@ enum timer_register : std::uint32_t {
 };
 
 constexpr std::uint32_t control_enable = 1U << 0U;
-constexpr std::uint32_t control_external = 3U << 1U; // as enable, as clock
+constexpr std::uint32_t control_external = 3U << 1U; // external input as enable, as clock
 constexpr std::uint32_t control_interrupt = 1U << 3U;
 constexpr std::uint32_t control_mask = 0xF;
 

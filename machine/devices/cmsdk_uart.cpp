@@ -25,7 +25,7 @@ constexpr std::uint32_t receive_overrun_interrupt = 1U << 3U;
 constexpr std::uint32_t all_interrupts = 0xF;
 constexpr std::uint32_t enable_shift = 2; // from an interrupt to the bit of `control` that lets it be raised
 constexpr std::uint32_t divider_mask = 0xFFFFF;
-constexpr std::uint32_t least_divider = 16; // with less the UART does not send
+constexpr std::uint32_t least_divider = 16; // a smaller divider stops the UART
 
 } // namespace
 
@@ -94,7 +94,7 @@ void cmsdk_uart::write(std::uint64_t offset, std::uint64_t value)
 void cmsdk_uart::receive(std::uint8_t byte)
 {
     if (!enabled(control_receive)) {
-        return; // nobody listens
+        return; // nothing is connected
     }
     if (received_) {
         overrun_ |= state_receive_overrun;

@@ -17,13 +17,13 @@ std::uint32_t bit_of(std::uint32_t intid)
     return 1u << intid % 32;
 }
 
-// Which of ISENABLER, ICENABLER, … an offset below the priorities is in.
+// Which of ISENABLER, ICENABLER, … contains an offset below the priorities.
 std::uint64_t set_of(std::uint64_t offset)
 {
     return offset & ~std::uint64_t{0x7F};
 }
 
-// Two bits for each interrupt, of which the upper one says edge: of 16 interrupts, from bit `shift` on.
+// Two configuration bits for each of 16 interrupts, the upper one says edge: from bit `shift` on.
 std::uint64_t triggers(std::uint32_t edge, unsigned shift)
 {
     std::uint64_t value = 0;
@@ -166,7 +166,7 @@ std::uint32_t gic::acknowledge(core_id core)
         word.active |= bit_of(intid);
         word.latched &= ~bit_of(intid);
         at(core).active_priorities |= 1u << (priority_of(core, intid) >> priority_shift);
-        changed_for(core, intid); // it is signalled no more
+        changed_for(core, intid); // it is no longer signalled
     }
     return intid;
 }
@@ -177,7 +177,7 @@ void gic::end(core_id core, std::uint32_t intid)
         return; // nothing was acknowledged
     }
     interface &own = at(core);
-    own.active_priorities &= own.active_priorities - 1; // the highest
+    own.active_priorities &= own.active_priorities - 1; // the highest priority
     if (!own.split_end) {
         deactivate(core, intid);
     } else {
@@ -226,7 +226,7 @@ void gic::virtual_changed(core_id core)
     set_line(core, shape_.maintenance, at(core).guest.maintenance() != 0);
 }
 
-// For whom a change of an interrupt may matter.
+// The core to which a change of an interrupt may matter.
 void gic::changed_for(core_id core, std::uint32_t intid)
 {
     if (intid < first_shared) {

@@ -12,7 +12,7 @@ constexpr std::uint64_t clear_senders = 0xF10;
 constexpr std::uint64_t set_senders = 0xF20;
 constexpr std::uint64_t set_senders_end = 0xF30;
 constexpr std::uint64_t software_generated = 0xF00;
-constexpr std::uint64_t pending_bits = 0x200; // set; clear 0x80 further on: word 0 of each
+constexpr std::uint64_t pending_bits = 0x200; // set registers; the clear registers are 0x80 further on
 constexpr std::uint64_t identification = 0xFD0;
 constexpr std::uint32_t gic_400 = 0x0200143B; // GICD_IIDR
 constexpr std::uint32_t both_groups = 3;
@@ -33,14 +33,14 @@ gic_v2::gic_v2(const settings &chosen, std::function<void(core_id)> changed)
 std::uint8_t gic_v2::read_target(core_id from, std::uint64_t intid) const
 {
     if (core_count() == 1 || intid >= interrupts()) {
-        return 0; // with one core there is nothing to choose
+        return 0; // with one core there is no choice
     }
     const std::uint32_t targets_there =
         intid < first_shared ? 1u << from.value : targets_of(static_cast<std::uint32_t>(intid));
     return static_cast<std::uint8_t>(targets_there);
 }
 
-// A software-generated interrupt is pending for as long as somebody's is.
+// A software-generated interrupt is pending as long as it is pending from any sender.
 void gic_v2::change_senders(core_id from, std::uint64_t offset, std::uint32_t senders, bool set)
 {
     const std::uint64_t sgi = offset % sgis;

@@ -17,9 +17,10 @@ constexpr std::uint32_t control_split_end = 1u << 9;
 constexpr std::uint64_t vmcr_control = 0x21F; // what GICV_CTLR shows
 constexpr std::uint64_t vmcr_bits = 0xF8FC021F;
 constexpr std::uint64_t hcr_bits = 0xF80000FF;
-constexpr std::uint32_t five_bits_of_priority = 4u << 29 | 4u << 26; // and of preemption: GICH_VTR
+constexpr std::uint32_t five_bits_of_priority =
+    4u << 29 | 4u << 26; // bits of priority, and of preemption: GICH_VTR
 constexpr std::uint64_t list_registers_at = 0x100;
-constexpr unsigned sender_shift = 10; // of an INTID that names the sender too
+constexpr unsigned sender_shift = 10; // of an INTID with its sender
 
 // The same offsets in both CPU interfaces.
 enum interface_register : std::uint64_t {
@@ -70,7 +71,8 @@ void set_field(std::uint64_t &vmcr, unsigned shift, std::uint64_t mask, std::uin
 
 // --- GICC ---
 
-// Of a software-generated interrupt one sender is taken at a time, the lowest; the others stay pending.
+// A software-generated interrupt is taken from one sender at a time, the lowest first; those of other senders
+// stay pending.
 std::uint32_t gic_v2::acknowledge_with_sender(core_id from)
 {
     const std::uint32_t next = highest(from);

@@ -14,7 +14,7 @@ constexpr std::uint32_t affinity_routing = 1u << 4;
 constexpr std::uint32_t group1 = 2;
 constexpr std::uint64_t control_end_mode = 2;
 constexpr std::uint64_t control_fixed =
-    (gic_virtual_interface::priority_bits - 1) << 8 | 1u << 15; // and A3V: four levels of affinity
+    (gic_virtual_interface::priority_bits - 1) << 8 | 1u << 15; // and A3V: affinity has four levels
 
 } // namespace
 
@@ -94,7 +94,7 @@ std::uint64_t gic_v3::read_distributor(std::uint64_t offset, unsigned bytes)
     if (offset >= routers && offset < routers + interrupts() * std::uint64_t{8}) {
         return routes_[(offset - routers) / 8] >> offset % 8 * 8;
     }
-    // Private interrupts are the redistributors'.
+    // Private interrupts belong to the redistributors.
     return offset < banks || word_at(offset) == 0 ? 0 : read_banks(core_id{0}, offset, bytes);
 }
 

@@ -48,7 +48,7 @@ void mmdc_profile::write(std::uint64_t offset, std::uint32_t value, picoseconds 
         return;
     }
     before_ = (value & reset) != 0 ? dram::memory_profile{} : counted(now);
-    control_ = value & (enable | freeze); // the reset is done at once
+    control_ = value & (enable | freeze); // the reset takes no time
     if (counts()) {
         since_ = seen_(now);
     }

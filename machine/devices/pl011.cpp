@@ -87,7 +87,7 @@ void pl011::write(std::uint64_t offset, std::uint64_t value)
     switch (offset) {
     case 0x00:
         if (room_ == 0u) {
-            break; // lost, as the driver could have known
+            break; // lost: the driver did not check for room
         }
         sent_(static_cast<std::uint8_t>(bits));
         if (room_) {

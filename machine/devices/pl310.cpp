@@ -76,7 +76,7 @@ void pl310::write(core_id from, std::uint64_t offset, std::uint32_t value)
     }
 }
 
-// Pairs of a master's data and instructions.
+// Pairs: data and instructions of a master.
 void pl310::lock(std::uint64_t offset, std::uint32_t value)
 {
     const std::size_t number = (offset - first_lockdown) / 4;
@@ -87,14 +87,14 @@ void pl310::lock(std::uint64_t offset, std::uint32_t value)
     }
 }
 
-// False: no such operation.
+// Returns false if there is no such operation.
 bool pl310::maintain(core_id from, std::uint64_t offset, std::uint32_t value)
 {
     const operation what{.clean = offset >= clean_line,
                          .invalidate = offset < clean_line || offset >= flush_line};
     const cache &storage = machine_.memory().level(level_).storage();
     switch (offset) {
-    case sync: // whoever waits for it has waited for each operation
+    case sync: // Cache Sync: each operation has been waited for already
         return true;
     case invalidate_line:
     case clean_line:
@@ -124,7 +124,8 @@ void pl310::maintain_line(core_id from, phys_addr line, operation what)
     machine_.core_at(from).maintain_level(level_, line, what.clean, what.invalidate);
 }
 
-// In the background: a line after the other, each as long as a lookup takes the port. Software polls.
+// Runs in the background: one line after another, each for the time that a lookup takes the port. Software
+// polls.
 void pl310::maintain_ways(core_id from, std::uint32_t ways, operation what)
 {
     memory_system &memory = machine_.memory();

@@ -108,8 +108,8 @@ std::uint64_t pmu::wrap_mask(std::uint32_t index) const
     return index == cycle_counter && (pmcr_ & pmcr_lc) != 0 ? ~std::uint64_t{0} : word;
 }
 
-// `times` more of what a counter counts. The cycle counter always has 64 bits; without PMCR.LC it overflows,
-// but is not cut, at 32.
+// Counts `times` further events. The cycle counter always has 64 bits; without PMCR.LC it overflows at 32
+// bits, but is not cut there.
 void pmu::advance(std::uint32_t index, std::uint64_t times)
 {
     counter &own = counters_[index];
@@ -147,7 +147,8 @@ void pmu::sync()
     });
 }
 
-// Overflows that nobody is told of are found when somebody looks: only those that interrupt are asked for.
+// Overflows without an interrupt are found when software reads the registers; only those with an interrupt
+// are watched.
 void pmu::ask()
 {
     std::array<std::uint64_t, places> wanted{};
@@ -161,7 +162,7 @@ void pmu::ask()
         }
         const counter &own = counters_[index];
         const std::uint64_t mask = wrap_mask(index);
-        const std::uint64_t left = mask - (own.value & mask); // and one more overflows
+        const std::uint64_t left = mask - (own.value & mask); // the carry overflows, too
         const bool divided = index == cycle_counter && (pmcr_ & (pmcr_d | pmcr_lc)) == pmcr_d;
         const std::uint64_t target = divided ? (own.seen / cycles_divided + left + 1) * cycles_divided
                                              : (left >= never - own.seen - 1 ? never : own.seen + left + 1);
@@ -210,7 +211,7 @@ void pmu::set_exception_level(std::uint32_t level)
 
 void pmu::reached()
 {
-    asked_.fill(never); // it has been answered: ask again
+    asked_.fill(never); // the watch has been reached: set it again
     sync();
     settle();
 }

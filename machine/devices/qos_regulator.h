@@ -24,7 +24,7 @@ inline constexpr std::uint64_t write_rate = 0x120;  // [31:20] transactions in 4
 inline constexpr std::uint64_t read_peak = 0x124;
 inline constexpr std::uint64_t read_burst = 0x128;
 inline constexpr std::uint64_t read_rate = 0x12C;
-inline constexpr std::uint64_t end = 0x13C; // behind qos_range
+inline constexpr std::uint64_t end = 0x13C; // after qos_range
 inline constexpr std::uint32_t enable_write_rate = 1U << 0U;
 inline constexpr std::uint32_t enable_read_rate = 1U << 1U;
 } // namespace qos_register

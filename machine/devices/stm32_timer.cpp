@@ -34,7 +34,7 @@ std::uint32_t stm32_timer::count(picoseconds now) const
     return counts_ ? static_cast<std::uint32_t>((clock_.ticks(now) - zero_tick_) / divider()) : held_;
 }
 
-// Counts from `count` on, if it is enabled and has anything to count to.
+// Counts from `count` on, if the timer is enabled and its auto-reload value is not zero.
 void stm32_timer::start(std::uint32_t count, picoseconds now)
 {
     if (counts_) {
@@ -112,7 +112,7 @@ void stm32_timer::write(std::uint32_t offset, std::uint32_t value, picoseconds n
         interrupts_ = value;
         update_line();
         break;
-    case sr: // cleared by zeros
+    case sr: // writing zeros clears them
         updated_ = updated_ && (value & update_bit) != 0;
         update_line();
         break;

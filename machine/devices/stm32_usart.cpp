@@ -21,7 +21,7 @@ enum usart_register : std::uint64_t {
 constexpr std::uint32_t cr1_enable = 1U << 0U;
 constexpr std::uint32_t cr1_receive = 1U << 2U;
 constexpr std::uint32_t cr1_transmit = 1U << 3U;
-// Enables in CR1 are where the flags are in ISR: RXNE, TC, TXE.
+// Enable bits in CR1 are at the positions of their flags in ISR: RXNE, TC, TXE.
 constexpr std::uint32_t cr1_interrupts = 7U << 5U;
 constexpr std::uint32_t isr_overrun = 1U << 3U;
 constexpr std::uint32_t isr_received = 1U << 5U;
@@ -45,12 +45,12 @@ std::uint32_t stm32_usart::status() const
     return bits;
 }
 
-// A byte that is written while TDR is not empty takes the place of the one there (RM0410, TXE); here both are
-// sent, since nobody does it.
+// On hardware a byte that is written while TDR is not empty replaces the one there (RM0410, TXE). Here both
+// are sent, since no driver does this.
 void stm32_usart::send(std::uint8_t byte)
 {
     if (clock_.hz != 0) {
-        constexpr std::uint64_t bits = 10; // start, eight of data, stop
+        constexpr std::uint64_t bits = 10; // start bit, eight data bits, stop bit
         constexpr std::uint64_t second = 1'000'000'000'000;
         begins_ = std::max(ends_, clock_.now());
         ends_ = begins_ + picoseconds{bits * baud_rate_ * second / clock_.hz};
@@ -127,7 +127,7 @@ void stm32_usart::receive(std::uint8_t byte)
 {
     constexpr std::uint32_t receives = cr1_enable | cr1_receive;
     if ((control_ & receives) != receives) {
-        return; // nobody listens
+        return; // nothing is connected
     }
     overrun_ = overrun_ || received_.has_value();
     received_ = received_.value_or(byte);

@@ -23,7 +23,7 @@ constexpr std::uint32_t status_busy = 2;
 constexpr std::uint32_t status_error = 3;
 
 constexpr std::uint32_t size_mask = 0x3FFFFFFF;
-constexpr std::uint32_t control_linked = 1U << 1U; // its descriptor has the address of the next
+constexpr std::uint32_t control_linked = 1U << 1U; // the descriptor contains the address of the next
 constexpr std::uint32_t control_interrupt = 1U << 2U;
 constexpr std::uint32_t control_stop = 2U << 3U;
 constexpr std::uint32_t control_command = 3U << 3U;
@@ -31,7 +31,7 @@ constexpr std::uint32_t linear_descriptor_bytes = 16;
 constexpr std::uint32_t linked_descriptor_bytes = 32;
 constexpr std::uint64_t address_mask = (std::uint64_t{1} << 49U) - 1;
 
-constexpr memory_client::ticket own_ticket = memory_client::ticket{1} << 63U; // not one of memory's
+constexpr memory_client::ticket own_ticket = memory_client::ticket{1} << 63U; // no ticket that memory gives
 
 constexpr std::size_t index_of(std::uint32_t offset)
 {
@@ -181,7 +181,7 @@ bool zdma_channel::next_descriptor(side &one)
     one.left = words[2] & size_mask;
     one.control = words[3];
     if (one.left == 0) {
-        fail(one.fetch_error); // a list of nothing need not end
+        fail(one.fetch_error); // a list of empty descriptors need not end
         return false;
     }
     one.next = at + linear_descriptor_bytes;
@@ -197,7 +197,7 @@ bool zdma_channel::next_descriptor(side &one)
         std::memcpy(&next, link.data(), sizeof next);
         one.next = next & address_mask;
     }
-    (void)around_.memory.admit(around_.way, access_kind::read, now()); // later ones wait for it
+    (void)around_.memory.admit(around_.way, access_kind::read, now()); // later descriptors wait for it
     around_.memory.fetch_past(around_.way, request(access_kind::read, at), *this, now(), settings_.coherent);
     return true;
 }
@@ -217,7 +217,7 @@ void zdma_channel::go_on()
     }
 }
 
-// One wish to go on at a time, for the earliest reason.
+// Calls go_on() again at `when`. At most one such call is scheduled: the earliest.
 void zdma_channel::go_on_at(picoseconds when)
 {
     if (going_on_ && going_on_at_ <= when) {
@@ -232,7 +232,7 @@ void zdma_channel::go_on_at(picoseconds when)
     });
 }
 
-// Moves to the next source descriptor where one is used up. True: there is nothing more to read.
+// Goes on to the next source descriptor when one is used up. Returns true if there is nothing more to read.
 bool zdma_channel::source_ended()
 {
     while (busy_ && source_.left == 0) {
@@ -273,7 +273,7 @@ void zdma_channel::read_lines()
         const memory_system::reply reply = around_.memory.fetch_past(
             around_.way, request(access_kind::read, source_.address), *this, now(), settings_.coherent);
         if (reply.how == memory_system::reply::state::full) {
-            waits_for_room_ = true; // room() will say when
+            waits_for_room_ = true; // room() continues
             return;
         }
         const bool known = reply.how == memory_system::reply::state::known;
@@ -295,7 +295,7 @@ void zdma_channel::piece_here(ticket id)
     const auto found = std::find_if(pieces_.begin(), pieces_.end(),
                                     [id](const piece &one) { return one.id == id && !one.here; });
     if (found == pieces_.end()) {
-        return; // a descriptor
+        return; // it was a descriptor
     }
     const auto bytes = around_.bytes(phys_addr{found->address}, byte_count{found->bytes}, access_kind::read);
     std::copy(bytes.begin(), bytes.end(), found->data.begin());

@@ -28,7 +28,7 @@ contender arbitrate(const arbitration &rule, const request_queue &reads, const r
         const request_queue::entry *one = queue->oldest();
         for (std::uint32_t left = queue->size(); left != 0; --left, one = one->younger) {
             const std::uint32_t lost = served - one->stamp;
-            // A row hit is the best that this one and the younger ones can be.
+            // A row hit is the best class: this request and younger ones can be no better.
             if (!contender{one, write, rule.score(true, same_direction, lost)}.beats(best)) {
                 break;
             }

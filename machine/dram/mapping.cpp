@@ -106,7 +106,7 @@ mapping::mapping(const organization &shape, const mapping_bits &bits, phys_addr 
 {
     struct packed_field {
         bit_masks masks;
-        std::uint32_t at; // in the packed place
+        std::uint32_t at; // in the packed position
     };
     const std::array<packed_field, 4> fields{{{bits.channel, 0},
                                               {joined({&bits.bank, &bits.group, &bits.rank}), 8},

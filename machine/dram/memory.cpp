@@ -51,7 +51,7 @@ inline void memory::take_in(port &own, const incoming &one)
     own.writes += one.write ? 1 : 0;
 }
 
-// Whether the bandwidth control lets an arrival come again later.
+// Returns whether the bandwidth control delays an arrival; if so, the request arrives again later.
 bool memory::put_off(port &own, const incoming &one)
 {
     const bandwidth_control::request what{static_cast<std::size_t>(&own - ports_.data()), one.label,
@@ -82,8 +82,8 @@ void memory::set_bandwidth_control(bandwidth_control *control)
     }
 }
 
-// Arrivals and decisions in order of time; at the same clock a request arrives before the decision. Returns
-// a clock before which nothing is answered that is not known.
+// Handles arrivals and decisions in order of time; at the same clock an arrival precedes the decision.
+// Returns a clock before which no further answer can come.
 clocks memory::advance(port &own, clocks until)
 {
     scheduler &channel = own.channel;

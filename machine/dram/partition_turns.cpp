@@ -8,7 +8,7 @@ namespace bulkhead::machine::dram {
 
 namespace {
 
-// Every queued request, the oldest first, until `visit` says false.
+// Visits queued requests, the oldest first, until `visit` returns false.
 template <class Visit> void each_request(const request_queue &queue, const Visit &visit)
 {
     const request_queue::entry *one = queue.oldest();
@@ -65,9 +65,10 @@ bool partition_turns::all_stand_alike(const queued_requests &all, clocks now)
     return alike;
 }
 
-// A row hit that is as urgent as the first goes before it, unless too many have, or its partition is ahead of
-// its share by as much. Of row hits the one goes whose time comes first, and of those the one that stands
-// first: partitions take turns between bank groups where the bus would wait.
+// A row hit that is as urgent as the first request overtakes it, unless `cap_` requests have done so, or its
+// partition is ahead of its share by as much. Of several row hits the one whose command can go first is
+// chosen, then the one of the partition that stands first: so partitions alternate between bank groups where
+// the bus would otherwise wait.
 partition_turns::choice partition_turns::choose(const request_queue &queue, bool write, const banks &rows,
                                                 clocks now)
 {
@@ -104,13 +105,13 @@ partition_turns::choice partition_turns::choose(const request_queue &queue, bool
     return made;
 }
 
-// The oldest, if it waits for longer than anybody may.
+// The oldest request, if it has waited longer than the age limit.
 const request_queue::entry *partition_turns::overdue(const request_queue &queue, clocks now) const
 {
     return queue.size() != 0 && queue.oldest()->arrived + age_limit_ < now ? queue.oldest() : nullptr;
 }
 
-// When the request's next command may go.
+// The clock at which the request's next command can go.
 clocks partition_turns::next_command_at(const entry &one, bool write, const banks &rows, clocks now) const
 {
     if (rows.open_row(one.bank) == one.row) {
@@ -121,7 +122,7 @@ clocks partition_turns::next_command_at(const entry &one, bool write, const bank
                                                      : rows.earliest<command::activate>(one.bank, now);
 }
 
-// A row hit in another bank that is done with before `until`.
+// A row hit in another bank whose column command is over before `until`.
 const request_queue::entry *partition_turns::in_the_shadow(const request_queue &queue, bool write,
                                                            const banks &rows, const entry &of, clocks until,
                                                            clocks now)
@@ -145,7 +146,7 @@ const request_queue::entry *partition_turns::in_the_shadow(const request_queue &
 turn partition_turns::take(const queued_requests &all, clocks now)
 {
     turn usual = usual_->take(all, now);
-    usual.settled = false; // what is served is counted
+    usual.settled = false; // each served request is counted
     overtakes_ = false;
     if (all.reads.size() + all.writes.size() < 2) {
         return usual;

@@ -11,7 +11,7 @@ namespace bulkhead::machine::dram {
 
 namespace {
 
-// A line that is put together from pieces; the longest is far below its room.
+// Builds a line from pieces; the buffer is far larger than the longest line.
 class text_line {
 public:
     text_line &text(std::string_view piece)
@@ -74,7 +74,8 @@ void request_log::write(const request &one)
         break;
     }
     const std::string_view whole = line.text("\n").view();
-    (void)std::fwrite(whole.data(), 1, whole.size(), file_.get()); // close() asks whether all went well
+    (void)std::fwrite(whole.data(), 1, whole.size(),
+                      file_.get()); // close() returns whether all writes succeeded
 }
 
 std::string request_log::close()

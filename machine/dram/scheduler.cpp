@@ -7,8 +7,8 @@ namespace bulkhead::machine::dram {
 
 namespace {
 
-// Classes of commands that could go in one clock, in the highest bits of a plan's precedence: what a refresh
-// needs, then column commands, then rows of requests, then rows that nobody wants.
+// Classes of commands that can go in one clock, in the highest bits of a plan's precedence: first commands
+// that a refresh needs, then column commands, then rows of requests, then closing rows that no request wants.
 constexpr std::uint32_t class_at = 62;
 constexpr std::uint32_t bank_bits = 6;
 enum : std::uint64_t { for_refresh, for_column, for_row, for_closing };
@@ -108,7 +108,7 @@ void scheduler::admit_waiting(clocks when)
     }
 }
 
-// Who enters next comes to the front, unless who is there has waited long.
+// Brings the request that enters next to the front, unless the one there has waited long.
 void scheduler::choose_waiting(ring<waiting> &line, clocks when)
 {
     if (line.front().arrived + policy_.age_limit < when) {
@@ -123,7 +123,7 @@ void scheduler::choose_waiting(ring<waiting> &line, clocks when)
     line.bring_to_front(best);
 }
 
-// Into its queue, or answered without one; false if the queue is full.
+// Puts the request into its queue, or answers it without queueing; false if the queue is full.
 bool scheduler::admit(request_id id, const place &at, bool write, clocks when, std::uint16_t partition)
 {
     const bool known = writes_.size() != 0 && writes_.has(at);
@@ -161,11 +161,11 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when, s
     if ((closing_ & own) != 0 && open == at.row) [[unlikely]] {
         closing_ &= ~own;
     }
-    // The plan changes if the bank needs something for another request than before, or if the turn may.
+    // The plan changes if the bank now needs a command for another request, or if the turn may change.
     const bool another = !known || hit != ((queue.hits() & own) != 0);
     changed_ = !turn_.settled || write || another || overdue_ || closing_ != 0;
     if (another && write == turn_.writing) {
-        stale_ |= known ? 1U << precharges : 0; // it was no hit
+        stale_ |= known ? 1U << precharges : 0; // the request was no row hit
         join(write, at.bank, later(free_, when));
     }
 }
@@ -178,7 +178,7 @@ void scheduler::take_turn(clocks now)
     const auto [only, until, writing, settled] =
         turns_->take({.reads = reads_, .writes = writes_, .rows = banks_, .served = served_}, now);
     stale_ = writing != turn_.writing ? all_kinds : stale_;
-    // One by one: see plan::yield_to().
+    // Assigned one by one: see plan::yield_to().
     turn_.only = only;
     turn_.until = until;
     turn_.writing = writing;
@@ -209,7 +209,7 @@ clocks scheduler::completes_after(clocks arrival, bool write) const
 
 // Planning
 
-// When the bank's candidate gets its next command, which is `what`.
+// The clock at which the bank's candidate gets its next command, which is `what`.
 template <command what>
 [[gnu::always_inline]] inline scheduler::plan scheduler::of(std::uint32_t bank, bool write, clocks from) const
 {
@@ -219,7 +219,7 @@ template <command what>
             .precedence = precedence_of(column ? for_column : for_row, order, write, bank)};
 }
 
-// Whatever the bank's candidate needs next.
+// The next command of the bank's candidate, whichever it is.
 [[gnu::always_inline]] inline scheduler::plan scheduler::next_of(bool write, std::uint32_t bank,
                                                                  clocks from) const
 {
@@ -241,7 +241,8 @@ template <command what>
     return first;
 }
 
-// A bank of the direction that has the turn has another candidate, or needs another command for it.
+// In the direction that has the turn, a bank has another candidate, or needs another command for its
+// candidate.
 [[gnu::always_inline]] inline void scheduler::join(bool write, std::uint32_t bank, clocks from)
 {
     const bool hits = (queue_of(write).hits() & bit(bank)) != 0;
@@ -249,7 +250,7 @@ template <command what>
     first_[which].yield_to(next_of(write, bank, from));
 }
 
-// What goes next from `from` on, which is not before free_.
+// Plans the next command at `from` or later; `from` is not before free_.
 [[gnu::noinline]] void scheduler::plan_all(clocks from)
 {
     planned_ = {};
@@ -270,8 +271,8 @@ template <command what>
     due_ = std::min(planned_.when, look_again_);
 }
 
-// The same after a command of that kind, which is nearly all planning: known when this is compiled, so that
-// the host need not guess what to look at.
+// The same after a command of kind `changed`, which is nearly all planning. The kind is a template parameter,
+// so that the host has no branches to predict.
 template <scheduler::kind changed> [[gnu::always_inline]] inline void scheduler::plan_after(clocks from)
 {
     if (stale_ != 0 || !plainly()) [[unlikely]] {
@@ -290,7 +291,7 @@ template <scheduler::kind changed> [[gnu::always_inline]] inline void scheduler:
     due_ = std::min(planned_.when, look_again_);
 }
 
-// `stale`: kinds whose first is not known, as bits.
+// `stale`: bit set of the kinds whose first command is not known.
 template <command column>
 [[gnu::always_inline]] inline void scheduler::plan_direction(std::uint32_t stale, clocks from)
 {
@@ -324,7 +325,7 @@ template <command column>
     planned_ = next;
 }
 
-// The oldest request of the direction is over the age limit: nothing goes that puts off its next command.
+// The oldest request of the direction is over the age limit: no command goes that would delay its next one.
 template <command column> [[gnu::noinline]] void scheduler::plan_overdue(clocks from)
 {
     constexpr bool write = column == command::write;
@@ -346,8 +347,8 @@ template <command column> [[gnu::noinline]] void scheduler::plan_overdue(clocks 
     });
 }
 
-// For the one request that has the turn, before all others; rows of other banks are opened in its shadow
-// unless somebody wants what is open there.
+// Plans for the one request that has the turn, which goes before all others. Rows of other banks are opened
+// meanwhile, unless a request wants the row that is open there.
 [[gnu::noinline]] void scheduler::plan_alone(clocks from)
 {
     const bool write = turn_.writing;
@@ -366,8 +367,8 @@ template <command column> [[gnu::noinline]] void scheduler::plan_overdue(clocks 
     }
 }
 
-// The request goes before others of its bank up to the next change there; who was preferred before is not any
-// more.
+// Makes the request the candidate of its bank until the next change there. The request that was preferred
+// before loses its preference.
 void scheduler::prefer(bool write, const request_queue::entry &which)
 {
     if (preferred_ != no_bank) {
@@ -386,7 +387,7 @@ void scheduler::prefer(bool write, const request_queue::entry &which)
     });
 }
 
-// Open banks of the ranks whose turn it is are closed, then the rank is refreshed.
+// Closes open banks of ranks that are due for refresh, then refreshes the rank.
 [[gnu::noinline, gnu::cold]] void scheduler::plan_refresh(clocks from)
 {
     for (std::uint32_t rank = 0; rank < refresh_due_.size(); ++rank) {
@@ -486,7 +487,8 @@ template <command column> void scheduler::access(std::uint32_t bank, clocks when
     }
     ++served_;
     if (!turn_.settled) {
-        turns_->served_for(served.partition, write, when); // its place is free, but nobody has taken it yet
+        turns_->served_for(served.partition, write,
+                           when); // its place is free, but no request has taken it yet
     }
     const clocks end = when + (write ? timing_.cwl : timing_.cl) + timing_.burst;
     busy_until_ = later(busy_until_, end);
@@ -501,7 +503,7 @@ template <command column> void scheduler::access(std::uint32_t bank, clocks when
     }
 }
 
-// From its due time on nothing goes to the rank's banks but what its refresh needs.
+// From the due time on the rank's banks get only commands that its refresh needs.
 [[gnu::noinline, gnu::cold]] void scheduler::begin_refresh()
 {
     const clocks now = next_refresh_;

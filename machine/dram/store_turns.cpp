@@ -14,7 +14,7 @@ void store_turns::look(store &which, std::uint32_t size, clocks now)
     which.size = size;
 }
 
-// With nothing to do it never is.
+// An empty store never becomes critical.
 clocks store_turns::critical_at(const store &which) const
 {
     return which.size == 0 ? ~clocks{0} : std::max(which.unserved + how_.starve, which.rests_until);
@@ -35,7 +35,7 @@ turn store_turns::take(const queued_requests &all, clocks now)
     if (run_left_ != 0 && own.size != 0) {
         return {.writing = writing_};
     }
-    // Reads have the turn by default: it goes back to them at once.
+    // Reads have the turn by default: it returns to them at once.
     const clocks idle_until = own.size != 0 ? ~clocks{0} : own.emptied + (writing_ ? 0 : how_.idle);
     const clocks critical = critical_at(other);
     if (other.size != 0 && (critical <= now || idle_until <= now)) {

@@ -6,7 +6,7 @@ namespace bulkhead::machine::dram {
 
 std::string store_settings::contradiction() const
 {
-    constexpr std::uint32_t most_clocks = 1U << 17U; // of two 16-bit registers' clocks
+    constexpr std::uint32_t most_clocks = 1U << 17U; // of two 16-bit registers, in their clocks
     if (starve == 0 || starve > most_clocks) {
         return "transaction stores: 1 to 131072 clocks without service are possible";
     }

@@ -28,7 +28,7 @@ std::uint64_t class_bits(exception_class which)
     return static_cast<std::uint64_t>(which) << 26 | syndrome_il;
 }
 
-// What the pieces have of the runs.
+// The parts of the runs that lie in the pieces.
 std::vector<mapping_run> parts_of(std::span<const mapping_run> runs,
                                   std::span<const guest_space::piece> pieces)
 {
@@ -74,22 +74,22 @@ void cpu::power_on(const void *function, std::uint64_t x0, std::uint64_t x1)
     });
 }
 
-// At the start of a fiber: what runs on it sees `space`. Its stack is the host's.
+// Called at the start of a fiber: code on it accesses `space`. Its stack is the host's.
 void cpu::enter(execution &what, const window &space, const std::shared_ptr<program_text> &text)
 {
-    constexpr std::uint64_t above = 1024; // of this frame, to the stack's top
+    constexpr std::uint64_t above = 1024; // from this frame to the stack's top
     const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     what = {};
     what.on = &timing_;
     what.text = text;
     what.faults = this;
-    what.see(space); // translated: of EL2 by translation_on(), of a guest by translate_guest()
+    what.see(space); // translated: for EL2 by translation_on(), for a guest by translate_guest()
     what.free_first = here + above - fiber::default_stack.value;
     what.free_bytes = fiber::default_stack.value;
     enter_execution(&what);
 }
 
-// An access that a window does not allow: of EL2, never; of a guest, stage 2 decides.
+// Handles an access that a window does not allow. EL2 has no such accesses; for a guest, stage 2 decides.
 void cpu::resolve(const fault &what)
 {
     if (what.on_stack) {
@@ -100,7 +100,7 @@ void cpu::resolve(const fault &what)
                                  hex{what.ipa.value_or(what.address)}, " in ",
                                  system_.hypervisor().describe(what.code)));
     }
-    // Beyond its window is beyond all that stage 2 maps.
+    // An address beyond its window is beyond all that stage 2 maps.
     const std::uint64_t ipa =
         what.ipa ? space_->ipa_at(*what.ipa) : what.address & ((std::uint64_t{1} << 39) - 1);
     map_page(ipa, what.kind, resume_address(reinterpret_cast<const void *>(what.code)));
@@ -132,8 +132,8 @@ int cpu::enter_guest(guest_regs &regs)
         }
     }
     in_guest_ = true;
-    event_.set(); // DDI 0487, D1.6.2: an exception return is an event
-    // What came while EL2 ran was not attended to: the guest is interrupted before it does anything.
+    event_.set(); // DDI 0487, D1.6.2: an exception return is an event Interrupts that came while EL2 ran are
+                  // still pending: the guest takes them before its first instruction.
     if (sees_interrupt() || system_.gic().virtual_interface(id()).signalled()) {
         timing_.signal(timing_.clock());
     }
@@ -158,7 +158,7 @@ void cpu::start_guest()
     guest_->continues = false;
 }
 
-// What happens from now on happens at an exception level: counts and labels of requests are that one's.
+// Sets the exception level to which events are counted, and by which requests are labelled, from now on.
 void cpu::execute_at(std::uint32_t level)
 {
     if (partitions_ != nullptr) {
@@ -169,7 +169,7 @@ void cpu::execute_at(std::uint32_t level)
     }
 }
 
-// Until the core is signalled.
+// Waits until the core is signalled.
 void cpu::sleep()
 {
     monitors *counted = system_.monitors_of(id());
@@ -183,7 +183,7 @@ void cpu::sleep()
     }
 }
 
-// Whether one is there to be taken. One that is on its way signals the core when it arrives.
+// Whether an interrupt can be taken now. An interrupt that arrives later signals the core.
 bool cpu::sees_interrupt()
 {
     const devices::irq_output &output = system_.irq_output_of(id());
@@ -229,7 +229,8 @@ tables cpu::stage2() const
     return {vmsa::stage2_from(state_[SYSREG_ID_VTTBR_EL2], state_[SYSREG_ID_VTCR_EL2])};
 }
 
-// The function that a record in the guest's memory leads to, or nothing if it is no record or is not mapped.
+// The function that a record in the guest's memory names; nothing if there is no record or the address is not
+// mapped.
 const void *cpu::fetch(std::uint64_t ipa)
 {
     const auto found = stage2().walk(system_.memory(), ipa);
@@ -241,7 +242,7 @@ const void *cpu::fetch(std::uint64_t ipa)
     return distance ? space_->host(ipa) + *distance : nullptr;
 }
 
-// The body of a VCPU's fiber. Instructions are fetched until there is something that can run.
+// The body of a VCPU's fiber. Fetches the next instruction until it finds a function that can run.
 void cpu::run_guest()
 {
     for (;;) {
@@ -304,7 +305,8 @@ void cpu::take_interrupts()
     }
 }
 
-// At EL1, on the guest's own stack. A handler that returns goes on behind the call that the exception is of.
+// Runs at EL1, on the guest's own stack. A handler that returns continues after the call that caused the
+// exception.
 void cpu::deliver(std::uint64_t vector)
 {
     pstate_ = pstate::el1h | pstate::all_masked;
@@ -316,7 +318,7 @@ void cpu::deliver(std::uint64_t vector)
         function))(vector, state_[SYSREG_ID_ELR_EL1], state_[SYSREG_ID_SPSR_EL1]);
 }
 
-// An instruction that nothing traps: the core's own exception to EL1.
+// For an instruction that is not trapped: the core's own exception to EL1.
 void cpu::inject_undefined(std::uint64_t address)
 {
     state_[SYSREG_ID_ESR_EL1] = syndrome_il;
@@ -342,7 +344,7 @@ void cpu::guest_wait(const void *where)
     take_interrupts();
 }
 
-// EL2 does not trap it. A return to the guest sets the event register, too: see enter_guest().
+// EL2 does not trap WFE. A return to the guest sets the event register, too: see enter_guest().
 void cpu::guest_wait_for_event()
 {
     timing_.order();
@@ -369,10 +371,10 @@ void cpu::set_interrupt_mask(bool masked)
 
 std::uint64_t *cpu::exchange()
 {
-    return reinterpret_cast<std::uint64_t *>(regs_); // x[31] comes first
+    return reinterpret_cast<std::uint64_t *>(regs_); // its first member is x[31]
 }
 
-// Addresses of text are those of the link, which no guest memory has.
+// Code addresses are those of the link, at which no guest has memory.
 std::uint64_t cpu::resume_address(const void *return_address) const
 {
     const auto window_start = reinterpret_cast<std::uint64_t>(space_->host(space_->own_first()));
@@ -381,8 +383,9 @@ std::uint64_t cpu::resume_address(const void *return_address) const
                : reinterpret_cast<std::uint64_t>(return_address) - window_start + link_window;
 }
 
-// The whole neighbourhood: the next pages come next. Of others' memory a page: it has two users from now on,
-// whose accesses are ordered, and that takes the host time.
+// Maps the whole neighbourhood, since its pages are likely to be accessed next. Of another's memory it maps
+// one page only: that page has two users from now on, whose accesses are kept in order, which costs host
+// time.
 void cpu::map_around(std::uint64_t ipa, const translation &page)
 {
     const bool others = space_->is_others(ipa);
@@ -417,7 +420,8 @@ void cpu::map_runs(std::span<const mapping_run> runs, page_attributes attributes
     }
 }
 
-// What its caches have of that memory goes to memory; the pages are looked up again at the next access.
+// Writes the memory's lines back from the caches of this core; its pages are looked up again at the next
+// access.
 void cpu::map_guest_past_caches(std::uint64_t ipa, byte_count bytes)
 {
     if (bytes.value == 0) {

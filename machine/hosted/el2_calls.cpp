@@ -29,7 +29,7 @@ void barrier()
     current().running().timing().spend(current().board().barrier);
 }
 
-// Maintenance of this core, or of all.
+// Maintenance operation of this core, or of all cores.
 void maintenance(bool everywhere)
 {
     if (everywhere) {
@@ -150,7 +150,7 @@ void arch_sev(void)
     current().send_event();
 }
 
-/* A guest's mappings are those of its tables, looked up again. */
+/* A guest's window is emptied; it is filled again from the tables at each access. */
 static void forget_guest()
 {
     if (hosted::guest_space *space =
@@ -184,7 +184,7 @@ void arch_tlbi_stage2_page(bool everywhere, uint64_t ipa)
     for_users(everywhere, [&](cpu &one) { one.invalidate_intermediate(vmid, ipa); });
 }
 
-/* TLBs have what both stages make of an address: what stage 1 makes of it goes, and all of them with it. */
+/* A TLB entry holds the result of both stages, so invalidating stage 1 invalidates whole entries. */
 void arch_tlbi_stage1_all(bool everywhere)
 {
     const std::uint16_t vmid = current().running().vmid();
@@ -192,7 +192,7 @@ void arch_tlbi_stage1_all(bool everywhere)
     for_users(everywhere, [&](cpu &one) { one.invalidate_stage1(vmid); });
 }
 
-/* TLBs forget more than they have to: of every guest, and of EL2. */
+/* Invalidates more than required: the entries of all guests, and those of EL2. */
 void arch_tlbi_guest_all(bool everywhere)
 {
     maintenance(everywhere);
@@ -200,14 +200,14 @@ void arch_tlbi_guest_all(bool everywhere)
     for_users(everywhere, [&](cpu &one) { one.invalidate_all(); });
 }
 
-/* No model makes one. */
+/* No model raises an SError. */
 bool arch_take_serror(void)
 {
     barrier();
     return false;
 }
 
-/* There is no firmware that would keep it. */
+/* No firmware is modelled that could deny EL2 its use. */
 bool arch_mpam_probe(void)
 {
     return true;
@@ -218,14 +218,14 @@ void arch_icache_invalidate_local(void)
     barrier();
 }
 
-/* Of the guest that is on this core; a smaller part of its translations than all of stage 1 is not kept
+/* For the guest that is on this core. All of its stage 1 is invalidated, since smaller parts are not kept
  * apart. */
 void arch_tlbi(enum tlbi_form, bool everywhere, uint64_t)
 {
     arch_tlbi_stage1_all(everywhere);
 }
 
-/* Instructions are not fetched. */
+/* The hypervisor's instructions are not fetched. */
 void arch_icache_invalidate(bool everywhere)
 {
     maintenance(everywhere);
@@ -251,7 +251,7 @@ uint64_t arch_translate_guest(uint64_t address, bool)
     return page != nullptr ? write_back | page->pa.value : failed_in_stage2;
 }
 
-/* The address is one of the host's: of EL2's space or of physical memory with the MMU off. */
+/* The address is one of the host's: in EL2's space, or in physical memory while the MMU is off. */
 void arch_dcache_clean_invalidate_line(uintptr_t address)
 {
     const window &space = current().el2_space();
@@ -262,7 +262,7 @@ void arch_dcache_clean_invalidate_line(uintptr_t address)
     }
 }
 
-/* A guest's are the host's, on its own fiber. */
+/* Guests' FP registers are the host's, which each fiber keeps. */
 void arch_fp_clear(void) {}
 void arch_fp_save(uint64_t *) {}
 void arch_fp_load(const uint64_t *) {}

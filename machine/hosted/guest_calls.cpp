@@ -33,7 +33,7 @@ constexpr std::uint64_t hcr_ttlb = 1u << 25;
 constexpr std::uint64_t tlbi_vmalle1is = SYSREG_ENCODING(1u, 0u, 8u, 3u, 0u);
 constexpr std::uint64_t ic_ialluis = SYSREG_ENCODING(1u, 0u, 7u, 1u, 0u);
 
-// A load or store of a device's register: emulated by EL2, or a device that the guest has.
+// A load or store to a device's register: EL2 emulates it, or the guest has the device.
 std::uint64_t device_access(std::uint64_t ipa, unsigned bytes, bool write, std::uint64_t value,
                             bool described, const void *where)
 {
@@ -74,7 +74,7 @@ devices::gic_virtual_interface &interface_of(const cpu &core)
     return current().gic().virtual_interface(core.id());
 }
 
-// After the guest has changed its virtual interface.
+// Called after the guest has changed its virtual interface.
 void changed(cpu &core)
 {
     current().gic().virtual_changed(core.id());
@@ -88,7 +88,7 @@ void deactivate_physical(cpu &core, std::uint32_t intid)
     }
 }
 
-// The CPU interface in system registers: undefined where the board's is in memory.
+// The CPU interface's system registers are undefined where the board's interface is memory-mapped.
 bool is_undefined(enum guest_sysreg which)
 {
     switch (which) {
@@ -106,7 +106,7 @@ bool is_undefined(enum guest_sysreg which)
     }
 }
 
-// ICH_VMCR_EL2 is where the guest's controls are.
+// ICH_VMCR_EL2 holds the guest's controls.
 void set_field(std::uint64_t &vmcr, unsigned shift, std::uint64_t mask, std::uint64_t value)
 {
     vmcr = (vmcr & ~(mask << shift)) | (value & mask) << shift;
@@ -193,7 +193,7 @@ void guest_sysreg_write(enum guest_sysreg which, std::uint64_t value)
     case GUEST_SYSREG_TPIDR_EL1:
         core.state()[SYSREG_ID_TPIDR_EL1] = value;
         break;
-    case GUEST_SYSREG_CPACR_EL1: // floating point never traps here
+    case GUEST_SYSREG_CPACR_EL1: // floating point is not trapped here
         core.state()[SYSREG_ID_CPACR_EL1] = value;
         break;
     case GUEST_SYSREG_ICC_SRE_EL1:

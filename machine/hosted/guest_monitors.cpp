@@ -36,7 +36,7 @@ std::optional<monitors_register> monitors_register_of(enum guest_sysreg which)
     }
 }
 
-// The guest's own counters, unless there are none or EL2 keeps them.
+// Accesses reach the guest's own counters, unless there are none or EL2 traps them.
 bool is_trapped(const monitors_register &what, monitors *counted)
 {
     if (counted == nullptr) {

@@ -9,7 +9,7 @@
 namespace bulkhead::machine::hosted {
 namespace {
 
-constexpr std::uint64_t first_ipa = 0x40000000; // guests/arch/hosted: where the link's window is
+constexpr std::uint64_t first_ipa = 0x40000000; // guests/arch/hosted: where the guest is linked
 
 } // namespace
 

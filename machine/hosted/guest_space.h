@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The address space of a guest as a window: its own IPAs and, for a broker, its view of physical memory
 // behind an IPA far above them (BH_BROKER_WINDOW). A window of that size would mostly be a gap, so this upper
-// part lies directly behind the guest's own IPAs in the window. Stage 2 determines what is mapped.
+// part lies directly after the guest's own IPAs in the window. Stage 2 determines what is mapped.
 #pragma once
 
 #include <cstdint>

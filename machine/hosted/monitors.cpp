@@ -29,7 +29,7 @@ constexpr std::array<watchable, 12> watched = {{
     {number::mem_access, core_event::memory_access},
     {number::ext_mem_req_nc, core_event::uncached},
 }};
-// Counted without looking: none of them more often than once a cycle and issue slot.
+// Counted continuously: none of them occurs more often than once for each cycle and issue slot.
 constexpr std::array timed = {number::inst_retired, number::cpu_cycles, number::stall_backend};
 
 const watchable *watchable_of(std::uint16_t event)
@@ -91,7 +91,7 @@ void monitors::watch(std::uint16_t event, std::uint64_t target)
 {
     const bool off = target == devices::pmu::never;
     if (const watchable *one = watchable_of(event)) {
-        // What is called does nothing after this, which may be called from there and replaces it.
+        // The callback does nothing after reached(), which may set a new watch and so replace the callback.
         counted_.watch(one->counted, off ? 0 : target, [this] { registers_.reached(); });
         return;
     }
@@ -109,7 +109,7 @@ void monitors::watch(std::uint16_t event, std::uint64_t target)
     }
 }
 
-// Not before it can be reached, but not at shorter intervals than patience.
+// Looks again when the target can be reached at the earliest, at intervals of at least `patience`.
 void monitors::ask_again(std::uint16_t event)
 {
     asked &own = asked_[event];

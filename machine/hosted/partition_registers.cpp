@@ -62,7 +62,7 @@ bool partition_registers::enabled() const
     return (mpam2_ & enable) != 0;
 }
 
-// An id beyond the last one is the default's.
+// A PARTID that is too large is taken for the default one.
 mpam_label partition_registers::label(std::uint64_t partid, std::uint64_t group) const
 {
     const auto wanted = static_cast<std::uint16_t>(partid);
@@ -73,8 +73,8 @@ mpam_label partition_registers::label(std::uint64_t partid, std::uint64_t group)
     return {wanted, wanted_group < has_.monitor_groups ? wanted_group : std::uint8_t{0}};
 }
 
-// Numbers beyond the entries count from the first one on; what no entry is valid for goes by entry 0, and if
-// that is not valid, too, it is the default's.
+// Virtual PARTIDs beyond the entries wrap around. A PARTID whose entry is not valid uses entry 0; if entry 0
+// is not valid either, it is the default PARTID.
 mpam_label partition_registers::mapped(std::uint64_t partid, std::uint64_t group) const
 {
     if ((hcr_ & el1_virtual) == 0) {

@@ -142,10 +142,10 @@ void peripherals::make_dram_profile(const board_settings &board, simulated_machi
                        }});
 }
 
-// It masters physical memory: no stage 2 is in its way.
+// It is a master of physical memory: stage 2 does not apply to it.
 void peripherals::make_dma(const dma_settings &wanted, const surroundings &around)
 {
-    // No way to on-chip memory is modelled.
+    // No path to on-chip memory is modelled.
     const auto bytes_of = [&memory = around.memory,
                            &dram = around.machine.ram()](phys_addr first, byte_count bytes, access_kind) {
         return dram.is_dram(first) ? memory.bytes(first, bytes) : std::span<std::byte>{};
@@ -186,7 +186,7 @@ void peripherals::make_qos(const qos_place &wanted, simulated_machine &machine)
                        }});
 }
 
-// Its lines can change while memory decides: an event of the same time passes that on.
+// Its interrupt lines can change while memory decides: an event at the same time forwards the change.
 void peripherals::make_mpam(mpam::component &component, simulated_machine &machine)
 {
     const auto line_to = [this, &machine](std::uint32_t irq) {

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// The segments of the package: ours, but read as any file.
+// The segments of the package. We have built it, but it is checked like any file.
 std::vector<contents::piece> pieces_of(std::span<const std::byte> file)
 {
     Elf64_Ehdr header{};
@@ -157,7 +157,7 @@ void show_frames(const json &request, const ram &memory)
     }
 }
 
-// Bytes as the characters of the same numbers, which JSON can carry.
+// Converts bytes to characters with the same numbers, which JSON can carry.
 std::string utf8_of(std::string_view bytes)
 {
     std::string text;
@@ -173,7 +173,7 @@ std::string utf8_of(std::string_view bytes)
     return text;
 }
 
-// The other way round.
+// Converts such characters back to bytes.
 std::string bytes_of(std::string_view utf8)
 {
     std::string bytes;
@@ -199,7 +199,7 @@ json counts_of(system &whole)
     return results_of(whole.hardware(), at);
 }
 
-// What was counted between two counts: integers only grow, but for those that are none.
+// The difference of two counts. All integers are counts that only grow, except for the digest.
 json difference(const json &now, const json &then, std::string_view name = {})
 {
     json made = now;
@@ -258,7 +258,7 @@ prepared prepare(const json &request)
     return made;
 }
 
-// Piece by piece of simulated time, until the machine ends or nobody wants it to go on.
+// Runs in pieces of simulated time, until the machine ends or the caller stops it.
 const char *run_pieces(system &whole, std::uint64_t until_ps, const listener &say)
 {
     std::size_t shown = 0;

@@ -8,11 +8,11 @@ namespace {
 using devices::timer_kind;
 
 constexpr std::uint64_t list_register_description =
-    4u << 29 | 4u << 26; // five bits of priority and preemption
+    4u << 29 | 4u << 26; // five bits of priority, all used for preemption
 
 struct timer_register {
     timer_kind kind;
-    bool control; // else the compare value
+    bool control; // otherwise the compare value
 };
 
 std::optional<timer_register> timer_register_of(sysreg_id id)
@@ -43,7 +43,7 @@ struct monitors_register {
 std::optional<monitors_register> monitors_register_of(sysreg_id id)
 {
     using reg = devices::pmu_register;
-    if (id >= SYSREG_ID_PMEVCNTR0_EL0) { // the table's last: counter and type of each in turn
+    if (id >= SYSREG_ID_PMEVCNTR0_EL0) { // the last of the table: alternates counter and type
         const auto place = static_cast<std::uint32_t>(id) - SYSREG_ID_PMEVCNTR0_EL0;
         return monitors_register{place % 2 == 0 ? reg::pmevcntr : reg::pmevtyper, place / 2};
     }

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include <stdatomic.h> // hypervisor/arch/hosted: C's words for C++
+#include <stdatomic.h> // hypervisor/arch/hosted: C keywords as C++ has them
 
 #include "hypervisor/base/image.h"
 #include "hypervisor/memory/window.h"
@@ -150,7 +150,7 @@ std::optional<refusal> system::fill_memory()
         }
         pa += page_bytes;
     }
-    // What is on the chip is EL2's, on whichever core.
+    // On-chip memory belongs to EL2, on every core.
     for (const region_settings &one : machine_->made_from().regions) {
         if (machine_->core_count() > 1) {
             machine_->ram().set_shared(phys_addr{one.base}, {one.size_bytes}, true);
@@ -197,7 +197,7 @@ void system::stop_for_ever()
     rest_for_ever();
 }
 
-// The running fiber does not go on.
+// The running fiber does not continue.
 void system::rest_for_ever()
 {
     for (;;) {
@@ -205,9 +205,9 @@ void system::rest_for_ever()
     }
 }
 
-// With the MMU off code runs in the package, memory is where it is, and data go past the caches (SCTLR_EL2.C
-// is 0): boot code leaves no lines of the package or of its copies in L1, which would be given up later into
-// whatever colors they have.
+// While the MMU is off, code runs in the package, addresses are physical, and data bypass the caches
+// (SCTLR_EL2.C is 0). So boot code leaves no lines of the package or of its copies in L1, whose later
+// eviction would disturb other colors.
 void system::map_before_translation()
 {
     const std::uint64_t image_bytes = up_to_pages(contents_.hypervisor->data_bytes().value);
@@ -244,7 +244,7 @@ std::uint64_t system::el2_address(std::uint64_t in_window) const
 void system::translation_on(std::uint64_t ttbr0, std::uint64_t tcr)
 {
     if (translating_) {
-        return; // every core has the same
+        return; // every core has the same registers
     }
     translating_ = true;
     el2_space_->unmap(POOL_VA, el2_space_->layout().bytes);
@@ -270,7 +270,7 @@ void system::map_el2_window(std::uint64_t va)
     if (const auto *one = std::get_if<translation>(&found)) {
         const mapping_run run{here, one->pa, {page_bytes}};
         if ((page - window_va) / page_bytes % WINDOW_COUNT >= WINDOW_DOOR) {
-            share_page(one->pa); // of a guest that goes on meanwhile
+            share_page(one->pa); // of a guest that keeps running
         }
         const vmsa::stage1_attributes made =
             vmsa::stage1_of(one->attributes, core.state()[SYSREG_ID_MAIR_EL2]);
@@ -281,7 +281,8 @@ void system::map_el2_window(std::uint64_t va)
     }
 }
 
-// The store by which the hypervisor says that images are loaded and cores are ready (system_started()).
+// Detects the store by which the hypervisor reports that images are loaded and cores are ready
+// (system_started()).
 void system::look_for_start()
 {
     if (started_ || !translating_) {
@@ -316,7 +317,7 @@ std::shared_ptr<program_text> system::text_of(std::uint64_t vmid) const
 
 guest_space *system::space_of(std::uint64_t vmid)
 {
-    // VMID 0 is nobody's.
+    // VMID 0 belongs to no guest.
     return vmid >= 1 && vmid <= guests_.size() ? guests_[vmid - 1].space.get() : nullptr;
 }
 
@@ -348,8 +349,8 @@ void system::share_page(phys_addr page)
     }
 }
 
-// An interrupt is seen after its latency, whosever it is and whatever the core does. A virtual one is the
-// core's own doing, or its guest's.
+// A core sees a physical interrupt after its latency, whatever the core does. A virtual interrupt is raised
+// by the core itself, or by another core of its guest.
 void system::interrupts_changed(core_id which)
 {
     const picoseconds now = machine_->timeline().now();
@@ -365,7 +366,7 @@ void system::interrupts_changed(core_id which)
     }
 }
 
-// To the other cores; the own one has it at once.
+// Signals the event to the other cores after its latency; the sender sees it at once.
 void system::send_event()
 {
     cpu &from = running();
@@ -428,7 +429,7 @@ std::int64_t system::cpu_on(std::uint64_t mpidr, std::uint64_t entry, std::uint6
     if (target.is_on()) {
         return psci_already_on;
     }
-    // The record is in the image's first page: frame 0 of the pool.
+    // The record is in the image's first page, which is frame 0 of the pool.
     target.power_on(el2_space_->host(POOL_VA + entry % page_bytes) + *distance, argument, 0);
     return 0;
 }
@@ -440,7 +441,7 @@ std::int64_t system::firmware(std::uint64_t function, std::uint64_t x1, std::uin
         return 0x10001;
     case psci_cpu_on:
         return cpu_on(x1, x2, x3);
-    case psci_cpu_off: // EL2 turns a core off at the end of a run alone: nobody turns it on again
+    case psci_cpu_off: // EL2 turns a core off only at the end of a run: no core turns it on again
         rest_for_ever();
     case psci_system_off:
         off_ = true;

@@ -13,7 +13,7 @@ std::uint16_t cpu::vmid() const
     return static_cast<std::uint16_t>(state_[SYSREG_ID_VTTBR_EL2] >> 48);
 }
 
-// Its programs have no tables of their own, so stage 1 is off.
+// A guest's programs have no tables of their own, so stage 1 is off.
 translation_regime cpu::guest_regime() const
 {
     translation_regime made;
@@ -41,7 +41,7 @@ void cpu::translation_on()
     el2_execution_.see(system_.el2_space(), *this, el2_pages_->view());
 }
 
-// A VCPU that starts.
+// Called when a VCPU starts.
 void cpu::translate_guest()
 {
     if (!mmu_) {
@@ -53,7 +53,7 @@ void cpu::translate_guest()
     guest_->runs.see(space_->pages(), *this, guest_->pages->view());
 }
 
-// An access of what runs now.
+// Translates an access of the code that runs now.
 bool cpu::translate(std::uint64_t address, std::uint64_t ipa, access_kind kind, std::uint64_t code)
 {
     const bool at_el1 = in_guest_;

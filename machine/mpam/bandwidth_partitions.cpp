@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The regulator; see the header. Proportional shares are start-time fair queueing (Goyal et al., SIGCOMM
 // 1996): each burst advances its partition's tag by the stride, the smallest tag goes first, and a partition
-// that was idle comes back with the smallest tag of those that wait.
+// that was idle returns with the smallest tag of those that wait.
 #include "machine/mpam/bandwidth_partitions.h"
 
 #include <algorithm>
@@ -59,8 +59,8 @@ void bandwidth_partitions::controls_changed()
     }
 }
 
-// When the partition's next part of the window begins, or `when` if that time is in one of its parts. All
-// partitions have the component's window here.
+// The start of the partition's next part of the window, or `when` if that time is in one of its parts. Here
+// all partitions have the component's window.
 picoseconds bandwidth_partitions::next_portion(const partition_controls &own, picoseconds when) const
 {
     const std::uint32_t portions = of_.bandwidth->portions;
@@ -144,7 +144,7 @@ dram::standing bandwidth_partitions::standing_of(std::size_t channel, std::uint1
     } else if (moved < own.min_bytes) {
         stands = below_minimum;
     } else if (!own.hard && moved >= own.max_bytes) {
-        stands = above_maximum; // what a hard limit lets in is within it
+        stands = above_maximum; // bursts that a hard limit admits are within it
     }
     return {.urgency = stands << 16U | own.priority,
             .deadline = proportional_ ? std::max(used.finished, first_[channel]) : 0};
@@ -152,7 +152,7 @@ dram::standing bandwidth_partitions::standing_of(std::size_t channel, std::uint1
 
 picoseconds bandwidth_partitions::stands_until(picoseconds when)
 {
-    picoseconds next{~std::uint64_t{0} / 2000}; // far, and still to be converted to clocks
+    picoseconds next{~std::uint64_t{0} / 2000}; // far in the future, and still convertible to clocks
     for (const std::uint64_t window : windows_) {
         next = std::min(next, picoseconds{(when.value / window + 1) * window});
     }

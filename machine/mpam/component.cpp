@@ -92,7 +92,7 @@ void component::write(std::uint64_t offset, unsigned bytes, std::uint64_t value,
         return;
     }
     if (offset >= monitors_begin && offset < monitors_end) {
-        if (is_upper_half(offset)) { // the lower one stays
+        if (is_upper_half(offset)) { // the lower word stays
             const std::uint64_t low = read_monitor(offset - 4, now) & 0xFFFFFFFFU;
             write_monitor(offset - 4, value << 32U | low, true, now);
         } else {

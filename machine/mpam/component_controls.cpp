@@ -38,7 +38,7 @@ bool is_control(std::uint64_t offset)
     }
 }
 
-// The word of a control, and which of its bits are implemented.
+// The word of a control, with a mask of the bits that are implemented.
 struct field {
     std::uint32_t *word = nullptr;
     std::uint32_t implemented = 0;
@@ -57,7 +57,7 @@ field portions_field(std::vector<std::uint32_t> &words, std::uint32_t portions, 
                : field{};
 }
 
-// Of a control that the instance offers.
+// The word of a control that the selected instance has.
 field field_of(const resource_settings &of, partition_controls &own, std::uint64_t offset)
 {
     if (is_cache_portions(offset)) {

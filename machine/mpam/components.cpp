@@ -18,7 +18,8 @@ shared_level *level_of(memory_system &memory, const resource_settings &of)
     return nullptr;
 }
 
-// Into how many parts of the sets portions divide a cache: more portions than ways are parts of ways.
+// The number of parts into which portions divide the sets: if there are more portions than ways, portions are
+// parts of ways.
 std::size_t set_parts(const resource_settings &of, const cache_geometry &shape)
 {
     if (of.portions_are == portion_kind::sets) {

@@ -162,12 +162,12 @@ std::string bare_program::describe(const fault &what) const
     if (what.address < page_bytes) {
         return sentence(access, " through a null pointer (", hex{what.address}, ")");
     }
-    // Host addresses differ from run to run; the distance to the program's memory does not.
+    // Distances within the program's memory are the same in each run, unlike host addresses.
     const auto low = reinterpret_cast<std::uint64_t>(space_.host(space_.layout().first));
     return sentence(access, " outside of its memory, ", hex{what.address - low}, " from its begin");
 }
 
-// What is alive on the program's stack is not destroyed, so nothing may be that owns anything.
+// Objects on the program's stack are not destroyed, so none may own a resource.
 void bare_program::resolve(const fault &what)
 {
     report_.trouble = describe(what);

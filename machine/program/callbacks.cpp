@@ -10,14 +10,14 @@
 #include "machine/program/execution.h"
 #include "machine/program/symbols.h"
 
-// What a fault's report needs of its caller: where in the program the callback was called.
+// For the report of a fault: where in the program the callback was called.
 #define CALLER reinterpret_cast<std::uint64_t>(__builtin_return_address(0))
 
 namespace bulkhead::machine {
 
 namespace {
 
-// Larger moves are made as the target would: by pairs of 64-bit registers.
+// Larger copies are made as on the target: by pairs of 64-bit registers.
 constexpr std::uint64_t pair_bytes = 16;
 
 template <access_kind kind> constexpr page_entry fast()
@@ -35,7 +35,7 @@ template <access_kind kind, bool waited>
     }
 }
 
-// The entry of an address's page, or what stands for a page that is outside.
+// The entry of an address's page, or the entry that stands for memory outside of the window.
 page_entry entry_of(const execution &here, std::uint64_t address)
 {
     const page_view &all = here.space->view();
@@ -46,14 +46,14 @@ page_entry entry_of(const execution &here, std::uint64_t address)
     return address - here.free_first < here.free_bytes ? page::free : page::nothing;
 }
 
-// Returns true if that took time: all is to be looked at again.
+// Returns true if the translation took time: the page must be checked again.
 bool translated(const execution &here, std::uint64_t address, access_kind kind, std::uint64_t caller)
 {
     return here.translator != nullptr &&
            here.translator->translate(address, here.space->ipa_of(address).value_or(address), kind, caller);
 }
 
-// Of one page: whatever the fast way did not take.
+// An access to one page that the fast path did not handle.
 template <access_kind kind, bool waited>
 [[gnu::noinline]] void touch_slowly(std::uint64_t address, std::uint32_t bytes, std::uint64_t caller)
 {
@@ -67,7 +67,7 @@ template <access_kind kind, bool waited>
             return;
         } else if (!translated(here, address, kind, caller)) {
             if (entry_of(here, address) != entry) {
-                continue; // others have run
+                continue; // other fibers have run
             }
             const phys_addr where{page::frame(entry).value | (address % page_bytes)};
             if ((entry & page::past) != 0) {
@@ -108,7 +108,8 @@ template <access_kind kind> void touch_any(std::uint64_t address, std::uint64_t 
     }
 }
 
-// One instruction for each pair of registers; the compiler's copy of a structure is a single one here.
+// Counts one instruction for each pair of registers; the instrumented program has a single one for the copy
+// of a structure.
 template <access_kind kind> void touch_range(std::uint64_t address, std::uint64_t bytes, std::uint64_t caller)
 {
     current_execution()->on->instructions(bytes / pair_bytes);
@@ -120,7 +121,8 @@ std::uint64_t number_of(const volatile void *pointer)
     return reinterpret_cast<std::uint64_t>(pointer);
 }
 
-// A read-modify-write is a loop of load-exclusive and store-exclusive: three instructions more than the call.
+// A read-modify-write is a loop of load-exclusive and store-exclusive: it counts three instructions more than
+// the call.
 template <class Value, class Change>
 [[gnu::always_inline]] inline Value exchange(volatile Value *where, std::uint64_t caller, Change &&change)
 {
@@ -163,7 +165,7 @@ using namespace bulkhead::machine;
 
 extern "C" {
 
-// Flat: the core's way of a hit belongs into each of them, whatever the compiler thinks of its size.
+// Flattened: the core's hit path is inlined into each of them, whatever its size.
 #define DEFINE_ACCESS(size)                                                                                  \
     [[gnu::flatten]] void __tsan_read##size(std::uint64_t at)                                                \
     {                                                                                                        \
@@ -208,7 +210,7 @@ void __tsan_write_range(std::uint64_t at, std::uint64_t bytes)
     touch_range<access_kind::write>(at, bytes, CALLER);
 }
 
-// The compiler calls it before main, if anyone called constructors.
+// The compiler's constructors would call it before main.
 void __tsan_init() {}
 
 #define DEFINE_ATOMIC(bits)                                                                                  \
@@ -275,7 +277,7 @@ void machine_budget_spent()
     current_execution()->on->budget_spent();
 }
 
-// Between two instructions, as above: the block has not begun.
+// Called between two instructions, as above: the block has not begun.
 void machine_fetch(std::uint16_t *missing)
 {
     const execution &here = *current_execution();
@@ -298,11 +300,11 @@ void machine_fetch(std::uint16_t *missing)
     }
 }
 
-// One host thread: what is done is seen by all.
+// There is one host thread, so stores are visible at once.
 void __tsan_atomic_thread_fence(int) {}
 void __tsan_atomic_signal_fence(int) {}
 
-// Calls that the program, or the compiler for it, makes: a pair of registers at a time, each one checked
+// Calls made by the program, or by the compiler in it. They move a pair of registers at a time, each checked
 // right before it is moved.
 void *machine_memcpy(void *to, const void *from, std::size_t bytes)
 {

@@ -20,7 +20,7 @@ struct fault {
                                       // pages
     access_kind kind = access_kind::read;
     std::uint32_t bytes = 0; // 0: unknown
-    std::uint64_t code = 0;  // host address in the program: of the access, or behind the call before it
+    std::uint64_t code = 0;  // host address in the program: of the access, or after the call before it
     bool on_stack = false;   // the stack overflowed: the program cannot continue
 };
 

@@ -4,7 +4,7 @@
 
 namespace bulkhead::machine {
 
-// Zeroed by the host when a page of it is touched, for windows are large and mostly never looked at.
+// The host zeroes it page by page on first access, since windows are large and mostly unused.
 fast_pages::fast_pages(const window &space, std::uint32_t entries)
     : space_(space), view_(space.view()),
       entries_(static_cast<page_entry *>(std::calloc(view_.pages, sizeof(page_entry)))), pages_of_(entries)

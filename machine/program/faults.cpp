@@ -25,17 +25,18 @@ namespace {
 
 constexpr std::size_t stack_bytes = 128 * 1024;
 
-// The kernel calls the handler on the one; a program whose own stack is full is reported from the other.
+// The kernel calls the handler on the first; if the program's own stack is full, the report is made on the
+// second.
 alignas(16) std::array<std::byte, stack_bytes> signal_stack;
 alignas(16) std::array<std::byte, stack_bytes> last_stack;
 
 struct sigaction before_segv;
 struct sigaction before_bus;
 
-// Of the fault that was last sent on; taken by bulkhead_program_trapped before anything else runs.
+// Describes the fault that was redirected last; bulkhead_program_trapped takes it before anything else runs.
 fault sent;
 
-// A program's stack has grown to what is not its own if the failed access is right at its end.
+// A program's stack has overflowed if the failed access is just beyond its end.
 constexpr std::uint64_t near_stack_bytes = 4096;
 
 bool is_programs(const execution *here, std::uint64_t address, std::uint64_t code)
@@ -56,7 +57,7 @@ void forward(int signal, siginfo_t *info, void *context)
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(signal);
     } else {
-        sigaction(signal, &before, nullptr); // and the access fails once more
+        sigaction(signal, &before, nullptr); // the access fails once more, without the handler
     }
 }
 
@@ -133,6 +134,6 @@ void bulkhead_program_trapped(std::uint64_t code)
     what.ipa = here.space->ipa_of(what.address);
     here.faults->resolve(what);
     if (what.on_stack) {
-        std::abort(); // a handler that wants to go on without a stack
+        std::abort(); // the handler has returned, but no stack is left to continue on
     }
 }

@@ -16,7 +16,7 @@ namespace bulkhead::machine {
 namespace {
 
 constexpr std::uint64_t link_end =
-    link_window + (std::uint64_t{1} << 31); // reach of the code's displacements
+    link_window + (std::uint64_t{1} << 31); // range of the code's displacements
 constexpr std::size_t max_relocations = 1 << 20;
 constexpr std::size_t max_blocks = 1 << 20;
 constexpr std::uint32_t max_block_instructions = 1 << 16;
@@ -35,7 +35,7 @@ constexpr std::uint32_t type_call = R_AARCH64_JUMP_SLOT;
 
 } // namespace
 
-// Holds the first reason that it found; every step returns whether there is none.
+// Holds the first error; every step returns whether there is none yet.
 class image_parser {
 public:
     explicit image_parser(std::vector<std::byte> file) { image_.file_ = std::move(file); }
@@ -86,7 +86,7 @@ private:
         return std::string(reinterpret_cast<const char *>(&*begin), static_cast<std::size_t>(end - begin));
     }
 
-    // Where in the file an address of a segment is.
+    // The offset in the file of an address in a segment.
     [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address, std::uint64_t bytes) const
     {
         for (const image::segment &each : image_.below_) {
@@ -299,7 +299,7 @@ private:
         return text ? text_at(*text).value_or("") : "";
     }
 
-    // Names for people and for symbol(). A file without them is good; broken tables are no names.
+    // Names for reports and for symbol(). A file may have none; damaged tables give none.
     void names()
     {
         for (std::uint64_t i = 0; i < header_.e_shnum; ++i) {

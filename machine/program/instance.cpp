@@ -44,7 +44,7 @@ result<instance> instance::place(const image &file, window &space, symbol_table 
     return made;
 }
 
-// Where the layout has a place for it, or, as on the board, right before the data.
+// Where the layout puts it, or, as on the board, right before the data.
 void instance::place_text()
 {
     const text_blocks &blocks = file_->blocks();

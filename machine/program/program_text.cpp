@@ -29,7 +29,7 @@ void program_text::left(std::uint64_t core_bit, std::uint64_t offset, std::uint6
     }
 }
 
-// The bit goes first: what its lines push out meanwhile, of the block itself too, sets it again.
+// The bit is cleared first: fetching the line may evict lines of the block itself, which sets the bit again.
 program_text::part program_text::entered(std::uint16_t *missing, std::uint64_t core_bit)
 {
     const std::ptrdiff_t number = missing - missing_;

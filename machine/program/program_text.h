@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::uint64_t bytes() const { return begins_.back(); }
     [[nodiscard]] std::uint64_t begin(std::size_t block) const { return begins_[block]; }
     [[nodiscard]] std::uint64_t end(std::size_t block) const { return begins_[block + 1]; }
-    // The first block that ends behind an offset.
+    // The first block that ends after an offset.
     [[nodiscard]] std::size_t block_at(std::uint64_t offset) const;
 
 private:

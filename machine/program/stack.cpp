@@ -20,7 +20,7 @@ result<std::byte *> make_stack(window &space, std::uint64_t offset, byte_count s
         return refusal{"no room for a stack above the window"};
     }
     std::byte *low = space.host(shape.first + shape.bytes.value) + offset;
-    std::byte *first = low + page_bytes; // the page below stays out of reach
+    std::byte *first = low + page_bytes; // the page below stays inaccessible
     const std::uint64_t bytes = stack_reserve.value + stack.value;
     if (mprotect(first, bytes, PROT_READ | PROT_WRITE) != 0) {
         return refusal{std::string("no memory for a stack: ") + std::strerror(errno)};

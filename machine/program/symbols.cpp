@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that the loader binds an image's undefined symbols to. A name that is not here is refused at
-// loading.
+// Addresses that the loader binds an image's undefined symbols to. An image that needs another name is
+// refused at loading.
 #include "machine/program/symbols.h"
 
 #include <unordered_map>

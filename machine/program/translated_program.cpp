@@ -21,7 +21,7 @@ translated_program::translated_program(std::unique_ptr<translated> on_core, cons
     on_core_->unit().on_dropped([this](std::uint32_t entry) { fast_.dropped(entry); });
 }
 
-// Text is looked at when data are: a loop's instructions stay in their TLB meanwhile.
+// Text is translated when data are: meanwhile a loop's instructions stay in their TLB.
 bool translated_program::translate(std::uint64_t address, std::uint64_t ipa, access_kind kind,
                                    std::uint64_t code)
 {
@@ -36,7 +36,7 @@ bool translated_program::translate(std::uint64_t address, std::uint64_t ipa, acc
     const mmu::outcome found = unit.translate(regime, ipa, kind);
     const auto *made = std::get_if<page_translation>(&found);
     if (made == nullptr) {
-        return false; // the window's frames are the program's all the same
+        return false; // the window's frames belong to the program even if it does not map them
     }
     fast_.allow(address, made->entry, made->writable);
     return !known;

@@ -17,7 +17,7 @@ namespace bulkhead::machine {
 
 namespace {
 
-// The kernel limits mappings per process, so their number is the process's; some are left for the host's own.
+// The kernel limits the number of mappings of a process; some are left for the host's own use.
 std::uint64_t mappings_of_all_windows = 0;
 constexpr std::uint64_t kept_for_host = 2048;
 
@@ -37,7 +37,7 @@ constexpr bool whole_pages(std::uint64_t bytes)
     return bytes % page_bytes == 0;
 }
 
-// One host mapping can hold two neighbours if they are as far apart in the file.
+// One host mapping can hold two neighbouring pages if they are as far apart in the file.
 bool one_piece(page_entry left, page_entry right)
 {
     if (!page::valid(left) || !page::valid(right)) {
@@ -144,7 +144,7 @@ std::string window::bad(const mapping_run &run) const
     return "";
 }
 
-// How many pieces begin in these pages or right behind them.
+// The number of mappings that begin in these pages or right after them.
 std::uint64_t window::pieces(std::uint64_t first_page, std::uint64_t pages) const
 {
     const std::uint64_t begin = std::max<std::uint64_t>(first_page, 1);
@@ -232,7 +232,7 @@ void window::tell(std::uint64_t first_page, std::uint64_t pages) const
     }
 }
 
-// Makes the host's mapping of these pages what their entries say, with as few calls as there are pieces.
+// Makes the host's mappings of these pages agree with their entries, with one call for each piece.
 bool window::map_on_host(std::uint64_t first_page, std::uint64_t pages)
 {
     const std::uint64_t end = first_page + pages;
@@ -268,7 +268,7 @@ void window::stand_for(const std::byte *annex, byte_count bytes, std::uint64_t i
     refresh(ipa, bytes.value);
 }
 
-// Copies entries of IPAs that annexes stand for.
+// Copies the entries of IPAs that annexes map again.
 void window::refresh(std::uint64_t ipa, std::uint64_t bytes)
 {
     for (const alias &each : aliases_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives the channel through its registers, as software that takes no time; see the header.
+// Drives the channel through its registers, as software would, but without taking time; see the header.
 #include "machine/python/dma_load.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace reg = devices::zdma_register;
 
 constexpr std::uint32_t most_chunk_bytes = 0x3FFFFFFF;
 
-// By its own port of the interconnect.
+// The engine has its own port of the interconnect.
 route route_to_memory(const settings &made_from, const std::string &master)
 {
     const auto port = std::ranges::find(made_from.masters, master, &master_settings::name);
@@ -109,7 +109,7 @@ void dma_load::interrupted()
     busy_ = busy_ + took;
     longest_ = std::max(longest_, took);
     ++copied_;
-    channel_.write(reg::total_bytes, 0); // or it would overflow some day
+    channel_.write(reg::total_bytes, 0); // otherwise it would overflow in a long run
     channel_.write(reg::isr, devices::zdma_channel::done);
     if (copied_ == wanted_.chunks) {
         done_();

@@ -31,7 +31,7 @@ namespace nb = nanobind;
 using namespace bulkhead::machine;
 using nlohmann::json;
 
-// A refusal becomes a ValueError of Python.
+// Raises a refusal as a ValueError in Python.
 template <class T> T taken(result<T> made)
 {
     if (const auto *refused = std::get_if<refusal>(&made)) {
@@ -40,13 +40,13 @@ template <class T> T taken(result<T> made)
     return std::get<T>(std::move(made));
 }
 
-// How many frames the tables of an address space need.
+// The number of frames that the tables of an address space need.
 std::uint64_t table_frames(const std::string &space)
 {
     return taken(address_space::frames_for(taken(space_from_text(space)).value_or(space_settings{})));
 }
 
-// What each read took, and the bytes that were read and written.
+// Latency of each read, and the bytes that were read and written.
 nb::tuple dram_by_itself(const std::string &settings, const std::vector<dram_request> &requests,
                          std::uint64_t until_ps)
 {
@@ -123,7 +123,7 @@ public:
         programs_.emplace_back(number, endless, std::move(image_file), std::move(made));
     }
 
-    // A recorded program in frames of 4 KiB. `replays`: 0 for without end.
+    // A recorded program in frames of 4 KiB. `replays`: 0 repeats without end.
     void trace_on(std::uint32_t number, const std::string &file, const std::vector<std::uint64_t> &frames,
                   std::uint64_t replays, bool endless, std::uint64_t start_ps, const std::string &space)
     {
@@ -138,7 +138,7 @@ public:
         programs_.emplace_back(number, endless, std::move(made));
     }
 
-    // Budgets and regulators, from now on.
+    // Starts budgets and regulators now.
     void regulate(const std::string &description)
     {
         if (regulation_) {
@@ -148,7 +148,7 @@ public:
             taken(regulation::driver::make(*machine_, taken(regulation_from_json(description)), reached_));
     }
 
-    // MPAM's label of all that the core asks memory for from now on.
+    // Sets the MPAM label of all further memory requests of the core.
     void label(std::uint32_t number, std::uint32_t partid, std::uint32_t group)
     {
         if (number >= machine_->core_count()) {
@@ -162,7 +162,7 @@ public:
             .set_label({static_cast<std::uint16_t>(partid), static_cast<std::uint8_t>(group)});
     }
 
-    // Registers of an MPAM component, as software sees them that needs no time.
+    // Registers of an MPAM component, as software accesses them, but without taking time.
     std::uint64_t component_read(std::size_t number, std::uint64_t offset, unsigned bytes)
     {
         return component(number).read(offset, bytes, now());
@@ -172,7 +172,7 @@ public:
         component(number).write(offset, 4, value, now());
     }
 
-    // Programs say nothing when they end: they are looked at after each slice.
+    // Programs do not report their end: they are polled after each slice.
     std::string run(std::uint64_t until_ps)
     {
         std::uint64_t until = programs_.empty() ? until_ps : 0;
@@ -230,7 +230,7 @@ private:
 
     static constexpr std::uint64_t slice_ps = 100'000'000;
 
-    // A walk or an engine that has an end.
+    // A walk or an engine that ends.
     void one_done()
     {
         if (--waited_for_ == 0 && programs_.empty()) {
@@ -248,7 +248,7 @@ private:
         return taken(walk_from_json(description)).walks == 0;
     }
 
-    // What all cores have reached.
+    // The time that all cores have reached.
     [[nodiscard]] picoseconds now() const
     {
         picoseconds at{};
@@ -286,7 +286,7 @@ private:
     std::vector<std::unique_ptr<dma_load>> engines_;
     std::size_t waited_for_ = 0;
     std::unique_ptr<regulation::driver> regulation_;
-    picoseconds reached_{}; // up to where it ran
+    picoseconds reached_{}; // the time up to which it ran
 };
 
 } // namespace

@@ -44,7 +44,7 @@ std::uint64_t number(const json &value)
     return value.get<std::uint64_t>();
 }
 
-// As JSON has it: null is no limit.
+// In JSON, null means no limit.
 std::uint64_t limit(const json &value)
 {
     return value.is_null() ? RESERVATION_UNLIMITED : number(value);
@@ -112,7 +112,7 @@ void read_regulator(feedback &into, const std::string &key, const json &value)
         into.saturation_events = number(value);
     } else if (key == "horizon_intervals") {
         value.get_to(into.horizon_intervals);
-    } else if (key == "event_delays_ps") { // of an interval that may follow: converted when all is read
+    } else if (key == "event_delays_ps") { // of an interval that may follow: converted when all keys are read
         value.get_to(into.event_delays);
     } else {
         throw std::runtime_error("no regulator has this");
@@ -142,7 +142,7 @@ void read_cost(interrupt_cost &into, const std::string &key, const json &value)
     }
 }
 
-// Each key of an object, and which one it was if it is wrong.
+// Reads each key of an object; names the key that is wrong.
 template <class T>
 void read_all(T &into, const json &object, const std::string &where, std::string &at,
               void (*read)(T &, const std::string &, const json &))

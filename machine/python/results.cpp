@@ -28,7 +28,7 @@ json of_core(const core &one)
             {"events", std::move(events)},         {"stall_ps", std::move(stalls)}};
 }
 
-// Where lines of each owner went: by owner, way and part of the sets.
+// Lines filled: by owner, way and part of the sets.
 json places_of(const cache_statistics &statistics)
 {
     json owners = json::array();

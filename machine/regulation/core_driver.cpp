@@ -63,7 +63,8 @@ std::uint64_t core_driver::used() const
     return events;
 }
 
-// Interrupts, until there is none and the core may go on. What it spends meanwhile may call it again.
+// Takes interrupts until none is pending and the core may run. Time that a handler spends may call this
+// function again.
 void core_driver::attend()
 {
     if (attending_) {
@@ -89,7 +90,7 @@ void core_driver::attend()
     signal_next();
 }
 
-// A core has one signal, which what came before it has used up.
+// Sets the core's only signal again, since an earlier event has used it.
 void core_driver::signal_next()
 {
     const picoseconds next = std::min({overflow_at_, period_at_, message_at_});
@@ -116,7 +117,7 @@ bool core_driver::take_one(picoseconds now)
     return true;
 }
 
-// Exception entry and the handler, up to where it stops the counters. When that is.
+// Performs the exception entry and the handler up to where it stops the counters. Returns that time.
 picoseconds core_driver::enter(std::uint32_t instructions)
 {
     own_.spend(picoseconds{cost_.entry_ps});
@@ -138,7 +139,7 @@ core_driver::readings core_driver::stop()
     for (std::size_t i = 0; i < counters_.size(); ++i) {
         found.at(i) = counters_[i]->stop();
     }
-    overflow_at_ = engine::never; // its flag is cleared with it
+    overflow_at_ = engine::never; // stopping the counters clears the overflow flag
     return found;
 }
 
@@ -174,8 +175,8 @@ void core_driver::set_timer()
     }
 }
 
-// What ran on the core has ended, so nobody takes its interrupts. The others, if they have been waiting for
-// it alone, keep the budgets that they have for one more interval.
+// The program on the core has ended, so the core takes no more interrupts. If the others have been waiting
+// for this core alone, they keep their budgets for one more interval.
 void core_driver::leave()
 {
     std::uint64_t number = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The budget of one simulated core: takes overflow, period and message interrupts as
 // hypervisor/time/bandwidth.c does at EL2, and calls the same functions of core/. The software on the core is
-// stopped between two instructions, the interrupt's cost is added, and it goes on or waits until its period
+// stopped between two instructions, the interrupt's cost is added, and it continues or waits until its period
 // ends.
 #pragma once
 

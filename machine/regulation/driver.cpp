@@ -78,7 +78,7 @@ std::string problem_of(const core_budget &one, std::size_t core_count)
     return reason_of(reservation_check(&parameters));
 }
 
-// Who is regulated, and what the limits say.
+// The regulated cores, and their limits.
 regulator_parameters completed(const settings &wanted)
 {
     regulator_parameters made = *wanted.regulator;

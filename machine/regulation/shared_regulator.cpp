@@ -6,7 +6,7 @@ namespace bulkhead::machine::regulation {
 
 namespace {
 
-constexpr std::uint32_t profile_bits = 32; // of the controller's counters: DDRMC and MMDC alike
+constexpr std::uint32_t profile_bits = 32; // width of the controller's counters, of DDRMC and MMDC alike
 
 } // namespace
 

@@ -17,7 +17,7 @@
 
 namespace bulkhead::machine {
 
-// Called with reports while a run goes on; false: the reader is gone, and the run ends.
+// Called with reports during a run; false: the reader is gone, and the run ends.
 using listener = std::function<bool(const nlohmann::json &)>;
 
 // Executes a request and returns the answer. It throws bad_request, or what the JSON library throws.

@@ -18,11 +18,12 @@ int fail(const std::string &reason)
     return 1;
 }
 
-// A page's bit for each of its lines: 64 of 64 bytes.
+// One bit for each line of a page: 64 lines of 64 bytes.
 using lines_of_pages = std::unordered_map<std::uint64_t, std::uint64_t>;
 
 constexpr std::uint64_t line_bytes = 64;
-constexpr std::size_t most_pages = std::size_t{1} << 22U; // 16 GiB: a small file may name any number
+constexpr std::size_t most_pages =
+    std::size_t{1} << 22U; // 16 GiB: limits the memory that a small but damaged file can request
 
 int show(trace::reader &from)
 {

@@ -16,7 +16,7 @@ namespace bulkhead::machine::trace {
 
 namespace {
 
-// Does the last word of these bytes hold the CRC of the others?
+// Whether the last word of these bytes is the CRC of the others.
 bool is_intact(const bytes &data)
 {
     const std::size_t covered = data.size() - crc_bytes;
@@ -33,7 +33,7 @@ result<reader> reader::open(const std::string &path)
     std::error_code unknown;
     if (const auto what = std::filesystem::status(path, unknown);
         std::filesystem::exists(what) && !std::filesystem::is_regular_file(what)) {
-        return refusal{path + ": not a file"}; // to open a pipe would wait for whoever writes to it
+        return refusal{path + ": not a file"}; // opening a pipe would block until it has a writer
     }
     std::FILE *file = std::fopen(path.c_str(), "rb");
     if (file == nullptr) {
@@ -115,7 +115,7 @@ void reader::rewind()
     blocks_seen_ = 0;
 }
 
-// At the end: does it say what was read?
+// Checks at the end that the totals stored there are those that were read.
 result<std::span<const record>> reader::finish()
 {
     if (seen_.records != all_.records || seen_.reads != all_.reads || seen_.writes != all_.writes) {
@@ -124,8 +124,8 @@ result<std::span<const record>> reader::finish()
     return std::span<const record>{};
 }
 
-// Adds a block to what was seen: is it still within what the end tells? Asked before a record is used, since
-// sums of crafted ones may be beyond any number.
+// Adds a block to the totals read so far; false: they exceed the totals stored at the end. Checked before a
+// record is used, since sums of crafted records could overflow.
 bool reader::counts_in(std::span<const record> block)
 {
     for (const record &each : block) {

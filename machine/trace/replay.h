@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays a trace on a core of the machine: instructions and accesses in order, at the core's speed. It runs
-// on the core's fiber; calls return when the core may go on. It does not use the time.
+// on the core's fiber; calls return when the core may continue. It does not use the time.
 #pragma once
 
 #include <algorithm>

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks behind `make lint` and `make test`; each module knows one kind, none prints."""
+"""The checks behind `make lint` and `make test`; each module has one kind, and none prints."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks share: the result of one, the files of the checkout, running a tool.
+"""Shared by the checks: the result of one, the files of the checkout, running a tool.
 
 Used by every module here; it must not know any particular check.
 """
@@ -16,20 +16,20 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 # Programs of the Python environment that runs this (ruff, clang-format, ...).
 VENV_BIN = Path(sys.executable).parent
-# Of what a failed check says, this much is printed.
+# Limit of the printed output of a failed check.
 SHOWN_LINES = 60
 
 
 @dataclass(frozen=True)
 class Result:
-    """How one check ended; `output` says what is wrong, empty if it passed."""
+    """How one check ended; `output` describes the problems, and is empty if it passed."""
 
     name: str
     output: str
     seconds: float
 
     def text(self) -> str:
-        """One line; of a failed check also what is wrong, in bounds, with all of it in a file."""
+        """One line; for a failed check also its problems, limited in length, with all of them in a file."""
         line = f"{'ok  ' if self.passed else 'FAIL'} {self.name} ({self.seconds:.1f} s)"
         lines = self.output.splitlines()
         if len(lines) > SHOWN_LINES:
@@ -48,7 +48,7 @@ class Result:
 
 
 def timed(name: str, check: Callable[[], str]) -> Result:
-    """Run a check that returns what is wrong."""
+    """Run a check that returns its problems."""
     start = time.monotonic()
     try:
         output = check()
@@ -58,7 +58,7 @@ def timed(name: str, check: Callable[[], str]) -> Result:
 
 
 def run(command: Sequence[str | Path], text: str | None = None) -> str:
-    """Run a tool in the checkout; what it printed if it failed, else nothing."""
+    """Run a tool in the checkout; returns its output if it failed, else nothing."""
     done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return ""
@@ -66,7 +66,7 @@ def run(command: Sequence[str | Path], text: str | None = None) -> str:
 
 
 def changed_files() -> list[Path]:
-    """Files of the checkout that differ from the branch that this one follows, committed or not."""
+    """Files of the checkout that differ from the upstream branch, committed or not."""
     base = ["git", "merge-base", "HEAD", "@{upstream}"]
     found = subprocess.run(base, cwd=ROOT, capture_output=True, text=True, check=False)
     since = found.stdout.strip() if found.returncode == 0 else "HEAD"

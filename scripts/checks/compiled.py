@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How each file was compiled, from the build trees: commands, and the headers that each object needed.
 
-Used by the checks that need a file's real flags. It reads the trees in build/, and builds nothing.
+Used by the checks that need a file's real flags. It reads the trees in build/ and builds nothing.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from checks.common import BUILD, ROOT
 
-# Build trees beneath build/; the last is that of a project in the second (microkernel/CMakeLists.txt).
+# Build trees beneath build/; the last is a project inside of the second (microkernel/CMakeLists.txt).
 TREES = ("host", "target", "target/microkernel")
 
 
@@ -65,13 +65,14 @@ def _recorded_headers(tree: Path) -> dict[str, frozenset[Path]]:
 
 @cache
 def compilations(preset: str) -> tuple[Compilation, ...]:
-    """All objects of C and C++ of a build tree that has been built, but for sources yet to be fetched."""
+    """All objects of C and C++ of a build tree that has been built, except those of sources yet to be
+    fetched."""
     tree = BUILD / preset
     headers = _recorded_headers(tree)
     found = []
     for entry in json.loads((tree / "compile_commands.json").read_text()):
         source = Path(entry["file"])
-        if source.suffix not in (".c", ".cpp", ".cxx"):  # the last: what CMake joins in one unit
+        if source.suffix not in (".c", ".cpp", ".cxx"):  # the last: files that CMake joins in one unit
             continue
         if not source.exists():
             continue
@@ -83,7 +84,8 @@ def compilations(preset: str) -> tuple[Compilation, ...]:
 
 @cache
 def instrumented(preset: str) -> tuple[Compilation, ...]:
-    """The objects of programs for the simulated machine: own build steps, in no compilation database."""
+    """The objects of programs for the simulated machine: they have their own build steps, and are in no
+    compilation database."""
     tree = BUILD / preset
     shown = subprocess.run(["ninja", "-C", tree, "-t", "compdb"], capture_output=True, text=True, check=True)
     found = []
@@ -117,7 +119,7 @@ def write_database(file: Path, compilations: Iterable[Compilation], compiler: st
         {
             "directory": str(entry.directory),
             "file": str(entry.source),
-            # Warnings are the compiler's business, and it has others than the tools know.
+            # Warnings are left to the compiler, which has some that the tools do not know.
             "arguments": [
                 compiler,
                 *(f for f in entry.flags if not f.startswith("-W")),

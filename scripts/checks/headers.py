@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every header compiles alone, with the flags of a source that includes it; a header nobody includes is dead.
+"""Every header compiles alone, with the flags of a source that includes it; a header without includers is
+dead.
 
 A header that a source includes before anything else was compiled alone by the build. `*_table.h` are lists of
-macro calls, which make sense only where they are included; `guests/rtos` is built with kernels that are not
-here, and so is what only its headers include. Called by lint.
+macro calls, which make sense only where they are included; `guests/rtos`, and headers that only it includes,
+are built with kernels that are not in the repository. Called by lint.
 """
 
 import re
@@ -26,14 +27,14 @@ def _user(header: Path, candidates: list[Compilation]) -> Compilation | None:
 
 @cache
 def _first_include(source: Path) -> str | None:
-    """What it includes first, if that is named in quotes."""
+    """The file that it includes first, if it is named in quotes."""
     found = re.search(r"^\s*#\s*include\s+(.*)", source.read_text(), re.MULTILINE)
     quoted = re.match(r'"([^"]+)"', found[1]) if found else None
     return f"/{quoted[1]}" if quoted else None
 
 
 def _compiled_first(candidates: list[Compilation]) -> set[Path]:
-    """Headers that some source includes first, with nothing precompiled before them."""
+    """Headers that some source includes first, without a precompiled header before them."""
     return {
         header
         for source in candidates

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of the tests has left outside of build/: files in the checkout, files for a moment that stayed.
+"""Files that a run of the tests has left outside of build/: files in the checkout, and temporary files.
 
 Called by scripts/test.py before the first stage and after the last. It deletes nothing.
 """
@@ -7,13 +7,13 @@ Called by scripts/test.py before the first stage and after the last. It deletes 
 import os
 from pathlib import Path
 
-# Of git, and of those who build; and pytest's own, which it deletes when it sees fit.
+# Directories of git and of builds; and pytest's own, which it deletes itself.
 NOT_LOOKED_AT = (".git", "build")
 OF_PYTEST = "pytest-of-"
 
 
 def files_outside(root: Path) -> set[Path]:
-    """All files and directories of the checkout, ignored ones too, but those of .git and build."""
+    """All files and directories of the checkout, including ignored ones, except those of .git and build."""
     found: set[Path] = set()
     for place, directories, names in os.walk(root):
         if Path(place) == root:
@@ -24,5 +24,5 @@ def files_outside(root: Path) -> set[Path]:
 
 
 def left_behind(temporary: Path) -> set[Path]:
-    """What is still in the directory for files that are needed for a moment."""
+    """Files that remain in the directory for temporary files."""
     return {path for path in temporary.iterdir() if not path.name.startswith(OF_PYTEST)}

@@ -25,7 +25,7 @@ def check_format() -> str:
 
 
 def check_cppcheck() -> str:
-    """All C that ends on the board: as compiled for it, or hosted where that is the only way."""
+    """All C code for boards: as compiled for the board, or hosted if that is the only build."""
     if not all((BUILD / preset / "build.ninja").exists() for preset in TREES):
         return "needs the build: its flags and generated header"
     compiled: dict[Path, Compilation] = {}
@@ -74,7 +74,7 @@ CHECKS: dict[str, Callable[[], str]] = {
 }
 
 
-# Those that take long look at the files alone that differ from what others have.
+# The slow checks examine only files that differ from the upstream branch.
 ON_CHANGES: dict[str, Callable[[], str]] = {
     **{name: check for name, check in CHECKS.items() if name not in ("cppcheck", "headers compile alone")},
     "clang-tidy": lambda: check_tidy(set(changed_files())),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the stages of `make test`, each as soon as those before it have ended and the machine has room for it.
+"""Runs the stages of `make test`, each as soon as those that it needs have ended and the machine has room for
+it.
 
 Called by scripts/test.py. Every stage is a process of its own, with its output in a file: it can die, and its
 output stays in one piece. This module knows no particular stage.
@@ -22,7 +23,7 @@ Command = Callable[["Stage"], Sequence[str | Path]]
 
 @dataclass(frozen=True)
 class Stage:
-    """What is run in one go; `cores` is how many it keeps busy, 0 for one that waits for the network."""
+    """One unit of work; `cores` is how many cores it keeps busy, 0 if it waits for the network."""
 
     name: str
     run: Callable[[], Count]
@@ -32,19 +33,19 @@ class Stage:
 
 @dataclass(frozen=True)
 class Ended:
-    """A stage that has ended, with what it printed."""
+    """A stage that has ended, with its output."""
 
     stage: Stage
     count: Count
     output: str
     seconds: float
-    cpu_seconds: float  # user and system, of it and all that it started
+    cpu_seconds: float  # user and system time of the stage and its children
 
 
 def run_stages(
     stages: Sequence[Stage], cores: int, command: Command, directory: Path, started: Callable[[Stage], None]
 ) -> Iterator[Ended]:
-    """Run all, in their order where nothing else decides. One that fails stops none of the others."""
+    """Run all, in their order unless dependencies decide otherwise. A failure stops none of the others."""
     waiting, done = list(stages), set[str]()
     running: dict[Future[Ended], Stage] = {}
     processes: list[subprocess.Popen[bytes]] = []
@@ -94,6 +95,6 @@ def _run(
 
 
 def _count(file: Path, code: int) -> Count:
-    """What the stage left; a stage that died, or left nothing, has failed."""
+    """The counts that the stage left; a stage that died, or left nothing, has failed."""
     count = Count(**json.loads(file.read_text())) if file.is_file() else Count(failed=1)
     return count if code == 0 or count.failed else count + Count(failed=1)

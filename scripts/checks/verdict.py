@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts test cases from the result files of pytest, ctest and GoogleTest.
 
-Called by scripts/test.py. It trusts files, not exit codes: a program that dies without writing its cases
-counts as one failure.
+Called by scripts/test.py. It relies on files, not on exit codes: a program that dies without writing its
+cases counts as one failure.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines of the code under test the corpus of a target reaches, counted by clang's own counters.
+"""Lines of the code under test that the corpus of a target reaches, counted by clang's own counters.
 
-Called by scripts/fuzz.py after a run. The program that counts has no sanitizers, so it is quick and a
-finding does not end it before its counts are written.
+Called by scripts/fuzz.py after a run. The counting program has no sanitizers, so it is fast, and a finding
+does not end it before its counts are written.
 """
 
 import json
@@ -30,7 +30,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Lines by file of the repository, of the files that the target reaches at all."""
+    """Lines of each file of the repository that the target reaches at all."""
 
     files: dict[str, Lines]
 
@@ -55,7 +55,7 @@ def _tool(name: str) -> str | None:
 
 
 def count_lines(target: str) -> Coverage | None:
-    """None where clang's tools are missing."""
+    """None if clang's tools are missing."""
     merge, report = _tool("llvm-profdata"), _tool("llvm-cov")
     program = TREE / "tests" / "fuzz" / f"cover_{target}"
     if merge is None or report is None or not program.exists():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fuzz program has run over several starts: a long run that was stopped goes on where it was.
+"""Executions of a fuzz program over several starts: a long run that was stopped continues.
 
-One small file for each target. It holds for one program: after a change of the code under test the count
-begins anew, since executions of other code say nothing of this one. Where a build tree has none, the count
-begins with what the repository's record has of the same program (fuzzing/record.py).
+One small file for each target. It is valid for one program: after a change of the code under test the count
+begins again, since executions of other code do not count. Without a file, the count begins with the
+executions of the same program in the repository's record (fuzzing/record.py).
 """
 
 import hashlib
@@ -29,8 +29,8 @@ class Entry:
 
 
 def program_digest(program: Path) -> str:
-    """Of what is executed: not of debug information, nor of the build's identification, which both say where
-    it was built."""
+    """Digest of the executed code, without debug information and the build id, which depend on the build
+    directory."""
     content = program.read_bytes()
     digest = hashlib.sha256()
     if content.startswith(_ELF_MAGIC):
@@ -43,7 +43,7 @@ def program_digest(program: Path) -> str:
 
 
 class Ledger:
-    """Executions of `program`, kept in `path`; `recorded` is what the repository has of the target."""
+    """Executions of `program`, kept in `path`; `recorded` is the repository's record of the target."""
 
     def __init__(self, path: Path, program: Path, recorded: tuple[str, Entry] | None = None) -> None:
         self.path = path
@@ -51,7 +51,7 @@ class Ledger:
         self._recorded = recorded
 
     def read(self) -> Entry:
-        """What was run of this very program; nothing without a file or with a damaged one."""
+        """Executions of this very program; none if the file is missing or damaged."""
         try:
             kept = json.loads(self.path.read_text())
             if kept["program"] == self.digest:

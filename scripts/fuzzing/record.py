@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The repository's record of long runs: what each fuzz target has executed, of which commit, what was found.
+"""The repository's record of long runs: executions of each fuzz target, the commit, and the findings.
 
-`make fuzz FUZZ="--record"` takes it from the build tree's ledgers. A later long run of the same program goes
-on from it, in any checkout; docs/design/fuzzing.md shows it.
+`make fuzz FUZZ="--record"` takes it from the build tree's ledgers. A later long run of the same program
+continues from it, in any checkout; docs/design/fuzzing.md shows it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Recorded:
 
 
 def read_record(path: Path) -> dict[str, Recorded]:
-    """By target; nothing where there is no record yet. A damaged one is an error: it is a source."""
+    """By target; empty if there is no record yet. A damaged record is an error, since it is a source file."""
     if not path.exists():
         return {}
     return {target: Recorded(**kept) for target, kept in json.loads(path.read_text()).items()}
@@ -46,7 +46,7 @@ def write_record(path: Path, record: Mapping[str, Recorded]) -> None:
 
 
 def table(record: Mapping[str, Recorded]) -> str:
-    """As the document has it."""
+    """The table as in the document."""
     lines = ["| target | executions | findings | per second | commit |", "| --- | --- | --- | --- | --- |"]
     for target, one in sorted(record.items()):
         speed = round(one.executions / one.seconds) if one.seconds else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs libFuzzer programs side by side and reads what they say.
+"""Runs libFuzzer programs side by side and reads their output.
 
 Called by scripts/fuzz.py and, for a few thousand inputs, by scripts/test.py. A program that ends for another
 reason than a finding (it could not start, it was killed) counts as one.
@@ -20,29 +20,29 @@ from fuzzing.record import Recorded, read_record, write_record
 TREE = BUILD / "fuzz"
 INPUTS = ROOT / "tests" / "fuzz"
 RECORD = INPUTS / "runs.json"
-# The longest input: some dozens of steps, but a manifest or a device tree is data.
+# The longest input: some dozens of steps, but manifests and device trees are longer.
 MAX_BYTES = {"manifest": 4096, "devicetree": 4096, "guest_devicetree": 4096}
 STEPS_BYTES = 96
 HUNG_S = 20
 MINIMIZE_S = 20
 POLL_S = 0.5
-# A run that can be resumed is made of pieces of so many executions: a stop loses at most one.
+# A run that can be resumed consists of pieces of this many executions: a stop loses at most one.
 PIECE_RUNS = 250_000
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a target has run enough: so many executions, or so long."""
+    """When a target has run enough: a number of executions, or a time."""
 
     runs: int | None
     seconds: int | None
     seed: int | None = None  # the same inputs each time, from the same corpus
-    resume: bool = False  # `runs` counts what earlier starts have run of the same program
+    resume: bool = False  # `runs` includes executions of the same program by earlier starts
 
 
 @dataclass(frozen=True)
 class Crash:
-    """A finding: what was said of it, and the command that shows it again."""
+    """A finding: its description, and the command that reproduces it."""
 
     sentence: str
     replay: str
@@ -50,7 +50,7 @@ class Crash:
 
 @dataclass
 class Outcome:
-    """What one target did."""
+    """Result of one target."""
 
     target: str
     executions: int = 0
@@ -90,7 +90,7 @@ def corpus(target: str) -> Path:
 
 
 def inputs(target: str) -> list[Path]:
-    """Directories of what is kept for a target, as far as there are any."""
+    """Directories with a target's inputs, as far as they exist."""
     return [path for path in (INPUTS / "seeds" / target, INPUTS / "findings" / target) if path.is_dir()]
 
 
@@ -99,7 +99,7 @@ def _command(target: str, limits: Limits, findings: Path) -> list[str]:
     options = [limit, f"-max_len={MAX_BYTES.get(target, STEPS_BYTES)}"]
     options += [f"-timeout={HUNG_S}", f"-report_slow_units={HUNG_S}"]
     options += [f"-seed={limits.seed}"] if limits.seed is not None else []
-    # The code under test allocates nothing: looking for leaks would run many inputs twice.
+    # The code under test does not allocate, and leak detection would run many inputs twice.
     options += ["-entropic=0", "-detect_leaks=0", "-print_final_stats=1", f"-artifact_prefix={findings}/"]
     return [str(program(target)), *options, str(corpus(target)), *map(str, inputs(target))]
 
@@ -111,7 +111,7 @@ def ledger(target: str) -> Ledger:
 
 
 def record(targets: list[str], commit: str) -> dict[str, Recorded]:
-    """Put into the repository's record what the programs as they are now have run."""
+    """Adds the executions of the present programs to the repository's record."""
     kept = read_record(RECORD)
     for target in targets:
         own = ledger(target)
@@ -190,7 +190,7 @@ class Job:
 
 
 def _sentence(text: str) -> str:
-    """What a log says of a crash, in one line."""
+    """The log's description of a crash, in one line."""
     for pattern in (r"^broken: .*", r"^.*runtime error: .*", r"^SUMMARY: .*"):
         if found := re.search(pattern, text, re.MULTILINE):
             return found[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One guest as one domain: the system file, the run, and what was seen."""
+"""One guest as one domain: the system file, the run, and its results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TAG = re.compile(r"^\[guest[+ ] *[\d.]+\] ?", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Seen:
-    """What a run has left: the result, what its command said, and the domain's lines."""
+    """Results of a run: the object, the output of its command, and the domain's lines."""
 
     result: Mapping[str, Any]
     said: str
@@ -38,28 +38,28 @@ class Seen:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of a case: whether it works, and what there is to say."""
+    """Verdict of a case: whether it works, and a remark."""
 
     works: bool | None  # None: skipped, by the guest itself
     says: str
 
 
 def as_expected(seen: Seen) -> Verdict:
-    """As the run itself judges."""
+    """Uses the run's own verdict."""
     works = seen.result.get("verdict") == "ok"
     return Verdict(works, "" if works else seen.reasons)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A guest and what is expected of it."""
+    """A guest and its expectation."""
 
     suite: str
     name: str
-    domain: Mapping[str, Any]  # of a system file; `name` and, if not said, memory are added
+    domain: Mapping[str, Any]  # keys of a system file; `name` and, if not given, memory are added
     seconds: int = 30  # of guest time
     platform: str = "qemu-virt"
-    icount: bool = False  # counted instructions are the time: the emulator's cores count them then
+    icount: bool = False  # time is counted instructions: the emulator's cores count them then
     expect: Mapping[str, Any] = field(default_factory=dict)
     judge: Callable[[Seen], Verdict] = as_expected
     beside: Mapping[str, Any] = field(default_factory=dict)  # more keys of the system, and domains of it

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian's kernels for arm64, as they are, with the tool's RAM disk: of several releases, also PREEMPT_RT.
 
-What is fetched is kept in build/guests/kernels until somebody removes it."""
+Fetched kernels are kept in build/guests/kernels until they are removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = ("linux-binary-", "linux-image-")
 
 
 def cases() -> Iterator[Case]:
-    """Of each release and variant that the mirror has; fetched when they are asked for."""
+    """A case for each release and variant that the mirror has; fetched when it is requested."""
     for release in RELEASES:
         for metapackage in METAPACKAGES:
             kernel = _kernel(release, metapackage)

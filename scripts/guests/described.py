@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guests that a directory describes: each `NAME.guest.yaml` there has the keys of a domain, and may have
-those of the run. As of NuttX:
+those of the run. Example for NuttX:
 
     image: { elf: nuttx }                       # beside the file
     memory: [{ at: 0x40000000, size: 128 MiB }]
@@ -33,7 +33,7 @@ def cases(directory: Path) -> Iterator[Case]:
 
 
 def _beside(directory: Path, value: Any) -> Any:
-    """The same with the whole path of each file that it names in the directory."""
+    """The same with absolute paths of the files that it names in the directory."""
     if isinstance(value, dict):
         return {key: _beside(directory, one) for key, one in value.items()}
     if isinstance(value, list):

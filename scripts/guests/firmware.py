@@ -10,7 +10,7 @@ from guests.case import RAM, Case
 
 
 def cases() -> Iterator[Case]:
-    """Each to its prompt."""
+    """Each is run to its prompt."""
     u_boot = _keys("u-boot:debian", "128 MiB", "1 MiB")
     yield Case(
         "Debian", "U-Boot (qemu_arm64)", u_boot, 10, expect={"line": "=> ", "no_line": "Synchronous Abort"}
@@ -20,7 +20,7 @@ def cases() -> Iterator[Case]:
 
 
 def _keys(code: str, ram: str, variables: str) -> dict[str, Any]:
-    """Code at 0, what it keeps at 64 MiB, and the device tree at the start of RAM."""
+    """Code at 0, its variables at 64 MiB, and the device tree at the start of RAM."""
     memory = [
         {"at": RAM, "size": ram},
         {"at": 0, "size": "2 MiB", "flash": code},

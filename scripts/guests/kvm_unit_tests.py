@@ -3,7 +3,7 @@
 
     ./configure --arch=arm64 --cross-prefix=aarch64-linux-gnu- && make
 
-Its list `arm/unittests.cfg` says which program runs with which arguments on how many CPUs."""
+Its list `arm/unittests.cfg` gives the programs with their arguments and numbers of CPUs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SUITE = "kvm-unit-tests"
 LOAD_OFFSET = 0x80000  # arm/run: where an emulator's `-kernel` puts a file without a header
 CORES = 4
 _SECONDS = 120  # an interrupt to another core takes a quarter of a millisecond on a busy host
-# Programs that its list has not, or not for everybody.
+# Programs that are missing in its list, or not for every configuration.
 _NOT_LISTED = {"pl031": {"file": "pl031.flat"}}
 _ALL_SKIPPED = 38
 _STATUS = re.compile(r"^EXIT: STATUS=(\d+)$", re.MULTILINE)
 _OUTCOME = re.compile(r"^(PASS|FAIL|XPASS|SKIP): (.*)$", re.MULTILINE)
-# It reads a virtio device at the first place of the emulator's board: there a domain with a flow has its
+# It reads a virtio device at the first address of the emulator's board, where a domain with a flow has its
 # socket.
 _WITH_A_FLOW = ("micro-bench",)
 _FLOW = {
@@ -50,7 +50,7 @@ _FLOW = {
         }
     ],
 }
-# Not a guest's own affair: what the emulator's machines have and a domain has not.
+# Features of the emulator's machines that a domain does not have.
 _LEFT_OUT = {
     "pci": "a domain has no PCI",
     "its": "a domain has no interrupt translation service",
@@ -61,7 +61,7 @@ _LEFT_OUT = {
 
 
 def cases(directory: Path) -> Iterator[Case]:
-    """Of each section of the list that a domain can run. `directory`: a checkout that was built."""
+    """Cases for each section of the list that a domain can run. `directory`: a checkout that was built."""
     listed = configparser.RawConfigParser(interpolation=None, strict=False)
     listed.read(directory / "arm" / "unittests.cfg", encoding="utf-8")
     listed.read_dict(_NOT_LISTED)
@@ -98,7 +98,7 @@ def _cpus(said: str) -> int:
 
 
 def judge(seen: Seen) -> Verdict:
-    """What a program says of itself: an outcome a line, and a status at its end."""
+    """The program's own report: an outcome in each line, and a status at its end."""
     outcomes = _OUTCOME.findall(seen.lines)
     failed = [what for outcome, what in outcomes if outcome in ("FAIL", "XPASS")]
     status = _STATUS.search(seen.lines)

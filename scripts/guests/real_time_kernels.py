@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of ours for other people's real-time kernels (guests/rtos), built with a user's checkout: each
-sends a stream through the socket library to another domain, while a task of a millisecond goes on."""
+sends a stream through the socket library to another domain, while another task runs every millisecond."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class KernelCase:
     suite: str
     name: str
     sources: Path
-    image: str  # of what is built
-    target: str  # that makes it
+    image: str  # of the built program
+    target: str  # that builds it
     options: Sequence[str] = ()  # of cmake
-    environment: Mapping[str, str] = field(default_factory=dict)  # where the user's own says nothing
+    environment: Mapping[str, str] = field(default_factory=dict)  # if the user's own does not set it
 
     def run(self, directory: Path) -> Verdict:
         """Builds and boots it; files of both are left in `directory`."""
@@ -57,7 +57,7 @@ def freertos(kernel: Path) -> Iterator[KernelCase]:
 
 
 def zephyr(base: Path) -> Iterator[KernelCase]:
-    """`base`: a checkout of Zephyr, whose Python packages the `python3` of PATH has."""
+    """`base`: a checkout of Zephyr; the `python3` of PATH has its Python packages."""
     options = ("-DBOARD=qemu_cortex_a53", "-DZEPHYR_MODULES=")
     environment = {"ZEPHYR_BASE": str(base), **_ZEPHYR}
     yield KernelCase(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions, basic blocks and instructions of the compiler's x86-64 assembly (AT&T syntax).
 
-Read by charge.py. It knows the shapes that GCC writes, nothing of what instructions do.
+Read by charge.py. It knows the forms that GCC writes, but not the semantics of instructions.
 """
 
 import re
@@ -54,7 +54,7 @@ class Instruction:
         return match[1] if match else ""
 
     def leaves_function(self, labels: dict[str, int]) -> bool:
-        """Of a jump: it is a call that does not come back (a tail call by name)."""
+        """Whether a jump is a call that does not return (a tail call by name)."""
         return self.target != "" and not self.target.startswith(".L") and self.target not in labels
 
 
@@ -89,7 +89,7 @@ def is_text(directive: str, section: str) -> bool:
 
 
 def functions_of(lines: list[str]) -> list[Function]:
-    """All functions in their order; what is between them and in other sections is left alone."""
+    """All functions in their order; text between them and in other sections is left unchanged."""
     functions: list[Function] = []
     names: set[str] = set()
     in_text, opaque = True, False

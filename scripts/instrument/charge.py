@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes compiled x86-64 code pay for its instructions: each basic block subtracts their number from the
-machine's budget (machine/budget.h) and calls the machine when it is spent, or when the block must be fetched
-(fetches.py). Loads that the program waits for (dependence.py) get a callback of their own.
+"""Makes compiled x86-64 code count its instructions: each basic block subtracts their number from the
+machine's budget (machine/budget.h) and calls the machine when the budget is spent, or when the block must be
+fetched (fetches.py). Loads that the program waits for (dependence.py) get a separate callback.
 
     python -m instrument.charge IN.s OUT.s
 
 Called by cmake/instrumented.cmake between compiler and assembler. It changes nothing else, and must not
 change what the program computes: registers r10 and r11 are its own (-ffixed), there is no red zone, and the
-flags are overwritten only where nobody reads them (flags.py).
+flags are overwritten only where they are not read any more (flags.py).
 """
 
 import re
@@ -21,7 +21,7 @@ from instrument.flags import flags_matter
 
 CALLEE_SAVED = {"%rbx", "%rbp", "%r12", "%r13", "%r14", "%r15"}
 ARGUMENTS = {"%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9", "%edi", "%esi", "%edx", "%ecx", "%r8d", "%r9d"}
-# Which registers hold what only the callback wants: the address, a size, a memory order.
+# Registers that only the callback needs: the address, a size, a memory order.
 SET_UP = (
     (re.compile(r"__tsan_\w*_?range"), (("%rdi", "%edi"), ("%rsi", "%esi"))),
     (re.compile(r"__tsan_atomic\d+_load"), (("%rdi", "%edi"), ("%rsi", "%esi"))),
@@ -34,7 +34,7 @@ SPENT = "machine_program_spent@GOTPCREL(%rip)"
 
 
 class Refusal(Exception):
-    """Code that cannot be instrumented; the text says why."""
+    """Code that cannot be instrumented; the text gives the reason."""
 
 
 def is_callback(instruction: Instruction) -> bool:
@@ -42,7 +42,8 @@ def is_callback(instruction: Instruction) -> bool:
 
 
 def discount_set_up(block: Block, position: int) -> None:
-    """Of the call at `position`: the last move to each register that only it reads is not the program's."""
+    """Of the call at `position`: the last move to each register that only the call reads is not the
+    program's."""
     target = block.instructions[position].target
     wanted = next(registers for pattern, registers in SET_UP if pattern.match(target))
     for names in wanted:
@@ -56,17 +57,17 @@ def discount_set_up(block: Block, position: int) -> None:
 
 
 def is_spill(instruction: Instruction) -> bool:
-    """A plain move to or from the stack's own slots: the target has the registers to do without."""
+    """A plain move to or from the stack's own slots: the target has enough registers to avoid it."""
     return bool(re.fullmatch(r"mov[lqb]|movs[sd]|mova[p][sd]", instruction.name)) and any(
         re.fullmatch(r"-?\d*\(%rsp\)", operand) for operand in instruction.operands
     )
 
 
 def discount(function: Function) -> None:
-    """Marks what is there for the callbacks' sake alone.
+    """Marks instructions that exist only because of the callbacks.
 
-    The calls (an atomic is one instruction of the target's, so it stays), what sets them up, and, in a
-    function that calls nothing else, saving registers that only a call makes necessary to save.
+    These are the calls (an atomic is one instruction of the target, so it stays), their set-up, and, in a
+    function without other calls, saving registers that only need to be saved because of a call.
     """
     calls = False
     for block in function.blocks:
@@ -100,7 +101,7 @@ def jumps_back(function: Function, number: int) -> bool:
 
 
 class Charger:
-    """Collects what is to be written before which line."""
+    """Collects text to insert, by line."""
 
     def __init__(self) -> None:
         self.before: dict[int, str] = {}
@@ -135,7 +136,7 @@ class Charger:
         if jumps_back(function, number):
             self.before[first] = f"\tpushfq\n{self.checked(price, word)}\tpopfq\n"
         else:
-            # The next block looks whether the budget is spent.
+            # The next block tests whether the budget is spent.
             self.before[first] = (
                 f"\tmovq\t{BUDGET}, %r11\n\tmovq\t(%r11), %r10\n\tleaq\t-{price}(%r10), %r10\n"
                 "\tmovq\t%r10, (%r11)\n"
@@ -163,7 +164,7 @@ def refuse_what_cannot_work(lines: list[str]) -> None:
 
 
 def instrument(text: str) -> str:
-    """The same assembly with payment."""
+    """The same assembly with the counting code."""
     lines = text.splitlines(keepends=True)
     refuse_what_cannot_work(lines)
     charger = Charger()

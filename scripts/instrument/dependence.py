@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which loads the program waits for: those whose value becomes the address of an access soon after.
+"""Finds the loads that the program waits for: those whose value soon becomes the address of an access.
 
-Called by charge.py, which has the machine told (core.h: dependent_read). Without it, a walk along pointers
-would look like loads that can be under way at the same time. Values are followed through registers, over a
-few instructions and around a loop; what comes back from memory or a call is not.
+Called by charge.py, which makes them tell the machine (core.h: dependent_read). Without it, a walk along
+pointers would look like loads that can be in flight at the same time. Values are followed through registers,
+over a few instructions and around a loop; values that come back from memory or a call are not followed.
 """
 
 import re
 
 from instrument.assembly import Function, Instruction
 
-REACH = 24  # instructions that a value is followed
+REACH = 24  # instructions for which a value is followed
 FULL = {name: f"%r{x}x" for x in "abcd" for name in (f"%r{x}x", f"%e{x}x", f"%{x}x", f"%{x}l")}
 FULL |= {name: f"%r{x}" for x in ("si", "di", "bp", "sp") for name in (f"%r{x}", f"%e{x}", f"%{x}", f"%{x}l")}
 FULL |= {f"%r{n}{part}": f"%r{n}" for n in range(8, 16) for part in ("", "d", "w", "b")}
@@ -26,7 +26,7 @@ def is_memory(operand: str) -> bool:
 
 
 def step(instruction: Instruction, values: set[str]) -> bool:
-    """Follow the value over one instruction; true: it is an address now."""
+    """Follow the value over one instruction; true: it is used as an address."""
     name, operands = instruction.name, instruction.operands
     sources, last = operands[:-1], operands[-1]
     if name.startswith("lea"):
@@ -79,7 +79,7 @@ def becomes_address(
 
 
 def is_waited_for(function: Function, block: int, position: int) -> bool:
-    """Of the callback before a load, at a place in a function."""
+    """Whether the program waits for the load after the callback at a place in a function."""
     instructions = function.blocks[block].instructions
     for after in range(position + 1, len(instructions)):
         instruction = instructions[after]

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes instrumented code fetch its instructions: a word for each block, with a bit for each core that
-must fetch the block before it executes it, and the lengths of all blocks.
+"""Data by which instrumented code fetches its instructions: a word for each block, with a bit for each core
+that must fetch the block before executing it, and the lengths of all blocks.
 
-Called by charge.py. The code looks at the word of the block by the bit of the core that it runs on
-(machine/budget.h) and calls the machine where that is set. The machine finds the lengths, in instructions of
-the target, and the words in sections of the image (machine/program/image.h); the third one is as long as
-the text that it would be there, for layouts that give that a place among the data.
+Called by charge.py. The code tests the bit of its core (machine/budget.h) in the word of the block and calls
+the machine if the bit is set. The machine finds the lengths, in instructions of the target, and the words in
+sections of the image (machine/program/image.h). A third section is as long as the target's text would be, for
+layouts that place text among the data.
 """
 
 INSTRUCTION_BYTES = 4
 FETCH = "machine_program_fetch@GOTPCREL(%rip)"
-CORE_BIT = "8(%r11)"  # behind the budget, to which %r11 points
+CORE_BIT = "8(%r11)"  # after the budget, to which %r11 points
 
 
 class Fetches:
@@ -20,13 +20,14 @@ class Fetches:
         self.lengths: list[int] = []
 
     def block(self, instructions: int) -> str:
-        """One more; the word's name, as an operand."""
+        """Adds a block; returns the word's name, as an operand."""
         self.lengths.append(instructions)
         return f".Lmissing+{2 * (len(self.lengths) - 1)}(%rip)"
 
     @staticmethod
     def asked(word: str, number: int) -> str:
-        """The question, where the flags are free and %r11 points to the budget, and the call out of line."""
+        """The test, inserted where the flags are free and %r11 points to the budget, and the out-of-line
+        call."""
         stub, back = f".Lfetch{number}", f".Lfetched{number}"
         return (
             f"\tmovq\t{CORE_BIT}, %r10\n\ttestw\t%r10w, {word}\n\tjne\t{stub}\n"
@@ -35,7 +36,7 @@ class Fetches:
         )
 
     def sections(self) -> str:
-        """What the file ends with."""
+        """Sections at the end of the file."""
         if not self.lengths:
             return ""
         lengths = "".join(f"\t.long\t{length}\n" for length in self.lengths)

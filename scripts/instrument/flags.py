@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the condition flags matter at a place of x86-64 code; if not, code put there may change them.
 
-Called by charge.py. What is not known to leave the flags alone or to set them counts as a reader, so that the
-answer errs towards "they matter".
+Called by charge.py. An instruction that is not known to leave or to set the flags counts as a reader, which
+is on the safe side.
 """
 
 import re
@@ -13,7 +13,7 @@ from instrument.assembly import Block, Instruction
 
 
 class Effect(Enum):
-    """What an instruction does to the flags, as the compiler sees them: one register."""
+    """An instruction's effect on the flags, which the compiler treats as one register."""
 
     READS = auto()
     SETS = auto()
@@ -39,9 +39,9 @@ def effect(instruction: Instruction) -> Effect:
     if instruction.opaque:
         return Effect.READS
     if instruction.is_call or name in ("ret", "ud2", "hlt") or SETS.match(name):
-        return Effect.SETS  # nobody passes flags through a call
+        return Effect.SETS  # flags are not passed through calls
     if SHIFTS.match(name):
-        # By %cl may be by nothing, which leaves the flags.
+        # A shift by %cl may be by 0, which leaves the flags.
         return Effect.SETS if re.match(r"\$[1-9]", operands[0]) and len(operands) > 1 else Effect.LEAVES
     if LEAVES.match(name) or REPEATED_MOVE.match(instruction.text):
         return Effect.LEAVES
@@ -50,7 +50,8 @@ def effect(instruction: Instruction) -> Effect:
 
 
 def flags_matter(blocks: Sequence[Block], labels: dict[str, int], number: int, position: int) -> bool:
-    """Whether something reads, before anything sets them, the flags as they are before an instruction."""
+    """Whether an instruction reads the flags, as they are before an instruction, before any instruction sets
+    them."""
     seen: set[int] = set()
     while number < len(blocks):
         for instruction in blocks[number].instructions[position:]:
@@ -71,7 +72,7 @@ def flags_matter(blocks: Sequence[Block], labels: dict[str, int], number: int, p
         else:
             number += 1
         if number in seen:
-            return False  # a circle in which nobody looks at them
+            return False  # a cycle in which no instruction reads them
         seen.add(number)
         position = 0
     return False

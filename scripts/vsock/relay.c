@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries one TCP connection of this guest to another guest, which carries it on to a TCP port of its own.
+// Forwards one TCP connection of this guest to another guest, which forwards it to a TCP port of its own.
 //     relay out TCP_PORT CID PORT      listens for TCP on the loopback interface
 //     relay in PORT TCP_PORT           listens for sockets of domains
 #define _GNU_SOURCE
@@ -55,7 +55,7 @@ static int connect_patiently(int family, const void *address, socklen_t bytes)
     exit(EXIT_FAILURE);
 }
 
-// False: `from` has ended.
+// Returns false if `from` has ended.
 static int carry(int from, int to)
 {
     char bytes[4096];

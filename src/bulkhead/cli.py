@@ -126,7 +126,7 @@ def _register(app: typer.Typer, name: str) -> None:
 def main() -> None:
     """Entry point of the script `bulkhead`."""
     _open_streams()
-    # What matplotlib keeps between runs goes where all else does that the tool writes.
+    # Matplotlib's cache goes to the tool's own directory.
     os.environ.setdefault("MPLCONFIGDIR", str(build_dir() / "matplotlib"))
     if isinstance(sys.stdout, io.TextIOWrapper):  # where a character cannot be shown, `?` stands for it
         sys.stdout.reconfigure(errors="replace")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that any command or test fetches, in one table. Once `bulkhead setup` has walked it, nobody
-needs the network any more.
+"""Everything that any command or test fetches, in one table. After `bulkhead setup` has fetched all of it,
+the network is not needed any more.
 
-Whoever adds a `store.Fetch` adds it here (tests/env/test_fetches.py finds those that are not). What a user
-names (`record --package`) is fetched when he names it. scripts/setup installs compilers and Python packages.
+Each `store.Fetch` must be listed here (tests/env/test_fetches.py finds missing ones). A package that a user
+names (`record --package`) is fetched when it is named. scripts/setup installs compilers and Python packages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bulkhead.env.qemu import qemu_binary
 from bulkhead.env.qemu_user import arm64_root, qemu_user
 from bulkhead.recording.known import known_names, load_recording
 
-# By their entry in the lock file; each gives a file or a directory, and raises MissingTool.
+# By entry in the lock file; each returns a file or a directory, and raises MissingTool.
 ALWAYS: dict[str, Callable[[], Path]] = {
     "qemu": qemu_binary,
     "linux": linux_kernel,

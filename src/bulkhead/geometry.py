@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which physical address bits make a color, from the shape of caches and the DRAM mapping (C1, C3).
+"""Physical address bits that select a color, from the shape of caches and the DRAM mapping (C1, C3).
 
-The planner, the builder and the evidence ask here; the hypervisor gets the result as one mask. Nothing
-is guessed here: an index function that is not known to be plain address bits is an error.
+Used by the planner, the builder and the evidence; the hypervisor gets the result as one mask. Nothing is
+guessed: an index function that is not known to be plain address bits is an error.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Frames = NDArray[np.uint64]
 
 
 class GeometryError(InvalidInput):
-    """The description does not say where in a cache or in DRAM an address falls."""
+    """The description does not determine where an address falls in a cache or in DRAM."""
 
 
 @dataclass(frozen=True)
 class CacheShape:
-    """What coloring must know of one cache. `index` is "plain" when the set index is address bits."""
+    """Properties of a cache that coloring needs. `index` is "plain" if the set index is address bits."""
 
     bytes: int
     ways: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as people read them, in the units that configuration files use. For messages and tables only."""
+"""Formats numbers for users, in the units of configuration files. For messages and tables only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 
 
 def size_text(nbytes: int) -> str:
-    """`67108864` as `64 MiB`: exact if it can be, else to two decimals."""
+    """`67108864` as `64 MiB`: exact if possible, else with two decimals."""
     for factor, unit in _SIZES:
         if nbytes >= factor:
             if nbytes % factor == 0:
@@ -39,7 +39,7 @@ def colors_text(colors: frozenset[int] | None) -> str:
 
 
 def percent_text(share: Fraction) -> str:
-    """`3/8` as `37.5 %`; to six digits where it has more."""
+    """`3/8` as `37.5 %`; up to six digits."""
     return f"{float(share * 100):.6g} %"
 
 
@@ -49,12 +49,12 @@ def mask_text(bitmap: int) -> str:
 
 
 def percent_down(share: Fraction) -> str:
-    """The largest percentage that a file can have and that is no more: files have six decimals."""
+    """The largest percentage that a file can express and that is not larger: files have six decimals."""
     return _percent(math.floor(share * 10**8))
 
 
 def percent_up(share: Fraction) -> str:
-    """The smallest one that is no less."""
+    """The smallest percentage that a file can express and that is not smaller."""
     return _percent(math.ceil(share * 10**8))
 
 
@@ -65,7 +65,7 @@ def _percent(millionths: int) -> str:
 
 
 def time_text(ns: float) -> str:
-    """`1500` as `1.5 us`, for people."""
+    """`1500` as `1.5 us`."""
     return f"{ns / 1000:,.1f} us" if ns < 10**6 else f"{ns / 10**6:,.4g} ms"
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench flows` (F5): a fresh measurement is within what the platforms' files say, for the same hypervisor is
-measured as will run."""
+"""`bench flows` (F5): a new measurement is within the values of the platforms' files, because the measured
+hypervisor is the one that will run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each path into the hypervisor costs: that the figures are the machine's, and that no path grows."""
+"""Cost of each path into the hypervisor: the figures are the machine's, and no path grows."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from bulkhead.env.paths import repository
 from bulkhead.machine.interrupt_cost import OVERFLOW_INSTRUCTIONS, PERIOD_INSTRUCTIONS
 from tests.json_results import parsed
 
-# Instructions that a path may take: what it takes, and some room for another compiler. Lower them with the
-# paths.
+# Limits for the instructions of each path: the measured number, and some room for another compiler. Lower
+# them with the paths.
 ALLOWED = {
     "psci_version": 55,
     "gicd_read": 110,
@@ -39,7 +39,7 @@ ALLOWED = {
     "self_sgi": 385,
     "cross_sgi": 610,
     "cross_sgi_round_trip": 1280,
-    "first_guest_instruction": 111_500,  # with the start lines, which are written before it
+    "first_guest_instruction": 111_500,  # including the start lines, which are written before it
     "first_loop": 0,
     "lone_loop": 0,
     "psci_version_smc": 145,
@@ -90,7 +90,7 @@ def test_a_goal_is_half_of_what_the_best_public_hypervisor_takes() -> None:
 
 
 def test_a_public_figure_is_compared_on_the_interrupt_controller_that_it_is_of() -> None:
-    """Where a guest sends an interrupt by a store, and not by a system register, it is another path."""
+    """A guest's software-generated interrupt by a store is another path than one by a system register."""
     other = {way.key for way in WAYS if way.goal is not None and way.on("gicv2").goal is None}
     assert other == {"timer", "self_sgi", "cross_sgi_round_trip"}
     assert all(way.on("gicv3") == way for way in WAYS)
@@ -118,7 +118,7 @@ def test_the_board_of_one_core_is_otherwise_the_same() -> None:
 def invoke(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[HypervisorCosts | list[str]], tuple[int, dict[str, Any]]]:
-    """The command with a measurement that was made up."""
+    """Calls the command with an invented measurement."""
 
     def call(measured: HypervisorCosts | list[str]) -> tuple[int, dict[str, Any]]:
         monkeypatch.setattr(bench, "_measure_hypervisor", lambda *_: measured)
@@ -146,7 +146,7 @@ def test_the_verdict_says_which_goals_are_missed_and_the_exit_code_is_that_of_th
 
 
 def measured() -> list[dict[str, Any]]:
-    """The command itself: its rows."""
+    """The rows of the command itself."""
     command = [sys.executable, "-c", "from bulkhead.cli import main; main()", "bench", "hypervisor", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(repository() / "src")}
     done = subprocess.run(
@@ -167,13 +167,13 @@ def without_largest(row: dict[str, Any]) -> dict[str, Any]:
 def test_two_measurements_are_equal_and_no_path_is_longer_than_it_was() -> None:
     rows = measured()
     again = measured()
-    # The largest of a hundred is left out: on a busy host one was seen to be 7 instructions longer.
+    # The largest of a hundred is left out: on a busy host one was 7 instructions longer.
     assert [without_largest(row) for row in rows] == [without_largest(row) for row in again]
     assert {row["path"] for row in rows} == set(ALLOWED)
     longer = {row["path"]: row["instructions"] for row in rows if row["instructions"] > ALLOWED[row["path"]]}
     assert longer == {}
     counted = {row["path"]: row["instructions"] for row in rows}
-    assert counted["period"] == pytest.approx(PERIOD_INSTRUCTIONS, rel=0.02)  # what the machine assumes
+    assert counted["period"] == pytest.approx(PERIOD_INSTRUCTIONS, rel=0.02)  # as the machine assumes
     assert counted["overflow"] == pytest.approx(OVERFLOW_INSTRUCTIONS, rel=0.02)
     for row in rows:
         assert 0 <= row["min"] <= row["instructions"] <= row["max"], row

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Linux boot with and without the hypervisor: that what is compared is the same, and what it costs."""
+"""A Linux boot with and without the hypervisor: both boot the same bytes, and the cost is within its
+limit."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def test_the_bare_program_has_the_images_where_the_domain_has_them(tmp_path: Pat
 
 
 def test_the_stub_gives_the_kernel_its_device_tree() -> None:
-    """The two literal loads reach the two addresses; then it branches."""
+    """The two literal loads read the two addresses; then the stub branches."""
     stub = boot_stub(0x1122334455667788, 0x99AABBCCDDEEFF00)
     code = struct.unpack_from("<6I", stub)
     literals = {
@@ -146,7 +147,7 @@ def trapping(maintenance: str, hypervisor: int) -> BootComparison:
 
 
 def test_maintenance_that_the_file_has_trapped_may_take_what_each_trap_may() -> None:
-    """25 of 120 instructions and 15 of 240, beside the hundredth that is for all else."""
+    """The limit is 25 of 120 instructions and 15 of 240, besides the hundredth for everything else."""
     most = 101_000 + 25 * 120 + 15 * 240
     for asked in ("trapped", "translations"):
         comparison = trapping(asked, most)
@@ -169,7 +170,7 @@ def test_what_is_trapped_by_default_is_within_the_limit(asked: str) -> None:
 def invoke(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[BootComparison | list[str]], tuple[int, dict[str, Any]]]:
-    """The command with a measurement that was made up."""
+    """Calls the command with an invented measurement."""
 
     def call(measured: BootComparison | list[str]) -> tuple[int, dict[str, Any]]:
         monkeypatch.setattr(bench, "_measure_linux_boot", lambda *_: measured)
@@ -196,7 +197,7 @@ def test_the_command_answers_with_its_exit_code(
 
 
 def measured(*arguments: str) -> tuple[int, dict[str, Any]]:
-    """The command itself: exit code and result."""
+    """Exit code and result of the command itself."""
     command = [sys.executable, "-c", "from bulkhead.cli import main; main()", "bench", "linux-boot", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(repository() / "src")}
     done = subprocess.run(
@@ -208,7 +209,7 @@ def measured(*arguments: str) -> tuple[int, dict[str, Any]]:
 
 @pytest.mark.emulator
 def test_linux_takes_at_most_a_hundredth_more_instructions_than_bare() -> None:
-    """From the kernel's entry to the prompt, all of EL2 included."""
+    """It counts from the kernel's entry to the prompt, including all of EL2."""
     code, result = measured()
     assert code == 0, result["reasons"]
     assert result["instructions"]["bare"] > 100_000_000, "Linux really booted"
@@ -219,7 +220,7 @@ def test_linux_takes_at_most_a_hundredth_more_instructions_than_bare() -> None:
 
 @pytest.mark.emulator
 def test_trapped_maintenance_is_within_its_price() -> None:
-    """With the kernel's self-tests left out."""
+    """The kernel's self-tests are left out."""
     quick = "domains.linux.image.cmdline=console=ttyAMA0 quiet cryptomgr.notests"
     code, result = measured("--set", quick, "--set", "domains.linux.maintenance=trapped")
     assert code == 0, result["reasons"]
@@ -229,7 +230,7 @@ def test_trapped_maintenance_is_within_its_price() -> None:
 
 @pytest.mark.emulator
 def test_two_runs_are_equal_to_the_instruction() -> None:
-    """With the kernel's self-tests left out, which are two thirds of its boot."""
+    """The kernel's self-tests, which are two thirds of its boot, are left out."""
     quick = "domains.linux.image.cmdline=console=ttyAMA0 quiet cryptomgr.notests"
     _, result = measured("--runs", "2", "--set", quick)
     assert len(result["runs"]) == 2, result["reasons"]

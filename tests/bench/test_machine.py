@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine's speed: that the program's answer is read, and that a peer gets the same requests."""
+"""The machine's speed: the program's answer is parsed, and a peer gets the same requests."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions of a refill on a Cortex-M7 (X8), computed from core/ as it is compiled for it.
+"""Instructions of a refill on a Cortex-M7 (X8), computed from core/ as compiled for it.
 
-A fault takes at most 100 instructions from its first one to the return: those of core/, which are computed
-here, and the handler's.
+A fault takes at most 100 instructions from the first one to the return: those of core/, which are computed
+here, and those of the handler.
 """
 
 import re
@@ -22,7 +22,7 @@ AARCH64 = ["aarch64-linux-gnu-gcc", "-mgeneral-regs-only"]
 REFILLS = ("mxu_regions_refill", "mxu_regions_refill_fetch")
 WATCH = "is_livelock"
 REFILL_LIMIT = 100
-HANDLER = 22  # what the limit leaves for the handler and the exception's entry and return
+HANDLER = 22  # the rest of the limit, for the handler and the exception's entry and return
 
 
 def compiled(compiler: list[str], source: Path, to: Path) -> Path:
@@ -39,7 +39,7 @@ def levels() -> int:
 
 
 def bound_of(function: Function) -> int:
-    """The only loop that there can be is the look-up's."""
+    """The only possible loop is that of the look-up."""
     heads = loop_heads(function)
     assert len(heads) <= 1
     return longest_path(function, dict.fromkeys(heads, levels()))

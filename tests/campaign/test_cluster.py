@@ -44,9 +44,9 @@ class Cluster:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def start(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
-        """As a user does where there is no Bulkhead: no PYTHONPATH, another directory."""
+        """Starts a process as a user without Bulkhead would: no PYTHONPATH, another directory."""
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        environment["DASK_TEMPORARY_DIRECTORY"] = str(self.place)  # whose files stay, since it is killed
+        environment["DASK_TEMPORARY_DIRECTORY"] = str(self.place)  # its files stay, since it is killed
         log = (self.place / f"{len(self.workers)}-{program}.log").open("wb")
         return subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.dask_{program}", *arguments, "--no-dashboard"],
@@ -79,7 +79,7 @@ class Cluster:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """With all that it has started."""
+    """Kills the process with all its children."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -113,7 +113,7 @@ def command(file: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def experiment(directory: Path, name: str) -> Path:
-    """On a platform of the user's, given by a relative path."""
+    """An experiment on a user's platform, given by a relative path."""
     (directory / "own.yaml").write_text((platforms_dir() / "rpi2.yaml").read_text())
     file = directory / "experiment.yaml"
     file.write_text(EXPERIMENT.replace("PLATFORM", "./own.yaml").replace("NAME", name))
@@ -174,7 +174,7 @@ def test_a_scheduler_that_ends_is_reported(tmp_path: Path, cluster: Cluster) -> 
 def test_points_that_the_scheduler_gives_up_are_dispatched_again(
     tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This scheduler gives a point up when its worker has died once: joblib alone would wait for ever."""
+    """This scheduler gives a point up when a worker dies with it: joblib alone would then wait for ever."""
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
     file, points = experiment(tmp_path, "given-up"), points_of("given-up")
     shutil.rmtree(points, ignore_errors=True)

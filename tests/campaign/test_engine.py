@@ -30,7 +30,7 @@ from bulkhead.env.paths import platforms_dir
 
 pytestmark = pytest.mark.usefixtures("machine_built")
 
-LONG = 3000  # walks: half a second or more
+LONG = 3000  # walks that take half a second or more
 
 
 def job(walks: int, core: int = 0) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def line(walks: int) -> str:
 
 
 def children(parent: int, text: str) -> list[int]:
-    """Processes below this one that have the text in their command."""
+    """Processes below this one with the text in their command."""
     parents, commands = {}, {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -59,7 +59,7 @@ def children(parent: int, text: str) -> list[int]:
 
 
 def wait_for(number: int, parent: int) -> list[int]:
-    """So many processes below this one."""
+    """Waits for this number of processes below this one."""
     end = time.time() + 60
     while len(found := children(parent, "")) != number:
         assert time.time() < end
@@ -69,7 +69,7 @@ def wait_for(number: int, parent: int) -> list[int]:
 
 @pytest.mark.parametrize("text", ["popen_loky", "campaign.serve"])
 def test_a_killed_process_costs_time_and_no_point(text: str, tmp_path: Path) -> None:
-    """A worker of joblib's, or the serving process that it has: the same results as without."""
+    """A worker of joblib or its serving process is killed: the results are the same as without."""
     jobs = [(f"{walks}", job(walks)) for walks in range(LONG, LONG + 8)]
     killed: list[int] = []
 
@@ -92,7 +92,7 @@ def test_a_killed_process_costs_time_and_no_point(text: str, tmp_path: Path) -> 
 def test_workers_that_are_lost_again_and_again_end_the_campaign(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After so many losses in a row; a task that is done begins the count anew."""
+    """The campaign ends after this many losses in a row; a finished task resets the count."""
     script = iter([*["lost"] * (ATTEMPTS - 1), "one", *["lost"] * (ATTEMPTS - 1)])
 
     class Parallel:
@@ -130,7 +130,7 @@ def test_an_error_has_the_name_of_its_point(processes: int) -> None:
 def test_a_killed_point_is_an_error_and_its_server_goes_on() -> None:
     begun = worker.run(line(1))
     server = worker._free[worker.own_source()][-1]
-    wait_for(0, server.process.pid)  # the process of the first task has answered, and may not have ended
+    wait_for(0, server.process.pid)  # the process of the first task has answered, but may not have ended
 
     def kill() -> None:
         os.kill(wait_for(1, server.process.pid)[0], signal.SIGKILL)
@@ -161,7 +161,7 @@ def test_a_server_that_dies_at_once_is_tried_twice_and_says_why(tmp_path: Path) 
 
 
 def worker_of_a_cluster() -> Any:
-    """worker.py as a cluster's worker has it: executed from its text, in no file."""
+    """worker.py as a cluster's worker has it: executed from its text, without a file."""
     made = types.ModuleType("at_a_worker")
     exec(Path(worker.__file__).read_text(), made.__dict__)
     return made
@@ -183,7 +183,7 @@ def test_at_a_cluster_s_worker_a_dead_server_says_why_and_where(tmp_path: Path) 
 
 
 def test_a_server_that_died_while_it_had_no_task_costs_no_attempt() -> None:
-    """As many as there are attempts: a task of a good machine is not refused for them."""
+    """Idle servers die as often as there are attempts, and a task is still not refused."""
     dead = [worker._Server(worker.own_source()) for _ in range(worker.STARTS + 1)]
     for server in dead:
         server.process.kill()
@@ -194,7 +194,7 @@ def test_a_server_that_died_while_it_had_no_task_costs_no_attempt() -> None:
 
 
 def test_a_task_whose_process_ends_by_itself_is_an_error() -> None:
-    """Whoever waits for its answer would wait for ever."""
+    """Otherwise the caller would wait for its answer for ever."""
     program = (
         "import os, sys, bulkhead.campaign.serve as serve\n"
         "serve.answer = lambda line: sys.exit(7)\n"
@@ -225,7 +225,7 @@ def test_files_may_lie_in_any_directory(tmp_path: Path, name: str) -> None:
 
 
 def test_an_archive_runs_points_where_nothing_else_is(tmp_path: Path) -> None:
-    """As at a worker: the code and a platform of the user's come from archives. The same answer as here."""
+    """As on a worker, the code and a user's platform come from archives. The answer is the same."""
     own = tmp_path / "own.yaml"
     own.write_text((platforms_dir() / "rpi2.yaml").read_text())
     task = task_of({**job(3), "platform": str(own)})

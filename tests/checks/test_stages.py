@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stages of `make test`: none before what it needs, no more at a time than there is room for, none lost."""
+"""Stages of `make test`: none runs before those that it needs, no more run at a time than there is room for,
+and none is lost."""
 
 import sys
 import time
@@ -12,7 +13,7 @@ from checks.leftovers import files_outside, left_behind
 from checks.stages import Ended, Stage, count_file, leave_count, run_stages
 from checks.verdict import Count
 
-# What the process of a stage does: two lines with a pause between them, then its count and exit code.
+# The process of a stage: two lines with a pause between them, then its count and exit code.
 BODY = """
 import sys, time
 print("begin", time.monotonic(), flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict of `make test` counts what result files say, and a program that died counts as failed."""
+"""The verdict of `make test` counts the cases in result files, and a program that died counts as failed."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failures that no command expects: an exit code that tells them apart, words instead of a traceback, and
-with `--json` still one object."""
+"""Unexpected failures: a distinct exit code, a message instead of a traceback, and with `--json` still one
+object."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch: pytest.Mo
 def test_a_closed_output_is_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What `>&-` leaves of standard output."""
+    """`>&-` closes standard output."""
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "argv", ["bulkhead", "check", str(EXAMPLES / "flows.yaml")])
     with pytest.raises(SystemExit) as end:
@@ -90,7 +90,7 @@ def test_a_closed_output_is_no_traceback(
 def test_results_of_every_command_have_the_common_keys(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`size` and `setup` too say which version they come from."""
+    """`size` and `setup` also state the version that they come from."""
     monkeypatch.setattr(native, "ensure_built", lambda *_: None)
     monkeypatch.setattr(size, "compiled_sources", lambda _: [])
     monkeypatch.setattr(fetches, "fetches", dict)
@@ -125,7 +125,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def ended(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
 ) -> tuple[object, str]:
-    """The exit code, and the error stream without the frame that usage errors have."""
+    """The exit code, and the error stream without the frame of usage errors."""
     monkeypatch.setattr(sys, "argv", ["bulkhead", *arguments])
     with pytest.raises(SystemExit) as end:
         cli.main()

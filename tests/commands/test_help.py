@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead --help` and completion in the shell: every command is in a group, and is completed."""
+"""`bulkhead --help` and completion in the shell: every command is in a group, and can be completed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_command_is_in_one_group_of_the_help() -> None:
 
 
 def test_the_help_of_each_command_is_sentences() -> None:
-    """They begin with a capital and end with a full stop; nothing that one must guess."""
+    """Help texts begin with a capital and end with a full stop."""
     root = typer.main.get_command(build_app())
     assert isinstance(root, TyperGroup)
     for name, one in root.commands.items():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of an installed package that need a checkout say so, in one sentence, before they do anything."""
+"""Commands of an installed package that need a checkout report that, in one sentence, before they do
+anything."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from bulkhead.env.errors import MissingTool, NeedsCheckout
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The tool believes that it was installed there; what it reads is the checkout's."""
+    """The tool takes this directory for its installation; it still reads the checkout's files."""
     monkeypatch.setattr(paths, "_PACKAGE_DATA", paths.repository())
     monkeypatch.setattr(paths, "_PACKAGE", tmp_path / "lib" / "site-packages" / "bulkhead")
     monkeypatch.chdir(tmp_path)

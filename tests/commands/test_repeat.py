@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""'How to repeat it' has every option that changes a run: the options come from the command's declaration."""
+"""'How to repeat it' contains every option that changes a run: the options come from the command's
+declaration."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def run_command() -> TyperCommand:
 
 
 def sample(option: TyperOption) -> list[list[str]]:
-    """Ways to give the option, from its declaration alone."""
+    """Ways to give the option, derived from its declaration."""
     if option.is_flag:
         return [[name] for name in (*option.opts, *option.secondary_opts)]
     name = option.opts[0]
@@ -77,7 +78,7 @@ def test_all_options_at_once_give_the_same_run() -> None:
 
 
 def test_what_is_only_shown_differently_is_left_out(tmp_path: Path) -> None:
-    """These names are the command's: a misspelt one would leave an option in."""
+    """These names are the command's: a misspelt name would leave an option in."""
     assert {one.name for one in OPTIONS} >= SHOWN_ONLY
     words = ["system.yaml", "--json", "--no-attach", "--directory", str(tmp_path), "--no-icount"]
     assert repeated(words)[0] == ("run", "system.yaml", "--no-icount")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead size` reads the linked program and its sources; both are made here, so that sizes are known."""
+"""`bulkhead size` reads the linked program and its sources; the test makes both, so that their sizes are
+known."""
 
 import shutil
 import subprocess
@@ -77,7 +78,7 @@ def test_each_board_has_its_programs(program: Path, tmp_path: Path) -> None:
 
 
 def test_the_hypervisor_that_isolates_space_stays_below_64_kib() -> None:
-    """Its text is padded to whole pages: at most sixteen of them."""
+    """Its text is padded to whole pages: at most sixteen."""
     ensure_built(["target"])
     programs = programs_of(build_dir() / "target")
     assert programs
@@ -87,8 +88,8 @@ def test_the_hypervisor_that_isolates_space_stays_below_64_kib() -> None:
 
 
 def test_the_hypervisor_that_isolates_space_has_room_for_more() -> None:
-    """Without what pads it to whole pages. The vectors are where they can be first: before them is what the
-    linker script puts there, and it is not more than fits."""
+    """The unpadded text is counted. The vectors are at the first possible address: the linker script puts
+    other text before them, as much as fits."""
     ensure_built(["target"])
     programs = sorted((build_dir() / "target").glob("hypervisor/*/bulkhead-space.elf"))
     assert programs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each start of the command pays for: no library that only the work of one command needs."""
+"""The start of each command loads no library that only other commands need."""
 
 from __future__ import annotations
 

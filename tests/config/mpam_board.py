@@ -79,7 +79,7 @@ DOMAINS: list[dict[str, Any]] = [
 
 
 def mpam(change: Any = None) -> dict[str, Any]:
-    """A copy, changed by `change(section, llc resource, memory resource)`."""
+    """A copy of the platform, changed by `change(section, llc resource, memory resource)`."""
     made = copy.deepcopy(MPAM)
     if change is not None:
         change(made, made["components"][0]["resources"][0], made["components"][1]["resources"][0])
@@ -111,12 +111,12 @@ def system_file(directory: Path, platform: str = "./board.yaml", **keys: Any) ->
 
 
 def planned(directory: Path, change: Any = None, **keys: Any) -> Checked:
-    """The system on the board with MPAM."""
+    """The plan of the system on the board with MPAM."""
     platform_file(directory, mpam(change))
     return plan_file(str(system_file(directory, **keys)))
 
 
 def refusals(checked: Checked) -> list[tuple[str, str, str]]:
-    """Key, code, what is allowed; each with a place in the file."""
+    """Key, code and allowed value of each refusal; each has a place in the file."""
     assert all(problem.line > 1 and problem.cause for problem in checked.problems)
     return [(problem.key, problem.code, problem.allowed or "") for problem in checked.problems]

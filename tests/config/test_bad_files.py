@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each file of examples/bad states the errors that it must give: no more, no fewer, at their places.
+"""Each file of examples/bad states its errors: check reports exactly these, at their places.
 
-A comment `# expect: LINE KEY CODE` per error; KEY is `-` for the whole file, %20 stands for a blank.
+A comment `# expect: LINE KEY CODE` per error; KEY is `-` for the whole file, %20 is a blank.
 """
 
 from __future__ import annotations

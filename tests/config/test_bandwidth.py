@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms of a bandwidth budget in system files (B3): rates and events say the same, halves are refused."""
+"""Forms of a bandwidth budget in system files (B3): rates and events are equivalent, incomplete budgets are
+refused."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def budget(directory: Path, bandwidth: dict[str, Any]) -> Budget | None:
 
 
 def test_b3_two_budgets_are_rates_or_events(tmp_path: Path) -> None:
-    """Of lines of 64 bytes in 1 ms."""
+    """Both are of lines of 64 bytes in 1 ms."""
     rates = budget(tmp_path, {"read": "400 MB/s", "write": "50 MB/s"})
     assert rates is not None
     assert (rates.counts, rates.events, rates.second_events) == ("each", 6250, 781)
@@ -79,7 +80,7 @@ def test_b3_two_budgets_need_two_events_of_the_platform() -> None:
 
 
 def test_instructions_are_the_budget_where_they_stand_in_for_memory_events(tmp_path: Path) -> None:
-    """On the emulator alone: elsewhere the budget is of memory, in bytes or events."""
+    """This applies to the emulator only: elsewhere the budget is of memory, in bytes or events."""
     both = {"events": 1000, "instructions": 70_000, "period": "2 ms"}
     found = loaded(tmp_path, both, platform="qemu-virt")
     assert found.ok and found.system is not None and found.platform is not None
@@ -95,7 +96,7 @@ def test_instructions_are_the_budget_where_they_stand_in_for_memory_events(tmp_p
 
 
 def test_t5_a_budget_of_accesses_stands_beside_one_of_refills(tmp_path: Path) -> None:
-    """Refills alone where there are none: the second counter is taken."""
+    """Without it there are refills only, since the second counter is in use."""
     found = budget(tmp_path, {"budget": "64 MB/s", "accesses": 5000})
     assert found == Budget(1000, 1_000_000, 0, "accesses", 5000)
     assert budget(tmp_path, {"events": 1000, "accesses": 5000, "counts": "refills"}) == found
@@ -159,8 +160,8 @@ def test_t5_s2fwb_closes_it_but_for_who_has_a_device_that_sees_no_caches(tmp_pat
     [
         ({"events": 1000}, 64),  # refills and write-backs together
         ({"events": 1000, "counts": "refills"}, 128),
-        # Each line that is filled or written back is an access of the bus at least, and each other access
-        # moves a line at most.
+        # Each line that is filled or written back is at least one access on the bus, and each other access
+        # moves at most one line.
         ({"events": 1000, "accesses": 4000}, 256),
         ({"events": 1000, "accesses": 500}, 32),
     ],
@@ -189,7 +190,8 @@ REGULATED = {"name": "rt", "criticality": "rt", "cpus": [0], "image": {"elf": "g
 
 
 def delays(directory: Path, platform: str, *cores: int, **regulation: Any) -> DelaysOfCores | None:
-    """Of `dynamic-delay`, for best-effort domains on these cores beside a real-time one on core 0."""
+    """The delays of `dynamic-delay`, for best-effort domains on these cores beside a real-time one on core
+    0."""
     bombs = [
         {"name": f"bomb-{core}", "cpus": [core], "image": {"elf": "guests/membomb.elf"}} for core in cores
     ]

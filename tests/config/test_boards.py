@@ -23,7 +23,7 @@ def board(name: str) -> Platform:
 
 
 def findings(name: str, **changes: dict[str, Any]) -> list[str]:
-    """Where a board is wrong after some keys of its sections were changed."""
+    """Findings about a board after some keys of its sections were changed."""
     platform = board(name)
     sections = {
         section: getattr(platform, section).model_copy(update=keys) for section, keys in changes.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands check, plan, platforms and schema: exit codes, the JSON object, the manners."""
+"""The commands check, plan, platforms and schema: exit codes, the JSON object, and output."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_wrong_usage_is_two(arguments: tuple[str, ...]) -> None:
     ids=" ".join,
 )
 def test_what_is_no_override_is_wrong_usage(command: tuple[str, ...], setting: str) -> None:
-    """Whatever the file is: not a finding about it, at a line that it has not."""
+    """It is wrong usage for any file, so it is not a finding at a line of the file."""
     done = invoked(*command, GOOD, "--set", setting)
     assert done.exit_code == 2
     assert "--set" in done.stderr
@@ -90,7 +90,7 @@ def test_an_override_that_the_file_cannot_take_is_an_error_without_a_line() -> N
     ],
 )
 def test_a_value_of_an_override_that_is_refused_has_no_line(setting: str, key: str) -> None:
-    """The value is no line of the file, and the command line has none."""
+    """The value is not in a line of the file, and the command line has no lines."""
     code, result = run_json("check", GOOD, "--set", setting)
     found = {error["key"]: error for error in result["files"][0]["errors"]}
     assert code == 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices that master memory: refused unless the domain is trusted, and then every report says so (D1)."""
+"""Devices that master memory: refused unless the domain is trusted, and then every report states that
+(D1)."""
 
 from __future__ import annotations
 
@@ -149,7 +150,8 @@ def test_d1_a_device_over_the_registers_of_an_iommu_is_refused(tmp_path: Path) -
 
 
 def test_d1_devices_of_one_page_are_mapped_once(tmp_path: Path) -> None:
-    """Slots of 512 bytes, all for one domain: each page is named once, and the witness allows no other."""
+    """The slots have 512 bytes and belong to one domain: each page is named once, and the witness allows no
+    other."""
     slots = [
         {"name": f"slot-{number}", "at": 0x0A00_2E00 + 512 * number, "size": "512 B", "dma": False}
         for number in range(4)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example says how to run it and what its run has to show, and belongs to a test that runs it.
+"""Every example states how to run it and what its run has to show, and a test runs it.
 
-The tests that run them are named here: an example that nobody runs is one that nobody can trust.
+The tests that run them are listed here: an example that no test runs is not reliable.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ RUN_BY = {
     "zcu102": "tests/hosted/test_run.py",
     "zcu102-linux": "tests/system/test_boards.py",
 }
-JUDGED_BY_BENCH = ("paths",)  # which fails where a row is missing
+JUDGED_BY_BENCH = ("paths",)  # which fails if a row is missing
 
 
 def first_comment(file: Path) -> list[str]:
@@ -79,7 +79,7 @@ def test_each_example_is_run_by_a_test() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_its_first_comment_has_a_command_that_it_can_be_run_with(file: Path) -> None:
-    """And what is said to run on the emulator or the simulated machine can run there."""
+    """Examples with a command for the emulator or the simulated machine can run there."""
     loaded = load_system(file)
     assert loaded.ok and loaded.platform is not None, loaded.problems
     shown = [line.strip() for line in first_comment(file) if line.strip().startswith("./bulkhead")]
@@ -91,14 +91,14 @@ def test_its_first_comment_has_a_command_that_it_can_be_run_with(file: Path) -> 
             continue
         assert arguments[0] == f"examples/{file.name}"
         if "--on" in arguments:
-            board_of(loaded.platform)  # raises where the machine does not have it
+            board_of(loaded.platform)  # raises if the machine does not have the board
         else:
             assert loaded.platform.emulator is not None
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.stem not in JUDGED_BY_BENCH], ids=lambda f: f.stem)
 def test_its_run_can_fail(file: Path) -> None:
-    """Something has to be seen: that nothing crashed shows no claim."""
+    """An example needs an expectation: a run without crashes proves no claim."""
     system = load_system(file).system
     assert system is not None
     wanted = system.expect.values()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C1 and C3: which address bits make a color."""
+"""C1 and C3: the address bits that select a color."""
 
 from __future__ import annotations
 

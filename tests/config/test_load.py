@@ -79,7 +79,7 @@ def test_samples_that_a_static_policy_keeps_nevertheless_are_said(tmp_path: Path
 
 
 def test_budgets_that_are_held_against_no_figure_are_noticed(tmp_path: Path) -> None:
-    """B10: without `dram.guaranteed` every budget is admitted; an emulator has no bandwidth to share."""
+    """B10: without `dram.guaranteed` every budget is admitted; an emulator has no bandwidth limit."""
     path = tmp_path / "system.yaml"
     path.write_text(NORMATIVE)
 
@@ -267,7 +267,7 @@ def test_reading_never_recurses_as_deep_as_its_input() -> None:
     ],
 )
 def test_a_text_is_the_same_in_each_style_of_yaml(written: str) -> None:
-    """The styles: plain, quoted, folded, literal, the latter with each way to end."""
+    """The styles are plain, quoted, folded and literal, the latter with each way to end."""
     source = parse_text(f"text: {written}\nmore: 1\n", Source("t"))
     assert source.root is not None and not source.problems
     assert source.root.plain() == {"text": "console=ttyAMA0 quiet", "more": 1}
@@ -327,7 +327,7 @@ def test_examples_of_the_tool_are_known_anywhere_by_their_names(
 
 
 def test_the_same_broken_text_is_the_same_problem_each_time() -> None:
-    """What a text parses to is kept, its failure as well: that one must not grow with each use."""
+    """The result of parsing a text is cached, including its failure, which must not grow with each use."""
     text = "name: [one, two"
     found = [parse_text(text, Source("one.yaml")).problems for _ in range(3)]
     assert len(found[0]) == 1 and found[0][0].code == "syntax"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""S7: figures that a platform file has from the machine are marked, and said wherever they are printed."""
+"""S7: figures that a platform file has from the machine are marked, and the mark is printed with them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Platform files for the simulated machine: those that exist are whole, and impossible ones are refused
-with file, line, key and reason."""
+"""Platform files for the simulated machine: existing files are complete, and impossible ones are refused with
+file, line, key and reason."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from bulkhead.planning.plan import PlanningError, plan_memory
 from ..platforms import platform
 
 ROOT = Path(__file__).parents[2]
-EMULATED_ONLY = {"mps2-an500"}  # a board of the emulator whose memory system nobody simulates
+EMULATED_ONLY = {"mps2-an500"}  # a board of the emulator whose memory system is not simulated
 NAMES = sorted({path.stem for path in (ROOT / "platforms").glob("*.yaml")} - EMULATED_ONLY)
 DESCRIBED_ONLY = ["mps2-an500", "rpi2", "stm32f767", "xilinx-zynq-a9", "zcu104", "zynq7020"]
 
 
 def wrong(tmp_path: Path, name: str, old: str, new: str) -> list[tuple[str, str, bool]]:
-    """Key and code of what is wrong with a file after a change, and whether at the line of the change."""
+    """Key and code of the errors of a changed file, and whether they are at the line of the change."""
     text = (ROOT / "platforms" / f"{name}.yaml").read_text()
     assert len(re.findall(re.escape(old), text)) == 1, f"{old!r} is not in the file once"
     path = tmp_path / "changed.yaml"
@@ -187,9 +187,10 @@ def test_a_board_that_boots_has_an_interrupt_controller_and_a_console(tmp_path: 
 
 
 def test_the_interrupt_latency_of_zcu102_is_what_its_parts_leave_room_for() -> None:
-    """Between what a GIC-400 takes to find what it signals, 9 of its clocks (Arm knowledge article KA16786),
-    at no more than half of the cores' clock, and what is published of this board: a notification by an IPI
-    and an interrupt at its receiver, with the entry to a hypervisor and the exit, takes 1370 ns at least."""
+    """The lower bound is the time of a GIC-400 to find the interrupt, 9 of its clocks (Arm knowledge article
+    KA16786), at no more than half of the cores' clock. The upper bound is published for this board: a
+    notification by an IPI and an interrupt at its receiver, with entry to a hypervisor and exit, takes at
+    least 1370 ns."""
     one, published = platform("zcu102"), platform("zcu102-published")
     latency = one.costs.interrupt_latency
     assert latency is not None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose maintenance is trapped, and what `check` says where it can still be noticed by others: T5."""
+"""Domains whose maintenance is trapped, and what `check` reports about effects that others can still notice:
+T5."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ BUDGET = {"events": 1000}
 
 
 def loaded(directory: Path, *domains: dict[str, Any], unprotected: bool = False, **keys: Any) -> Loaded:
-    """One on the emulator's board, whose domains are named by their place."""
+    """A system on the emulator's board, whose domains are named by their position."""
     written = [
         {"name": f"d{index}", "memory": [{"at": 0x4000_0000, "size": "4 MiB"}], **domain}
         | {"image": {"elf": "guests/hello.elf"}}
@@ -77,7 +78,7 @@ def test_t5_check_says_what_still_reaches_real_time_domains(
 def test_t5_nobody_is_disturbed_who_is_not_there_or_not_elsewhere(tmp_path: Path) -> None:
     direct = {"cpus": [1], "maintenance": "direct"}
     assert noticed(loaded(tmp_path, {"cpus": [0]}, direct)) == {}
-    # On the same core they take turns; what one does in its time is that time's.
+    # On the same core they take turns; the effects of each are within its own time.
     shared = {"cpus": [1], "criticality": "rt"}
     assert noticed(loaded(tmp_path, shared, direct, regulation={"overcommit": True})) == {}
     assert noticed(loaded(tmp_path, REALTIME, direct, unprotected=True)) == {}

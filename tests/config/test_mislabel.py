@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M3: the test hooks of MPAM's witnesses put wrong what they say, and nothing else; EL2 gets it, the promise
+"""M3: the test hooks of MPAM's witnesses change only what they name; EL2 gets the wrong plan, the promise
 does not."""
 
 from __future__ import annotations

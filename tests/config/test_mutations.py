@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hundreds of broken files, made from good ones: never a traceback, always a place and a cause."""
+"""Hundreds of broken files, made from good ones: they never cause a traceback, and always an error with a
+place and a cause."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from bulkhead.config.problem import Problem, key_text
 ROOT = Path(__file__).parents[2]
 GOOD = sorted((ROOT / "examples").glob("*.yaml"))
 PLATFORM = ROOT / "platforms" / "qemu-virt.yaml"
-# What fills a file that uses every section, so that mutation reaches all of the models.
+# A file that uses every section, so that mutations reach all of the models.
 FULL = """
 bulkhead: 1
 name: full
@@ -179,18 +180,18 @@ def is_memory_of_domain(place: tuple[Any, ...]) -> bool:
 
 
 def is_listed(place: tuple[Any, ...]) -> bool:
-    """A core, or a color of the cache or of banks, of a domain or the hypervisor."""
+    """Whether it is a core, or a color of the cache or of banks, of a domain or the hypervisor."""
     return place[-2:-1] in {("cpus",), ("colors",)}
 
 
 @settings(SLOW_OK, max_examples=150)
 @given(data=st.data())
 def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataObject) -> None:
-    """Some error is in its lines, with its key.
+    """An error is reported in its lines, with its key.
 
-    But a changed name of a domain is reported where the old one is used; sound memory that does not hold
-    the domain's image is reported at the image; a sound core or color that others use, too, at its list;
-    budgets that are missing without `overcommit`, at the domains.
+    Exceptions: a changed name of a domain is reported where the old one is used; valid memory that does not
+    contain the domain's image, at the image; a valid core or color that others use, too, at its list; budgets
+    that are missing without `overcommit`, at the domains.
     """
     tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
     place = data.draw(st.sampled_from(places(tree)))
@@ -201,9 +202,9 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     first, last = where[place]
     mine = [problem for problem in problems if first <= problem.line <= last]
     assert {problem.file for problem in problems} <= {str(tmp_path / "system.yaml")}
-    if problems and not mine and place[0] == "isolation":  # a sound value, for which there are too few colors
+    if problems and not mine and place[0] == "isolation":  # a valid value, for which there are too few colors
         assert {problem.code for problem in problems} == {"colors-exhausted"}, (place, problems)
-    elif problems and not mine and place[0] == "regulation":  # a sound value, with which budgets are needed
+    elif problems and not mine and place[0] == "regulation":  # a valid value, with which budgets are needed
         assert {problem.code for problem in problems} == {"memory-unbounded"}, (place, problems)
     elif problems and not mine and is_memory_of_domain(place):
         images = key_text((*place[:2], "image"))
@@ -216,7 +217,7 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
         for problem in problems:
             assert problem.code == "unknown-name" and f"'{old}'" in problem.cause, problem
             assert json.dumps(old) in shown[problem.line - 1], problem
-    region = key_text(place[:-1])  # which overlaps another, by where it begins or how large it is
+    region = key_text(place[:-1])  # which overlaps another one because of its start or its size
     assert all(
         problem.key.startswith(key_text(place)) or (problem.code, problem.key) == ("overlap", region)
         for problem in mine
@@ -235,7 +236,7 @@ def test_a_key_that_is_gone_is_reported_by_name_where_it_was(tmp_path: Path, dat
     if missing := [problem for problem in problems if problem.code == "missing-key"]:
         first, last = where[place[:-1]]
         keys = {key_text(place), key_text(place[:-1])}
-        if place == ("components",):  # a file without it can have been meant to have domains
+        if place == ("components",):  # a file without it may be meant to have domains
             keys.add("domains")
         assert {problem.key for problem in missing} <= keys
         assert all(f"{place[-1]}" in problem.text() for problem in missing), (place, missing)
@@ -244,7 +245,7 @@ def test_a_key_that_is_gone_is_reported_by_name_where_it_was(tmp_path: Path, dat
 
 @pytest.mark.parametrize("tree", TREES, ids=["full", *(path.stem for path in GOOD)])
 def test_every_misspelt_key_is_an_error_that_names_it(tmp_path: Path, tree: Any) -> None:
-    """No key is ever ignored, wherever it stands."""
+    """No key is ever ignored, at any place."""
     for place in places(tree):
         changed = copy.deepcopy(tree)
         holder = at(changed, place[:-1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Platforms that are made of parts: whose keys stand, what contradicts, and where that is reported."""
+"""Platforms that are made of parts: which keys take effect, which contradict, and where that is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def own_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory of parts that a test may change; it begins with the real ones."""
+    """A directory of parts that a test may change; it starts as a copy of the real ones."""
     directory = tmp_path / "parts"
     directory.mkdir()
     for name in part_names():
@@ -83,5 +83,5 @@ def test_results_are_kept_by_the_text_of_parts_too(own_parts: Path, tmp_path: Pa
     assert input_hash(job, "") == before
     part = own_parts / "cortex-a53.yaml"
     part.write_text(part.read_text().replace("latency: 15", "latency: 16"))
-    # The platform's own text is the same: what was read before must not stand for it.
+    # The platform's own text is the same: the cached result must not be used for it.
     assert input_hash(job, "") != before

@@ -39,7 +39,7 @@ def of_example(
 
 
 def pages_of(plan: Plan) -> dict[str, np.ndarray[Any, np.dtype[np.uint64]]]:
-    """Physical pages of each owner."""
+    """Physical pages by owner."""
     owners = {"hypervisor": plan.pool.pages(plan.space)}
     for domain in plan.domains:
         owners[domain.name] = np.concatenate([segment.pages(plan.space) for segment in domain.segments])
@@ -47,7 +47,8 @@ def pages_of(plan: Plan) -> dict[str, np.ndarray[Any, np.dtype[np.uint64]]]:
 
 
 def assert_partitioned(plan: Plan) -> None:
-    """One owner per frame, inside RAM, outside what is reserved; colors as promised; IPAs as asked."""
+    """Checks that each frame has one owner, in RAM, outside of reserved memory; that colors are as promised,
+    and IPAs as requested."""
     owners = pages_of(plan)
     everything = np.concatenate(list(owners.values()))
     assert len(np.unique(everything)) == len(everything), "a frame has two owners"
@@ -76,7 +77,7 @@ def test_the_example_is_partitioned() -> None:
 
 @pytest.mark.req("C2")
 def test_maps_are_as_many_as_the_formula_says() -> None:
-    """ceil(s / (x * C)) with x contiguous colors of size C."""
+    """The formula is ceil(s / (x * C)) with x contiguous colors of size C."""
     plan = plan_memory(*of_example())
     for domain, asked in zip(plan.domains, plan.system.domains, strict=True):
         assert domain.colors is not None
@@ -150,7 +151,7 @@ def test_owners_of_the_same_colors_share_what_is_left() -> None:
 
 
 def with_more(system: System, owner: str, more: int, plan: Plan) -> System:
-    """The system with the colors that were decided, and one region or a pool that is so much larger."""
+    """The system with the planned colors, and one region or the pool enlarged by this amount."""
     hypervisor = system.hypervisor.model_copy(update=decided(plan.pool.colors))
     if owner == "hypervisor":
         hypervisor = hypervisor.model_copy(update={"memory": plan.pool.bytes + more})
@@ -180,7 +181,7 @@ POOLS = st.sampled_from([None, 8 * MIB, 9 * MIB])
 def test_what_is_left_can_be_had_and_no_more(
     colors: list[frozenset[int]], colored: bool, pool: int | None
 ) -> None:
-    """Whoever shares which colors: one granule more does not fit."""
+    """One granule more does not fit, whichever colors are shared."""
     system, whole = of_example(unprotected=not colored)
     small = {"memory": (Range(at=0x4000_0000, size=160 * MIB),), "load": Range(at=0x4020_0000, size=16 * MIB)}
     platform = whole.model_copy(update=small)
@@ -207,7 +208,7 @@ def test_what_is_left_can_be_had_and_no_more(
 
 @pytest.mark.req("C2")
 def test_fragmentation_is_reported() -> None:
-    """16 MiB in maps of 24 KiB: the last map is used up to 16 KiB."""
+    """16 MiB in maps of 24 KiB: the last map is used only for 16 KiB."""
     plan = plan_memory(*of_example())
     assert plan.domains[0].fragmented_bytes == math.ceil(16 * MIB / 24576) * 24576 - 16 * MIB == 8192
 
@@ -280,7 +281,7 @@ def test_the_hook_refuses_what_is_not_there(target: str) -> None:
 
 @st.composite
 def random_plans(draw: st.DrawFn) -> tuple[System, Platform]:
-    """Any shape of LLC, RAM with holes, domains with several regions, some of it `auto`."""
+    """Any shape of LLC, RAM with holes, domains with several regions, some of them `auto`."""
     way = draw(st.sampled_from([16, 32, 64, 128])) * 1024
     ways = draw(st.sampled_from([4, 8, 16]))
     base = draw(st.integers(0, 64)) * 8192
@@ -389,8 +390,8 @@ def test_every_platform_file_is_good_and_names_its_sources() -> None:
 
 @pytest.mark.req("C3")
 def test_owners_whose_cache_colors_leave_them_few_banks_get_those() -> None:
-    """On ZCU102 three address bits choose cache colors and banks both: who has one cache color can have two
-    of sixteen banks, however many are left over."""
+    """On ZCU102 three address bits select cache colors and banks: an owner with one cache color can have two
+    of sixteen banks, however many are free."""
     plan = plan_memory(*of_example("isolation.banks=coloring", name="zcu102"))
     assert_partitioned(plan)
     owners = [plan.pool.colors, *(domain.colors for domain in plan.domains)]
@@ -399,7 +400,7 @@ def test_owners_whose_cache_colors_leave_them_few_banks_get_those() -> None:
 
 @pytest.mark.req("C3")
 def test_what_is_left_over_goes_to_nobody_who_takes_it_from_rivals() -> None:
-    """Two that may get the same two colors have one each, and the third gets all of its own."""
+    """Two owners that may get the same two colors get one each, and the third gets all of its own."""
 
     def request(owner: int, *candidates: int) -> ColorRequest:
         return ColorRequest(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantities are exact, have units, and say what is allowed when they do not."""
+"""Quantities are exact and have units, and errors state what is allowed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M7, M1: shares of a system file become MPAM's controls, or what is wrong with them is said with the nearest
-value that can be had."""
+"""M7, M1: shares of a system file become MPAM's controls, or an error with the nearest possible value."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def plan_of(checked: Checked) -> tuple[Plan, MpamPlan]:
 
 
 def settings_of(checked: Checked, owner: str, component: str, ris: int = 0) -> list[Settings]:
-    """Of each PARTID of an owner."""
+    """Settings of each PARTID of an owner."""
     _, found = plan_of(checked)
     partition = found.partition(owner)
     assert partition is not None
@@ -159,7 +158,7 @@ def test_m7_other_controls_are_for_experiments(tmp_path: Path) -> None:
 
 
 def test_m7_every_instance_of_a_cache_in_slices_is_divided_by_what_it_has(tmp_path: Path) -> None:
-    """A trap of the field: components with several resource instances."""
+    """A known pitfall: components with several resource instances."""
 
     def slices(section: Any, llc: Any, _memory: Any) -> None:
         section["components"][0]["resources"] = [llc, {"cache": "l2", "portions": 8}]
@@ -207,7 +206,7 @@ def test_m2_a_range_of_virtual_partids_keeps_the_domains_limits_together(tmp_pat
 
 
 def test_m2_a_guest_has_no_more_by_using_all_its_virtual_partids_at_once(tmp_path: Path) -> None:
-    """Of what the order of shares gives, and of the ways of a set, each has its part."""
+    """Each PARTID gets its part of the share by order and of the ways of a set."""
 
     def associative(section: Any, llc: Any, _memory: Any) -> None:
         llc["associativity"] = {"bits": 6}
@@ -225,7 +224,7 @@ def test_m2_a_guest_has_no_more_by_using_all_its_virtual_partids_at_once(tmp_pat
 
 
 def test_m7_narrowed_partids_are_enough_for_all_or_refused(tmp_path: Path) -> None:
-    """A trap of the field: two partitions with one internal PARTID have one setting."""
+    """A known pitfall: two partitions with one internal PARTID have the same setting."""
     for count, fits in ((6, True), (5, False)):
 
         def narrow(section: Any, _llc: Any, _memory: Any, count: int = count) -> None:
@@ -272,7 +271,8 @@ def test_m7_what_the_hypervisor_has_room_for_is_no_finding(tmp_path: Path) -> No
 
 
 def test_m7_more_settings_than_a_manifest_has_room_for_are_refused(tmp_path: Path) -> None:
-    """256 rows: 17 PARTIDs that ask for bandwidth of 14 instances, and a row of the cache for each of 19."""
+    """The limit is 256 rows; 17 PARTIDs with bandwidth of 14 instances, and a row of the cache for each of
+    19, need more."""
 
     def wide(section: Any, _llc: Any, memory: Any) -> None:
         section["virtual_partids"] = 16
@@ -379,7 +379,7 @@ def test_m7_minima_are_a_promise_only_as_far_as_there_is_bandwidth(tmp_path: Pat
     asked = {one: {"bandwidth": {"min": "33.4 %"}} for one in ("control", "other", "hog")}
     assert refusals(planned(tmp_path, **asked))[0][:2] == ("domains[2].bandwidth.min", "overcommit")
     assert refusals(planned(tmp_path, regulation={"overcommit": True}, **asked)) == []
-    # Each rounded up: 52 of 256 steps five times are more than all.
+    # Each is rounded up: five times 52 of 256 steps are more than the whole.
     each = {"bandwidth": {"min": "20 %"}, "virtual_partids": 5}
     assert refusals(planned(tmp_path, control=each))[0][1] == "overcommit"
 
@@ -497,7 +497,7 @@ def test_m7_a_resolved_file_plans_to_the_same(tmp_path: Path) -> None:
         (lambda _s, _l, memory: memory.update(portions=4), "resources[0]", "conflict"),
         (lambda _s, _l, memory: memory["bandwidth"].pop("bits"), "bandwidth", "missing-key"),
         (lambda s, _l, _m: s.update(virtual_partids=6), "virtual_partids", "bad-value"),
-        # What the hypervisor and its manifest have room for.
+        # Limits of the hypervisor and its manifest.
         (lambda s, _l, _m: s["components"].extend(more_components(3)), "components[4]", "limit"),
         (lambda s, _l, m: second(s).update(resources=copies(m, 16)), "components[1].resources", "limit"),
         (lambda s, _l, _m: s.update(partids=1025), "mpam.partids", "limit"),

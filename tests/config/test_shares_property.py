@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M7: whatever systems ask for of whatever components, they get a plan that keeps it, or findings; never a
-traceback, never another one's portions."""
+"""M7: for any requests of systems to any components, the result is a plan that keeps them, or findings; never
+a traceback, and never portions of another owner."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def described(found: dict[str, Any]) -> Platform:
 
 
 def asked_for(own: dict[str, Any], wanted: list[dict[str, Any]]) -> System | None:
-    """None: the model refuses what it can see by itself, as a minimum above a maximum."""
+    """None: the model refuses the request, for example a minimum above a maximum."""
 
     def frozen(value: Any) -> Any:
         if isinstance(value, dict):

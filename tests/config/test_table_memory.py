@@ -51,7 +51,7 @@ def planned(tmp_path: Path, text: str, hooks: Hooks | None = None) -> Plan:
 
 
 def refused(tmp_path: Path, text: str) -> tuple[str, str, str]:
-    """Code, cause and what would help, of the only finding."""
+    """Code, cause and remedy of the only finding."""
     with pytest.raises(PlanningError) as error:
         planned(tmp_path, text)
     (finding,) = error.value.findings
@@ -63,7 +63,7 @@ def test_without_a_specification_nothing_is_placed(tmp_path: Path) -> None:
 
 
 def test_core_counts_the_tables_of_a_domain() -> None:
-    """Root, one for each GiB, one for each 2 MiB that is mapped by pages."""
+    """Tables are the root, one for each GiB, and one for each 2 MiB that is mapped by pages."""
     assert table_bytes([(0x40000000, 0x40FFFFFF, 12)]) == (1 + 1 + 8) * PAGE_BYTES
     assert table_bytes([(0x40000000, 0x40FFFFFF, 21)]) == (1 + 1) * PAGE_BYTES
     assert table_bytes([(0x40000000, 0x40FFFFFF, 12), (0x9000000, 0x9000FFF, 12)]) == 12 * PAGE_BYTES
@@ -92,7 +92,7 @@ def test_on_a_shared_core_tlb_entries_are_pushed_out(tmp_path: Path) -> None:
 
 
 def test_on_the_chip_are_all_tables_of_a_domain(tmp_path: Path) -> None:
-    """Its walks go past the caches, since frames on the chip have all colors; samples are in front."""
+    """Its walks bypass the caches, since on-chip frames have all colors; samples come first."""
     plan = planned(tmp_path, system(hog="table_placement: ocm"))
     assert plan.tables is not None
     (region,) = plan.tables.plan.regions
@@ -185,7 +185,7 @@ def test_a_table_color_of_its_own_is_nobody_elses(tmp_path: Path) -> None:
 
 
 def test_more_than_the_sets_of_the_colors_hold_is_refused(tmp_path: Path) -> None:
-    """Or tables would push out each other: a color of the ZCU102 holds 128 KiB."""
+    """Otherwise tables would evict each other: a color of the ZCU102 holds 128 KiB."""
     more = "isolation: { llc: coloring }\nhypervisor: { tables: { colors: [5] } }"
     text = system(", spec: l2", more=more).replace("size: 16 MiB", "size: 64 MiB")
     code, cause, allowed = refused(tmp_path, text)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M7: the same file on a platform without MPAM: coloring and reservations do the work, what differs is said,
-and what they cannot do is refused. examples/mpam.yaml is on the ZCU102, which guarantees 960 MB/s."""
+"""M7: the same file on a platform without MPAM: coloring and reservations are used, differences are reported,
+and requests that they cannot fulfil are refused. examples/mpam.yaml is on the ZCU102, which guarantees 960
+MB/s."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def test_m7_a_hard_maximum_is_what_a_budget_is(tmp_path: Path) -> None:
 
 
 def test_m7_what_is_written_back_unseen_is_part_of_a_maximum(tmp_path: Path) -> None:
-    """Of refills alone half may be fetched: each of them may push out a line."""
+    """With a budget of refills only half may be fetched: each refill may evict a dirty line."""
     checked = on_zcu102(tmp_path, other={"bandwidth": {"max": "30 %"}})
     assert checked.plan is not None
     system, whole = checked.plan.system, checked.plan.platform

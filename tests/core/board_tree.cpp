@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The made-up board's tree, node by node, with traps for a careless reader; see the header.
+// The test board's tree, node by node, with nodes that mislead a careless reader; see the header.
 #include "board_tree.h"
 
 #include <libfdt.h>
@@ -117,7 +117,7 @@ std::vector<uint8_t> BoardTree::make() const
         writer.text("status", memory_status);
         writer.end();
     }
-    writer.begin("soc"); // with other cells, and nodes that look like others
+    writer.begin("soc"); // with other cell counts, and nodes that resemble others
     writer.cells("#address-cells", {1});
     writer.cells("#size-cells", {1});
     writer.begin("memory@0");

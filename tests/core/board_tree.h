@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device tree of a made-up board, written by libfdt: what a boot loader would hand over for the board of
-// the sample manifest. Tests change the description and make the tree again.
+// The device tree of an invented board, written by libfdt: what a boot loader would pass for the board of the
+// sample manifest. Tests change the description and build the tree again.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct BoardTree {
     std::vector<uint8_t> make() const;
 };
 
-// Exactly these bytes in a heap block of their own, so that the address sanitizer sees a read one byte
+// Exactly these bytes in a separate heap block, so that the address sanitizer detects a read one byte
 // outside.
 class ExactBytes {
 public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A broker that ends at any place, and another one that goes on with the same devices (F8): every buffer
-// comes back to its driver once, the drivers hear that their connections are gone, and new ones work.
+// A broker that ends at any place, and another one that continues with the same devices (F8): every buffer
+// returns to its driver once, the drivers learn that their connections are gone, and new connections work.
 #include "exchange_world.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ struct BrokerRestart : testing::Test {
         b.reap();
     }
 
-    // Chains that the device holds of a queue.
+    // Number of a queue's chains that the device holds.
     static uint32_t held(const SocketGuest &guest, uint32_t queue)
     {
         uint32_t count = 0;
@@ -91,13 +91,13 @@ TEST_F(BrokerRestart, f8_an_event_waits_for_its_buffer)
     ASSERT_EQ(a.take_events(), 0u);
     world.restart_broker();
     ASSERT_EQ(a.take_events(), 1u);
-    // The driver gives the buffer of its event queue back; nothing more is owed.
+    // The driver gives the buffer of its event queue back; no reset is owed any more.
     world.attend(0);
     EXPECT_EQ(a.take_events(), 0u);
 }
 
-// Whenever it ends, between two of its calls: nothing is lost or given back twice. A chain that came back
-// twice would be one that reap() does not know.
+// Wherever the broker ends, between two of its calls: nothing is lost or returned twice. reap() would not
+// know a chain that came back twice.
 TEST_F(BrokerRestart, f8_no_buffer_is_lost_wherever_the_broker_ends)
 {
     std::mt19937 generator(2026);
@@ -132,7 +132,7 @@ TEST_F(BrokerRestart, f8_no_buffer_is_lost_wherever_the_broker_ends)
     }
 }
 
-// The steps of taking a chain and of giving one back, with an end after each of them.
+// The steps of taking a chain and of returning one, with an end of the broker after each of them.
 TEST_F(BrokerRestart, f8_an_end_within_a_step_is_found)
 {
     virtqueue &queue = b.device.virtio.queues[VSOCK_QUEUE_RX];
@@ -141,7 +141,7 @@ TEST_F(BrokerRestart, f8_an_end_within_a_step_is_found)
     const auto resume = [&] { return virtqueue_resume(&queue, &b.memory); };
     const auto used = [&] { return progress.next_used; };
 
-    // The head is noted, and the position is not.
+    // The head is stored, and the position is not.
     ASSERT_EQ(virtqueue_peek(&queue, &b.memory, &chain), VIRTQUEUE_TAKEN);
     const virtqueue_progress before = progress;
     virtqueue_take(&queue, chain.head);
@@ -150,7 +150,7 @@ TEST_F(BrokerRestart, f8_an_end_within_a_step_is_found)
     EXPECT_EQ(progress.next_taken, 1u);
     EXPECT_EQ(used(), 1u);
 
-    // The driver's index says that it was given back, and what the device holds does not yet.
+    // The driver's index says that the chain was returned; the device's state does not yet.
     ASSERT_EQ(virtqueue_peek(&queue, &b.memory, &chain), VIRTQUEUE_TAKEN);
     virtqueue_take(&queue, chain.head);
     const virtqueue_progress taken = progress;
@@ -167,7 +167,7 @@ TEST_F(BrokerRestart, f8_an_end_within_a_step_is_found)
     EXPECT_EQ(used(), 2u);
     EXPECT_EQ(b.take().size(), 1u);
 
-    // What does not fit is not gone on with.
+    // The broker does not continue with inconsistent state.
     progress.next_used = static_cast<uint16_t>(given.next_used + 5);
     EXPECT_FALSE(resume());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of budgets and of the regulator against what the memory sustains (T4, B7, B10, F3): what is
-// admitted is what the test of a whole system accepts with it, and the number that a manager is told is the
-// largest.
+// Changes of budgets and of the regulator against what the memory sustains (T4, B7, B10, F3): a change is
+// admitted if and only if the test of a whole system accepts the result, and the number that a manager is
+// told is the largest.
 #include "sample_manifest.h"
 #include <cstring>
 #include <functional>
@@ -37,7 +37,7 @@ struct System {
         return admission_most_events(&sample->header, &state, domain, period_ns);
     }
 
-    // The same, of the budgets with this one in force.
+    // The same, for the budgets with this one in force.
     bool holds_with(uint32_t domain, uint64_t events, uint64_t period_ns = ms) const
     {
         admission_state with = state;
@@ -51,7 +51,7 @@ struct System {
     admission_state state{};
 };
 
-// linux's cores are regulated together; control's counts in intervals with them, and has a limit.
+// linux's cores are regulated together; control's core counts in the same intervals, and has a limit.
 void regulate(SampleManifest &m)
 {
     m.header.platform.utilization_pa = 0x0B400000;
@@ -70,7 +70,7 @@ void regulate(SampleManifest &m)
     regulation.budget_events[0] = regulation.budget_events[1] = regulation.budget_events[3] = 1000;
 }
 
-// The same, and the regulator takes control's limit for granted.
+// The same; the regulator relies on control's limit.
 void regulate_linux_alone(SampleManifest &m)
 {
     regulate(m);
@@ -83,7 +83,7 @@ void with_limit_alone(SampleManifest &m)
     keep_limit_alone(m);
 }
 
-// Of `control`, in each period.
+// The budget of `control` in each period.
 void count_9000_lines(SampleManifest &m)
 {
     keep_limit_alone(m);
@@ -219,8 +219,8 @@ TEST(BudgetAdmission, F3_TheCurveLeavesWhatCoresAndBrokerDoNotTake)
 
 TEST(BudgetAdmission, F3_ADomainWithSeveralCoresCountsAsItsWorstCase)
 {
-    // Below 120 MB/s in each direction the memory is busy for half of the time: two cores with less each make
-    // it all.
+    // Below 120 MB/s in each direction one core makes the memory busy for half of the time: two such cores
+    // make it busy all the time.
     const System system([](SampleManifest &m) {
         m.header.bandwidth.broker_bytes_per_s = 1'000'000;
         m.header.bandwidth_curve.count = 2;
@@ -287,7 +287,7 @@ TEST(BudgetAdmission, B10_BudgetsOfTheRegulatorsMembersCountAsTheyBegin)
     system.state.regulation.budget_events[0] = 15001;
     expect(system.verdict(), budget_word + 0, 15000);
     system.state.regulation.budget_events[0] = BH_UNLIMITED_EVENTS;
-    expect_admitted(system); // what is not bounded is held against nothing
+    expect_admitted(system); // unlimited traffic is not tested against anything
     system.state.regulation.ceiling_events = 1 << 29;
     expect_admitted(system);
 }
@@ -317,7 +317,7 @@ TEST(BudgetAdmission, F3_RegulatedCoresCountAsTheMostThatTheyMayGet)
     system.state.regulation.ceiling_events = 20000;
     system.state.regulation.saturation_events++;
     expect(system.verdict(), saturation_word, 10250);
-    system.state.regulation.ceiling_events = 10250; // the less of the two
+    system.state.regulation.ceiling_events = 10250; // the smaller of the two
     expect_admitted(system);
     system.state.regulation.ceiling_events++;
     system.state.regulation.saturation_events = 20000;
@@ -360,7 +360,7 @@ TEST(BudgetAdmission, F3_TheRegulatorsRoomIsNotOthers)
     EXPECT_EQ(system.most(control), 7250u) << "720 MB/s less 256";
     system.state.regulation.ceiling_events = 5000;
     EXPECT_EQ(system.most(control), 6250u);
-    system.state.held[control] = {8000, ms}; // of before a change that lowers it
+    system.state.held[control] = {8000, ms}; // the value before a change that lowers it
     expect(system.verdict(), ceiling_word, 3250);
 }
 
@@ -427,7 +427,7 @@ TEST(BudgetAdmission, B7_LimitsOfMembersAndOfOthersAreAddedUp)
     const System system([](SampleManifest &m) {
         regulate(m);
         keep_limit_alone(m);
-        m.header.flows.count = 0; // the broker's domain is one like any
+        m.header.flows.count = 0; // the broker's domain is tested like any other
         m.header.broker = {};
         for (manifest_domain &domain : m.domains) {
             domain.socket_ipa = domain.socket_cid = domain.socket_irq = 0;

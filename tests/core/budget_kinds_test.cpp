@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two counters (B3): a budget each, of which the first that is spent throttles; or one for their sum, which
-// no hardware overflows on. The counted events come in any mixture.
+// Two counters (B3): a budget for each, of which the first that is spent throttles; or one for their sum, for
+// which no hardware overflows. The counted events come in any mixture.
 #include "fake_counters.h"
 #include <array>
 #include <gtest/gtest.h>

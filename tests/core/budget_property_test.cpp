@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budgets under random guests and drivers that are late (B1, B3): whatever happens, no more than Q and the
-// events between an overflow and its reading are caused from one recharge to the next, every event is
-// counted, and each period that ends recharges.
+// Budgets under random guests and drivers that are late (B1, B3): always, at most Q and the events between an
+// overflow and its reading are caused from one recharge to the next, every event is counted, and each period
+// that ends recharges.
 #include "fake_counters.h"
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ reservation_parameters any_parameters(std::mt19937_64 &random)
     return parameters;
 }
 
-// A guest, the counters and a driver that may be late, beside a plain account of what was caused.
+// A guest, the counters and a driver that may be late, beside a simple count of the events that were caused.
 class system_under_test {
 public:
     system_under_test(const reservation_parameters &parameters, std::mt19937_64 &random)
@@ -36,7 +36,7 @@ public:
         runs_ = counters_.obey(budget_load(&budget_, 0));
     }
 
-    // Events of one counter up to its overflow or a few beyond, and the overflow's handling.
+    // Causes events of one counter up to its overflow or a few beyond, and handles the overflow.
     void guest_runs()
     {
         if (!runs_) {
@@ -90,7 +90,7 @@ private:
         } else {
             ASSERT_LE(caused_[0] + caused_[1], parameters_.limit_events[0] + slack);
         }
-        // It goes on exactly while something is left.
+        // The guest runs if and only if some budget is left.
         const bool left =
             parameters_.kind == RESERVATION_EACH
                 ? caused_[0] < parameters_.limit_events[0] && caused_[1] < parameters_.limit_events[1]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One budget on one core (B1): what the driver is told at its load, at an overflow and at its timer, what the
-// statistics say, and that bad parameters are refused.
+// statistics contain, and that bad parameters are refused.
 #include "fake_counters.h"
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(Budget, B2_CountersThatItDoesNotOwnAreNotCharged)
     EXPECT_TRUE(budget_timer(&core.budget, 1000, of_another).runs);
     EXPECT_EQ(core.statistics().events, 100u);
     EXPECT_EQ(core.statistics().overshoot_periods, 0u);
-    EXPECT_EQ(core.statistics().throttled_ticks, 700u); // from when it was found spent first
+    EXPECT_EQ(core.statistics().throttled_ticks, 700u); // from the time at which it was first found spent
 }
 
 TEST(Budget, B1_BeforeItsStartThereIsNoDeadline)
@@ -97,7 +97,7 @@ TEST(Budget, B1_WhatALateReadingFindsIsOvershootOfItsPeriod)
     core.counters.count(0, 107);
     EXPECT_FALSE(core.counters.obey(budget_overflow(&core.budget, 10, core.counters.stop())));
     core.timer(1000);
-    EXPECT_EQ(core.use(MANY, 1500), 100u); // not charged to the next
+    EXPECT_EQ(core.use(MANY, 1500), 100u); // not charged to the next period
     core.timer(2000);
     core.counters.count(0, 101); // the deadline comes before the overflow is handled
     core.timer(3000);
@@ -171,7 +171,7 @@ TEST(Budget, B2_AStopAndAStartWithinAPeriodAreNoRefill)
     core.runs = core.counters.obey(budget_load(&core.budget, 5500));
     EXPECT_EQ(core.use(MANY, 5600), 100u);
     EXPECT_EQ(budget_deadline(&core.budget), 6000u);
-    EXPECT_EQ(core.statistics().periods, 1u); // nobody ran in those between
+    EXPECT_EQ(core.statistics().periods, 1u); // no guest ran in the periods between
 }
 
 TEST(Budget, B8_NewLimitsHoldFromTheNextRechargeOn)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budgets that change while they are in use (B8): at the beginning of a period, the same one on all cores,
-// and whole or not at all.
+// Budgets that change while they are in use (B8): a change takes effect at the beginning of a period, the
+// same one on all cores, and as a whole or not at all.
 #include "core/budget_update.h"
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(BudgetTerms, ChangeAtTheNextPeriodForAllCoresWheneverTheyLook)
     Core early(100), late(100);
     const uint64_t from = budget_update_request(&update, epoch + 500, notice, 200, 0, length);
     EXPECT_EQ(from, epoch + length);
-    early.timer(update, from - 1, 60); // too early: nothing ended
+    early.timer(update, from - 1, 60); // too early: no period has ended
     EXPECT_EQ(early.left(), 40u);
     early.timer(update, from);
     EXPECT_EQ(early.left(), 200u);
@@ -92,7 +92,7 @@ TEST(BudgetTerms, AnotherPeriodBeginsWhereOneEndsAndNumbersGoOn)
     core.timer(update, epoch + length);
     core.timer(update, epoch + 2 * length);
     EXPECT_EQ(core.left(), 100u);
-    core.timer(update, from + 650); // late by two of the new ones
+    core.timer(update, from + 650); // late by two of the new periods
     EXPECT_EQ(core.left(), 70u);
     EXPECT_EQ(core.own.reservation.period.number, 5u);
     EXPECT_EQ(budget_deadline(&core.own), from + 900);
@@ -122,7 +122,7 @@ TEST(BudgetTerms, OnesThatWaitAreReplacedAndNoneIsLostToACoreThatWasOff)
     EXPECT_EQ(budget_update_current(&update, epoch + 200)->events, 100u);
     budget_update_request(&update, epoch + 300, notice, 300, 0, 500);
     budget_update_request(&update, epoch + 5 * length, notice, 400, 0, 500);
-    core.timer(update, epoch + 5 * length + 1); // has seen none of them
+    core.timer(update, epoch + 5 * length + 1); // has seen none of the changes
     EXPECT_EQ(core.left(), 300u);
     core.timer(update, epoch + 6 * length);
     EXPECT_EQ(core.left(), 400u);

@@ -29,7 +29,7 @@ color_set set_of(std::initializer_list<uint32_t> colors)
     return set;
 }
 
-// The first `count` granules at or after `start`, by looking at every address.
+// The first `count` granules at or after `start`, found by testing every address.
 std::vector<uint64_t> naive_granules(uint64_t bits, const color_set &set, uint64_t start, size_t count)
 {
     const uint64_t granule = uint64_t{1} << __builtin_ctzll(bits);
@@ -60,7 +60,7 @@ TEST(Color, C2_ContiguousColorsMergeIntoRunsWithinEachPeriod)
     const color_range range{{0xE000}, &set, paddr(0x40006000)};
     EXPECT_EQ(color_at(&range, 0).value, 0x40006000u);
     EXPECT_EQ(color_at(&range, 0x5FFF).value, 0x4000BFFFu);
-    EXPECT_EQ(color_at(&range, 0x6000).value, 0x40016000u); // the next map, one period later
+    EXPECT_EQ(color_at(&range, 0x6000).value, 0x40016000u); // the next repetition, one period later
     EXPECT_EQ(color_end(&range, 0x6001).value, 0x40016001u);
 }
 
@@ -99,7 +99,8 @@ TEST(Color, NextIsTheAddressItselfIfItQualifies)
 }
 
 // Property (C2, C3): for random color bits, sets and starts, color_at() enumerates exactly what the
-// definition does, color_offset() inverts it, color_next() finds the first, and color_after() the others.
+// definition does, color_offset() inverts color_at(), color_next() finds the first granule, and color_after()
+// the others.
 TEST(Color, PropertyRangesAreTheEnumerationOfTheirGranules)
 {
     std::mt19937_64 random(2);
@@ -108,7 +109,7 @@ TEST(Color, PropertyRangesAreTheEnumerationOfTheirGranules)
         const unsigned lowest = 12 + static_cast<unsigned>(random() % 4);
         const unsigned wanted = 1 + static_cast<unsigned>(random() % 8);
         bits |= uint64_t{1} << lowest;
-        const bool one_field = random() % 2 == 0; // as a cache's own index is
+        const bool one_field = random() % 2 == 0; // like the index of a cache
         for (unsigned i = 1; i < wanted; i++) {
             bits |= uint64_t{1} << (lowest + (one_field ? i : random() % 14));
         }
@@ -122,7 +123,7 @@ TEST(Color, PropertyRangesAreTheEnumerationOfTheirGranules)
         }
         set.word[0] |= colors > 1 ? 2 : 1; // never empty
         if (colors < 64 && random() % 4 == 0) {
-            set.word[0] |= ~((uint64_t{1} << colors) - 1); // colors that there are not
+            set.word[0] |= ~((uint64_t{1} << colors) - 1); // colors that do not exist
         }
         const uint64_t granule = color_granule_bytes(space);
         const uint64_t start = (random() % (uint64_t{1} << 40)) & ~(granule - 1);

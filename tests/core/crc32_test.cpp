@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 against the check value that every description of it gives.
+// CRC-32 against the check value that is published with its definition.
 #include "core/crc32.h"
 #include <gtest/gtest.h>
 #include <string>

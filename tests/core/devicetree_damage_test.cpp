@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a device tree claims, the reader stays within the blob and comes to an end. The address sanitizer
-// is the judge; each blob is a heap block of exactly its size.
+// Whatever a device tree contains, the reader stays within the blob and terminates. The address sanitizer
+// checks this; each blob is a heap block of exactly its size.
 #include "board_tree.h"
 #include "core/devicetree.h"
 #include "sample_manifest.h"
@@ -31,7 +31,7 @@ void put_word(std::vector<uint8_t> &bytes, size_t at, uint32_t word)
         bytes[at + i] = static_cast<uint8_t>(word >> (24 - 8 * i));
 }
 
-// Everything that the boot code does with a tree. Returns whether it was opened.
+// All reads of a tree that the boot code makes. Returns whether it was opened.
 bool use(const std::vector<uint8_t> &bytes)
 {
     static const auto manifest = make_sample_manifest();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a device tree: what libfdt has written is found again, node by node.
+// Reading a device tree: the reader finds what libfdt has written, node by node.
 #include "board_tree.h"
 #include "core/devicetree.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 class DeviceTree : public testing::Test {
 protected:
-    // The node of that name below `parent`, by a walk through all of the tree.
+    // The node of that name below `parent`, found by a walk through the whole tree.
     devicetree_node find(const std::string &name)
     {
         devicetree_walk walk{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guests, exchange and broker in one; see the header.
+// Guests, exchange and broker in one object; see the header.
 #include "exchange_world.h"
 
 #include <gtest/gtest.h>
@@ -164,7 +164,7 @@ void World::attend(uint32_t index)
     obey();
 }
 
-// Where time has passed the broker has slept.
+// The broker has slept while time has passed.
 void World::wake()
 {
     if (now != seen_) {

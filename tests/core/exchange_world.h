@@ -14,31 +14,31 @@ struct World {
     // Port of a flow from one guest to another; times in ticks.
     flow_path &path(uint32_t source, uint32_t destination, uint32_t port, uint32_t most_bytes = 65536,
                     uint64_t period = 0, uint64_t deadline = 1000);
-    // Payload the other way along the connections of a path; has its figures.
+    // Payload in the other direction along the connections of a path; has the figures of that direction.
     flow_path &way_back(uint32_t of, uint32_t most_bytes = 65536, uint64_t period = 1,
                         uint64_t deadline = 1000);
-    // Another flow in the place of one that is closed, and the end of one.
+    // Opens another flow in the place of a closed one, and closes a flow.
     void open(uint32_t number, uint32_t source, uint32_t destination, uint32_t port,
               uint32_t most_bytes = 65536, uint64_t period = 0, uint64_t deadline = 1000);
     void close(uint32_t number);
-    // How much a guest may cause; as much as it likes, if nothing is said after a flow has begun.
+    // How much traffic a guest may cause; unlimited if no limit is set after a flow has begun.
     void give_turns(uint32_t index, uint32_t packets, uint64_t period);
     void give_all_turns();
     SocketGuest &guest(uint32_t index) { return *guests.at(index); }
 
-    // The guest has set its device up or notified it, and the broker looks.
+    // The guest has set up or notified its device, and the broker handles that.
     void attend(uint32_t index);
-    // What EL2 does for the broker.
+    // Does EL2's part for the broker.
     void obey();
-    // One round of the broker: the transfer before is done, and it does the next one.
+    // One round of the broker: the previous transfer has ended, and the next one is made.
     flow_next next();
-    // Until there is nothing to do now.
+    // Runs until there is nothing to do.
     void run();
-    // The driver resets its device, and the broker hears of it.
+    // The driver resets its device, and the broker is told.
     void lose(uint32_t index);
-    // The broker ends where it stands, and another one goes on with the same devices.
+    // The broker ends at this point, and another one continues with the same devices.
     void restart_broker();
-    // The driver resets its device, and starts again when nothing touches its memory.
+    // The driver resets its device, and starts again when its memory is no longer accessed.
     void restart(uint32_t index);
 
     std::vector<std::unique_ptr<SocketGuest>> guests;
@@ -62,10 +62,10 @@ private:
     uint64_t seen_ = 0;
 };
 
-// Payload that is no constant.
+// Payload that varies.
 std::vector<uint8_t> bytes_of(size_t count, uint8_t first = 1);
 
-// What has come, by its operations.
+// Results of the broker's work, by its operations.
 using Operations = std::vector<uint16_t>;
 Operations operations(const std::vector<Received> &all);
 

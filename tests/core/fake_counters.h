@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two event counters of n bits as the hardware has them: they wrap, and a wrap sets the overflow flag. The
-// tests of budgets do with them what a driver does with registers.
+// Two event counters of n bits as in hardware: they wrap, and a wrap sets the overflow flag. The tests of
+// budgets use them as a driver uses registers.
 #pragma once
 
 #include "core/budget.h"
@@ -26,12 +26,12 @@ public:
         }
     }
 
-    // Events until the sooner overflow of counter `counter`; at least 1.
+    // Events until the next overflow of counter `counter`; at least 1.
     uint64_t until_overflow(unsigned counter) const { return mask_ - values_[counter] + 1; }
 
     bool overflowed() const { return overflowed_; }
 
-    // Stops the counters, as every driver does before it asks.
+    // Stops the counters, as every driver does before it calls the budget.
     const uint64_t *stop()
     {
         counts_ = false;
@@ -39,7 +39,7 @@ public:
         return values_.data();
     }
 
-    // Does as an answer says; returns whether the guest runs.
+    // Executes an answer; returns whether the guest runs.
     bool obey(const budget_action &action)
     {
         if (action.runs) {
@@ -76,7 +76,7 @@ inline budget budget_of(const reservation_parameters &parameters, reclaim *recla
     return made;
 }
 
-// A core with a guest that causes events when it is told to, and a driver that reacts at once.
+// A core with a guest that causes events when the test says so, and a driver that reacts at once.
 struct fake_core {
     explicit fake_core(unsigned bits) : counters(bits) {}
 
@@ -87,7 +87,7 @@ struct fake_core {
         runs = counters.obey(budget_load(&budget, 0));
     }
 
-    // Events one at a time, while it runs; returns how many there were.
+    // Causes events one at a time, while the guest runs; returns their number.
     uint64_t use(uint64_t events, uint64_t now)
     {
         uint64_t used = 0;

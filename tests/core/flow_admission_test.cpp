@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows that come and go, beside the definition of a schedulable set.
+// Flows that are added and removed, compared with the definition of a schedulable set.
 #include "core/flow_admission.h"
 #include "flow_brute.h"
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::unique_ptr<flow_admission> empty(uint64_t bytes_per_s, const flow_costs &co
     return made;
 }
 
-// Periods of few values: their hyperperiod is short, as the oracle needs it.
+// Periods from few values: their hyperperiod is short, as the oracle needs.
 Given any_flow(std::mt19937_64 &random)
 {
     const uint32_t sender = random() % 4;
@@ -43,7 +43,7 @@ flow_verdict finish(flow_admission &admission)
     return verdict;
 }
 
-// The set of all flows that are in, and of one more.
+// The set of all admitted flows, and one more.
 bool schedulable(const std::map<uint32_t, Given> &all, uint64_t bytes_per_s)
 {
     std::vector<flow> flows;
@@ -122,7 +122,7 @@ TEST(flow_admission, f6_a_flow_that_the_path_alone_makes_late_changes_nothing)
     bad.data.sender = 2;
     EXPECT_EQ(flow_admission_begin(admission.get(), 9, &bad, &culprit), FLOW_DEADLINE_SHORT);
     EXPECT_EQ(culprit, 9u);
-    // Sound by itself, but its sender's other flow waits for it.
+    // Valid by itself, but its sender's other flow would have to wait for it.
     bad.data.deadline_ns = 1'000'000;
     bad.data.sender = good.data.sender;
     EXPECT_EQ(flow_admission_begin(admission.get(), 9, &bad, &culprit), FLOW_DEADLINE_SHORT);
@@ -131,7 +131,8 @@ TEST(flow_admission, f6_a_flow_that_the_path_alone_makes_late_changes_nothing)
     EXPECT_FALSE(admission->testing);
 }
 
-// A packet as large as a chunk needs two receive buffers of the shortest kind; who says less is believed.
+// A packet as large as a chunk needs two receive buffers of the smallest kind; a declared smaller number is
+// accepted.
 TEST(flow_admission, f9_the_single_threaded_broker_expects_the_most_transfers)
 {
     flow_costs costs = {};
@@ -174,7 +175,7 @@ TEST(flow_admission, f6_takes_as_many_flows_as_there_is_room_for)
         ASSERT_EQ(finish(*admission), FLOW_SCHEDULABLE);
     }
     EXPECT_EQ(flow_admission_begin(admission.get(), 99, &small, &culprit), FLOW_TOO_MANY);
-    flow_admission_remove(admission.get(), 99); // nobody
+    flow_admission_remove(admission.get(), 99); // no such domain
     EXPECT_EQ(admission->count, FLOW_ADMISSION_FLOWS);
     flow_admission_remove(admission.get(), 5);
     EXPECT_EQ(flow_admission_begin(admission.get(), 99, &small, &culprit), FLOW_OK);

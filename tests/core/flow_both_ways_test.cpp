@@ -94,8 +94,8 @@ TEST_F(BothWays, f11_each_direction_has_its_own_largest_packet)
     EXPECT_EQ(world.paths[1].statistics.refused, 1u);
 }
 
-// Payload there at its period, back at its own, control packets of both at the shorter one, each direction
-// due by its own deadline.
+// Payload in one direction at its period, in the other at its own, control packets of both at the shorter
+// period; each direction is due by its own deadline.
 TEST_F(BothWays, f11_each_direction_has_its_own_pace)
 {
     world.path(0, 1, server, 65536, 1000, 5000);
@@ -131,7 +131,7 @@ TEST_F(BothWays, f11_turns_are_those_of_both_directions)
     }
 }
 
-// Who ends one direction ends the connections of both.
+// Closing one direction ends the connections of both.
 TEST_F(BothWays, f11_a_way_back_ends_with_its_flow)
 {
     for (const uint32_t ended : {0u, 1u}) {
@@ -205,11 +205,11 @@ TEST_F(BothWays, f11_there_are_as_many_connections_as_were_asked_for)
     for (uint32_t i = 0; i < FLOW_CONNECTIONS_MOST; i += 16) { // as many as it has buffers
         world.run();
         EXPECT_EQ(operations(a.take()), Operations(16, VSOCK_RESET));
-        world.attend(0); // its buffers are there again
+        world.attend(0); // its buffers are available again
     }
 }
 
-// The connections of a flow as a list that is searched.
+// The connections of a flow as a list that is searched linearly.
 struct Listed {
     uint32_t state = 0; // 0: none
     uint32_t owed = 0;
@@ -289,7 +289,7 @@ TEST_F(Connections, f11_are_those_of_a_list)
                 other.state = 0;
             }
             (void)flow_connections_lose(&all, lost);
-        } else if (random() % 3 == 0) { // what the broker does
+        } else if (random() % 3 == 0) { // the broker's own actions
             vsock_header reset{};
             const auto end = static_cast<uint32_t>(1 + random() % 2);
             if (flow_connections_owed(&all, end, &reset)) {
@@ -347,7 +347,7 @@ TEST_F(Connections, f11_are_those_of_a_list)
     }
 }
 
-// A packet of a connection that has ended is not of the next one of the same port.
+// A packet of a connection that has ended does not belong to the next one with the same port.
 TEST_F(Connections, f11_a_late_packet_is_not_of_the_next_connection)
 {
     flow_connection first{};

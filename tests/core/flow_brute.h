@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definition of F4, point by point, in plain sums of fractions that are multiplied out: the oracle of the
-// tests.
+// The definition of F4, evaluated at every point, with exact sums of fractions: the oracle of the tests.
 #pragma once
 
 #include "core/flow.h"
@@ -57,7 +56,7 @@ inline bool in_order(const flow_set &set, uint64_t b, uint64_t t)
     return sum + longest <= wide{t} * b;
 }
 
-// Every point until the second hyperperiod after all first packets are due, none left out.
+// Every point until the second hyperperiod after the first packets of all flows are due.
 inline bool schedulable(const flow_set &set, uint64_t b)
 {
     if (load(set, b) > 0) {

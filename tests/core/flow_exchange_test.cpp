@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchange of packets between domains (F1, F2): what may pass, in which order, at whose cost, and what
-// remains when an end fails.
+// The exchange of packets between domains (F1, F2): which packets may pass, in which order, at whose cost,
+// and the state that is left when an end fails.
 #include "exchange_world.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct FlowExchange : testing::Test {
         world.attend(from.device.index);
     }
 
-    // What was told, where nothing else has come.
+    // The notified guests, if there were no other effects.
     static std::vector<uint32_t> credit(const std::vector<Received> &all)
     {
         std::vector<uint32_t> taken;
@@ -183,7 +183,7 @@ TEST_F(FlowExchange, f1_a_reset_on_its_way_takes_no_room_once_its_receiver_is_go
     }
 }
 
-// On a slow host credit still waits for its turn when the reset comes that ends the connection.
+// On a slow host a credit packet still waits when the reset that ends the connection arrives.
 TEST_F(FlowExchange, f1_credit_that_a_reset_overtakes_is_not_lost)
 {
     flow_path &path = world.path(0, 1, server, 65536, 1000);
@@ -414,7 +414,7 @@ TEST_F(FlowExchange, f2_credit_that_waits_is_told_once_and_as_it_was_last)
     connect(a, b);
     connect(b, c, server + 1);
     world.now += 10'000'000;
-    for (uint32_t i = 0; i < 100; i++) { // far more than the queue has places, and than the pace lets go
+    for (uint32_t i = 0; i < 100; i++) { // far more than the queue has places, and than the pace admits
         tell_credit(b, a, server, client, i);
         world.run();
         b.reap();
@@ -462,7 +462,7 @@ TEST_F(FlowExchange, f2_credit_that_waits_for_a_buffer_is_told_as_it_was_last)
     }
     for (uint32_t i = 1; i <= 3; i++) {
         tell_credit(a, b, client, server, i);
-        world.run(); // the broker looks at it, and there is no buffer
+        world.run(); // the broker handles it, and there is no buffer
     }
     EXPECT_EQ(world.paths[0].lines[FLOW_THERE].count, 1u);
     (void)b.take();
@@ -477,7 +477,7 @@ TEST_F(FlowExchange, f2_a_receiver_without_buffers_holds_up_nobody_else)
     world.path(0, 2, server + 1);
     connect(a, b);
     connect(a, c, server + 1);
-    for (int i = 0; i < 20; i++) { // into the buffers that are left; it reads, but gives no new ones
+    for (int i = 0; i < 20; i++) { // into the remaining buffers; the receiver reads, but provides no new ones
         send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(4096));
         world.run();
         a.reap();
@@ -488,7 +488,7 @@ TEST_F(FlowExchange, f2_a_receiver_without_buffers_holds_up_nobody_else)
     world.run();
     EXPECT_EQ(stream(c.take()), bytes_of(50));
     const uint64_t delivered = world.paths[0].statistics.packets;
-    world.now += 200'000; // longer than anybody waits
+    world.now += 200'000; // longer than the timeout of any packet
     world.run();
     EXPECT_GT(world.paths[0].statistics.lost, 0u);
     EXPECT_EQ(world.paths[0].statistics.packets, delivered);
@@ -535,7 +535,7 @@ TEST_F(FlowExchange, f1_of_a_packet_whose_sender_is_gone_nothing_more_is_deliver
     world.now = world.until;
     world.run();
     EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET});
-    connect(a, b); // the same port, and nothing of before
+    connect(a, b); // the same port, without the earlier state
 }
 
 TEST_F(FlowExchange, f1_resets_of_a_driver_tell_a_peer_no_more_than_its_flow_has_let_through)
@@ -559,7 +559,7 @@ TEST_F(FlowExchange, f1_resets_of_a_driver_tell_a_peer_no_more_than_its_flow_has
     world.run();
     EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET}) << "and one for the next";
     world.now += 1000;
-    connect(a, b); // and it can go on after that, whatever was sent and forgotten
+    connect(a, b); // the device works afterwards, whatever was sent and dropped
 }
 
 TEST_F(FlowExchange, f1_a_queue_that_is_given_up_is_left_alone_until_it_is_retired)
@@ -770,7 +770,7 @@ TEST_F(FlowExchange, f9_a_receiver_that_gives_no_buffers_takes_no_descriptors_fr
         unsent += a.send(a.header(b, client, server, VSOCK_PAYLOAD, 100), bytes_of(100)) ? 0 : 1;
         world.attend(0);
         world.run();
-        world.now += 600; // the deadline of what waits is over
+        world.now += 600; // the deadline of the waiting packets has passed
         world.run();
         a.reap();
         send(a, c, client, server + 1, VSOCK_PAYLOAD, bytes_of(20));
@@ -816,7 +816,7 @@ TEST_F(FlowExchange, f9_what_waited_for_a_buffer_is_released_anew_and_the_rest_a
         send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(10));
     }
     world.run();
-    world.now += 50'000; // long overdue, all three
+    world.now += 50'000; // all three are long overdue
     world.run();
     ASSERT_TRUE(b.take(false).empty());
     b.give_buffers(8);
@@ -928,8 +928,8 @@ TEST_F(FlowExchange, f7_what_a_flow_declares_says_who_copies)
     EXPECT_EQ(transfers_of(declared - 1), 4u) << "an engine, each piece; short packets, too";
 }
 
-// Streams between guests that fail at random. Payload says where it belongs: what survives arrives as it was
-// sent.
+// Streams between guests that fail at random. The payload encodes its position, so that the receiver can
+// check what arrives.
 class Survival {
 public:
     Survival(uint64_t seed, uint32_t chunk_bytes) : random_(seed), world_(guests, chunk_bytes)
@@ -995,7 +995,7 @@ private:
     static constexpr std::array<Ends, 5> ends{{{0, 1}, {1, 0}, {2, 1}, {0, 2}, {3, 0}}};
     struct Stream {
         State state = State::closed;
-        uint32_t port = 0; // of the client: another one each time
+        uint32_t port = 0; // of the client: a new one each time
         uint8_t next = 0;
         std::deque<uint8_t> sent;
     };
@@ -1019,7 +1019,7 @@ private:
         SocketGuest &from = world_.guest(ends[i].source);
         Stream &stream = streams_[i];
         std::vector<uint8_t> payload(1 + below(12'000));
-        // Each transfer may be done another way.
+        // Each transfer may be made by the CPU or the engine.
         world_.exchange.copied_bytes = below(2) == 0 ? UINT32_MAX : 0;
         std::iota(payload.begin(), payload.end(), stream.next);
         const vsock_header header = from.header(world_.guest(ends[i].destination), stream.port, server + i,
@@ -1048,7 +1048,7 @@ private:
         world_.open(i, ends[i].source, ends[i].destination, server + i, 65536, below(50), 100 + below(1000));
     }
 
-    // A flow ends: its stream hears of that by a reset.
+    // A flow ends: its stream is told by a reset.
     void close(uint32_t i)
     {
         if (world_.paths[i].open != 0) {
@@ -1066,7 +1066,8 @@ private:
         }
     }
 
-    // The connection ends, so that nobody takes what came of the packet for all of it.
+    // The connection ends, so that the receiver does not take the part of the packet that has arrived for all
+    // of it.
     void fail_transfer()
     {
         flow_exchange_fail(&world_.exchange, world_.now, &world_.effects);
@@ -1096,7 +1097,7 @@ private:
             SocketGuest &own = world_.guest(reader);
             own.send(own.header(world_.guest(ends[i].source), server + i, port, VSOCK_RESPONSE));
         } else if (port != stream.port || stream.state == State::closed) {
-            return; // of an earlier one
+            return; // of an earlier connection
         } else if (one.header.operation == VSOCK_RESPONSE) {
             stream.state = State::open;
         } else if (one.header.operation == VSOCK_RESET) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// U'(b) against 1 by digits, beside sums over a common denominator; 128-bit division beside the compiler's
-// own.
+// The comparison of U'(b) with 1 digit by digit, against sums over a common denominator; 128-bit division
+// against the compiler's own.
 #include "core/flow_search.h"
 #include "core/wide.h"
 #include "flow_brute.h"
@@ -46,7 +46,7 @@ TEST(flow_load_steps, is_that_of_a_common_denominator)
     EXPECT_GT(std::min({found[0], found[1], found[2]}), 20);
 }
 
-// A load of 1 in fractions that have no end in any digit, and one that is a hair beside it.
+// A load of exactly 1 in fractions without a finite expansion, and loads just beside 1.
 TEST(flow_load_steps, tells_one_from_a_hair_more)
 {
     flow_set set = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that need no look at their points, and loads that are too near to 1, beside the definition.
+// Pieces that need no test of their points, and loads that are very close to 1, compared with the definition.
 #include "core/flow_load.h"
 #include "core/flow_pieces.h"
 #include "core/flow_search.h"
@@ -36,7 +36,7 @@ TEST(flow_pieces, every_point_of_a_passed_piece_is_in_order)
     int passed = 0;
     int left = 0;
     for (int i = 0; i < 5000; i++) {
-        const bool slow = random() % 2 != 0; // a byte/s is much: how rates are rounded matters
+        const bool slow = random() % 2 != 0; // a byte/s is much here: the rounding of rates matters
         const flow_set set = slow ? without_bytes(random) : brute::any_set(random);
         const uint64_t b = slow ? 1 + random() % 3 : 1'000'000 * (500 + random() % 20000);
         if (brute::load(set, b) > 0) {
@@ -74,7 +74,7 @@ TEST(flow_pieces, what_is_left_is_the_last_time_of_a_piece_that_is_not_passed)
         const uint64_t t = random() % 300;
         uint64_t expected = 0;
         for (uint64_t at = 0; at <= t; at++) {
-            uint32_t last = set.count; // the piece of `at`
+            uint32_t last = set.count; // the piece that contains `at`
             for (uint32_t k = 0; k < set.count && set.tasks[pieces.order[k]].first <= at; k++) {
                 last = k;
             }
@@ -84,7 +84,7 @@ TEST(flow_pieces, what_is_left_is_the_last_time_of_a_piece_that_is_not_passed)
     }
 }
 
-// Periods without a common multiple soon, deadlines somewhat shorter: T* is 1 / (1 - U').
+// Periods with a large common multiple, deadlines somewhat shorter: T* is 1 / (1 - U').
 flow_set without_hyperperiod()
 {
     flow_set set = {
@@ -143,7 +143,7 @@ TEST(flow_pieces, the_search_finds_the_smallest_bandwidth_that_is_decided)
     EXPECT_NE(flow_test_run(&test, UINT64_MAX), FLOW_SCHEDULABLE);
 }
 
-// Where every piece is in order without a look, it does not matter how far one would have to look.
+// If every piece is schedulable without a test of its points, the number of points does not matter.
 TEST(flow_pieces, a_load_near_to_one_is_decided_where_no_point_needs_a_look)
 {
     flow_set set = without_hyperperiod();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schedulability test and the smallest bandwidth beside the definition, point by point.
+// The schedulability test and the smallest bandwidth compared with the definition, point by point.
 #include "core/flow_search.h"
 #include "flow_brute.h"
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(flow_schedule, smallest_bandwidth_passes_and_one_byte_less_does_not)
     EXPECT_GT(by_load, 50);
 }
 
-// In steps, as at EL2: what comes before the first point, too.
+// In steps, as at EL2, including the work before the first point.
 TEST(flow_schedule, verdict_is_the_same_step_by_step)
 {
     std::mt19937_64 random(9);
@@ -87,7 +87,7 @@ TEST(flow_schedule, verdict_is_the_same_step_by_step)
     }
 }
 
-// A piece of a search is no longer than was asked for.
+// A piece of a search is no longer than was requested.
 TEST(flow_schedule, looks_at_no_more_points_than_asked)
 {
     std::mt19937_64 random(6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of the single-threaded broker, beside the formulas by hand.
+// Tasks of the single-threaded broker, compared with the formulas evaluated by hand.
 #include "core/flow.h"
 #include "core/flow_test.h"
 #include <cmath>
@@ -149,7 +149,7 @@ TEST(flow_single_thread, f8_parsing_alone_may_be_too_much)
     EXPECT_EQ(transform(flows, set, culprit, quick), FLOW_OK);
 }
 
-// Everything at its largest stays within what the sums have room for.
+// With the largest values, everything stays within the range of the sums.
 TEST(flow_single_thread, f4_largest_values_fit)
 {
     flow_costs costs = parts;

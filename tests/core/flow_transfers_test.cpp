@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many transfers a packet takes, beside brokers that copy packets into buffers of any length.
+// The number of transfers of a packet, compared with brokers that copy packets into buffers of any length.
 #include "core/flow_transfers.h"
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace {
 
-// What is left of a piece of memory from `at` on.
+// The rest of a piece of memory from `at` on.
 uint64_t run_left(uint64_t at, uint64_t run_bytes)
 {
     return run_bytes == 0 ? UINT64_MAX : run_bytes - at % run_bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From declared flows to tasks, beside the formulas of F4 and F5 with the published costs.
+// Transformation of declared flows to tasks, compared with the formulas of F4 and F5 with the published
+// costs.
 #include "core/flow.h"
 #include <gtest/gtest.h>
 
@@ -53,7 +54,7 @@ TEST(flow_transform, is_by_the_formulas)
     EXPECT_TRUE(task.several);
 }
 
-// A time without a pause begins with the broker's waking: all that is sent in it is late by that.
+// A busy interval begins when the broker wakes: all packets sent in it are late by that time.
 TEST(flow_transform, a_broker_that_sleeps_is_woken_first)
 {
     flow_set set;
@@ -76,7 +77,7 @@ TEST(flow_transform, the_last_transfer_has_what_is_left)
     flow.packet_bytes = 4097;
     ASSERT_EQ(transform(flow, &set), FLOW_OK);
     EXPECT_EQ(set.tasks[0].block_bytes, 1u);
-    flow.transfers = 5; // buffers in pieces: where they end is not known
+    flow.transfers = 5; // buffers in pieces, whose ends are not known
     ASSERT_EQ(transform(flow, &set), FLOW_OK);
     EXPECT_EQ(set.tasks[0].block_bytes, 4096u);
     EXPECT_EQ(set.tasks[0].fixed - set.tasks[0].block_fixed, 4 * set.dma_fixed);
@@ -131,7 +132,7 @@ TEST(flow_transform, refuses_what_cannot_be)
     EXPECT_EQ(flow_transform(&one, 0, &zcu102, 1, 4096, &set, &culprit), FLOW_TOO_MANY);
 }
 
-// Costs and sizes at their largest leave everything within what the sums have room for.
+// With the largest costs and sizes, everything stays within the range of the sums.
 TEST(flow_transform, largest_values_fit)
 {
     flow_costs costs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns of domains: who sends as declared never lacks one, and nobody gets more than the analysis counts.
+// Turns of domains: a domain that sends as declared always has one, and no domain gets more than the analysis
+// counts.
 #include "core/flow_turns.h"
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -54,7 +55,8 @@ TEST(flow_turns, f8_a_period_is_rounded_down_and_by_little)
     }
 }
 
-// Looks at any time; packets of each task no nearer than declared, seen by the first look after them.
+// Steps of the broker at any times; packets of each task no closer than declared, seen by the first step
+// after them.
 TEST(flow_turns, f8_who_sends_as_declared_never_lacks_a_turn)
 {
     std::mt19937_64 random(22);
@@ -86,8 +88,8 @@ TEST(flow_turns, f8_who_sends_as_declared_never_lacks_a_turn)
     EXPECT_GT(taken, 100'000u);
 }
 
-// Of one look, and of all from then on, each of which may be long after the one before: what the domain has
-// not used when a look begins is N_d turns, and those earned since the last.
+// In one step, and in all steps from it on, each of which may be long after the previous one: at the begin of
+// a step the domain has at most N_d unused turns, and those earned since the previous step.
 TEST(flow_turns, f8_nobody_gets_more_turns_than_the_analysis_counts)
 {
     std::mt19937_64 random(23);

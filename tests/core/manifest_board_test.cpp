@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A manifest is compared with the board's device tree: what the board does not have, or what its firmware
-// keeps, is refused before anything is overwritten. The sample manifest's board has RAM from 0x40000000 to
-// 0x80000000 with colors in bits 13 - 15; the pool is color 7 from 0x4800E000, the domains' segments are
-// colors 0 - 2 and 3 - 5 from 0x48000000 and 0x50006000.
+// A manifest is compared with the board's device tree: memory and cores that the board does not have, or that
+// its firmware reserves, are refused before anything is overwritten. The sample manifest's board has RAM from
+// 0x40000000 to 0x80000000 with colors in bits 13 - 15; the pool is color 7 from 0x4800E000, the domains'
+// segments are colors 0 - 2 and 3 - 5 from 0x48000000 and 0x50006000.
 #include "board_tree.h"
 #include "core/devicetree.h"
 #include "sample_manifest.h"
@@ -182,7 +182,7 @@ TEST_F(Board, WhoseFirmwareIsCalledInAnotherWayIsRefused)
 
 TEST_F(Board, WhoseFirmwareIsOlderThanPsci02IsRefused)
 {
-    board.psci_compatible = "arm,psci"; // its function numbers are the tree's own
+    board.psci_compatible = "arm,psci"; // its function numbers are given in the tree
     expect(BH_MANIFEST_ERROR_BOARD_PSCI, offset_of(sample->header.platform.psci_method));
     board.psci_compatible = "arm,psci-0.2";
     expect_accepted();

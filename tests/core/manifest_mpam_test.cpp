@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPAM in the manifest: what is sound is accepted and read back as it was meant; every thing that would let
-// two owners have a PARTID, or a setting be what its instance cannot do, is refused.
+// MPAM in the manifest: valid settings are accepted and read back as they were meant; everything that would
+// give a PARTID to two owners, or set what an instance cannot do, is refused.
 #include "core/manifest_mpam.h"
 #include "core/mpam_difference.h"
 #include "core/mpam_registers.h"
@@ -145,7 +145,7 @@ TEST(ManifestMpam, M3_APartidOfNobodyGetsWhatTheHypervisorHas)
         manifest_mpam_settings_of(&sample->header, 0, 0, nobodys, &settings);
         EXPECT_EQ(settings.cache.word[0], 0xFFu) << nobodys;
     }
-    for (const uint32_t owned : {5u, 6u, 7u}) { // nothing is asked for them: no limit
+    for (const uint32_t owned : {5u, 6u, 7u}) { // nothing is requested for them: no limit
         manifest_mpam_settings_of(&sample->header, 0, 0, owned, &settings);
         EXPECT_EQ(settings.asked, 0u) << owned;
     }
@@ -160,7 +160,7 @@ TEST(ManifestMpam, M3_ADifferenceOfTheRegistersIsNamed)
     manifest_mpam_features(&sample->header, 0, 0, &stated);
     EXPECT_EQ(mpam_compare(&stated, &stated).field, nullptr);
     found = stated;
-    found.partid_max = 255; // more than the cores have does no harm
+    found.partid_max = 255; // more than the cores have is accepted
     found.intpartid_max = 255;
     EXPECT_EQ(mpam_compare(&stated, &found).field, nullptr);
     found.partid_max = 7;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifest's check: what is sound is accepted, and every single thing that can be wrong is refused with
-// its own error. The hypervisor trusts an accepted manifest without looking again, so each row here is a
-// promise.
+// The manifest's check: a valid manifest is accepted, and each possible error is refused with its own error
+// code. The hypervisor relies on an accepted manifest without further checks, so each row here is a
+// guarantee.
 #include "sample_manifest.h"
 #include <cstring>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ void give_budget(SampleManifest &m)
     m.domains[0].budget_chunk_events = 100;
 }
 
-// And 500 accesses past its caches.
+// Adds 500 accesses past its caches.
 void give_accesses(SampleManifest &m)
 {
     give_budget(m);
@@ -123,7 +123,7 @@ TEST(Manifest, T5_AcceptsABudgetOfAccessesAndForcedWriteBack)
     sample->domains[1].flags |= BH_DOMAIN_FLAG_OWN_ATTRIBUTES;
     sample->seal();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
-    sample->domains[0].budget_second_events = 0; // none at all is a budget too
+    sample->domains[0].budget_second_events = 0; // no events at all is a valid budget
     sample->seal();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
 }
@@ -137,7 +137,7 @@ TEST(Manifest, AcceptsABudget)
         sample->seal();
         EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << events;
     }
-    sample->domains[0].budget_events = 0; // nothing at all is a budget too
+    sample->domains[0].budget_events = 0; // no accesses at all is a valid budget
     sample->domains[0].budget_chunk_events = 0;
     sample->seal();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
@@ -719,7 +719,7 @@ TEST(Manifest, RefusesEveryTruncation)
 {
     auto sample = make_sample_manifest();
     for (size_t bytes = 0; bytes < sizeof *sample; bytes++) {
-        // A copy of exactly that size: reading past it is found by the address sanitizer.
+        // A copy of exactly that size, so that the address sanitizer detects a read past it.
         std::unique_ptr<char[]> copy(new char[bytes + 8]);
         std::memcpy(copy.get(), sample.get(), bytes);
         EXPECT_EQ(manifest_check(copy.get(), bytes, SampleManifest::package_bytes).error,
@@ -727,8 +727,8 @@ TEST(Manifest, RefusesEveryTruncation)
     }
 }
 
-// Property: whatever a manifest says, the check ends, reads nothing outside (sanitizers), and what it accepts
-// has no frame with two owners.
+// Property: for any manifest, the check terminates, reads nothing outside (sanitizers), and an accepted
+// manifest has no frame with two owners.
 TEST(Manifest, PropertyWildFieldsNeverBreakTheCheck)
 {
     std::mt19937_64 random(5);
@@ -744,6 +744,6 @@ TEST(Manifest, PropertyWildFieldsNeverBreakTheCheck)
         sample->seal();
         accepted += sample->check().error == BH_MANIFEST_ERROR_NONE;
     }
-    EXPECT_GT(accepted, 0u); // addresses that move but stay sound
+    EXPECT_GT(accepted, 0u); // addresses that change but remain valid
     EXPECT_LT(accepted, 20000u);
 }

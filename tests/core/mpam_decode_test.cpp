@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requirement M7: what `check` prints is what the writes stand for. Decoding them gives shares that keep what
-// was asked for, and encoding these gives the same writes again.
+// Requirement M7: what `check` prints corresponds to the register writes. Decoding the writes gives shares
+// that keep what was requested, and encoding these shares gives the same writes again.
 #include "core/mpam_decode.h"
 #include "core/mpam_registers.h"
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ mpam_features any_features(std::mt19937 &random)
     return of;
 }
 
-// a is at most b.
+// Whether a is at most b.
 bool at_most(mpam_share a, mpam_share b)
 {
     return std::uint64_t{a.part} * b.of <= std::uint64_t{b.part} * a.of;

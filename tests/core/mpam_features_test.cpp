@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a component's ID registers say (M3), and what is not believed of them.
+// Features that a component's ID registers report (M3), and invalid values that are not relied on.
 #include "core/mpam_features.h"
 #include "core/mpam_registers.h"
 #include <gtest/gtest.h>

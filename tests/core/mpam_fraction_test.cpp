@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares as MPAM's registers have them (M3): against the manual's table, and by property for every width.
+// Shares in the format of MPAM's registers (M3): against the manual's table, and by property for every width.
 #include "core/mpam_fraction.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -20,7 +20,7 @@ constexpr row table[] = {{1, 0x01, 0x027, 0x028E},  {25, 0x3F, 0x3FF, 0x3FFF}, {
                          {75, 0xBF, 0xBFF, 0xBFFF}, {80, 0xCB, 0xCCB, 0xCCCB}, {88, 0xE0, 0xE13, 0xE146},
                          {95, 0xF2, 0xF32, 0xF332}, {100, 0xFF, 0xFFF, 0xFFFF}};
 
-// a / b against c / d, exactly.
+// Compares a / b with c / d exactly.
 bool at_most(mpam_share a, mpam_share b)
 {
     return std::uint64_t{a.part} * b.of <= std::uint64_t{b.part} * a.of;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requirement M7: a cache is divided so that everybody has at least what he asked for, nobody has what
-// another one has unless both said so, and portions of an owner are one run wherever a run is free.
+// Requirement M7: a cache is divided so that every owner has at least the requested share, no owner has
+// portions of another unless both allow it, and the portions of an owner are contiguous whenever a run is
+// free.
 #include "core/mpam_plan.h"
 #include <array>
 #include <gtest/gtest.h>
@@ -64,7 +65,7 @@ outcome by_capacity(std::uint32_t width, const std::vector<mpam_request> &reques
     return found;
 }
 
-// Runs of bits that are set.
+// Number of contiguous runs of set bits.
 std::uint32_t pieces(const mpam_portions &portions)
 {
     std::uint32_t found = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a partition gets and the writes that say so (M3), on a component of registers alone: it keeps the bits
-// that it implements, for each partition and resource instance, and knows nothing of the encoder.
+// The settings of a partition and the writes that encode them (M3), on a component of registers alone: it
+// keeps the bits that it implements, for each partition and resource instance, independently of the encoder.
 #include "core/mpam_registers.h"
 #include "core/mpam_settings.h"
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ public:
         }
     }
 
-    // Nothing if it was not written.
+    // Nothing if the register was not written.
     [[nodiscard]] std::optional<std::uint32_t> of(std::uint32_t ris, std::uint32_t partid,
                                                   std::uint32_t offset) const
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admission (X2, X4, X5): which hardware serves a specification, each refusal with what is lacking, and the
-// account.
+// Admission (X2, X4, X5): which hardware serves a specification, each refusal with the resource that is
+// lacking, and the accounting.
 #include "core/mxu_admission.h"
 #include "mxu_world.h"
 
@@ -221,7 +221,8 @@ TEST(MxuAdmission, X2_UnknownFlagsAreRefused)
     EXPECT_EQ(mpu.ask(regions(0x80000000)), MXU_EINVAL);
 }
 
-// G2: whatever is asked for and given back in any order, no more is taken than there is, and all comes back.
+// G2: whatever is requested and returned in any order, no more is taken than exists, and everything comes
+// back.
 TEST(MxuAdmission, X2_TheAccountIsTheSumOfWhatWasTaken)
 {
     Random random{11};

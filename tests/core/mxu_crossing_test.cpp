@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one instruction can need (X4), against all places where an access can begin; and that what is admitted
-// completes under each policy from each state.
+// Ranges that one instruction can need (X4), against all positions where an access can begin; and that each
+// admitted access completes under each policy from each state.
 #include "core/mxu_crossing.h"
 #include "core/mxu_mpu.h"
 #include "mxu_world.h"

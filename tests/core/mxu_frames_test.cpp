@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed frames (X3, X6): kinds change through free alone, what fails changes nothing, the search finds the
-// lowest run.
+// Typed frames (X3, X6): kinds change through free only, a failed call changes nothing, and the search finds
+// the lowest run.
 #include "core/mxu_frames.h"
 #include "mxu_world.h"
 
@@ -22,7 +22,7 @@ struct Table {
     }
 };
 
-// As the header says it, by trying each frame.
+// As the header defines it, by trying each frame.
 std::optional<std::uint32_t> lowest(const mxu_frames &frames, std::uint32_t count, std::uint32_t align,
                                     std::uint32_t block)
 {

@@ -26,7 +26,7 @@ constexpr std::uint32_t specs[] = {0,
                                    MXU_L2 | MXU_INDEPENDENT,
                                    MXU_DETERMINISTIC | MXU_INDEPENDENT};
 
-// All that a refused call must leave as it is.
+// All state that a refused call must leave unchanged.
 struct Before {
     std::vector<mxu_frame> frames;
     std::array<mxu_allocation, MxuWorld::allocation_count> allocations;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory manager with all of its memory, as a board would have it: for the tests of core/mxu_memory.h and
-// the fuzz target.
+// A memory manager with the memory of a board, for the tests of core/mxu_memory.h and the fuzz target.
 #pragma once
 
 #include "core/mxu_crossing.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds of misses (X8): the longest sequence of misses over all accesses, from all states that a ring of
-// turns can be in with any contents, is the bound, and never more.
+// Bounds of misses (X8): the longest sequence of misses over all accesses, from all states that the slots can
+// be in with any contents, equals the bound, and is never longer.
 #include "core/mxu_crossing.h"
 #include "core/mxu_misses.h"
 #include "mxu_world.h"
@@ -14,8 +14,8 @@
 
 namespace {
 
-// What slots hold (0: something else, or nothing) and whose turn it is. Random may take any slot but the last
-// one.
+// Contents of the slots (0: something else, or nothing) and which slot is next. Random may take any slot but
+// the last one loaded.
 struct State {
     std::array<std::uint8_t, 6> holds{};
     std::uint8_t turn = 0;
@@ -31,12 +31,12 @@ public:
         turns_ = mxu_eviction_ring(policy, 0, slots, &seed, ring_.data());
     }
 
-    // Most misses from a state on; nothing if there is no end.
+    // The most misses from a state on; nothing if the number has no bound.
     std::optional<std::uint64_t> most(const State &state)
     {
         const auto known = found_.find(state);
         if (known != found_.end()) {
-            return known->second; // nothing while it is being searched: a cycle with a miss
+            return known->second; // nothing during the search: a cycle with a miss
         }
         found_[state] = std::nullopt;
         std::uint64_t best = 0;
@@ -81,7 +81,7 @@ public:
     }
 
 private:
-    // Emptied, random has all slots to fill first: as `turn` says, which then counts them.
+    // After being emptied, random has to fill all slots first: `turn` then counts them.
     std::uint8_t first_turn() const { return policy_ == MXU_RANDOM ? filling : 0; }
 
     std::vector<State> after_miss(State state, std::uint8_t range) const
@@ -168,7 +168,7 @@ TEST(MxuMisses, X8_TheBoundIsTheLongestSequenceOfAll)
     }
 }
 
-// Jobs of few instructions with changes, touches and preemptions, run on the real regions; the bound is not
+// Jobs of few instructions with changes, accesses and preemptions, run on the real regions; the bound is not
 // exceeded.
 TEST(MxuMisses, X8_NoRunOfTheRealRegionsExceedsItsBound)
 {
@@ -230,9 +230,9 @@ TEST(MxuMisses, X8_NoRunOfTheRealRegionsExceedsItsBound)
                 for (std::uint32_t others = random() % 8; others > 0; --others) {
                     access({8 + random() % 8});
                 }
-                misses = own; // the other job's are its own
+                misses = own; // the other job's slots are its own
                 ++preemptions;
-                access(last); // the instruction that it interrupted
+                access(last); // the interrupted instruction
             }
         }
         const mxu_phase phase{ranges, touch, random() % 2 == 0 ? changes : MXU_NO_BOUND};

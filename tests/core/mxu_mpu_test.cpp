@@ -13,7 +13,7 @@ using bulkhead_test::Random;
 
 namespace {
 
-// DDI 0403E, B3.5.3, as it is written: size from SIZE, base from ADDR, sub-region from the three bits below.
+// DDI 0403E, B3.5.3, literally: size from SIZE, base from ADDR, sub-region from the three bits below.
 bool matches(std::uint32_t rbar, std::uint32_t rasr, std::uint32_t address)
 {
     const std::uint32_t size_field = rasr >> 1 & 31;

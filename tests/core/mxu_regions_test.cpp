@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots of a component's MPU (X4): the image, eviction by three policies, what is a violation, live-locks,
-// and that a component's image knows nothing of another's.
+// Slots of a component's MPU (X4): the image, eviction by three policies, violations, live-locks, and that
+// components' images are independent of one another.
 #include "core/mxu_mpu.h"
 #include "core/mxu_regions.h"
 #include "mxu_world.h"
@@ -215,8 +215,8 @@ TEST(MxuRegions, X4_AFlushEmptiesDynamicSlotsAndAForgottenRangeIsNowhere)
     EXPECT_TRUE(component.covers(component.range(0).first));
 }
 
-// An access that needs two ranges, with the policy and slots given: misses until it completes, or 0 if it
-// does not.
+// Misses until an access that needs two ranges completes, with the given policy and slots; 0 if it does not
+// complete.
 static unsigned crossing(Component &component, std::uint32_t at)
 {
     for (unsigned misses = 0; misses < 100; ++misses) {

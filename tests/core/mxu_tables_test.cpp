@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table nodes that ranges need (X5), against a table that is filled page by page.
+// Table nodes that ranges need (X5), compared with a table that is filled page by page.
 #include "core/mxu_tables.h"
 #include "mxu_world.h"
 
@@ -12,7 +12,7 @@ using bulkhead_test::Random;
 
 namespace {
 
-// A span is mapped by the largest blocks that lie in it; the nodes on the way to each of them.
+// A span is mapped by the largest blocks that fit into it; returns the nodes on the path to each of them.
 mxu_table_need by_filling(const mxu_table_shape &shape, const std::vector<mxu_span> &spans)
 {
     std::array<std::set<std::uint64_t>, MXU_TABLE_MOST_LEVELS> nodes;
@@ -106,7 +106,7 @@ TEST(MxuTables, X5_SpansThatAreNotSoundAreRefused)
     EXPECT_EQ(need.bytes, 16384u) << "4096 sections";
 }
 
-// Colored memory is mapped by pages, whatever its size; what lies beside it may be mapped by blocks.
+// Colored memory is mapped by pages, whatever its size; memory beside it may be mapped by blocks.
 TEST(MxuTables, X5_MemoryThatIsNotAlignedForBlocksNeedsNodesBelow)
 {
     const mxu_table_shape shape = mxu_aarch64_tables(1, 9, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trie of ranges (X3, X8) against a sorted map: contents, shape, bounds, and that what fails changes
-// nothing.
+// The trie of ranges (X3, X8) compared with a sorted map: contents, shape, bounds, and that a failed call
+// changes nothing.
 #include "core/mxu_trie.h"
 #include "mxu_world.h"
 
@@ -47,7 +47,7 @@ void expect_lookup(Trie &trie, const Ranges &ranges, std::uint32_t address)
     }
 }
 
-// Ranges as components have them: few alignments, neighbours that touch, now and then any size.
+// Ranges as components have them: few alignments, adjacent neighbours, sometimes any size.
 std::pair<std::uint32_t, std::uint32_t> random_range(Random &random)
 {
     static constexpr std::array<std::uint32_t, 6> bases = {0,          0x08000000, 0x20000000,
@@ -274,7 +274,7 @@ TEST(MxuTrie, X8_SixtyFourRangesNeedFourLevelsAtMostAndCanNeedThem)
 
 TEST(MxuTrie, X8_NodesForNRangesAlwaysSuffice)
 {
-    // Neighbours that touch at addresses of odd granules share a node of every level.
+    // Adjacent ranges at addresses of odd granules share a node of every level.
     for (const std::uint16_t count :
          {std::uint16_t{2}, std::uint16_t{3}, std::uint16_t{17}, std::uint16_t{64}}) {
         Trie trie(count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of a trie: which entry has to be what, from the list of ranges alone.
+// The check of a trie: the entries that the list of ranges alone requires.
 #include "mxu_world.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Extent {
     std::uint64_t first, last;
 };
 
-// Parts that ranges have of a span, with the entry's value for each.
+// The parts of a span that are in ranges, with the entry's value for each.
 std::vector<std::pair<Extent, std::int16_t>> parts(const mxu_trie &trie,
                                                    const std::vector<std::int16_t> &listed, Extent span)
 {

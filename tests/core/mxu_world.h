@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests and the fuzz target of MxU have in common: a trie with its memory, and the judge of its shape,
-// which knows the ranges as a sorted map and derives from it what each entry has to be.
+// Shared by the tests and the fuzz target of MxU: a trie with its memory, and a check of its shape, which
+// keeps the ranges as a sorted map and derives each entry from it.
 #pragma once
 
 #include "core/mxu_trie.h"
@@ -16,7 +16,7 @@ namespace bulkhead_test {
 // last address by first address.
 using Ranges = std::map<std::uint32_t, std::uint32_t>;
 
-// Numbers of 32 bits, the same ones each time.
+// Random 32-bit numbers, the same each time.
 class Random {
 public:
     explicit Random(unsigned seed) : engine_(seed) {}
@@ -37,7 +37,7 @@ public:
     mxu_trie *get() { return &trie_; }
     const mxu_range &range(std::int16_t number) const { return ranges_[static_cast<std::size_t>(number)]; }
 
-    // The number of the new range, which there must be room for.
+    // Returns the number of the new range; there must be room for it.
     std::int16_t insert(std::uint32_t first, std::uint32_t last);
     // The list, in its order.
     std::vector<std::int16_t> listed() const;
@@ -49,7 +49,7 @@ private:
 };
 
 // Empty if the trie has exactly these ranges, in the list and in the nodes, in the shape that they determine,
-// and all other nodes and ranges are free. Else what is wrong.
+// and all other nodes and ranges are free. Otherwise the first error.
 std::string wrong_with(const mxu_trie &trie, const Ranges &expected);
 
 } // namespace bulkhead_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flash by its commands: as a driver gives them, and as nobody does.
+// Flash by its commands: as a driver gives them, and in any other order.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -17,7 +17,7 @@ constexpr uint32_t size = 1 << 20;
 constexpr uint32_t ready = 0x00800080;
 constexpr uint32_t sequence_error = 0x00B000B0;
 
-// A flash with its content, as EL2 has it.
+// A flash with its content, in the form that EL2 keeps.
 class Flash {
 public:
     Flash() : content(size, 0xFF) { chip.bytes = size; }
@@ -38,7 +38,7 @@ public:
         return value;
     }
     void command(uint32_t offset, uint32_t code) { write(offset, code << 16 | code); }
-    // How often the status was read until it said ready.
+    // The number of status reads until it was ready.
     uint32_t wait()
     {
         for (uint32_t looks = 1; looks <= 1000; looks++) {
@@ -92,7 +92,7 @@ TEST(NorFlash, D7_ABlockIsErasedPieceByPieceAndNothingElse)
     flash.command(0x41234, 0x20);
     flash.command(0x41234, 0xD0);
     EXPECT_EQ(flash.read(0), 0u) << "busy";
-    flash.command(0, 0xFF); // not heard
+    flash.command(0, 0xFF); // ignored
     EXPECT_EQ(flash.wait(), (NOR_FLASH_BLOCK_BYTES / NOR_FLASH_PIECE_BYTES - 2) / 2)
         << "two accesses for each look";
     flash.command(0, 0xFF);
@@ -151,7 +151,7 @@ TEST(NorFlash, D7_BlocksAreNeverLocked)
     EXPECT_EQ(flash.read(0x40008), 0u) << "not locked";
 }
 
-// Common Flash Interface (JESD68.01, table 1 to 4): what a driver computes from it.
+// Common Flash Interface (JESD68.01, table 1 to 4): values that a driver computes from it.
 TEST(NorFlash, D7_TheQueryTableSaysWhatTheFlashIs)
 {
     Flash flash;
@@ -186,7 +186,8 @@ TEST(NorFlash, D7_AccessesOfEveryWidthAreAnswered)
     EXPECT_EQ(flash.read(8, 8), 0x1122334455667788u);
 }
 
-// Any writes at all: no work outside, bits never come back but by erasing, and three commands bring it back.
+// Any writes at all: no work outside of the flash, only erasing sets bits, and three commands restore the
+// reading state.
 TEST(NorFlash, D7_WhateverIsWrittenTheContentComesBack)
 {
     constexpr std::array codes{0x00u, 0x01u, 0x10u, 0x20u, 0x40u, 0x50u, 0x60u, 0x70u,
@@ -210,7 +211,7 @@ TEST(NorFlash, D7_WhateverIsWrittenTheContentComesBack)
         while (flash.chip.erase_at != flash.chip.erase_end) {
             flash.read(0);
         }
-        for (uint32_t i = 0; i < 40; i++) { // out of any buffer
+        for (uint32_t i = 0; i < 40; i++) { // outside of any buffer
             flash.command(0, 0xFF);
         }
         flash.command(0, 0xFF);

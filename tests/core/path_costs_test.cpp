@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stamps of parts of a packet's path (F5), with a clock that the test moves.
+// Time stamps of the parts of a packet's path (F5), with a clock that the test moves.
 #include "core/path_costs.h"
 #include <array>
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST_F(PathCosts, what_a_stamp_takes_is_not_counted)
     const path_mark inner = path_begin();
     now += 20 + 4;
     path_end(&inner, BH_PATH_PART_PARSE);
-    now += 10 + 2 * 4; // its own, and what the inner one's beginning took
+    now += 10 + 2 * 4; // its own time, and that of the inner part's begin
     path_end(&outer, BH_PATH_PART_FINALIZE);
     EXPECT_EQ(parts[BH_PATH_PART_PARSE].sum, 20u);
     EXPECT_EQ(parts[BH_PATH_PART_FINALIZE].sum, 20u);

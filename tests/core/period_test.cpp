@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters and periods alone (B1): preloads that overflow at the k-th event for every width, differences
-// across a wrap, deadlines on the grid however late anybody looks.
+// across a wrap, deadlines on the grid however late they are computed.
 #include "core/event_counter.h"
 #include "core/period.h"
 #include <gtest/gtest.h>

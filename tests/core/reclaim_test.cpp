@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools: what idle cores give and others draw (B4), and a domain's budget that its VCPUs share (B2). The sum
-// of what all cores cause in a period is the invariant.
+// Pools: events that idle cores give and others draw (B4), and a domain's budget that its VCPUs share (B2).
+// The sum of all cores' events in a period is the invariant.
 #include "fake_counters.h"
 #include <gtest/gtest.h>
 #include <memory>
@@ -53,7 +53,7 @@ TEST(EventPool, B4_HoldsWhatIsLeftOfItsPeriodAndNothingOfAnEarlierOne)
     event_pool_give(&pool, 7, 5);
     EXPECT_EQ(event_pool_left(&pool, 7), 75u);
     EXPECT_EQ(event_pool_draw(&pool, 8, 60), 60u); // the first of a new period
-    EXPECT_EQ(event_pool_draw(&pool, 7, 10), 0u);  // who is late gets nothing
+    EXPECT_EQ(event_pool_draw(&pool, 7, 10), 0u);  // a core that is late gets nothing
     event_pool_give(&pool, 7, 10);
     EXPECT_EQ(event_pool_draw(&pool, 8, 60), 40u);
     event_pool_set_base(&pool, 10);
@@ -92,7 +92,8 @@ TEST(EventPool, B4_ThreadsNeverDrawMoreThanThereIs)
         thread.join();
     }
     for (uint64_t number = 0; number < PERIODS; number++) {
-        // A thread that came late to a period found nothing, but whoever began it used it up.
+        // A thread that came late to a period found nothing, since the thread that began the period used all
+        // of it.
         ASSERT_EQ(drawn[0][number] + drawn[1][number] + drawn[2][number], 1000u) << number;
     }
 }
@@ -107,7 +108,7 @@ TEST(Reclaim, B4_ABusyCoreGetsWhatAnIdleOneWillNotNeed)
         EXPECT_LE(busy + 100, 2000u);
         system.timers(number * PERIOD);
     }
-    EXPECT_GT(busy, 1850u); // the prediction has come down to what the idle one uses
+    EXPECT_GT(busy, 1850u); // the prediction has decreased to what the idle core uses
     EXPECT_EQ(system.cores[1]->share.violations, 0u);
 }
 
@@ -120,11 +121,11 @@ TEST(Reclaim, B4_WhoGaveTooMuchGetsItBackOrTheViolationIsCounted)
     }
     const uint64_t given = system.cores[1]->share.given_events;
     ASSERT_GT(given, 800u);
-    // The other one has left it in the pool: all of it comes back.
+    // The other core has left the events in the pool: all of them come back.
     EXPECT_GE(system.cores[1]->use(1000, 40 * PERIOD), 1000u);
     EXPECT_EQ(system.cores[1]->share.violations, 0u);
     system.timers(41 * PERIOD);
-    // The other one has used it up.
+    // The other core has used them up.
     const uint64_t first = system.cores[0]->use(MANY, 41 * PERIOD);
     const uint64_t second = system.cores[1]->use(MANY, 41 * PERIOD);
     EXPECT_LT(second, 1000u);
@@ -132,7 +133,7 @@ TEST(Reclaim, B4_WhoGaveTooMuchGetsItBackOrTheViolationIsCounted)
     EXPECT_EQ(system.cores[1]->share.violations, 1u);
     EXPECT_EQ(system.cores[1]->share.shortfall_events, 1000 - second);
     EXPECT_EQ(system.cores[0]->share.violations, 0u);
-    // That is decided for this period, whatever comes into the pool, and counted once.
+    // This is decided for the whole period, whatever comes into the pool, and counted once.
     event_pool_give(&system.pool, 41, 100);
     core_with_pool &throttled = *system.cores[1];
     EXPECT_FALSE(budget_overflow(&throttled.budget, 41 * PERIOD + 5, throttled.counters.stop()).runs);
@@ -180,7 +181,7 @@ TEST(Reclaim, B4_NeverOfARealTimeBudgetNorOfOneWithoutALimit)
     ASSERT_TRUE(reclaim_init(&share, &pool, 100, 10, true, false));
     budget budget{};
     reservation_parameters other = reservation_of(99, PERIOD);
-    EXPECT_FALSE(budget_init(&budget, &other, &share)); // its guarantee is another one
+    EXPECT_FALSE(budget_init(&budget, &other, &share)); // its guarantee differs
 }
 
 TEST(Reclaim, B2_ADomainsBudgetIsThatOfAllItsVcpusTogether)
@@ -195,7 +196,7 @@ TEST(Reclaim, B2_ADomainsBudgetIsThatOfAllItsVcpusTogether)
                 used += system.cores[random() % 3]->use(random() % 60, number * PERIOD - 1);
             }
             ASSERT_LE(used, 1000u);
-            if (number % 2 == 0) { // one alone may have all but what the others have drawn and not used
+            if (number % 2 == 0) { // one core alone may use all but what the others have drawn and not used
                 used += system.cores[0]->use(MANY, number * PERIOD - 1);
                 ASSERT_LE(used, 1000u);
                 ASSERT_GE(used + 2 * chunk, 1000u);
@@ -216,7 +217,8 @@ TEST(Reclaim, B2_ADomainsBudgetPaysForOvershoot)
 
 TEST(EventPool, B2_ABreakOfAnyLengthEndsWithAFullPool)
 {
-    constexpr uint64_t HALF_OF_ALL = 1ull << 23; // periods later, the pool looks as if it was ahead
+    constexpr uint64_t HALF_OF_ALL = 1ull
+                                     << 23; // after that many periods the pool's number seems to be ahead
     event_pool pool;
     event_pool_init(&pool, 100, 5);
     EXPECT_EQ(event_pool_draw(&pool, 5, 60), 60u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores, budgets, exchange and regulator together (B5, B8): timers that come late in any order, budgets that
-// come by an interrupt, cores that go and come back, an interval that changes while all run.
+// arrive by an interrupt, cores that leave and return, an interval that changes during the run.
 #include "core/regulated_core.h"
 #include "fake_counters.h"
 #include "regulator_setup.h"
@@ -27,7 +27,7 @@ struct member {
         runs = counters.obey(budget_load(&budget, 0));
     }
 
-    // Until it is throttled.
+    // Causes events until it is throttled.
     void use_all(uint64_t now)
     {
         while (runs) {
@@ -46,7 +46,8 @@ struct member {
     bool runs;
 };
 
-// Cores 1 to q, all hungry, before a memory that is busy in proportion to what they cause; and their driver.
+// Cores 1 to q, all with unlimited demand, a memory that is busy in proportion to their events, and their
+// driver.
 class regulated_system {
 public:
     regulated_system(const regulator_parameters &parameters, unsigned seed) : random_(seed)
@@ -78,7 +79,7 @@ public:
             now = std::max(now, when);
             timer(*core, double(used) / CAPACITY);
         }
-        for (auto &core : cores) { // interrupts of whoever published
+        for (auto &core : cores) { // interrupts sent by the publisher
             budget_save(&core->budget, core->counters.stop());
             core->runs = core->counters.obey(regulated_load(&core->regulated, now));
         }
@@ -130,7 +131,7 @@ TEST(RegulatedCores, B5_AllRunWithTheBudgetsOfTheSameInterval)
         }
         EXPECT_EQ(system.exchange.given_up, 0u);
         EXPECT_EQ(system.regulator.statistics.samples, 200u);
-        // And the memory is as busy as it may be.
+        // The memory is as busy as it may be.
         EXPECT_NEAR(double(sum_of_regulated(system.regulator)), 8000, 50);
     }
 }
@@ -152,7 +153,7 @@ TEST(RegulatedCores, B8_AnotherIntervalBeginsForAllWithTheSameNumber)
                 deadlines.insert(budget_deadline(&core->budget));
             }
             ASSERT_EQ(deadlines.size(), 1u);
-            // The step at the end of interval 10 takes it; interval 11 is still as long as before.
+            // The step at the end of interval 10 applies the change; interval 11 still has the old length.
             ASSERT_EQ(*deadlines.begin(),
                       i <= 10 ? uint64_t(i + 2) * INTERVAL : 12 * INTERVAL + uint64_t(i - 10) * length);
         }
@@ -169,7 +170,7 @@ TEST(RegulatedCores, B8_ACoreThatMissesTheChangeOfTheIntervalFallsInAgain)
         system.interval();
         ASSERT_EQ(regulator_change(&system.regulator, &parameters), REGULATOR_ERROR_NONE);
         system.interval();
-        // As if core 3 had not looked at that message: its grid is the old one.
+        // As if core 3 had not seen the message: its grid is the old one.
         period &strayed = system.cores[2]->budget.reservation.period;
         strayed.grid.length_ticks = INTERVAL;
         strayed.number = 20;
@@ -258,7 +259,7 @@ TEST(RegulatedCores, B5_AnInterruptOfThePublisherDoesNotTakeARechargeAway)
     message.budgets[1] = 777;
     core.use_all(10);
     regulator_exchange_publish(&system.exchange, &message);
-    // It comes when the deadline has passed, and its timer is about to.
+    // The message comes when the deadline has passed, and the timer is about to fire.
     core.runs = core.counters.obey(regulated_load(&core.regulated, INTERVAL + 5));
     EXPECT_FALSE(core.runs);
     EXPECT_EQ(budget_deadline(&core.budget), INTERVAL);

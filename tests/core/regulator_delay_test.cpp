@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The regulator by an account of delay (B11): who may run, by numbers worked out by hand, and its promise by
-// property: whatever the others and the regulated cores do, and whatever they know of its intervals, the
-// delay of the others is at most the share of time and what was saved up for.
+// The regulator by an account of delay (B11): which cores may run, by numbers worked out by hand, and its
+// guarantee by property: for any behaviour of the others and of the regulated cores, even if they know its
+// intervals, the delay of the others is at most the share of time and the savings in the account.
 #include "core/regulator_policy.h"
 #include "regulator_setup.h"
 #include <algorithm>
@@ -16,8 +16,7 @@ namespace {
 
 constexpr uint64_t full =
     10000; // events of an interval with which a regulated core delays the others all the time
-constexpr uint32_t others_most =
-    2500; // events of an interval of core 0: beside core 2 each waits for the next
+constexpr uint32_t others_most = 2500; // events of an interval of core 0: beside core 2 each is delayed
 constexpr uint32_t horizon = 100;
 
 // Core 0 is a real-time core. An event of core 0 is delayed by 1/10,000 interval beside core 1, and by four
@@ -85,14 +84,14 @@ TEST(RegulatorDelay, B11_TheAccountBeginsHalfFullAndGrowsByTheShareOfEachInterva
 
 TEST(RegulatorDelay, B11_TheAccountPaysForTheMostThatTheRegulatedCoresCanHaveDelayedTheOthers)
 {
-    // 1,000 events are delayed by 0.1 interval beside core 1 and by 0.4 beside core 2, if these move all the
-    // time.
+    // 1,000 events are delayed by 0.1 interval beside core 1 and by 0.4 beside core 2, if these cores always
+    // move lines.
     EXPECT_NEAR(account_of(after(1000, full, 0)), 2.55 - 0.1, 0.01);
     EXPECT_NEAR(account_of(after(1000, 0, full)), 2.55 - 0.4, 0.01);
-    // Half of the time is enough for all of them, if it is the right half.
+    // Half of the time can suffice to delay all events, if they fall into it.
     EXPECT_NEAR(account_of(after(1000, full / 2, 0)), 2.55 - 0.1, 0.01);
     EXPECT_NEAR(account_of(after(1000, full / 20, 0)), 2.55 - 0.05, 0.01);
-    // A quarter of the time core 2 delays 5/8 of them, and core 1 the others.
+    // In a quarter of the time core 2 delays 5/8 of the events, and core 1 the others.
     EXPECT_NEAR(account_of(after(1000, full / 2, full / 4)), 2.55 - 0.25 - 0.1 * 3 / 8, 0.01);
     EXPECT_NEAR(after(1000, full / 2, full / 4).last_load, (0.25 + 0.1 * 3 / 8) * UTILIZATION_ONE, 20);
 }
@@ -134,12 +133,12 @@ TEST(RegulatorDelay, B11_AnOverdrawnAccountStopsAllUntilItIsPaidBack)
 
 TEST(RegulatorDelay, B11_IntervalsWithoutASampleArePaidForAsDelayAllTheTimeIfSomebodyWasFree)
 {
-    regulator reg = after(0, 0, 0); // both are free
+    regulator reg = after(0, 0, 0); // both may run freely
     ASSERT_EQ(reg.number, 0u);
     regulator_sample sample = interval(3, 0, 0, 0);
     regulator_step(&reg, &sample);
     EXPECT_NEAR(account_of(reg), 2.55 + 0.05 - 2, 0.01);
-    reg = after(2500, 0, 0); // nobody is
+    reg = after(2500, 0, 0); // neither may
     sample = interval(3, 0, 0, 0);
     regulator_step(&reg, &sample);
     EXPECT_NEAR(account_of(reg), 2.55 + 0.05, 0.01);
@@ -169,17 +168,17 @@ TEST(RegulatorDelay, B11_ThresholdTrafficAndHorizonAreChecked)
 
 namespace {
 
-constexpr unsigned slots = 10; // of an interval: events of one are delayed by what moves in the same one
+constexpr unsigned slots = 10; // of an interval: events in a slot are delayed by traffic in the same slot
 
 using spread = std::array<double, slots>; // events of each
 
-// Who plays: the others, and a regulated core that knows whether it has more than its floor.
+// The players: the others, and a regulated core that knows whether it has more than its floor.
 struct players {
     std::function<spread(uint64_t number)> others;
     std::function<spread(uint64_t number, unsigned core, bool free)> mover;
 };
 
-// The budget ends what a core moves; in each slot it moves no more than all that it can.
+// The traffic of a core ends with its budget; in each slot it is limited to what the core can move.
 spread within_budget(spread wanted, uint64_t budget)
 {
     double left = static_cast<double>(budget);
@@ -230,8 +229,8 @@ double worst_delay(const players &who, uint64_t length, uint64_t count)
     return worst;
 }
 
-// The promise: the share of the window, what was saved up, the delay of one interval that came unforeseen,
-// and that of the floors. No slot delays the others by more than it lasts.
+// The guarantee: the share of the window, the savings, the unforeseen delay of one interval, and the delay by
+// the floors. No slot delays the others by more than its own length.
 double promised(uint64_t length)
 {
     const double floors = static_cast<double>(length) * 2 * 10 / full;
@@ -246,7 +245,7 @@ spread even(double events)
     return made;
 }
 
-// All in one slot, no more than the memory delivers there while the core of the greater delay moves.
+// All in one slot, limited to what the memory delivers there while the core of the greater delay moves lines.
 spread burst(double events)
 {
     spread made{};
@@ -279,7 +278,7 @@ TEST(RegulatorDelay, B11_TheDelayOfAnyWindowIsWithinThePromiseWhoeverPlaysAndWhe
         {in_turns(100, 50, others_most), all},
         {[&random](uint64_t) { return even(static_cast<double>(random() % others_most)); }, any},
         {[&random](uint64_t) { return burst(static_cast<double>(random() % full)); }, any},
-        // who moves only when the others read most, after all have saved up
+        // a core that moves lines only when the others read most, after all have saved up
         {in_turns(150, 130, others_most), lurking(150, 130)},
         {in_turns(7, 6, others_most), lurking(7, 6)},
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How cores agree on an interval (B5): every order in which three cores can post, cores that come and go, and
-// threads that post, publish and take at once.
+// How cores agree on an interval (B5): every order in which three cores can post, cores that leave and join,
+// and threads that post, publish and take at once.
 #include "core/regulator_exchange.h"
 #include <algorithm>
 #include <atomic>
@@ -18,8 +18,8 @@ namespace {
 constexpr unsigned CORES = 3;
 constexpr uint32_t ALL = (1u << CORES) - 1;
 
-// What must come of posts in some order: an interval is complete when all have posted it before anybody went
-// on.
+// The expected result of posts in some order: an interval is complete when all cores have posted it before
+// any of them continued.
 struct expectation {
     int64_t number = -1;
     uint32_t posted = ALL; // of an interval before the first
@@ -154,7 +154,7 @@ TEST(RegulatorExchange, B5_AMessageIsTakenWholeOrNotAtAll)
     EXPECT_EQ(taken.number, 2u);
     EXPECT_EQ(taken.budgets[7], message.budgets[7]);
     EXPECT_EQ(taken.grid.start_ticks, 2000u);
-    exchange.sequence++; // its writer is in the middle of it
+    exchange.sequence++; // its writer has written it only in part
     EXPECT_FALSE(regulator_exchange_take(&exchange, &taken));
 }
 
@@ -183,11 +183,11 @@ TEST(RegulatorExchange, B5_ThreadsThatPostAtOnceCompleteEachIntervalOnceAndTakeW
                 const regulator_message message = message_of(number + 1);
                 regulator_exchange_publish(&exchange, &message);
             }
-            for (int look = 0; look < 50; look++) { // beside the publisher
+            for (int look = 0; look < 50; look++) { // while the publisher writes
                 take(number);
             }
             begin.arrive_and_wait();
-            wrong += !take(number + 1); // now it is there
+            wrong += !take(number + 1); // now it is complete
         }
     };
     std::vector<std::thread> threads;
@@ -233,7 +233,7 @@ TEST(RegulatorExchange, B5_AReaderBesideABusyWriterSeesNoMixture)
 
 namespace {
 
-// A page that a reader writes to, and what is published when it does.
+// A page that a reader writes to, and the message that is published at that time.
 struct trap {
     regulator_exchange exchange;
     void *page;
@@ -255,7 +255,7 @@ TEST(RegulatorExchange, B5_AReaderThatIsOvertakenTakesNothing)
     char *const pages = static_cast<char *>(
         mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(static_cast<void *>(pages), MAP_FAILED);
-    // The first two words of the message come before the page that is not there yet.
+    // The first two words of the message precede the page that is not accessible yet.
     auto *const message = reinterpret_cast<regulator_message *>(pages + bytes - 2 * sizeof(uint64_t));
     overtaken = {exchange_of(ALL, 0), pages + bytes, bytes};
     const regulator_message first = message_of(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of regulators (B8): what is refused, by which name, and that a change is whole, takes effect at
-// the next step, and leaves everything as it is when it is bad.
+// Parameters of regulators (B8): which are refused, by which name, and that a change is applied as a whole,
+// takes effect at the next step, and changes nothing if it is invalid.
 #include "regulator_setup.h"
 #include <cstring>
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST(RegulatorParameters, B8_OtherBudgetsOrAnotherPolicyStartAnew)
     sample = sample_of(5, 40, 0, {1, 1});
     regulator_step(&reg, &sample);
     EXPECT_EQ(reg.budgets[1], 700u);
-    sample = sample_of(6, 40, 0, {1, 1}); // counts as the first one
+    sample = sample_of(6, 40, 0, {1, 1}); // counts as the first sample
     regulator_step(&reg, &sample);
     EXPECT_NEAR(events_of(reg), 2040, 0.1);
 }
@@ -134,7 +134,7 @@ TEST(RegulatorParameters, B8_AnotherSetOfRegulatedCoresStartsAnew)
     regulator_sample sample = sample_of(0, 40, 2, {1, 1});
     regulator_step(&reg, &sample); // G = 2400
     regulator_parameters parameters = *regulator_latest(&reg);
-    parameters.regulated = 4; // core 1 has its budget as a limit from now on
+    parameters.regulated = 4; // from now on core 1 has its budget as a limit
     ASSERT_EQ(regulator_change(&reg, &parameters), REGULATOR_ERROR_NONE);
     sample = sample_of(1, 40, 2, {1, 1});
     regulator_step(&reg, &sample);

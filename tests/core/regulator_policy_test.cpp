@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every policy of a regulator (B5, B11), those to come included: names, and budgets within
-// floor and ceiling for any parameters that the policy accepts and any samples.
+// Properties of every policy of a regulator (B5, B11), including future ones: names, and budgets within floor
+// and ceiling for any parameters that the policy accepts and any samples.
 #include "core/regulator_policy.h"
 #include "regulator_setup.h"
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixed-point regulator beside the formulas of B5 and B6 in floating point, and its bounds, over random
-// samples and parameters.
+// The fixed-point regulator compared with the formulas of B5 and B6 in floating point, and its bounds, over
+// random samples and parameters.
 #include "regulator_setup.h"
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// As the requirement prints it. It is given each G to start from, so that the error is that of one step.
+// The requirement's formula. It starts from each G of the regulator, so that the error is that of one step.
 double next_g(const regulator_parameters &parameters, double g, double u, bool throttled)
 {
     const bool bandwidth = parameters.policy == REGULATOR_BANDWIDTH;
@@ -64,7 +64,7 @@ void check_budgets(const regulator &regulator, const regulator_sample &sample)
     double accesses = 0;
     bool floors = false;
     ASSERT_LE(sum, g);
-    ASSERT_GT(sum + regulator_count(cores), g); // no more is lost than rounding
+    ASSERT_GT(sum + regulator_count(cores), g); // only rounding is lost
     for (unsigned i = 0; i < REGULATOR_MAX_CORES; i++) {
         if ((cores >> i & 1) != 0) {
             ASSERT_GE(regulator.budgets[i], regulator.parameters.floor_events);
@@ -117,8 +117,8 @@ TEST(RegulatorReference, B5_B6_EveryStepIsTheFormulasAndBudgetsSumUpToG)
 
 TEST(RegulatorReference, B5_AFeedbackLoopSettlesAtTheThreshold)
 {
-    // A memory that is busy in proportion to what all cores get: 30 % for the real-time core, and 10000
-    // events of the others for all of the time.
+    // A memory that is busy in proportion to what all cores move: 30 % by the real-time core, and all the
+    // time by 10000 events of the others.
     regulator_parameters parameters = dynamic_parameters(3, 100);
     regulator regulator{};
     regulator_init(&regulator, &parameters);

@@ -22,7 +22,7 @@ inline regulator_parameters dynamic_parameters(unsigned regulated, uint64_t init
     return parameters;
 }
 
-// Of interval `number`, with utilization in per cent; accesses of cores 1, 2, ...
+// A sample of interval `number`, with utilization in per cent; accesses of cores 1, 2, ...
 inline regulator_sample sample_of(uint64_t number, double utilization, uint32_t throttled,
                                   std::initializer_list<uint32_t> accesses)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regulators by scenario (B5, B6, B7): each branch of the formula with numbers worked out by hand, and the
-// corners: nobody accessed, a core that was silent, bounds of G, samples that are late, repeated or empty.
+// corner cases: no accesses, a silent core, bounds of G, samples that are late, repeated or empty.
 #include "regulator_setup.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Regulator, B5_BelowTheThresholdAThrottledCoreMakesGGrowByHalfTheDistance)
 TEST(Regulator, B5_AtOrAboveTheThresholdGShrinks)
 {
     regulator reg = started(dynamic_parameters(2, 1000));
-    step(reg, sample_of(0, 100, 1u << 1, {1, 1})); // d = 0.1, whoever was throttled
+    step(reg, sample_of(0, 100, 1u << 1, {1, 1})); // d = 0.1, whichever core was throttled
     EXPECT_NEAR(events_of(reg), 1800, 0.1);
     step(reg, sample_of(1, 90, 0, {1, 1})); // d = 0.05
     EXPECT_NEAR(events_of(reg), 1710, 0.1);
@@ -93,7 +93,7 @@ TEST(Regulator, B5_AThresholdAboveOneIsNeverReached)
     for (uint64_t number = 0; number < 100; number++) {
         step(reg, sample_of(number, 100, 0, {1}));
     }
-    EXPECT_NEAR(events_of(reg), 1050, 0.1); // by the first one only
+    EXPECT_NEAR(events_of(reg), 1050, 0.1); // only the first one counts
 }
 
 TEST(Regulator, B5_SmallStepsAddUp)
@@ -126,7 +126,7 @@ TEST(Regulator, B5_ASilentCoreKeepsTheFloorAndTheOthersShareTheRest)
     EXPECT_EQ(reg.budgets[1], 100u);
     EXPECT_EQ(reg.budgets[2], 2175u);
     EXPECT_EQ(reg.budgets[3], 725u);
-    // What the floor takes brings the next one below it, too: 3000 * 10 / 301 = 99.7.
+    // The part that the floor takes brings the next core below it, too: 3000 * 10 / 301 = 99.7.
     step(reg, sample_of(1, 50, 0, {0, 10, 291}));
     EXPECT_EQ(reg.budgets[1], 100u);
     EXPECT_EQ(reg.budgets[2], 100u);
@@ -151,7 +151,7 @@ TEST(Regulator, B5_GStaysBetweenTheFloorsAndTheCeiling)
     EXPECT_EQ(events_of(reg), 100);
     EXPECT_EQ(reg.budgets[1], 50u);
     EXPECT_EQ(reg.budgets[2], 50u);
-    step(reg, sample_of(number++, 0, 2, {1, 0})); // and comes up again
+    step(reg, sample_of(number++, 0, 2, {1, 0})); // and rises again
     EXPECT_GT(events_of(reg), 130);
 }
 

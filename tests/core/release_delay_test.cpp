@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Release delays (T3): from which event they count.
+// Release delays (T3): the event from which they are counted.
 #include "core/release_delay.h"
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ TEST(ReleaseDelay, T3_CountsFromTheEventAndNotFromWhenItWasNoticed)
 {
     release_delay release = fresh();
     release_ready(&release, 1000);
-    release_ready(&release, 1500); // noticed again
+    release_ready(&release, 1500); // notified again
     release_entered(&release, 2000);
     EXPECT_EQ(release.max_ticks, 1000u);
     EXPECT_EQ(release.count, 1u);

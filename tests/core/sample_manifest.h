@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small valid manifest to start from: two domains on two cores of a colored board, and room for a broker
-// and flows between them. Tests change fields and seal it again.
+// A small valid manifest as a starting point: two domains on two cores of a colored board, and room for a
+// broker and flows between them. Tests change fields and seal it again.
 #pragma once
 
 #include "core/manifest.h"
@@ -34,7 +34,7 @@ struct SampleManifest {
     manifest_verdict check() const;
 };
 
-// Where a table lies in a manifest that is one object, `whole`.
+// The address of a table in a manifest that is one object, `whole`.
 template <typename Manifest, typename Record, size_t N>
 table_ref table(const Manifest &whole, const Record (&records)[N])
 {
@@ -44,30 +44,31 @@ table_ref table(const Manifest &whole, const Record (&records)[N])
 
 std::unique_ptr<SampleManifest> make_sample_manifest();
 
-// Domain 0 may call some functions of firmware.
+// Lets domain 0 call some functions of firmware.
 void give_calls(SampleManifest &m);
 
-// Gives it a broker on core 2, and flows there and back between its two domains.
+// Adds a broker on core 2, and flows in both directions between its two domains.
 void give_flows(SampleManifest &m);
 
-// The same, with a DMA engine that copies in the broker's place.
+// The same, with a DMA engine that copies in place of the broker.
 constexpr uint32_t sample_engine_irq = 109;
 constexpr uint64_t sample_engine_pa = 0xA80000;
 constexpr uint64_t sample_qos_pa = 0xE44000;
 void give_engine(SampleManifest &m);
 
-// The same as with flows, and budgets of 64 and 128 MB/s; says what the memory sustains: 960 MB/s of all
-// budgets, which one core that causes as much makes it busy with, as the broker a quarter of the time.
+// The same as with flows, and budgets of 64 and 128 MB/s; states what the memory sustains: 960 MB/s of all
+// budgets, the rate at which one core keeps it always busy; the broker keeps it busy for a quarter of the
+// time.
 constexpr uint64_t sample_limit = 960'000'000;
 void give_bandwidth(SampleManifest &m);
 
-// Gives it MPAM: a cache and a memory in one component, a cache without resource instances in another. The
-// hypervisor has PARTID 1, domain 0 has 2, domain 1 has 4 to 7 of its own guest's choice.
+// Adds MPAM: a cache and a memory in one component, a cache without resource instances in another. The
+// hypervisor has PARTID 1, domain 0 has 2, domain 1 has 4 to 7, among which its guest chooses.
 constexpr uint64_t sample_mpam_page = 0x2C000000;
 constexpr uint64_t sample_mpam_other_page = 0x2D000000;
 constexpr uint32_t sample_mpam_irq = 90;
 constexpr uint32_t sample_mpam_partids = 16;
 void give_mpam(SampleManifest &m);
 
-// Leaves the limit of it alone.
+// Keeps only its limit.
 void keep_limit_alone(SampleManifest &m);

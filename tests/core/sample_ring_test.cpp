@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring of samples (B8): it drops the oldest, readers learn how many, and neither a slow reader nor a fast
-// writer makes a torn sample.
+// The ring of samples (B8): it drops the oldest ones, readers learn how many, and neither a slow reader nor a
+// fast writer causes a torn sample.
 #include "core/sample_ring.h"
 #include <atomic>
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST(SampleRing, B8_ASampleThatIsBeingWrittenIsNotReadNorTheOneThatItReplaces)
         test.write(i);
     }
     sample_reader reader = test.reader();
-    test.ring->begun++; // the writer is in the middle of sample 4, in the place of sample 0
+    test.ring->begun++; // the writer has written part of sample 4, in the place of sample 0
     EXPECT_EQ(next(reader), 1);
     EXPECT_EQ(reader.dropped, 1u);
     EXPECT_EQ(next(reader), 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core with VCPUs and counters, driven as EL2 does: account, what happened, dispatch. Used by the tests of
-// the scheduler. All of it can be copied away and put back, because nothing in it moves.
+// A core with VCPUs and counters, driven as EL2 does: account, event, dispatch. Used by the tests of the
+// scheduler. Its state can be copied and restored, because it has no pointers to moving parts.
 #pragma once
 
 #include "core/vcpu_sched.h"
@@ -28,7 +28,7 @@ public:
     }
     sched_bench(const sched_bench &) = delete;
 
-    // What EL2 does at any interrupt or trap: `happened` is called between account and dispatch.
+    // EL2's steps at any interrupt or trap: `happened` is called between account and dispatch.
     template <typename Happened> sched_decision at(uint64_t now, Happened happened)
     {
         sched_account(&core, counters_.stop(), now - entered_);
@@ -62,7 +62,7 @@ public:
         return at(now, [&] { sched_timer(&core, now); });
     }
 
-    // The guest that runs causes events; the overflow is handled at once.
+    // The running guest causes events; an overflow is handled at once.
     void use(uint64_t events, uint64_t now)
     {
         last = {core.running, false, {0, 0}};
@@ -74,10 +74,10 @@ public:
         }
     }
 
-    // Index of the one that runs, or -1.
+    // Index of the running VCPU, or -1.
     int running() const { return core.running == nullptr ? -1 : int(core.running - vcpus); }
 
-    // Events of this period, those in the counter included.
+    // Events of this period, including those in the counter.
     uint64_t used(unsigned i)
     {
         uint64_t in_counter = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What VCPUs on a core must do, written from the requirement's table (B2) and not from the scheduler. Used by
-// the test that compares the two in every state.
+// The required behaviour of VCPUs on a core, written from the requirement's table (B2) and not from the
+// scheduler. Used by the test that compares the two in every state.
 #pragma once
 
 #include "sched_bench.h"
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-// The requirement in other words: no counters, no timer, events are known when they happen.
+// The requirement as a program: no counters, no timer; events are known when they happen.
 class model {
 public:
     model(const std::vector<sched_setup> &setups, uint64_t slice)
@@ -76,7 +76,8 @@ public:
         }
     }
 
-    // The first in order of priority and turn that has a budget; those before it have none and wait for it.
+    // The first VCPU in order of priority and turn that has a budget; those before it have none and wait for
+    // it.
     void dispatch(uint64_t now)
     {
         if (is_spent()) {
@@ -142,7 +143,8 @@ public:
         }
     }
 
-    // All that the future depends on. Whose time is over does not matter by how much.
+    // All state that the future depends on. Of a period that has ended it does not matter how long ago it
+    // ended.
     std::vector<uint64_t> key(uint64_t now, uint64_t cycle) const
     {
         std::vector<uint64_t> key{now % cycle, uint64_t(running_ + 1), uint64_t(resident_ + 1)};
@@ -182,7 +184,7 @@ private:
     std::vector<sched_setup> setups_;
     uint64_t slice_;
     std::vector<account> of_;
-    std::vector<unsigned> turns_; // READY and RUNNING ones, who came first is first
+    std::vector<unsigned> turns_; // READY and RUNNING ones, in order of arrival
     int running_ = -1;
     int resident_ = -1;
     uint64_t slice_end_ = 0;

@@ -8,7 +8,7 @@
 
 extern "C" {
 
-// Nothing is measured.
+// No path costs are measured.
 path_recorder *path_recorder_here(void)
 {
     return nullptr;
@@ -90,7 +90,7 @@ uint64_t SocketGuest::allocate(uint64_t bytes)
 {
     const uint64_t at = next_free_;
 
-    next_free_ += bytes + 40; // nothing lies as well as it could
+    next_free_ += bytes + 40; // nothing is well aligned
     if (next_free_ > memory.base + memory.bytes.size()) {
         throw std::length_error("the guest has no such memory");
     }
@@ -182,7 +182,7 @@ void SocketGuest::give_buffers(uint32_t count)
     }
 }
 
-// Two descriptors a buffer as Linux 6.1 has it: a header, and what follows.
+// Two descriptors for each buffer, as in Linux 6.1: a header, and the rest.
 void SocketGuest::give_buffer(uint16_t head)
 {
     const uint64_t at = rx_area_ + head * uint64_t{buffer_bytes_};
@@ -274,7 +274,7 @@ std::vector<Received> SocketGuest::take(bool refill)
                 {load<vsock_header>(at), std::vector<uint8_t>(at + VSOCK_HEADER_BYTES, at + written)});
         }
         if (refill) {
-            give_buffer(static_cast<uint16_t>(head)); // they come back in any order
+            give_buffer(static_cast<uint16_t>(head)); // they return in any order
         }
     }
     return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A guest with a virtio socket driver, for tests of the exchange: its memory, its side of the three queues,
-// and connections with credit as Linux's driver has them. Its memory lies at odd places physically.
+// and connections with credit as Linux's driver has them. Its physical memory is in scattered pieces.
 #pragma once
 
 #include "core/flow_exchange.h"
@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-// What core/ calls a guest's memory.
+// The structure by which core/ accesses a guest's memory.
 struct guest_memory {
     uint64_t base = 0x4000'0000;
     std::vector<uint8_t> bytes = std::vector<uint8_t>(size_t{1} << 20);
     uint64_t physical_base = 0;
-    uint64_t run_bytes = 4096; // contiguous pieces, which lie apart
+    uint64_t run_bytes = 4096; // contiguous pieces, which are not adjacent
 
     uint8_t *at(uint64_t address) { return bytes.data() + (address - base); }
 };
@@ -36,15 +36,14 @@ class SocketGuest {
 public:
     SocketGuest(uint32_t index, uint64_t cid, uint32_t buffer_bytes = 4096 + VSOCK_HEADER_BYTES);
 
-    // As a driver does at its start; buffers are given when `buffers` is not 0.
+    // The steps of a driver at its start; buffers are provided if `buffers` is not 0.
     void start(uint32_t buffers = 16);
     // The registers, as a driver writes them.
     void write(uint32_t offset, uint32_t value);
     uint32_t read(uint32_t offset);
-    // What the owner of the registers does when the driver has asked for a reset and nothing touches its
-    // buffers any more.
+    // The owner's steps when the driver has requested a reset and its buffers are no longer accessed.
     void reset();
-    // The exchange hears of the registers as they are now.
+    // Passes the present registers to the exchange.
     void tell(flow_exchange &exchange);
 
     // Makes a packet available: the header, and the payload in pieces of `piece_bytes`. False: no
@@ -55,17 +54,17 @@ public:
     vsock_header header(const SocketGuest &to, uint32_t from_port, uint32_t to_port,
                         vsock_operation operation, uint32_t bytes = 0) const;
 
-    // How many events were delivered since; their buffers are given anew.
+    // The number of events delivered since the last call; their buffers are provided again.
     uint32_t take_events();
-    // What was delivered since, with buffers given anew if `refill`.
+    // Packets delivered since the last call; buffers are provided again if `refill`.
     std::vector<Received> take(bool refill = true);
-    // How many packets were given back by the device.
+    // The number of packets that the device has returned.
     uint32_t reap();
     void give_buffers(uint32_t count);
     void give_event_buffer();
 
     virtio_mmio mmio{};    // the registers,
-    vsock_device device{}; // and what the broker makes of them
+    vsock_device device{}; // and the broker's state of the device
     virtqueue_progress progress[VSOCK_QUEUES] = {};
     guest_memory memory;
     uint64_t cid;

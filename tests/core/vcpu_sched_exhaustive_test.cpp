@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that VCPUs on a core can get into (B2): from the start, every operation in every state that can be
-// reached, until nothing new appears, beside a model that is written from the requirement's table. Time is
-// what is left until deadlines, so the states are finitely many.
+// Every state that VCPUs on a core can reach (B2): from the start, every operation in every reachable state,
+// until no new state appears, compared with a model that is written from the requirement's table. Times are
+// relative to deadlines, so the number of states is finite.
 #include "sched_model.h"
 #include <deque>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct place {
     uint64_t now;
 };
 
-// One operation on both; `operation` counts through all of them. False if there are no more.
+// Executes one operation on both; `operation` counts through all of them. False if there are no more.
 bool apply(unsigned operation, unsigned vcpus, sched_bench &bench, model &expected, uint64_t &now)
 {
     if (operation < 3 * vcpus) {
@@ -41,7 +41,7 @@ bool apply(unsigned operation, unsigned vcpus, sched_bench &bench, model &expect
         expected.block();
         expected.dispatch(now);
         return true;
-    case 1: // one event, or two before anybody looks
+    case 1: // one event, or two before EL2 reads the counter
     case 2:
         expected.use(operation - 3 * vcpus);
         bench.use(operation - 3 * vcpus, now);
@@ -56,7 +56,7 @@ bool apply(unsigned operation, unsigned vcpus, sched_bench &bench, model &expect
         expected.recharge(now);
         expected.dispatch(now);
         return true;
-    case 5: // an interrupt of no consequence
+    case 5: // an interrupt without consequences
         bench.at(now, [] {});
         expected.dispatch(now);
         return true;
@@ -65,7 +65,7 @@ bool apply(unsigned operation, unsigned vcpus, sched_bench &bench, model &expect
     }
 }
 
-// What the model knows, and what the scheduler keeps besides.
+// The state that the model has, and what the scheduler keeps in addition.
 std::vector<uint64_t> key_of(const place &at, uint64_t cycle)
 {
     std::vector<uint64_t> key = at.expected.key(at.now, cycle);
@@ -77,7 +77,7 @@ std::vector<uint64_t> key_of(const place &at, uint64_t cycle)
     return key;
 }
 
-// Without priorities all are equal, whatever they say: that is what the model is told.
+// Without priorities all VCPUs are equal, whatever their priorities are: the model gets equal ones.
 void explore(const std::vector<sched_setup> &setups, uint64_t slice, uint64_t cycle, size_t least_states,
              sched_policy policy = SCHED_FIXED_PRIORITY)
 {

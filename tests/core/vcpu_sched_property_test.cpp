@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // VCPUs on a core under random guests, interrupts and late drivers (B2). Invariants: from one recharge to the
-// next a VCPU causes no more than its budget and what a late reading finds; in RECHARGE it causes none; a
-// recharge is never lost; nobody idles while it could run, or waits behind a lower priority unless the policy
-// knows none.
+// next a VCPU causes no more than its budget and the events before a late reading; in RECHARGE it causes
+// none; a recharge is never lost; no VCPU that could run waits while the core idles or a lower priority runs,
+// unless the policy has no priorities.
 #include "sched_bench.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -27,7 +27,7 @@ public:
         case 0:
             if (bench_.vcpus[i].state == SCHED_RESET &&
                 bench_.vcpus[i].budget.reservation.period.end_ticks <= now_) {
-                caused_[i] = 0; // it was stopped over a deadline: a new period
+                caused_[i] = 0; // it was stopped beyond a deadline: a new period begins
             }
             bench_.start(i, now_);
             break;
@@ -74,7 +74,7 @@ private:
         }
     }
 
-    // The timer comes at the deadline, or late.
+    // The timer comes at the deadline, or later.
     void time_passes()
     {
         const uint64_t deadline = sched_deadline(&bench_.core);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VCPUs that share a core (B2): each row of the table of states, who runs next, slices, and that one VCPU
-// alone costs nothing.
+// VCPUs that share a core (B2): each row of the table of states, which VCPU runs next, slices, and that a
+// VCPU alone on a core costs nothing.
 #include "sched_bench.h"
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(VcpuSched, B2_OverflowLetsAnotherRunUntilTheRecharge)
     bench.use(100, 300);
     EXPECT_EQ(bench.vcpus[0].state, SCHED_RECHARGE);
     EXPECT_EQ(bench.running(), 1);
-    bench.wake(0, 400); // an interrupt for it is no reason to run
+    bench.wake(0, 400); // an interrupt for it does not let it run
     EXPECT_EQ(bench.vcpus[0].state, SCHED_RECHARGE);
     bench.use(100, 500);
     EXPECT_EQ(bench.running(), -1); // the core idles, and keeps its timer
@@ -118,14 +118,14 @@ TEST(VcpuSched, B2_RoundRobinKnowsNoPriorities)
     for (unsigned i = 0; i < 3; i++) {
         bench.start(i, 0);
     }
-    EXPECT_EQ(bench.running(), 0); // a higher one does not interrupt its slice
+    EXPECT_EQ(bench.running(), 0); // a higher priority does not interrupt its slice
     std::vector<int> ran;
     for (uint64_t now = 10; now <= 60; now += 10) {
         bench.timer(now);
         ran.push_back(bench.running());
     }
     EXPECT_EQ(ran, (std::vector<int>{1, 2, 0, 1, 2, 0}));
-    bench.use(100, 65); // its budget: it comes back behind the others
+    bench.use(100, 65); // its budget is spent: it is queued behind the others
     EXPECT_EQ(bench.running(), 1);
     EXPECT_EQ(sched_deadline(&bench.core), 75u);
 }
@@ -143,10 +143,10 @@ TEST(VcpuSched, B2_EqualsTakeTurnsBySlices)
         ran.push_back(bench.running());
     }
     EXPECT_EQ(ran, (std::vector<int>{1, 2, 0, 1, 2, 0}));
-    // Who is preempted by a higher priority keeps its turn.
+    // A VCPU that is preempted by a higher priority keeps its turn.
     bench.start(3, 65);
     EXPECT_EQ(bench.running(), 3);
-    EXPECT_EQ(sched_deadline(&bench.core), 1000u); // no equal waits
+    EXPECT_EQ(sched_deadline(&bench.core), 1000u); // no VCPU of equal priority waits
     bench.block(300);
     EXPECT_EQ(bench.running(), 0);
     EXPECT_EQ(sched_deadline(&bench.core), 310u);

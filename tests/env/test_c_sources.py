@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C sources come out of a source package whole, or it is said what is wrong."""
+"""C sources are extracted completely from a source package, or an error says why not."""
 
 from __future__ import annotations
 

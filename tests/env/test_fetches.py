@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing is fetched that `bulkhead setup` does not fetch, and nothing that the lock file does not name."""
+"""No code fetches anything that `bulkhead setup` does not fetch, or that the lock file does not name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bulkhead.env.lock import read_lock
 from bulkhead.env.paths import repository
 from bulkhead.fetches import fetches
 
-# Modules that may speak of what downloads; scripts/setup is the one other place, and is no Python.
+# Modules that may contain download code; the only other place is scripts/setup, which is not Python.
 DOWNLOADERS = {"src/bulkhead/env/aptroot.py"}
 PROGRAMS = {"apt", "apt-get", "curl", "wget", "pip", "git clone", "git fetch"}
 LIBRARIES = {"urllib.request", "http.client", "requests", "httpx", "ftplib", "pip"}
@@ -29,7 +29,7 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
 
 
 def called(node: ast.AST) -> str:
-    """The last name of what is called, if it is a call."""
+    """The last name of the called function, if it is a call."""
     if not isinstance(node, ast.Call):
         return ""
     function = node.func
@@ -37,7 +37,7 @@ def called(node: ast.AST) -> str:
 
 
 def beginning(text: ast.expr) -> str:
-    """What is constant at the beginning of a string."""
+    """The constant beginning of a string."""
     if isinstance(text, ast.JoinedStr):
         return beginning(text.values[0])
     return text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else ""
@@ -64,7 +64,7 @@ def test_every_fetch_is_in_the_table() -> None:
 
 
 def test_nothing_else_downloads() -> None:
-    """Packages come by `store.obtain`, so that they are cached, checked and locked."""
+    """Packages are fetched by `store.obtain`, so that they are cached, checked and locked."""
     for name, tree in modules():
         words = {
             value.value
@@ -86,7 +86,7 @@ def test_nothing_else_downloads() -> None:
 
 
 def test_the_table_fetches_what_its_names_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each function obtains the entry that it stands under."""
+    """Each function obtains the entry under which it is listed."""
     asked: list[str] = []
 
     def obtain(fetch: store.Fetch) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headers for the module are of exactly the kernel that is in the cache, or it is said what to do."""
+"""Headers for the module belong to exactly the cached kernel, or an error says what to do."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""packages.lock: locked versions are preferred, insisted on, or replaced, and each difference is named."""
+"""packages.lock: locked versions are preferred, required, or replaced, and each difference is reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lock_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Mirror:
-    """Has the newest version; older ones as long as they are in `kept`."""
+    """Has the newest version, and older ones if they are in `kept`."""
 
     def __init__(self, newest: LockedPackage, *kept: LockedPackage) -> None:
         self.newest = newest
@@ -49,7 +49,7 @@ class Mirror:
         self.downloads += 1
         chosen = next((pin for pin in request.pins if pin in self.kept), self.newest)
         (content / "program").write_text(chosen.version)
-        request.others.append(LIBRARY)  # this machine has it
+        request.others.append(LIBRARY)  # installed on this machine
         return [chosen]
 
     def get(self, versions: Versions = Versions.CACHED) -> str:
@@ -155,7 +155,7 @@ def test_a_damaged_lock_file_is_said(lock_file: Path, text: str) -> None:
 
 @pytest.fixture
 def mirror(monkeypatch: pytest.MonkeyPatch) -> Mirror:
-    """All that `setup` fetches is one tool from here."""
+    """Everything that `setup` fetches here is one tool."""
     mirror = Mirror(NEW)
     fetch = store.Fetch("tool", "tool-package", lambda directory: [directory / "program"], mirror.fill)
     monkeypatch.setattr(fetches, "fetches", lambda: {"tool": lambda: store.obtain(fetch)})

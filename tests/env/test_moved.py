@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A checkout that was moved or copied with its build directory is built for where it is."""
+"""A checkout that was moved or copied with its build directory is built at its new place."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write(checkout: Path, text: str) -> None:
 
 
 def built(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What is built by the tool of this checkout."""
+    """Files built by the tool of this checkout."""
     monkeypatch.setattr(native, "repository", lambda: checkout)
     monkeypatch.setattr(native, "build_dir", lambda: checkout / "build")
     monkeypatch.setattr(native, "install_tools", lambda *parts: None)

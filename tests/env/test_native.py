@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person sees of a failed native build: the first failure, not the steps that went well."""
+"""The message of a failed native build: the first failure, without successful steps."""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where files are, in a checkout and in a package; locks between processes: whoever waits says for what."""
+"""Places of files, in a checkout and in a package; locks between processes: a waiting process reports what it
+waits for."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""constraints.txt is a lock file: each package of build/venv, whoever needs it, has one version there."""
+"""constraints.txt is a lock file: each package of build/venv, also of dependencies, has one version there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import distributions
 
 from bulkhead.env.paths import build_dir, repository
 
-# They come with the Python that made the environment.
+# They are part of the Python that made the environment.
 WITH_PYTHON = {"pip", "setuptools"}
 
 

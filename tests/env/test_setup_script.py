@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/setup without root and with tools missing: exit 3, exactly what is missing, and the command."""
+"""scripts/setup without root and with missing tools: exit 3, the exact list of missing tools, and the
+command."""
 
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 
 from bulkhead.env.paths import repository
 
-# What the script itself uses; nothing that it is to find missing.
+# Programs that the script itself uses; none that it has to report as missing.
 BASICS = ("sh", "dirname", "readlink", "cat", "cksum", "mkdir", "tail", "env")
 
 
@@ -21,7 +22,7 @@ def program(directory: Path, name: str, body: str) -> None:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A PATH of a user who is not root, on a machine with little installed."""
+    """A PATH of a user who is not root, on a machine with few installed programs."""
     for name in BASICS:
         real = shutil.which(name)
         assert real

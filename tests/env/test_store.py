@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache holds complete, undamaged packages or nothing, whoever interrupts or asks at the same time."""
+"""The cache holds complete, undamaged packages or nothing, also with interruptions and concurrent
+requests."""
 
 import threading
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Fill:
-    """Stands in for a download: writes two files, and counts how often it was needed."""
+    """Stands in for a download: writes two files, and counts its calls."""
 
     def __init__(self, version: str = "1:2.0") -> None:
         self.version = version

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/third-party.md names all that is locked or installed, in its version, with a licence."""
+"""docs/reference/third-party.md names everything that is locked or installed, with version and licence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADVICE = "`make notices` writes the page anew"
 
 
 def rows(title: str) -> list[list[str]]:
-    """Cells of the table beneath a heading."""
+    """Cells of the table below a heading."""
     text = (repository() / third_party.PAGE).read_text()
     section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
     table = [line for line in section.splitlines() if line.startswith("| ")]

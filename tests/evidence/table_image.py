@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds translation tables in a synthetic memory for the tests of the table witness.
 
-Written independently of the walker: descriptors are put together one entry at a time from the manual's
-fields, and nothing of `bulkhead.evidence` is imported.
+Written independently of the walker: descriptors are composed entry by entry from the manual's fields, and
+`bulkhead.evidence` is not imported.
 """
 
 from __future__ import annotations

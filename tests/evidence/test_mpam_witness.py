@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """M3, the witness of registers: each way in which a component can differ from the plan is found, with the
-register, the PARTID and both values, and nothing else is. Words are written here by the manual (IHI 0099)."""
+register, the PARTID and both values, and nothing else. Words are written here according to the manual (IHI
+0099)."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ MEMORY: dict[str, Any] = {
     "priority": {"internal": 3, "downstream": 2, "zero_is_low": True},
 }  # fmt: skip
 
-# What is asked for, and by hand what the registers then hold.
+# The requests, and the register contents computed by hand.
 OF_CACHE = {
     HYPERVISOR: Settings(cache_portions=0xC0_0000_0000),
     CONTROL: Settings(cache_portions=0xFF, cmax=Fraction(1, 4), cmin=Fraction(1, 10)),
@@ -51,7 +52,7 @@ OF_MEMORY = {
 }
 OPEN_CACHE = {CMAX: 0xFF00, CMIN: 0x0100, CASSOC: 0xF800}
 OPEN_MEMORY = {
-    MBW_MIN: 0x0100,  # one step: a minimum of 0 is a trap of the field
+    MBW_MIN: 0x0100,  # one step: a minimum of 0 is a known pitfall
     MBW_MAX: 0xFF00,
     PBM: 0xFFFF_FFFF,
     PROP: 0,
@@ -69,7 +70,8 @@ WORDS = {
 
 
 def owner_of(partid: int) -> int:
-    """Whose settings it has: the hog has two, those of nobody have the hypervisor's."""
+    """The owner whose settings it has: the hog has two PARTIDs, those without an owner have the hypervisor's
+    settings."""
     return {CONTROL: CONTROL, HOG: HOG, HOG + 1: HOG}.get(partid, HYPERVISOR)
 
 
@@ -127,7 +129,7 @@ def test_an_empty_dump_proves_nothing() -> None:
         ((0, CONTROL, CPBM), 0x7F, "MPAMCFG_CPBM0", "0xFF", "0x7F"),
         ((0, CONTROL, CPBM), 0, "MPAMCFG_CPBM0", "0xFF", "0x0"),
         ((0, CONTROL, CPBM + 4), 0x80, "MPAMCFG_CPBM0", "0xFF", "0x80000000FF (0x8000000000 of hypervisor)"),
-        # Limits one step above and one below what was asked for; one that nobody asked for.
+        # Limits one step above and one below the request; one that was not requested.
         ((0, CONTROL, CMAX), 0x4000, "MPAMCFG_CMAX", "at most 25 %", "25.3906 %"),
         ((0, CONTROL, CMAX), 0x3E00, "MPAMCFG_CMAX", "more than 24.6094 %", "24.6094 %"),
         ((0, CONTROL, CMAX), TOP | 0x3F00, "MPAMCFG_CMAX", "a hard limit", "a soft limit"),
@@ -136,7 +138,7 @@ def test_an_empty_dump_proves_nothing() -> None:
         ((0, HOG + 1, CASSOC), 0x8000, "MPAMCFG_CASSOC", "at most 50 %", "53.125 %"),
         ((1, HOG, MBW_MAX), TOP | 0x4C00, "MPAMCFG_MBW_MAX", "at most 30 %", "30.0781 %"),
         ((1, HOG, MBW_MAX), 0x4B00, "MPAMCFG_MBW_MAX", "a hard limit", "a soft limit"),
-        # Guarantees below what was asked for, above it, and those that nobody asked for.
+        # Guarantees below the request, above it, and those that were not requested.
         ((0, CONTROL, CMIN), 0x1900, "MPAMCFG_CMIN", "at least 10 %", "9.76562 %"),
         ((1, CONTROL, MBW_MIN), 0x3300, "MPAMCFG_MBW_MIN", "at least 20 %", "19.9219 %"),
         ((1, CONTROL, MBW_MIN), 0x3500, "MPAMCFG_MBW_MIN", "less than 20.3906 %", "20.7031 %"),
@@ -150,7 +152,7 @@ def test_an_empty_dump_proves_nothing() -> None:
         ((1, CONTROL, WINWD), 0, "MPAMCFG_MBW_WINWD", "a window of 50 us", "none"),
         ((1, CONTROL, PRI), 1 << 16 | 6, "MPAMCFG_PRI", "internal urgency 7", "internal urgency 6"),
         ((1, HOG, PRI), 1 << 16 | 3, "MPAMCFG_PRI", "downstream urgency 0", "downstream urgency 1"),
-        # A PARTID that nobody has, and more than EL2's.
+        # A PARTID without an owner that has more than EL2's.
         ((0, 6, CPBM), 0x100, "MPAMCFG_CPBM0", "no more than the hypervisor's 0xC000000000", "0xC000000100"),
         ((1, 0, MBW_MIN), 0x200, "MPAMCFG_MBW_MIN", "no more than the hypervisor's 0.390625 %", "0.78125 %"),
         ((1, 7, PRI), 1 << 16 | 4, "MPAMCFG_PRI", "no more than the hypervisor's internal urgency 3",
@@ -224,7 +226,7 @@ def test_the_urgent_end_of_priorities_is_the_components(zero_is_low: bool) -> No
 
 
 def narrowed(internal: dict[int, int]) -> Dump:
-    """Six internal PARTIDs: rows of controls are theirs, INTPARTID is each request PARTID's."""
+    """Six internal PARTIDs: rows of controls belong to them, INTPARTID belongs to each request PARTID."""
     dump = {place: value for place, value in right().items() if place[1] < 6}
     return dump | {
         (ris, partid, INTPARTID): 1 << 16 | internal.get(partid, HYPERVISOR)

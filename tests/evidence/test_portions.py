@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M4, the witness of portions: lines of a domain in portions of another are found, by where they went."""
+"""M4, the witness of portions: it finds lines of a domain in portions of another, by their place in the
+cache."""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ def promise(portions: int = 8, **keys: Any) -> PortionPromise:
 
 
 def placed(**lines: dict[int, int]) -> list[list[list[int]]]:
-    """Lines of owners by way, of eight."""
+    """Lines by owner and way, of eight ways."""
     return [[[lines.get(owner, {}).get(way, 0)] for way in range(8)] for owner in OWNERS]
 
 
 def test_lines_in_portions_of_ones_own_and_of_the_hypervisor_hold() -> None:
     """The hypervisor reads the memory of domains under its own label; tables of a guest are walked under the
-    guest's, and those of nobody came in before."""
+    guest's, and lines without a label came in before."""
     where = placed(control={0: 9, 3: 1, 7: 2}, hog={4: 5, 5: 5}, hypervisor={0: 3}, nobody={6: 1})
     found = check_portions(promise(), OWNERS, where)
     assert found.as_json() == {

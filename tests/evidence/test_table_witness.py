@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C5, second witness: each way in which tables can break a promise is found, and nothing else is."""
+"""C5, second witness: each way in which tables can break a promise is found, and nothing else."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_c5_correct_tables_hold(system: System) -> None:
 
 
 def test_c5_one_miscolored_frame_is_found(system: System) -> None:
-    wrong = RAM + 40 * MIB + 5 * 2**COLOR_SHIFT  # color 5 is nobody's
+    wrong = RAM + 40 * MIB + 5 * 2**COLOR_SHIFT  # color 5 has no owner
     system.image.store(*system.image.leaf_slot(system.roots["linux"], 0x4000_7000), wrong | S2_NORMAL_RW | 3)
     witness = system.check()
     assert kinds(witness) == ["frame_color", "foreign_frame"]
@@ -121,7 +121,7 @@ def test_c5_one_miscolored_frame_is_found(system: System) -> None:
 
 
 def test_c5_miscolored_frame_of_the_plan_itself_is_found(system: System) -> None:
-    """The builder's test hook changes plan and tables alike: ownership agrees, the color does not."""
+    """The builder's test hook changes plan and tables alike: owners agree, but the color does not."""
     wrong = RAM + 40 * MIB + 2**COLOR_SHIFT
     own = system.frames["linux"]
     system.image.store(*system.image.leaf_slot(system.roots["linux"], 0x4000_0000), wrong | S2_NORMAL_RW | 3)
@@ -132,7 +132,7 @@ def test_c5_miscolored_frame_of_the_plan_itself_is_found(system: System) -> None
 
 
 def test_c5_miscolored_frame_is_found_before_it_is_mapped(system: System) -> None:
-    """Lazy mapping would hand it out at the first access."""
+    """With lazy mapping, the frame would be mapped at the first access."""
     wrong = RAM + 40 * MIB + 2**COLOR_SHIFT
     control, linux = system.promise.domains
     later = DomainPromise(linux.name, linux.colors, array([wrong, *system.frames["linux"]]))
@@ -324,7 +324,7 @@ WRITE_BACK, FORCED, AS_STAGE_1, NON_CACHEABLE = 0b1111, 0b0110, 0b0111, 0b0101  
 
 
 def map_as(system: System, name: str, memory_type: int, pages: int | None = None) -> None:
-    """Frames of a domain, all or the first so many, with another memory type."""
+    """Maps frames of a domain, all or the first ones, with another memory type."""
     own = system.frames[name][:pages]
     for i, pa in enumerate(own):
         slot = system.image.leaf_slot(system.roots[name], 0x4000_0000 + i * PAGE)
@@ -338,7 +338,7 @@ def promised(system: System, *, s2fwb: bool, own: str | None = None) -> None:
 
 @pytest.mark.parametrize("memory_type", [NON_CACHEABLE, FORCED, AS_STAGE_1, 0b0001, 0b1010])
 def test_t5_without_s2fwb_memory_that_is_not_write_back_is_found(system: System, memory_type: int) -> None:
-    """Also what would be right with it: the bits mean something else then."""
+    """This includes types that would be right with it, since the bits then have another meaning."""
     map_as(system, "linux", memory_type, pages=1)
     [finding] = system.check().findings
     assert (finding.kind, finding.where) == ("memory_type", "domain linux")
@@ -373,7 +373,7 @@ def test_t5_a_device_that_is_mapped_as_memory_is_found(system: System) -> None:
     assert finding.kind == "memory_type" and finding.text.endswith("not RAM, and mapped as Normal memory")
 
 
-# Stage-2 tables with a specification (X5): `control` has them in color 5, which nothing else is in.
+# Stage-2 tables with a specification (X5): `control` has them in color 5, which is used for nothing else.
 
 
 def with_placed_tables(on_chip: bool = False) -> System:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the files `banks` and `phases` make: who has which colors, what is in relation to what, and the
-numbers of traffic over time."""
+"""Points of the files `banks` and `phases`: the colors of each part, the relations between rows, and the
+numbers about traffic over time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_cache_colors_keep_the_victim_s_lines_and_what_is_alone_is_the_measure_o
 
 
 def made_up(*rates_mb_s: int) -> dict[str, Any]:
-    """Intervals of 10 ms."""
+    """Invented intervals of 10 ms."""
     return {
         "regulation": {
             "intervals": {
@@ -82,7 +82,7 @@ def test_phases_are_the_quiet_time_at_first_the_mean_after_it_and_peaks() -> Non
 
 
 def test_disparity_is_quiet_at_first_and_its_peaks_are_planes_that_are_cleared() -> None:
-    """As published: little traffic while the images are made, then phases; at the bus's rate in peaks."""
+    """As published: little traffic while the images are made, then phases with peaks at the bus's rate."""
     what = experiment("phases", "width=640", "height=480", "shifts=12", "interval=500 us")
     points = points_of(what, ("disparity",))
     (row,), _ = rows_of_seeds(what, points, lambda jobs: [run_point(job) for _, job in jobs])

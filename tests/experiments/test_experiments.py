@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments: which points a file makes, work that is kept, files that remain, the shape of results."""
+"""Experiments: the points of a file, kept results, output files, and the form of results."""
 
 from __future__ import annotations
 
@@ -189,13 +189,13 @@ def test_nonsense_on_the_command_line_is_refused(setting: str) -> None:
 
 
 def test_values_of_one_key_are_alternatives() -> None:
-    """A point has one value of a key; those of different keys must all hold."""
+    """A point has one value of a key; conditions on different keys must all hold."""
     _, points = coloring("n_kib=[8, 16, 24]", only=("8", "24", "alone"))
     assert {(point.point["n_kib"], point.point["corun"]) for point in points} == {(8, "alone"), (24, "alone")}
 
 
 def test_values_that_no_point_has_together_are_refused() -> None:
-    """A workload that both `rt` and `nrt` can be: a point with three of them is none."""
+    """Both `rt` and `nrt` can be a workload: a point cannot have three of them."""
     with pytest.raises(BadExperiment, match="--only disparity --only mser --only tracking: no point has all"):
         regulators(only=("disparity", "mser", "tracking"))
 
@@ -215,7 +215,7 @@ def test_keys_of_points_are_names_of_files() -> None:
 
 
 def test_done_points_are_kept_and_only_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Resuming: what has the same inputs is not run again; another input, or half a file, is."""
+    """Points with the same inputs are not run again; those with another input, or half a file, are."""
     _, points = coloring("n_kib=[8, 16]", only=("alone",))
     jobs = [(point.key, point.job) for point in points]
     ran: list[int] = []
@@ -244,9 +244,9 @@ def test_an_impossible_point_is_named_and_leaves_no_process() -> None:
 
 
 def test_coloring_gives_what_it_is_for(tmp_path: Path) -> None:
-    """Experiment 1 at three sizes: within its own colors (256 KiB) the reader runs as if alone, beside the
-    walker; without coloring it does not. The rows have the promised keys, and all files are there. One word
-    of each line is read, so that little else takes time."""
+    """Experiment 1 at three sizes: within its own colors (256 KiB) the reader beside the walker runs as if
+    alone; without coloring it does not. The rows have the promised keys, and all files exist. One word of
+    each line is read, so that little else takes time."""
     experiment, points = coloring("n_kib=[64, 224, 384]", "step=64")
     results = run_jobs([(point.key, point.job) for point in points], None, Engine(2), "x")
     rows = rows_of(experiment, points, results)
@@ -270,7 +270,7 @@ def test_coloring_gives_what_it_is_for(tmp_path: Path) -> None:
 
 
 def test_who_reads_every_word_loses_a_fraction_of_what_one_word_a_line_loses() -> None:
-    """Both walk the same lines; the file says what programs do, every word."""
+    """Both walk the same lines; the file reads every word, as programs do."""
     lost = {}
     for step in (8, 64):
         experiment, points = coloring("n_kib=224", f"step={step}", only=("no",))
@@ -284,7 +284,7 @@ def test_who_reads_every_word_loses_a_fraction_of_what_one_word_a_line_loses() -
 
 
 def test_best_effort_progress_is_counted_by_traffic_too() -> None:
-    """One that ends no iteration beside the other still moves bytes."""
+    """A program that ends no iteration beside the other still moves bytes."""
     experiment = unsectioned(
         with_settings(load_experiment("regulators"), ("rt=[latency]", "nrt=[membomb]", "iterations=1"))
     )
@@ -313,7 +313,8 @@ def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> 
 
 
 def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> None:
-    """Experiment 7 with small programs: beside a core that writes, one that waits for memory loses."""
+    """Experiment 7 with small programs: beside a core that writes, a program that waits for memory is slowed
+    down."""
     experiment = unsectioned(
         with_settings(
             load_experiment("regulators"),
@@ -346,7 +347,7 @@ def test_slowdowns_without_iterations_are_refused() -> None:
 
 
 def bulkhead(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command as people run it."""
+    """The command as users run it."""
     command = [sys.executable, "-m", "bulkhead.cli", *arguments]
     return subprocess.run(
         command,
@@ -378,7 +379,8 @@ def recorded_experiment(tmp_path: Path, trace: str) -> Path:
 
 
 def test_an_experiment_names_a_trace_where_it_names_a_workload(tmp_path: Path) -> None:
-    """S1, S6: rows as for a workload, the report says what was recorded, another trace is another input."""
+    """S1, S6: rows are as for a workload, the report describes the recording, and another trace is another
+    input."""
     file = small_trace(tmp_path)
     experiment = recorded_experiment(tmp_path, str(file))
     command = ["experiment", str(experiment), "--again", "--json"]
@@ -429,7 +431,7 @@ def regulators(*settings: str, only: tuple[str, ...] = ()) -> list[Any]:
 
 
 def test_images_of_full_size_have_the_memory_that_they_need() -> None:
-    """As docs/results/regulators.md says: `tracking` takes 85.1 MiB then, more than the file gives it."""
+    """docs/results/regulators.md states that `tracking` needs 85.1 MiB then, more than the file's default."""
     for point in regulators("width=1920", "height=1080", "shifts=32", "rounds=5"):
         assert all(part["memory_bytes"] >= 86 << 20 for part in point.job["parts"])
 
@@ -469,7 +471,7 @@ def test_a_fixed_number_is_swept_by_a_range_and_drawn_over_it() -> None:
 
 
 def swept_rows() -> list[dict[str, Any]]:
-    """Of one pair that a threshold moves, and of one that it does not: the same run at both."""
+    """Rows of one pair that a threshold affects, and of one that is the same run at both values."""
     return [
         {"policy": policy, "threshold": threshold, "y": 1.0 + threshold / 100, "digest": digest}
         for policy, digests in (("dynamic", ("a", "b")), ("unregulated", ("c", "c")))
@@ -487,7 +489,7 @@ def test_over_a_number_is_drawn_what_it_changes() -> None:
 
 
 def test_many_series_are_named_outside_of_the_axes(tmp_path: Path) -> None:
-    """The whole name is in the picture, and the axes keep their room."""
+    """The picture contains the whole name, and the axes keep their size."""
     rows = [{"x": n, "y": n, "name": f"a long name of series {s}", "digest": (s, n)}
             for s in range(30) for n in range(3)]  # fmt: skip
     plot = Plot.model_validate({"x": "x", "y": "y", "x_label": "x", "y_label": "y", "series": ("name",)})
@@ -525,7 +527,7 @@ def test_a_terminal_shows_the_columns_that_fit_and_tell_rows_apart(monkeypatch: 
 
 
 def test_what_a_swept_value_does_not_change_is_the_same_job() -> None:
-    """Runs of it are made once."""
+    """Its runs are made once."""
     points = regulators("regulation.threshold=[60, 80]", only=("unregulated", "tracking", "membomb"))
     assert len(points) == 2
     assert points[0].job == points[1].job

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment `flows` (S6, F3, F4): its jobs, what is made of results, and that it goes on where it was."""
+"""Experiment `flows` (S6, F3, F4): its jobs, the evaluation of results, and its continuation after an
+interruption."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def ustress(cores: int, refills: int) -> dict[str, Any]:
 
 
 def test_f3_budgets_are_what_stressing_cores_get() -> None:
-    """Each core its own, on all of them, and what it fetches until its interrupt stops it."""
+    """Each core has its own budget, on all of them; its refills include those until its interrupt stops
+    it."""
     for cores in (1, 4):
         row = ustress(cores, 40)
         assert 40 * cores <= row["refills_got"] <= 44 * cores
@@ -44,8 +46,8 @@ def test_f3_the_published_saturation_is_reached_at_the_published_budgets() -> No
 
 
 def test_f3_the_largest_rate_is_one_beside_which_no_core_loses_refills_in_a_period() -> None:
-    """The search's answer, with a model in the place of the machine: at 24 nothing is lost, at 25 in one
-    period of one core, and it takes longer for them than alone."""
+    """The search's result with a model in place of the machine: at 24 no core loses refills; at 25 one core
+    loses some in one period, and all take longer for them than alone."""
 
     def run(jobs: Any) -> list[dict[str, Any]]:
         return [result(job) for _, job in jobs]
@@ -77,7 +79,7 @@ def test_f3_the_largest_rate_is_one_beside_which_no_core_loses_refills_in_a_peri
 
 
 def test_f3_the_platform_s_table_is_what_the_machine_bears() -> None:
-    """A row of one core, of two, of three: at the rate none loses anything, at half more one does."""
+    """Rows are of one, two and three cores: at the rate no core loses refills, at half more one does."""
     budget = job_platform({"platform": flow_memory.PLATFORM}).memory_budget
     assert budget is not None
     for cores, refills in ((1, 180), (2, 90), (3, 60)):
@@ -157,7 +159,8 @@ def no_system(*_: Any) -> Any:
 def test_s6_a_section_is_the_same_again_and_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Measured twice, in two places; then with all results kept, and with one of them gone."""
+    """A section is measured twice, in two places; then with all results kept, and with one of them
+    deleted."""
     monkeypatch.setattr(flow_schedules, "SETS", 10)
     measured: list[dict[str, Any]] = []
     real = flow_schedules.ratio_rows

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments that are interrupted, killed, or have no room: what is done is kept, nobody is left behind."""
+"""Experiments that are interrupted, killed, or have no disk space: finished points are kept, and no process
+is left."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from tests.json_results import parsed
 pytestmark = pytest.mark.usefixtures("machine_built")
 
 NAME = "interrupted"
-# The first point takes a moment, the second one hours.
+# The first point takes a moment, the second one takes hours.
 EXPERIMENT = f"""\
 experiment: 1
 name: {NAME}
@@ -40,7 +41,7 @@ SOON_S = 10.0
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """The command, when its first point is done."""
+    """The command, after its first point is done."""
     file = tmp_path / "mine.yaml"
     file.write_text(EXPERIMENT)
     first = points() / "3-s1.json"
@@ -71,7 +72,7 @@ def points() -> Path:
 
 
 def below(parent: int) -> set[int]:
-    """Processes that this one started, and theirs."""
+    """Child processes of this one, and their children."""
     parents: dict[int, int] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -138,7 +139,7 @@ def test_a_killed_one_leaves_no_process_and_goes_on_where_it_was(
 
 @pytest.mark.parametrize("how", ["file", "full"])
 def test_results_that_cannot_be_kept_end_it_with_3(tmp_path: Path, how: str) -> None:
-    """A file where the directory should be; a file system without room."""
+    """The cause is a file in place of the directory, or a full file system."""
     file = tmp_path / "mine.yaml"
     file.write_text(EXPERIMENT.replace(NAME, f"no-room-{how}").replace("[3, 1000000000]", "[3]"))
     place = build_dir() / "run" / "experiments" / f"no-room-{how}"
@@ -149,7 +150,7 @@ def test_results_that_cannot_be_kept_end_it_with_3(tmp_path: Path, how: str) -> 
     else:
         keep.mkdir(exist_ok=True)
         (keep / "3-s1.json").unlink(missing_ok=True)
-    # The command has the shell's process number, of which it names the file that it writes a result to.
+    # The command has the process number of the shell, which is in the name of the file for a result.
     link = f"ln -s /dev/full {keep}/3-s1.$$.part; " if how == "full" else ""
     command = [sys.executable, "-m", "bulkhead.cli", "experiment", str(file), "--json"]
     done = subprocess.run(

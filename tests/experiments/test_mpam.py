@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M5: what MPAM's controls are worth on the simulated machine, at small sizes; and what the files of the
-experiment `mpam` make of points."""
+"""M5: effects of MPAM's controls on the simulated machine, at small sizes; and the points of the files of
+experiment `mpam`."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def at(found: list[dict[str, Any]], **values: Any) -> dict[str, Any]:
 
 @pytest.mark.req("M5")
 def test_within_its_portions_a_core_runs_as_if_alone_and_without_them_it_loses_a_fifth() -> None:
-    """A program that updates every word. One that updates a word of each line asks for most of the level's
-    one port, which no control divides: without the port's time it runs as if alone, too."""
+    """The program updates every word. A program that updates one word of each line uses most of the level's
+    one port, which no control divides; without the port's time it runs as if alone, too."""
     what = experiment(
         "mpam-cache", "n_kib=384", "isolation=[none, portions-512k]", "cmax=[null]", "private_l2=[false]",
         "walks=4",
@@ -103,14 +103,16 @@ def test_hardware_and_software_limit_hogs_to_the_same_bandwidth() -> None:
     )  # fmt: skip
     hard, slow, software = rows(what, "hogs")
     assert hard["others_mb_s"] == pytest.approx(6 * 355.5, rel=0.02)
-    written_before = 0.75 * 2**20 / software["simulated_ns"] * 1000  # MB/s: what the cache held of theirs
+    written_before = (
+        0.75 * 2**20 / software["simulated_ns"] * 1000
+    )  # MB/s: lines of theirs that the cache held
     assert 6 * 355.5 * 0.98 < software["others_mb_s"] < 6 * 355.5 * 1.02 + written_before
     assert slow["max_ns"] > software["max_ns"], "a period begins with all that its budget allows"
 
 
 @pytest.mark.req("M5")
 def test_monitors_say_what_the_machine_counts() -> None:
-    """Storage to the byte; bandwidth but for what is under way between the level and memory."""
+    """Storage is equal to the byte; bandwidth differs by traffic in flight between the level and memory."""
     what = experiment(
         "mpam-monitors", "kind=[update]", "isolation=[portions]", "private_l2=[false]", "walks=3"
     )

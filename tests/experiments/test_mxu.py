@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment `mxu` (X7): what is computed of misses and times, which systems are run, and three points on
-the simulated machine whose misses can be counted by hand."""
+"""Experiment `mxu` (X7): the evaluation of misses and times, the systems, and three points on the simulated
+machine whose misses can be counted by hand."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def test_costs_of_single_misses_become_mean_deviation_percentile_and_maximum() -
 def counts(
     clock_ps: int, walk_ps: int, instructions: int, costs: list[list[int]], kernel: int = 0
 ) -> dict[str, Any]:
-    """Walks of the benchmark, ten of 40 cycles of the scheduler, and some of 35 cycles for the kernel."""
+    """Walks of the benchmark, ten walks of 40 cycles of the scheduler, and some of 35 cycles of the
+    kernel."""
     core = {"clock_ps": clock_ps, "stall_ps": {"walk": walk_ps}, "instructions": instructions}
     spaces = [{"asid": 2, "costs": [[40, 10 * (instructions > 1000)]]}, {"asid": 3, "costs": costs}]
     return {"cores": [core], "walk_costs": spaces, "kernel_walk_costs": [[35, kernel]]}
@@ -97,7 +98,7 @@ def test_who_did_not_come_to_the_end_is_not_measured() -> None:
 def test_several_seeds_become_means_with_intervals_and_the_largest_miss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of runs that are made up: the time and the largest miss grow with the seed."""
+    """The runs are invented: the time and the largest miss grow with the seed."""
 
     def run(_means: Means, _what: str, points: list[MxuPoint]) -> list[dict[str, Any]]:
         return [
@@ -189,8 +190,8 @@ def test_the_file_has_all_sections_and_a_quick_form() -> None:
 
 @pytest.mark.req("X7", "X4")
 def test_misses_on_the_machine_are_those_that_can_be_counted(tmp_path: Path) -> None:
-    """Of eight regions three are loaded, so five of eight random accesses miss. A stride over more pages than
-    the TLB has entries misses once in sixteen accesses, and nowhere where the entries are locked."""
+    """Three of eight regions are loaded, so five of eight random accesses miss. A stride over more pages than
+    the TLB has entries misses once in sixteen accesses, and never if the entries are locked."""
     accesses = 16384
     points = [
         MxuPoint({"case": "mpu"}, mxu_systems.mpu_pattern("random", "dynamic", accesses)),
@@ -204,7 +205,7 @@ def test_misses_on_the_machine_are_those_that_can_be_counted(tmp_path: Path) -> 
     assert plain["misses"] == pytest.approx(accesses / 16, rel=0.01)
     assert (locked["misses"], locked["check_cycles"]) == (0, 0)
     assert plain["cycles"] - locked["cycles"] == pytest.approx(plain["check_cycles"], rel=0.2)
-    again = run_points(means, "test", points)  # of what was kept
+    again = run_points(means, "test", points)  # number of kept results
     assert [row["digest"] for row in again] == [mpu["digest"], plain["digest"], locked["digest"]]
     refused = mxu_systems.mmu_pattern("stride", "locked", accesses)
     refused["components"][0]["params"]["spec"] = spec_flags(("deterministic", "independent"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published figures: one file that is checked, each figure with its source and how it was measured, ours
-beside it."""
+"""Published figures: one checked file, each figure with its source and how it was measured, and ours for
+comparison."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ..platforms import platform
 
 @pytest.fixture
 def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The file with one text in the place of another."""
+    """The file with one text replaced by another."""
 
     def replaced(old: str, new: str) -> None:
         text = published_file().read_text()
@@ -59,7 +59,7 @@ def test_every_figure_has_a_source_a_value_and_how_it_was_measured() -> None:
 
 
 def test_every_published_fact_of_a_platform_is_a_figure() -> None:
-    """So that the command misses none."""
+    """Otherwise the command would miss one."""
     known = {(one.board, one.ours.fact) for one in figures().values()}
     for name in ("s32v234", "zcu102", "zynq7020", "stm32f767"):
         assert {(name, fact.fact) for fact in platform(name).calibration} <= known
@@ -147,7 +147,7 @@ def test_ours_are_what_experiments_have_left_or_a_command_that_makes_them(tmp_pa
 
 
 def test_ours_are_measured_with_the_machine_as_it_is() -> None:
-    """Facts by their own measurement, whatever the platform's file has kept."""
+    """Facts are measured, whatever the platform's file has kept."""
     built_machine()
     (hit,), failures = measured(
         [figures()["zynq7020-load-hit"]],
@@ -161,7 +161,7 @@ def test_ours_are_measured_with_the_machine_as_it_is() -> None:
 
 
 def test_what_is_measured_stays_and_one_that_fails_keeps_no_other_from_it(tmp_path: Path) -> None:
-    """Until an experiment leaves a newer row, or the figure means another one."""
+    """A measured value is kept until an experiment has a newer row, or the figure's definition changes."""
     names = ["s32v234-overhead-1ms", "s32v234-static-disparity", "s32v234-overhead-500us"]
     meant = [figures()[name] for name in names]
     places = FigurePlaces(tmp_path / "experiments", tmp_path / "figures")

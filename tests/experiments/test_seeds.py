@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several runs of each point: what differs between seeds, what does not, and the intervals made of them."""
+"""Several runs of each point: what differs between seeds, what does not, and the computed intervals."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_a_seed_says_when_each_part_begins_and_the_same_seed_says_the_same() -> 
 
 
 def test_a_part_begins_within_the_period_of_its_budget_or_its_regulator() -> None:
-    """Of 200 seeds all begin within 10 ms, and some in its last tenth; without a budget within PHASE_PS."""
+    """Over 200 seeds all start within 10 ms, and some in its last tenth; without a budget they start within
+    PHASE_PS."""
     limited = {"name": "one", "workload": "membomb", "bandwidth": {"budget": "4 MB/s", "period": "10 ms"}}
     regulated = {"parts": [{"name": "one", "workload": "membomb"}], "regulation": {"interval": "10 ms"}}
     for what in ({"parts": [limited]}, regulated):
@@ -98,7 +99,7 @@ def test_programs_begin_when_they_are_told_to() -> None:
 
 
 def test_seeds_make_results_differ_and_each_is_repeated_to_the_byte() -> None:
-    """No variance was seen where loops were locked: a thousand walks of one time."""
+    """Synchronized loops show no variance: a thousand walks take the same time."""
     results = [run_point(seeded(job(), seed)) for seed in (1, 2, 3)]
     assert len({one["digest"] for one in results}) == 3
     means = [statistics.mean(one["walks"][0]["walk_ps"][2:]) for one in results]
@@ -107,7 +108,7 @@ def test_seeds_make_results_differ_and_each_is_repeated_to_the_byte() -> None:
 
 
 def test_each_seed_of_each_point_is_a_job_with_a_key_of_its_own_and_is_kept(tmp_path: Path) -> None:
-    """Resuming: of two seeds that are kept, a third one is all that is run."""
+    """If two seeds are kept, only the third one is run."""
     jobs = [(one.key, one.job) for one in points_of(coloring("n_kib=8"), ("alone",))]
     keys = [key for key, _ in seeded_jobs(jobs, 2)]
     assert keys == ["8-no-alone-s1", "8-yes-alone-s1", "8-no-alone-s2", "8-yes-alone-s2"]
@@ -134,7 +135,7 @@ def test_rows_have_means_over_seeds_their_intervals_and_the_longest_of_all() -> 
 
 @given(st.integers(2, 8), st.floats(0.1, 10), st.integers(0, 2**32 - 1))
 def test_intervals_are_as_wide_as_students(count: int, width: float, seed: int) -> None:
-    """The mean is in it; more of the same values make it narrower; equal values make it a point."""
+    """The mean is in the interval; more of the same values make it narrower; equal values make it a point."""
     values = list(stats.norm.rvs(100, width, count, random_state=seed))
     found = interval(values)
     assert found is not None

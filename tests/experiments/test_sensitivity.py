@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""S7: a headline against each assumed parameter: which there are, what is varied, rows, table, refusals."""
+"""S7: a headline for each assumed parameter: the list of parameters, their variation, rows, table,
+refusals."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def sections(value: Any) -> list[Section]:
 
 @pytest.mark.parametrize("name", platform_names())
 def test_what_a_source_calls_assumed_is_marked_and_what_is_marked_is_called_so(name: str) -> None:
-    """Marks are for programs, sources for people: they must not differ."""
+    """Marks are for programs, sources for readers: both must agree."""
     for section in sections(platform(name)):
         source = section.source or ""
         inherited = source.startswith(("as ZCU102", "about as ZCU102", "our choice"))
@@ -96,8 +97,8 @@ def run(jobs: Any) -> list[dict[str, Any]]:
 
 
 def test_a_headline_moves_with_what_it_hangs_on() -> None:
-    """Reads of 224 KiB that another core evicts: how long a hit takes alone counts, snoops that none makes do
-    not."""
+    """For reads of 224 KiB that another core evicts, the time of a hit alone matters, but not snoops, which
+    do not occur."""
     what = asked(small(), QUARTER, ("caches.l2.snoop", "caches.l2.latency"), run)
     rows: list[Any] = list(sensitivity(what, run))
     by_name = {(row["parameter"], row["side"]): row for row in rows}
@@ -115,7 +116,7 @@ def test_a_headline_moves_with_what_it_hangs_on() -> None:
 
 
 def test_the_headline_of_a_slowdown_is_that_of_its_point() -> None:
-    """A row has a list of the workloads beside, where its point has the one that was swept."""
+    """A row has a list of the other workloads, where its point has the swept one."""
     small_images = ("width=160", "height=120", "memory_mib=64")
     what = with_settings(load_experiment("regulators"), small_images)
     assert isinstance(what, Experiment)
@@ -164,7 +165,7 @@ def made_up(parameters: int) -> list[Any]:
 
 @pytest.mark.parametrize("width", [72, 80, 100])
 def test_the_table_has_room_for_the_change_at_any_width(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    """Figures are never cut; names are folded where there is no room."""
+    """Figures are never cut; names are wrapped if there is no room."""
     out = io.StringIO()
     monkeypatch.setattr(command, "console", lambda: Console(file=out, width=width))
     command._show(made_up(40))

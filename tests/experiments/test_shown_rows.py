@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which columns of an experiment's rows a terminal shows."""
+"""Columns of an experiment's rows that a terminal shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_without_a_choice_those_that_tell_rows_apart(capsys: pytest.CaptureFixtu
 
 
 def test_columns_that_a_file_names_are_all_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """That a result does not change is a result."""
+    """A column is shown even if its values are all equal."""
     show_rows([{"budget": row["budget"], "slowdown": row["slowdown"]} for row in ROWS], of=(2, 3))
     shown = capsys.readouterr().out
     assert "budget" in shown and "slowdown" in shown

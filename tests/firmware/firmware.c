@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The way of each core: the first one prepares the board and enters the package, the others wait until they
- * are turned on. Memory that nobody has loaded is filled with garbage first.
+ * The path of each core: the first one prepares the board and enters the package, the others wait until they
+ * are turned on. Memory that no loader has filled is filled with garbage first.
  */
 #include "firmware.h"
 
 #define GARBAGE           0xA5A55A5ADEADBEEFu
-#define GARBAGE_START     0x47F00000u /* the memory of small systems: behind the board's load area */
+#define GARBAGE_START     0x47F00000u /* the memory of small systems: after the board's load area */
 #define GARBAGE_END       0x4C000000u
 #define BEHIND_PACKAGE    0x10000u
 #define IMAGE_SIZE_OFFSET 16u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * EL3 firmware for the emulator's `virt` board, as small as it can be and as unhelpful as the rules allow:
- * what runs above gets what the boot protocol and PSCI promise and nothing else. A test fixture, never part
- * of a product.
+ * EL3 firmware for the emulator's `virt` board, as small as possible and with no more than the rules require:
+ * the software above gets exactly what the boot protocol and PSCI guarantee. A test fixture, never part of a
+ * product.
  */
 #ifndef BULKHEAD_TESTS_FIRMWARE_H
 #define BULKHEAD_TESTS_FIRMWARE_H
@@ -19,7 +19,7 @@
 #define UART_PA        0x09000000u
 #define SECURE_GPIO_PA 0x090B0000u
 #define TREE_PA        0x40000000u /* where the emulator puts the board's device tree when it starts firmware */
-#define PACKAGE_PA     0x40200000u /* where a loader before us has put the package */
+#define PACKAGE_PA     0x40200000u /* where an earlier loader has put the package */
 
 static inline uint32_t read32(uint64_t address)
 {
@@ -47,7 +47,7 @@ void gic_give_away_core(uint64_t core);
 
 /* psci.c; called by start.S */
 int64_t firmware_call(uint64_t function, uint64_t first, uint64_t second, uint64_t third);
-/* Whether the core was turned on, and where it is to start. */
+/* Whether the core was turned on, and where it has to start. */
 _Bool psci_start_of(uint64_t core, uint64_t *pc, uint64_t *context);
 void psci_first_core_is_on(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The secure world's part of the interrupt controller, GICv2 (IHI 0048) or GICv3 (IHI 0069): all interrupts
- * become the non-secure world's, and a redistributor, which that world cannot wake, is woken.
+ * The secure world's part of the interrupt controller, GICv2 (IHI 0048) or GICv3 (IHI 0069): assigns all
+ * interrupts to the non-secure world, and wakes redistributors, which that world cannot wake.
  */
 #include "firmware.h"
 
@@ -17,7 +17,7 @@
 #define GICR_WAKER_CHILDREN (1u << 2)
 #define GICR_BYTES          0x20000u
 #define GICR_SGI_FRAME      0x10000u
-#define PRIORITIES          0x80808080u /* the highest that the non-secure world can have */
+#define PRIORITIES          0x80808080u /* the highest priority value that the non-secure world can have */
 
 static _Bool has_system_registers(void)
 {

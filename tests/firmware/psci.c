@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PSCI 1.1 (DEN0022), as much as a hypervisor calls. Cores share these variables uncached. Unknown calls may
- * be of the calling convention (speculation.c).
+ * The functions of PSCI 1.1 (DEN0022) that a hypervisor calls. Cores share these variables uncached. Unknown
+ * calls may belong to the calling convention (speculation.c).
  */
 #include "firmware.h"
 
@@ -22,7 +22,7 @@
 #define GPIO_PIN_0     0x1u
 #define GPIO_DATA_0    0x004u /* a pin's data register is at its mask, times four */
 
-enum power { POWER_OFF = 0, POWER_ON = 1, POWER_PENDING = 2 }; /* as AFFINITY_INFO answers */
+enum power { POWER_OFF = 0, POWER_ON = 1, POWER_PENDING = 2 }; /* encoded as the answers of AFFINITY_INFO */
 
 static struct {
     volatile uint64_t pc;
@@ -69,7 +69,7 @@ static int64_t turn_on(uint64_t core, uint64_t pc, uint64_t context)
     return 0;
 }
 
-/* The board's power is behind a pin that only the secure world can set. */
+/* A pin that only the secure world can set switches the board's power. */
 static void turn_machine_off(void)
 {
     speculation_report();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Workarounds of the SMC calling convention 1.1 (DEN0028, DEN0070) as firmware of a Cortex-A72 has them, and
- * of cores that need none. Nothing is forgotten here, since the emulator predicts nothing; calls are counted.
+ * Workarounds of the SMC calling convention 1.1 (DEN0028, DEN0070) as firmware of a Cortex-A72, and of cores
+ * that need none, provides them. No predictor state is cleared, since the emulator has none; calls are
+ * counted.
  */
 #include "firmware.h"
 

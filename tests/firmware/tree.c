@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adds the PSCI node to the board's device tree, in place, as firmware that brings PSCI does. The emulator's
- * trees have room behind their strings. Bytes only: with the MMU off memory allows aligned access only.
+ * Adds the PSCI node to the board's device tree, in place, as firmware that provides PSCI does. The
+ * emulator's trees have room after their strings. Accesses are bytes only: with the MMU off memory allows
+ * aligned access only.
  */
 #include "firmware.h"
 
@@ -26,7 +27,7 @@ static void put(uint8_t *at, uint32_t value)
     at[3] = (uint8_t)value;
 }
 
-/* Both properties' names, and the node up to their offsets among the strings. */
+/* The names of both properties, and the node up to their offsets in the strings block. */
 static const uint8_t names[] = "compatible\0method";
 enum { NAME_COMPATIBLE = 0, NAME_METHOD = 11 };
 static const uint8_t node[] = {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""F3 and the sum of budgets in exact numbers, as the requirement has them: what core/'s integers must agree
-with, and never admit more than."""
+"""F3 and the sum of budgets in exact numbers, as the requirement defines them: core/'s integers must agree,
+and must never admit more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NS_PER_S = 10**9
 
 
 def rate_of(events: int, event_bytes: int, holders: int, period_ns: int) -> Fraction:
-    """Bytes per s."""
+    """The rate in bytes per s."""
     return Fraction(events * event_bytes * holders * NS_PER_S, period_ns)
 
 
@@ -23,14 +23,14 @@ class Row:
     rate: int
 
     def bears(self, refills: Sequence[Fraction]) -> bool:
-        """Of each owner, as if one core had all of it."""
+        """Whether the memory sustains this amount of an owner, as if one core had all of it."""
         few = self.cores == 0 or len(refills) <= self.cores
         return sum(refills) <= self.refills or (few and all(one <= self.refills for one in refills))
 
 
 @dataclass(frozen=True)
 class Oracle:
-    """What the memory bears. Owners are (bytes per s of both directions together, cores)."""
+    """The memory's capacity. Owners are (bytes per s of both directions together, cores)."""
 
     curve: tuple[tuple[int, Fraction], ...]  # bytes per s in each direction, utilization
     table: tuple[Row, ...]
@@ -40,7 +40,7 @@ class Oracle:
     broker_full: int
 
     def core_utilization(self, each_way: Fraction) -> Fraction:
-        """Straight lines between points, from nothing; beyond the last one its line goes on."""
+        """Straight lines between points, from (0, 0); beyond the last point its line continues."""
         low_rate, low_use = Fraction(0), Fraction(0)
         slope = Fraction(0)
         for rate, use in self.curve:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The definitions of F4 and F5 in fractions, and the broker's schedule itself: what core/ is compared with.
+"""The definitions of F4 and F5 in fractions, and the broker's schedule itself, for comparison with core/.
 
-Written from the specification alone. Nothing here is fast, and nothing is shared with what it checks.
+Written from the specification alone. It is not fast, and shares nothing with the code that it checks.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Task:
         return self.transfers * self.dma + Fraction(self.size * NS_PER_S, b) + self.packet
 
     def pieces(self, b: int) -> list[Fraction]:
-        """Its transfers, none of which is preempted."""
+        """Its transfers, which are not preempted."""
         whole = self.dma + Fraction(self.chunk * NS_PER_S, b)
         return [whole] * (self.transfers - 1) + [self.dma + Fraction(self.last * NS_PER_S, b) + self.packet]
 
@@ -95,7 +95,7 @@ def transform(flows: list[Declared], senders: int, chunk: int) -> list[Task]:
 
 
 def gcd_of_rate(b: int) -> int:
-    """What a byte's time in ns, 10^9 / b, can be reduced by."""
+    """The factor by which a byte's time in ns, 10^9 / b, can be reduced."""
     return gcd(b, NS_PER_S)
 
 
@@ -149,7 +149,7 @@ class Release:
 def latest(
     tasks: list[Task], b: int, releases: list[Release], started: int | None = None
 ) -> dict[int, Fraction]:
-    """By how much each task is late at most, of a broker that takes the earliest deadline whenever a transfer
+    """The largest lateness of each task, with a broker that takes the earliest deadline whenever a transfer
     has ended; negative: it is early.
 
     `started`: a task whose longest transfer begins just before 0.
@@ -182,7 +182,7 @@ def missed(tasks: list[Task], b: int, releases: list[Release], started: int | No
 
 
 def worst_releases(tasks: list[Task], until: Fraction) -> list[Release]:
-    """All that are due by then, sent at once and again as soon as allowed."""
+    """All packets that are due by then, sent at once and again as soon as allowed."""
     return [
         Release(k * task.period, number)
         for number, task in enumerate(tasks)
@@ -192,7 +192,7 @@ def worst_releases(tasks: list[Task], until: Fraction) -> list[Release]:
 
 
 def any_releases(tasks: list[Task], random: Random, end: Fraction) -> list[Release]:
-    """Sporadic ones: now and then as fast as allowed, now and then slower."""
+    """Sporadic releases: sometimes as fast as allowed, sometimes slower."""
     found = []
     for number, task in enumerate(tasks):
         at = Fraction(random.choice((0, 0, random.randrange(1 + int(task.period)))))
@@ -203,7 +203,7 @@ def any_releases(tasks: list[Task], random: Random, end: Fraction) -> list[Relea
 
 
 def any_flows(random: Random) -> list[Declared]:
-    """P' is a multiple of 50 us, so that hyperperiods are short: 651 ns is what a send varies by."""
+    """P' is a multiple of 50 us, so that hyperperiods are short: a send varies by 651 ns."""
     flows = []
     for _ in range(random.randint(1, 5)):
         period = 50_000 * random.choice((1, 2, 3, 4, 5, 6, 8, 10, 12)) + 651

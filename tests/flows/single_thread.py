@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The single-threaded broker (F8, F9): its analysis in fractions, and the broker itself, step by step.
 
-Written from docs/design/flows.md, "One thread", alone; nothing is shared with what it checks. The analysis
-is not scaled and not rounded, but for rho, which is defined in 1/65536 of the broker's time. The simulation
-counts in picoseconds, rounded down.
+Written only from docs/design/flows.md, "One thread"; it shares nothing with the code that it checks. The
+analysis is not scaled and not rounded, except rho, which is defined in 1/65536 of the broker's time. The
+simulation counts in picoseconds, rounded down.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEAST_ROOM = 3776 - 44
 
 @dataclass(frozen=True)
 class Parts:
-    """Costs in ns: smallest and largest where sends vary, else the largest."""
+    """Costs in ns: smallest and largest if sends vary, else the largest."""
 
     call: tuple[int, int] = (939, 949)  # HC
     transport: tuple[int, int] = (111, 757)  # PT
@@ -33,11 +33,11 @@ class Parts:
     engine: int = 828  # IP
     notify: int = 1460  # BR
     wake: int = 2000
-    copied: int = 0  # bytes of a task up to which the core copies, in the engine's place
-    copy: int = 0  # what that costs beside PS, PD and FT
+    copied: int = 0  # largest size in bytes of a task that the core copies instead of the engine
+    copy: int = 0  # cost of that besides PS, PD and FT
 
     def named(self) -> dict[str, int]:
-        """As core/ takes them; there are no locks, so that what they cost must not matter."""
+        """In core/'s form; there are no locks, so the cost of locks must not matter."""
         found = {
             "hypervisor_call_min": self.call[0],
             "hypervisor_call_max": self.call[1],
@@ -60,7 +60,7 @@ class Parts:
 
     @classmethod
     def of(cls, named: dict[str, int]) -> Parts:
-        """Of a platform."""
+        """The costs of a platform."""
         return cls(
             call=(named["hypervisor_call_min"], named["hypervisor_call_max"]),
             transport=(named["transport_min"], named["transport_max"]),
@@ -95,7 +95,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Sent:
-    """What a domain sends as one task: packets of a flow, or control packets of one."""
+    """One task of a domain: packets of a flow, or control packets of one."""
 
     size: int
     period: int
@@ -109,7 +109,7 @@ class Sent:
 
 
 def with_control(size: int, period: int, deadline: int, ends: tuple[int, int], chunk: int) -> list[Sent]:
-    """A flow, with what it reserves for control packets of both ends."""
+    """A flow, with its reserved control packets of both ends."""
     sender, receiver = ends
     return [
         *one_way(size, period, deadline, ends, chunk, period),
@@ -130,7 +130,7 @@ def one_way(
 
 
 def share(sent: list[Sent], domain: int) -> tuple[int, int]:
-    """N_d and T_d in ns, which is rounded down after rates were rounded up to 2^-63 of a packet each ns."""
+    """N_d and T_d in ns; T_d is rounded down after rates were rounded up to 2^-63 of a packet each ns."""
     periods = [one.period for one in sent if one.sender == domain]
     rate = sum(-(-(1 << 63) // period) for period in periods)
     return len(periods), (1 << 63) // rate if periods else 0
@@ -172,7 +172,7 @@ class Analysis:
         return task.transfers * self.transfer(task) + self.copying(task.size)
 
     def longest(self, task: Sent) -> Fraction:
-        """Of its transfers. Where they end is known only if there is one for each chunk, and then not before
+        """Its longest transfer. Their ends are known only if there is one for each chunk, and then not before
         the last."""
         most = task.size if task.size <= self.chunk else self.chunk
         return self.transfer(task) + self.copying(most)
@@ -183,7 +183,8 @@ class Analysis:
 
     @property
     def lead(self) -> Fraction:
-        """What comes first: a packet of each task of every domain, and what was earned during a transfer."""
+        """Work that comes first: a packet of each task of every domain, and turns earned during a
+        transfer."""
         burst = self.more_ns + self.copying(0)
         burst += self.parts.parse * len(self.sent) + self.domains * self.parts.look
         largest = max(min(task.size, self.chunk) for task in self.sent)
@@ -220,7 +221,7 @@ class Analysis:
         return min(repeated, max(*firsts, (self.lead + late) / left))
 
     def schedulable(self) -> bool:
-        """Point by point."""
+        """Tests every point."""
         if any(self.first(task) <= 0 for task in self.sent) or self.load + self.rho > 1:
             return False
         end = self.horizon()
@@ -248,7 +249,7 @@ class Queued:
 
 @dataclass
 class Guest:
-    """A domain: its ring, the notifications that EL2 has noted, and what it has of turns."""
+    """A domain: its ring, the notifications that EL2 has noted, and its turns."""
 
     packets: int
     period: int  # ps
@@ -267,16 +268,16 @@ class Guest:
 Rules = frozenset[str]
 ALL_RULES: Rules = frozenset(
     {
-        "turns",  # domains have turns, and hostile ones use up theirs alone
+        "turns",  # domains have turns, and hostile ones use up only their own
         "late cut",  # turns earned during a transfer are not cut
-        "held",  # what waited for a receive buffer is released when there is one
-        "fresh stamps",  # a packet is not released before the look at which it was not there yet
+        "held",  # packets that waited for a receive buffer are released when there is one
+        "fresh stamps",  # a packet is not released before the step that found it
     }
 )
 
 
 class Broker:
-    """One run of the broker's loop, each part of which takes what it may."""
+    """One run of the broker's loop, each part of which takes any allowed time."""
 
     def __init__(
         self,
@@ -301,18 +302,18 @@ class Broker:
             self.guests.append(guest)
         self.longest = [0] * len(sent)  # ps, from notification to notification
         self.now = 0
-        self.before = 0  # the look before this one
-        self.eager = random.random()  # how readily hostile domains use their turns
+        self.before = 0  # the previous step
+        self.eager = random.random()  # how often hostile domains use their turns
         self.stalled: Callable[[int, int], bool] = lambda _domain, _now: False  # a receiver without buffers
 
     def send(self, task: int, at: int, late: int) -> None:
-        """A packet is in the ring `at`, and EL2 notes it `late` after."""
+        """A packet is put into the ring `at`, and EL2 notes it `late` after that."""
         guest = self.guests[self.sent[task].sender]
         guest.ring.append(Queued(task, at, at, self._pieces(self.sent[task])))
         guest.stamps.append(at + late)
 
     def _pieces(self, task: Sent) -> list[int]:
-        """As many transfers as there can be, of which some are as long as possible."""
+        """As many transfers as possible, some of which have the greatest length."""
         left, found = task.size, []
         for rest in range(task.transfers - 1, -1, -1):
             most = min(self.chunk, left - rest) if rest else left
@@ -323,7 +324,7 @@ class Broker:
         return found
 
     def run(self) -> None:
-        """Until all is done."""
+        """Runs until all is done."""
         for guest in self.guests:
             guest.ring.sort(key=lambda one: one.seen)
             guest.stamps.sort()
@@ -338,7 +339,7 @@ class Broker:
             self.before = begin
 
     def _look(self, begin: int) -> None:
-        """All as of its begin."""
+        """Handles everything as of the step's begin."""
         self.now += self.domains * self.parts.look * PS
         for guest in self.guests:
             turns = guest.turns(begin)
@@ -358,7 +359,7 @@ class Broker:
                     self._take(guest.ring.pop(0), stamp)
                 elif not guest.hostile or not used:
                     break
-                self.now += self.parts.parse * PS  # a packet, or nonsense
+                self.now += self.parts.parse * PS  # a packet, or invalid data
                 guest.left -= guest.period
                 turns -= 1
 
@@ -402,17 +403,18 @@ class Broker:
             self.longest[task] = max(self.longest[task], took)
 
     def _wait(self) -> None:
-        """Sleeps until a notification or a release, or looks all the while, as domains ring without need."""
+        """Sleeps until a notification or a release, or polls all the time, because domains ring without
+        need."""
         noted = [guest.stamps[0] for guest in self.guests if guest.stamps]
         released = [queue[0].release for queue in self.queues if queue and not queue[0].held]
         event = max(self.now, min([*noted, *released, *self._ends_of_stalls(), *self._leftovers()]))
         if self.hostile and self.random.random() < 0.7:
-            # It would find what is in a ring before EL2 has noted it: the last look before that.
+            # It would find packets in a ring before EL2 has noted them: the last step before that.
             event = min([event, *(guest.ring[0].seen for guest in self.guests if guest.ring)])
             look = self.domains * self.parts.look * PS
             last = event - self.random.randrange(look + 1)
             if last <= self.now:
-                return  # there is none: the look that comes now is the next
+                return  # there is none: the present step is the next
             self.now = back = last
         else:
             asleep = self.now
@@ -425,9 +427,9 @@ class Broker:
             guest.left = min(guest.left, guest.packets * guest.period)
 
     def _ends_of_stalls(self) -> list[int]:
-        """A domain that has given buffers again says so: looked at now and then."""
+        """A domain that provides buffers again notifies the broker, which checks now and then."""
         return [self.now + 20_000 * PS] if any(queue and queue[0].held for queue in self.queues) else []
 
     def _leftovers(self) -> list[int]:
-        """Packets of a ring whose domain has no turn: looked at now and then."""
+        """Packets in a ring whose domain has no turn: checked now and then."""
         return [self.now + 20_000 * PS] if any(guest.ring for guest in self.guests) else []

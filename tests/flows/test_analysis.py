@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""F4, F6: what the tool says of a set: slack, the smallest bandwidth and period, the changes it proposes."""
+"""F4, F6: the tool's analysis of a set: slack, the smallest bandwidth and period, the proposed changes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def models(draw: st.DrawFn, late: bool = False) -> FlowModel:
 
 @pytest.mark.req("F6")
 def test_the_smallest_period_is_what_the_formulas_give_by_hand() -> None:
-    """One flow of one transfer: D' - J' must hold C', where D' = P - Os_max - O_r."""
+    """For one flow of one transfer, D' - J' must be at least C', where D' = P - Os_max - O_r."""
     dma = 71 + 949 + 949 + 828 + 2646
     packet = (142 + 101 + 30) + (142 + 40)
     lost = Fraction(949, 2) + 757 + 1460 - Fraction(949, 2) + 1161 + packet
@@ -203,7 +203,7 @@ def test_each_proposed_change_alone_is_enough_and_no_smaller_one_is(model: FlowM
 
 @pytest.mark.req("F6")
 def test_a_deadline_is_looked_for_beyond_the_period() -> None:
-    """However short it is: 64 times as long would still be too short here."""
+    """The deadline is found even if it is very short: 64 times as long would still be too short here."""
     values: dict[str, Any] = {"name": "f0", "from_": "alpha", "to": "beta", "port": 0, "size": 15734}
     flow = Flow.model_construct(**values, period=2_560_114, deadline=40_000)
     (change,) = [one for one in analysis.changes(FlowModel((flow,), COSTS, 1024), 6_447_625) if one.flow == 0]
@@ -213,7 +213,8 @@ def test_a_deadline_is_looked_for_beyond_the_period() -> None:
 
 @pytest.mark.req("F6")
 def test_where_no_single_value_is_enough_period_and_deadline_go_together() -> None:
-    """16 transfers take 100 us beside their bytes: neither a longer period nor a longer deadline would do."""
+    """16 transfers take 100 us besides their bytes: neither a longer period nor a longer deadline alone would
+    suffice."""
     values: dict[str, Any] = {"name": "f", "from_": "alpha", "to": "beta", "port": 1, "size": 65536}
     flow = Flow.model_construct(**values, period=100_000, deadline=100_000)
     model, b = FlowModel((flow,), COSTS, 4096), 1 << 40
@@ -244,7 +245,7 @@ def test_the_violated_point_is_one(model: FlowModel, b: int) -> None:
 
 @pytest.mark.req("F4")
 def test_a_set_whose_load_is_too_near_to_1_is_refused_and_the_search_stays_away() -> None:
-    """Flows whose deadlines are their periods, which have no common multiple soon: the load decides."""
+    """Flows have deadlines equal to their periods, which have a large common multiple: the load decides."""
     flows = []
     for number in range(5):
         period = 1_000_003 + 210_011 * number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands `flows ...`: exit codes, the JSON object, what is written, and that `check` says the same."""
+"""The commands `flows ...`: exit codes, the JSON object, the output, and the same result by `check`."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_wrong_option_is_named(option: str, value: str) -> None:
 
 
 def test_reasons_are_sentences() -> None:
-    """Not the arguments of the exception that brings them."""
+    """They are not the arguments of the exception."""
     _, result = run_json("flows", "min-period", "--size", "5GiB", "--bandwidth", "148MB/s")
     assert result["reasons"] == ["flow 0: the packet size is not 1 B to 4 GiB"]
 
@@ -158,7 +158,7 @@ def test_a_narrow_terminal_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.req("F6")
 def test_the_object_has_what_a_test_of_its_tasks_needs() -> None:
-    """Of a packet of one transfer, `fixed` is that transfer and what the queues cost."""
+    """For a packet of one transfer, `fixed` is that transfer and the cost of queues."""
     _, result = run_json("flows", "check", EXAMPLE)
     transfer = result["broker"]["transfer_half_ns"]
     for task in result["tasks_half_ns"]:

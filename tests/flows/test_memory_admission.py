@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core/'s admission of budgets against exact numbers: it agrees but for its last digit, and where they differ
-it is the one that refuses (B10, F3)."""
+"""core/'s admission of budgets against exact numbers: they agree except for the last digit, and if they
+differ, core/ refuses (B10, F3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .memory_oracle import Oracle, Row, rate_of
 NATIVE = memory()
 UNIT, ONE = NATIVE.RATE_UNIT, NATIVE.ONE
 MB = 10**6
-DIGITS = Fraction(1, 10**9)  # of all memory: what may be lost to rounding
+DIGITS = Fraction(1, 10**9)  # part of all memory that may be lost to rounding
 
 budgets = st.tuples(
     st.integers(0, 1 << 40), st.integers(1, 256), st.integers(1, 8), st.integers(1000, 3600 * 10**9)
@@ -121,7 +121,7 @@ def test_what_exact_numbers_admit_with_a_little_to_spare_is_admitted(
 def test_the_room_for_one_more_is_the_largest_that_is_admitted(
     exact: Oracle, parts: list[tuple[int, int]], cores: int
 ) -> None:
-    """As the set with it is: EL2 tells a manager this number, and admits by it."""
+    """The set with this budget is tested: EL2 tells a manager this number, and admits by it."""
     capacity = native(exact)
     room = capacity.room(parts, cores)
 
@@ -148,7 +148,7 @@ def test_less_is_admitted_where_more_was(
 @pytest.mark.req("F3")
 @pytest.mark.parametrize("shares", [(3, 3, 3), (2, 3, 6), (2, 4, 5, 20), (2, 2)])
 def test_shares_that_make_one_exactly_fit(shares: tuple[int, ...]) -> None:
-    """Decimal fractions and thirds lose nothing: 480 MB/s in each direction are all of the memory."""
+    """Decimal fractions and thirds are exact: 480 MB/s in each direction use the whole memory."""
     capacity = NATIVE.Capacity(
         curve=[(480 * MB, ONE)],
         table=[],
@@ -164,7 +164,7 @@ def test_shares_that_make_one_exactly_fit(shares: tuple[int, ...]) -> None:
 
 @pytest.mark.req("F3")
 def test_what_is_beyond_all_numbers_never_fits_where_more_takes_more() -> None:
-    """However flat the curve: the largest rate stands for any."""
+    """The largest rate stands for any rate, however flat the curve is."""
     flat = NATIVE.Capacity(
         curve=[(10**13, 1)], table=[], shortest_period_ns=30_000, event_bytes=64, broker=1, broker_full=MB
     )

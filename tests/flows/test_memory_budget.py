@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""F3: cores and broker together within what the DRAM bears, and the regulator's register."""
+"""F3: cores and broker together within the DRAM's capacity, and the regulator's register."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def loaded(tmp_path: Path, *overrides: str) -> tuple[System, Platform]:
 
 
 def by_sum(tmp_path: Path) -> tuple[System, Platform]:
-    """The platform without its measured table, which holds the engine more than the sum does."""
+    """The platform without its measured table, which limits the engine more than the sum does."""
     system, platform = loaded(tmp_path)
     assert platform.memory_budget is not None
     curves = platform.memory_budget.model_copy(update={"table": ()})
@@ -66,7 +66,8 @@ def planned(system: System, platform: Platform) -> FlowPlan:
 
 @pytest.mark.req("F3")
 def test_utilizations_add_up(tmp_path: Path) -> None:
-    """240 MB/s both counted are a quarter of 960; 120 MB/s of refills may write back as much: another one."""
+    """240 MB/s that count both directions are a quarter of 960; 120 MB/s of refills may write back as much:
+    another quarter."""
     use = memory_use(*by_sum(tmp_path), 500_000_000, "zdma", 4096)
     assert use is not None
     parts = {part.name: part.utilization for part in use.parts}
@@ -137,7 +138,7 @@ def test_each_proposed_change_makes_it_fit_and_nothing_nearer_does(
 
 @pytest.mark.req("F3")
 def test_a_measured_table_goes_before_the_sum(tmp_path: Path) -> None:
-    """Both budgets are of 120 MB/s in each direction: 56.25 refills of 64 bytes in 30 us."""
+    """Both budgets are 120 MB/s in each direction: 56.25 refills of 64 bytes in 30 us."""
     system, platform = loaded(tmp_path)
     rows: Any = [{"refills": 56, "rate": "900 MB/s"}, {"refills": 57, "rate": "700 MB/s"}]
     curves = platform.memory_budget
@@ -166,7 +167,8 @@ def test_a_measured_table_goes_before_the_sum(tmp_path: Path) -> None:
     ],
 )
 def test_rows_of_a_table_are_of_so_many_cores_or_of_their_sum(refills: tuple[int, ...], rate: int) -> None:
-    """Fewer cores that ask for as much together are worse: a row of one core is good for the sum of any."""
+    """With the same sum, fewer cores are worse: a row of one core therefore applies to the sum of any
+    number."""
     rows = ((1, 60, 900 * 10**6), (1, 90, 600 * 10**6), (2, 60, 700 * 10**6))
     capacity = memory().Capacity(
         curve=((10**13, 1),),  # nothing is used: the table alone decides
@@ -191,7 +193,7 @@ def test_rows_of_a_table_are_in_the_order_of_cores_and_refills() -> None:
 
 @pytest.mark.req("F3", "T4")
 def test_a_curve_that_falls_is_refused() -> None:
-    """With it a change that lowers a budget could make the memory busier."""
+    """With such a curve, a change that lowers a budget could make the memory busier."""
     falling = ({"rate": "200 MB/s", "utilization": "90 %"}, {"rate": "480 MB/s", "utilization": "80 %"})
     with pytest.raises(ValidationError, match="utilization decreases"):
         MemoryBudget.model_validate(
@@ -201,7 +203,7 @@ def test_a_curve_that_falls_is_refused() -> None:
 
 
 def with_table(*rows: tuple[int, int, int]) -> MemoryBudget:
-    """Of cores, refills and MB/s."""
+    """A table with cores, refills and MB/s."""
     table = [{"cores": cores, "refills": refills, "rate": f"{rate} MB/s"} for cores, refills, rate in rows]
     return MemoryBudget.model_validate(
         {"shortest_period": "30 us", "smallest_budget": 1,
@@ -212,7 +214,8 @@ def with_table(*rows: tuple[int, int, int]) -> MemoryBudget:
 
 @pytest.mark.req("F3")
 def test_near_saturation_the_measured_table_holds_the_engine_and_not_the_sum(tmp_path: Path) -> None:
-    """97 refills of 64 bytes in 30 us each, both counted: by the sum, 14 % of 2000 MB/s would be left."""
+    """Both have 97 refills of 64 bytes in 30 us, both counted: by the sum, 14 % of 2000 MB/s would be
+    left."""
     budget = f"{97 * 64 * 2 * 10**6 // 30} B/s"
     system, platform = loaded(
         tmp_path,
@@ -285,7 +288,7 @@ def test_overcommit_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.req("F3")
 def test_without_isolation_budgets_are_not_asked_for(tmp_path: Path) -> None:
-    """`--unprotected` takes all budgets away: that alone refuses nothing."""
+    """`--unprotected` removes all budgets, which alone is no reason to refuse."""
     file = tmp_path / "system.yaml"
     file.write_text(TEXT)
     found = load_system(file, unprotected=True)

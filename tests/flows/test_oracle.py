@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""F4: core/'s verdicts beside three others: every point in fractions, the broker's schedule, a public one.
+"""F4: core/'s verdicts compared with three others: every point in fractions, the broker's schedule, and a
+public analysis.
 
 The library `response-time-analysis` implements the response-time analysis of EDF that the PROSA project
-proved. It counts a jitter differently: there an arrival is late by up to J and its deadline counts from the
-arrival, here it counts from the release, so that a packet is due D' - J' after it is there. A sporadic task
+proved. It treats jitter differently: there an arrival is late by up to J and its deadline counts from the
+arrival; here it counts from the release, so that a packet is due D' - J' after its arrival. A sporadic task
 with that deadline is the same in both.
 """
 
@@ -84,7 +85,8 @@ def test_the_verdict_is_that_of_every_point() -> None:
 
 @pytest.mark.req("F4")
 def test_a_schedulable_set_is_never_late_and_a_late_one_is() -> None:
-    """No sporadic releases make the broker late with a schedulable set; with another one, the worst do."""
+    """With a schedulable set no sporadic releases make the broker late; with another set, the worst releases
+    do."""
     never, late = 0, 0
     for random, flows, tasks, b in sets(3, 800):
         outcome = made(flows).check(b)
@@ -107,7 +109,7 @@ def test_a_schedulable_set_is_never_late_and_a_late_one_is() -> None:
 
 @pytest.mark.req("F4")
 def test_the_verdict_is_that_of_a_public_analysis() -> None:
-    """Its time is discrete, so that blocking is one unit shorter: a unit is 1/1000 of what we count in."""
+    """Its time is discrete, so blocking is one unit shorter: its unit is 1/1000 of ours."""
     counted = {True: 0, False: 0}
     for _, flows, tasks, b in sets(4, 800):
         if oracle.load(tasks, b) >= 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""F5, F8: which parts of a path a platform's file has to say, for which analysis."""
+"""F5, F8: parts of a path that a platform's file must state, for each analysis."""
 
 from __future__ import annotations
 

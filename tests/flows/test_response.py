@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""F4: bounds on the time of a packet beside the broker's schedule, and beside the test of schedulability."""
+"""F4: bounds on the response time of packets compared with the broker's schedule, and with the test of
+schedulability."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ SETS = 60
 
 
 def any_model(random: Random) -> FlowModel:
-    """From two senders; P' is a multiple of 50 us."""
+    """Flows of two senders; P' is a multiple of 50 us."""
     flows = []
     for number in range(random.randint(1, 4)):
         period = 50_000 * random.randint(2, 20) + 651
@@ -36,7 +37,7 @@ def any_model(random: Random) -> FlowModel:
 
 
 def simulated(model: FlowModel, b: int, random: Random) -> list[Fraction]:
-    """The longest that a packet of each flow took, of several schedules."""
+    """The longest time of a packet of each flow, over several schedules."""
     declared = [
         oracle.Declared(size, period, deadline, sender)
         for size, period, deadline, _, sender in model.declared()
@@ -47,7 +48,7 @@ def simulated(model: FlowModel, b: int, random: Random) -> list[Fraction]:
     end = Fraction(4 * max(flow.period for flow in model.flows))
     for started in (None, *range(len(tasks))):
         for releases in (oracle.worst_releases(tasks, end), oracle.any_releases(tasks, random, end)):
-            others = [one for one in releases if one.task != started]  # it came a moment ago
+            others = [one for one in releases if one.task != started]  # it has just arrived
             late = oracle.latest(tasks, b, others, started)
             for number, task in enumerate(data):
                 if task in late:
@@ -78,7 +79,7 @@ def test_no_schedule_takes_longer_and_some_take_nearly_as_long() -> None:
 
 @pytest.mark.req("F4")
 def test_a_later_deadline_lets_others_pass() -> None:
-    """The log could come first, were its deadline early: so much slack it has. As it is, it comes last."""
+    """With an earlier deadline the log could go first: that is its slack. As it is, it goes last."""
     ends: dict[str, Any] = {"from_": "alpha", "to": "beta"}
     urgent = Flow.model_construct(name="u", port=1, size=32768, period=20_000_000, deadline=5_000_000, **ends)
     log = Flow.model_construct(name="l", port=2, size=32768, period=99_000_000, deadline=99_000_000, **ends)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""F4, F8, F9 of the single-threaded broker: core/'s verdicts beside the analysis in fractions, and beside the
-broker itself, with domains that do what they like."""
+"""F4, F8, F9 of the single-threaded broker: core/'s verdicts compared with the analysis in fractions, and
+with the broker itself, with arbitrary domains."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUICK = Parts()
 PARTS = (
     QUICK,
     Parts(parse=6425, look=2644, program=10759, finalize=17166, engine=0, notify=7041, wake=5532),
-    Parts(engine=14714, copied=2000, copy=700),  # the core copies what is short
+    Parts(engine=14714, copied=2000, copy=700),  # the core copies short packets
     Parts(copied=44, copy=9000),  # and is slower
 )
 NO_PARSING = Parts(
@@ -67,7 +67,7 @@ def made(sent: list[Sent], parts: Parts, domains: int) -> FlowSet | None:
 
 @pytest.mark.req("F4", "F8")
 def test_the_verdict_is_that_of_every_point_in_fractions() -> None:
-    """core/ rounds costs up: by less than a ns and a byte for each transfer, and no more."""
+    """core/ rounds costs up by less than a ns and a byte for each transfer, and no more."""
     random = Random(1)
     counted = {True: 0, False: 0}
     while sum(counted.values()) < 1500:
@@ -114,8 +114,9 @@ def run_of(
     hostile: frozenset[int],
     rules: Rules = ALL_RULES,
 ) -> Broker:
-    """A run of some periods. Hostile domains send nonsense, and packets long before they may; as receivers
-    they stall. The others send as early as declared, or now and then later, all at once or anyhow."""
+    """A run of some periods. Hostile domains send invalid data, and packets long before they may; as
+    receivers they stall. The others send as early as declared, or sometimes later, all at once or in any
+    order."""
     broker = Broker(sent, parts, domains, CHUNK, b, random, hostile, rules)
     end = 4 * max(one.period for one in sent) * PS
     together = random.randrange(end // 2)
@@ -147,7 +148,7 @@ def late_of(broker: Broker) -> list[int]:
 
 
 def accepted(random: Random) -> tuple[list[Sent], Parts, int, int, frozenset[int]] | None:
-    """A set that hardly more is accepted than, and who in it is hostile."""
+    """A set at the limit of what is accepted, and its hostile domains."""
     domains, parts = random.randint(2, 5), random.choice(PARTS)
     sent = any_flows(random, domains, 6, repeats=False)
     flow_set = made(sent, parts, domains)
@@ -164,8 +165,7 @@ def accepted(random: Random) -> tuple[list[Sent], Parts, int, int, frozenset[int
 def late_seeds(
     seeds: range, rules: Rules = ALL_RULES, runs: int = 2, enough: int | None = None
 ) -> tuple[list[int], int]:
-    """Of accepted sets: those with a late packet; how many sets there were. Ends with `enough` of the
-    first."""
+    """Accepted sets with a late packet, and the number of sets. Ends after `enough` of the former."""
     found: list[int] = []
     tried = 0
     for seed in seeds:
@@ -201,14 +201,14 @@ def test_no_packet_of_thousands_of_sets_is_late() -> None:
 @pytest.mark.req("F8", "F9")
 @pytest.mark.parametrize("rule", sorted(ALL_RULES))
 def test_each_rule_of_the_broker_is_needed(rule: str) -> None:
-    """Without it, somebody is late."""
+    """Without any one of the rules, some packet is late."""
     late, _ = late_seeds(range(1200), ALL_RULES - {rule}, enough=1)
     assert late
 
 
 @pytest.mark.req("F4")
 def test_without_parsing_the_test_is_exact() -> None:
-    """Where parsing takes no time, the worst releases make a set late that is refused at a point."""
+    """If parsing takes no time, the worst releases make a set late that is refused at a point."""
     random = Random(3)
     late = 0
     for _ in range(1000):
@@ -239,7 +239,7 @@ def test_without_parsing_the_test_is_exact() -> None:
 
 
 class LongPieces(Random):
-    """Every transfer is as long as it can be."""
+    """Every transfer is as long as possible."""
 
     def choice(self, seq: Any) -> Any:
         return seq[0]
@@ -266,8 +266,8 @@ def any_model(random: Random, flows: int, costs: FlowCosts) -> FlowModel:
 def arranged(
     sent: list[Sent], parts: Parts, domains: int, b: int, random: Random, blocker: int | None
 ) -> list[int]:
-    """All packets come just after a look that has found one, or while the broker sleeps: how long each takes,
-    in ps."""
+    """All packets come just after a step that has found one, or while the broker sleeps: the time of each, in
+    ps."""
     broker = Broker(sent, parts, domains, CHUNK, b, random)
     at = 10**9
     if blocker is not None:
@@ -281,8 +281,8 @@ def arranged(
 
 
 def bounds_over_seen(flows: int, sets: int, seed: int) -> list[float]:
-    """Bounds of flows over the longest that arrangements of one packet each reach, at twice the bandwidth
-    that a set needs, with the costs of zcu102."""
+    """Ratio of flows' bounds to the longest times of arrangements of one packet each, at twice the needed
+    bandwidth, with the costs of zcu102."""
     random, costs = Random(seed), platform("zcu102").flow_costs
     assert costs is not None
     parts = Parts.of(costs.analyzed())
@@ -312,7 +312,7 @@ def bounds_over_seen(flows: int, sets: int, seed: int) -> list[float]:
 
 @pytest.mark.req("F9")
 def test_bounds_are_near_to_the_worst_that_is_seen() -> None:
-    """F9: at most three times of one flow, five times of sets of 12."""
+    """F9: the ratio is at most three for one flow, and five for sets of 12."""
     one, twelve = bounds_over_seen(1, 20, 5), bounds_over_seen(12, 3, 6)
     for flows, found in ((1, one), (12, twelve)):
         LOG.info("%d flows: bound over seen, median %.2f, most %.2f", flows, median(found), max(found))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""F6: random sets are drawn as they should be, the same for the same seed, and counted rightly."""
+"""F6: random sets are drawn correctly, are the same for the same seed, and are counted correctly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ran(what: sweep.Sweep, workers: int = 2) -> sweep.Swept:
 
 @pytest.mark.req("F6")
 def test_utilizations_add_up_and_are_uniform() -> None:
-    """By UUniFast the first of n is distributed as 1 - r^(1 / (n - 1)): its mean is the n-th part."""
+    """By UUniFast the first of n is distributed as 1 - r^(1 / (n - 1)): its mean is 1/n."""
     shares = sweep.uunifast(np.random.default_rng(1), 20_000, 8, 0.7)
     assert np.allclose(shares.sum(axis=1), 0.7)
     assert (shares > 0).all()
@@ -83,7 +83,7 @@ def test_the_same_seed_gives_the_same_sets_and_another_does_not() -> None:
     ("hits", "tries", "low", "high"), [(0, 100, 0, 0.037), (50, 100, 0.404, 0.596), (100, 100, 0.963, 1)]
 )
 def test_the_interval_is_wilsons(hits: int, tries: int, low: float, high: float) -> None:
-    """Values as tables of the Wilson score interval have them."""
+    """Values are as in tables of the Wilson score interval."""
     assert sweep.interval(hits, tries) == pytest.approx((low, high), abs=6e-4)
 
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `armv7`: what a 32-bit image has on the simulated machine is input. Any words are executed, from any
-// registers: by the interpreter alone, with memory that the sanitizer guards on both ends, and by the whole
-// core with its system level and devices, in both profiles. It must come back, and the same input is the same
-// run.
+// Target `armv7`: the code of a 32-bit image on the simulated machine is input. Any words are executed, from
+// any registers: by the interpreter alone, with memory that the sanitizer guards on both ends, and by the
+// whole core with its system level and devices, in both profiles. Execution must end, and the same input must
+// give the same run.
 #include "input.h"
 #include "require.h"
 
@@ -24,7 +24,7 @@ using nlohmann::json;
 
 constexpr std::uint32_t memory_bytes = 0x10000;
 constexpr std::uint32_t data_first = 0x20000000;
-constexpr std::uint32_t code_first = 0x100; // behind the vectors
+constexpr std::uint32_t code_first = 0x100; // after the vectors
 constexpr std::uint32_t vectors = 64;
 constexpr std::uint64_t clock_hz = 200'000'000;
 constexpr std::uint64_t run_ps = 20'000'000; // 4000 instructions
@@ -88,7 +88,7 @@ void fill(registers &state, Input &input)
     state.set_apsr(static_cast<std::uint32_t>(input.u8()) << 24U | input.u8(), ~0U);
 }
 
-// Places at which addresses go around, or memory ends with the address space.
+// Positions at which addresses wrap around, or memory ends with the address space.
 constexpr std::uint32_t bases[] = {0x8000, 0, 0xFFFFF000, 0x7FFFF000};
 constexpr std::uint32_t flat_bytes = 0x1000;
 constexpr std::uint64_t flat_instructions = 200;
@@ -112,7 +112,7 @@ void run_flat(Input &input, std::uint8_t kind)
     system.set_code_cached((ways & 2U) == 0);
     const auto code = input.rest();
     const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(code.size(), flat_bytes));
-    // At the start of memory, or so that both end together.
+    // At the start of memory, or so that both have the same end.
     const std::uint32_t place = (ways & 4U) != 0 ? flat_bytes - (bytes + 3U) / 4 * 4 : 0;
     std::memcpy(&system.memory()[place % flat_bytes], code.data(), bytes);
     state.r[pc] = base + place + start;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `bandwidth`: budgets and monitors. Managers and others call for budgets and samples with anything,
-// guests write the monitors' registers, events happen, time passes, periods end. EL2's own counter must count
-// exactly while its VCPU may run, whatever guests do to theirs; budgets that hold or wait to are never more
-// together than the memory sustains.
+// Target `bandwidth`: budgets and monitors. Managers and other domains make calls for budgets and samples
+// with any arguments, guests write the monitors' registers, events happen, time passes, periods end. EL2's
+// own counter must count exactly while its VCPU may run, whatever guests do to their counters; the sum of
+// budgets in force or waiting never exceeds what the memory sustains.
 #include "machine.h"
 
 #include <bit>
@@ -63,7 +63,7 @@ void judge_admission()
             "budgets that wait are more than the memory sustains");
 }
 
-// What holds between any two steps.
+// Invariants between any two steps.
 void judge(Machine &machine)
 {
     judge_admission();
@@ -91,7 +91,7 @@ void use_monitors(Machine &machine, uint32_t core, Input &input)
     const uint8_t how = input.u8();
     const uint8_t place = how & 0x7F;
     const bool read = (how & 0x80) != 0;
-    // Those with a name, else a counter or its type by number.
+    // Registers with a name, or a counter or its type by number.
     const Register r =
         place < std::size(registers)
             ? registers[place]
@@ -113,7 +113,7 @@ Words parameters()
     return std::bit_cast<Words>(found);
 }
 
-// Parameters of the regulator: those that there are, but for some words. A refused change changes nothing.
+// Parameters of the regulator: the present ones, with some words changed. A refused change changes nothing.
 void change_regulation(Machine &machine, uint32_t core, Input &input)
 {
     const bool manager = domain_has_flag(domain_at(core % domains), BH_DOMAIN_FLAG_MANAGER);
@@ -209,7 +209,7 @@ void step(Machine &machine, Input &input)
         machine.end_innermost(core);
         break;
     case 5:
-        if (operation == 0x5D || operation == 0x9D) { // a domain's end: rarely
+        if (operation == 0x5D || operation == 0x9D) { // the end of a domain: rarely
             machine.serror(core);
             break;
         }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `description`: what the microkernel starts is input. Bytes of a sound description and of the headers
-// of its components are changed, and the kernel starts it (on the architecture without hardware, where an
-// access outside of memory aborts). What it accepts has sound code, stacks, names and calls.
+// Target `description`: the description that the microkernel starts from is input. Bytes of a valid
+// description and of the headers of its components are changed, and the kernel starts it (on the architecture
+// without hardware, where an access outside of memory aborts). Every accepted description has valid code,
+// stacks, names and calls.
 #include "input.h"
 #include "require.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `devicetree`: any bytes as the device tree that a boot loader hands over: every look-up of core's
+// Target `devicetree`: any bytes as the device tree that a boot loader passes: every look-up of core's
 // reader, the hypervisor's comparison of the board with a manifest, and the searches of the guests' runtime.
-// The header's magic is made good. The blob is a heap block of exactly its size: the address sanitizer sees a
-// read outside.
+// The header's magic is corrected. The blob is a heap block of exactly its size: the address sanitizer
+// detects a read outside.
 #include "require.h"
 
 #include "core/devicetree.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fuzzer's bytes, read from front to back. An input that has ended gives zeros: every byte string is a
-// valid sequence of steps, and a prefix of it means the same.
+// valid sequence of steps, and a prefix of it has the same meaning.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ public:
     uint32_t u32() { return take<uint32_t>(); }
     uint64_t u64() { return take<uint64_t>(); }
 
-    // One of a list, by the next byte.
+    // An element of a list, selected by the next byte.
     template <typename T, size_t N> T pick(const T (&choices)[N]) { return choices[u8() % N]; }
 
-    // A number that is usually something: small, one bit, all ones, or any 64 bits.
+    // A number with a likely special value: small, one bit, all ones, or any 64 bits.
     uint64_t number()
     {
         const uint8_t kind = u8();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps and their judge. A guest's registers and everything of its domain may change in a step of its own; of
-// others nothing may, but for the virtual UART's interrupt line, which the console core moves.
+// Steps and the checks after them. A guest's registers and all state of its domain may change in its own
+// step; no state of other domains may, except the virtual UART's interrupt line, which the console core
+// changes.
 #include "machine.h"
 #include "run/domain_life.h"
 #include "run/vcpu_run.h"
@@ -32,7 +33,7 @@ namespace {
 
 constexpr uint64_t flash_pa = 0x58000000;
 
-// A guest's own tables lead to somewhere in its flash: a store there may be a command.
+// A guest's own tables can map an address in its flash: a store there may be a command.
 uint64_t translate(uint64_t address, bool)
 {
     const uint64_t normal = 0xFFull << 56;
@@ -74,8 +75,8 @@ manifest_regulation regulation()
     return regulation;
 }
 
-// PARTIDs: 1 the hypervisor's, 2 domain 0's, 3 to 5 domain 1's. The component is a page that keeps nothing:
-// of a cache that can do nothing, so that nothing has to be read back.
+// PARTIDs: 1 the hypervisor's, 2 domain 0's, 3 to 5 domain 1's. The component is a page that stores nothing:
+// it describes a cache without controls, so that nothing has to be read back.
 constexpr uint32_t partid_max = 7;
 constexpr uint32_t virtual_entries = 8;
 
@@ -139,7 +140,7 @@ Manifest make_manifest(const Options &options)
     std::memcpy(m.cpus, sample->cpus, sizeof m.cpus);
     std::memcpy(m.ram, sample->ram, sizeof m.ram);
     for (color_set_record &set : m.color_sets) {
-        set.word[0] = 1; // the one color that there is
+        set.word[0] = 1; // the only color
     }
     for (uint32_t i = 0; i < domains; i++) {
         m.domains[i] = sample->domains[i];
@@ -154,7 +155,7 @@ Manifest make_manifest(const Options &options)
         m.domains[i].irq_count = 2;
         m.domains[i].device_count = 0;
         if ((options.flags[i] & BH_DOMAIN_FLAG_BUDGET) != 0) {
-            m.header.platform.traffic_event = 0x17; // as far as the fakes go, any event
+            m.header.platform.traffic_event = 0x17; // any event that the fakes support
             m.domains[i].budget_events = 1000;
             m.domains[i].budget_period_ns = 1'000'000;
             m.domains[i].budget_chunk_events = i == 0 ? 60 : 0;
@@ -224,7 +225,7 @@ Options options_of(uint8_t byte)
 
 namespace {
 
-// BULKHEAD_FUZZ_TRACE=1 tells the steps in words, to understand a finding.
+// BULKHEAD_FUZZ_TRACE=1 prints the steps, to understand a finding.
 [[gnu::format(printf, 2, 3)]] void tell(uint32_t core, const char *format, ...)
 {
     static const bool told = std::getenv("BULKHEAD_FUZZ_TRACE") != nullptr;
@@ -241,7 +242,7 @@ namespace {
 
 } // namespace
 
-// What must stay as it is while another domain does something.
+// State that must not change while another domain acts.
 struct Machine::Shadow {
     struct OfDomain {
         vgic_domain vgic;
@@ -252,8 +253,7 @@ struct Machine::Shadow {
         status_domain status;
     };
     std::array<OfDomain, domains> domain;
-    std::array<bool, domains>
-        stale; // it has since done something itself: to be taken before another one does
+    std::array<bool, domains> stale; // it has acted itself since: take the state before another one acts
 
     static void take(OfDomain &into, uint32_t index, HostedMachine &hosted)
     {
@@ -270,7 +270,7 @@ struct Machine::Shadow {
         into.status = system_status()->domains[index];
     }
 
-    // Not memcmp(): a sanitizer's takes several times as long.
+    // Not memcmp(): with a sanitizer it takes several times as long.
     static bool same_bytes(const void *first, const void *second, size_t bytes)
     {
         const auto *a = static_cast<const unsigned char *>(first);
@@ -288,7 +288,7 @@ struct Machine::Shadow {
         return same_bytes(&a, &b, sizeof a);
     }
 
-    // The domain is as it was, without a copy: after every step.
+    // Checks, without a copy, that the domain has not changed: after every step.
     static bool is_still(const OfDomain &before, uint32_t index, HostedMachine &hosted)
     {
         const struct domain *domain = domain_at(index);
@@ -304,7 +304,7 @@ struct Machine::Shadow {
                same_bytes(&before.vgic.control, &domain->vgic.control, sizeof before.vgic - behind_lock);
     }
 
-    // The console core moves the line of the others' virtual UART.
+    // The console core changes the interrupt line of other domains' virtual UART.
     static void forget_console_line(OfDomain &of)
     {
         vgic_bank &bank = of.vgic.spis[console_spi / 32 - 1];
@@ -388,7 +388,7 @@ bool Machine::ended() const
     return system_status()->phase == BH_PHASE_ENDED;
 }
 
-// Before a step on `core`.
+// Called before a step on `core`.
 void Machine::enter(uint32_t core)
 {
     for (uint32_t i = 0; i < domains; i++) {
@@ -411,8 +411,8 @@ void Machine::left(uint32_t core)
     }
 }
 
-// The PARTID of a request with this number in MPAM1_EL1 or MPAM0_EL1, as the architecture has it (DDI 0487,
-// MPAM pseudocode): mapped, where EL2 says that it is virtual.
+// The PARTID of a request with this number in MPAM1_EL1 or MPAM0_EL1, as the architecture defines it (DDI
+// 0487, MPAM pseudocode): mapped if EL2 makes it virtual.
 static uint32_t partid_of_request(uint32_t core, uint32_t number, uint64_t virtual_bit)
 {
     const uint64_t maps[] = {fake_core_sysreg(core, SYSREG_ID_MPAMVPM0_EL2),
@@ -430,8 +430,8 @@ static uint32_t partid_of_request(uint32_t core, uint32_t number, uint64_t virtu
                                       : static_cast<uint32_t>(maps[number / 4] >> 16 * (number % 4) & 0xFFFF);
 }
 
-// No request of a core carries a PARTID that is not its own: EL2's are the hypervisor's, those of EL1 and EL0
-// are of the domain whose tables the core has.
+// A core's requests carry only PARTIDs that they may: EL2's are the hypervisor's, those of EL1 and EL0 belong
+// to the domain whose tables the core uses.
 static void judge_labels(uint32_t core)
 {
     const uint64_t vttbr = fake_core_sysreg(core, SYSREG_ID_VTTBR_EL2);
@@ -459,7 +459,7 @@ static void judge_labels(uint32_t core)
     }
 }
 
-// After a step on `core`.
+// Called after a step on `core`.
 void Machine::judge(uint32_t core)
 {
     if (ended() || judged_late_) {
@@ -468,7 +468,7 @@ void Machine::judge(uint32_t core)
     for (uint32_t c = 0; partitioned_ && c < cores; c++) {
         judge_labels(c);
     }
-    // What is broken stays so: the other domain is looked at now and then, and after the last step.
+    // A broken invariant stays broken: the other domain is checked now and then, and after the last step.
     const std::array<struct domain *, 1> own{domain_at(domain_of(core))};
     const bool all = judged_++ % 8 == 0;
     const std::string what = all ? bulkhead_test::broken_vgic_invariant(all_domains(), cores)
@@ -691,7 +691,7 @@ void Machine::flush_console()
     }
 }
 
-// Every core takes its interrupts, every guest acknowledges and ends what it gets, until nothing moves.
+// Every core takes its interrupts, and every guest acknowledges and ends them, until nothing changes.
 void Machine::take_everything()
 {
     for (uint32_t round = 0; round < 400; round++) {
@@ -780,7 +780,7 @@ void Machine::come_to_rest()
 void Machine::end_all()
 {
     tell(0, "all end");
-    // As a manager would: a domain whose VCPUs are all off cannot do it itself.
+    // Called as by a manager: a domain whose VCPUs are all off cannot do it itself.
     for (uint32_t round = 0; round < 4 && !ended(); round++) {
         fake_switch_core(console_core_);
         for (struct domain *domain : all_domains()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hosted hypervisor under two domains of two VCPUs each, for fuzz targets: single steps that a guest, a
-// device or a typist can make on any core, and a judge after each. A step that breaks an invariant ends the
-// process with a sentence; a step that is not possible now is left out.
+// device or a user at the console can make on any core, and checks after each. A step that breaks an
+// invariant ends the process with a message; a step that is not possible now is left out.
 #pragma once
 
 #include "input.h"
@@ -30,7 +30,7 @@ constexpr uint32_t physical_timer = 30;
 constexpr uint32_t console_spi = 33;
 constexpr uint64_t mpam_ipa = 0x2C000000; // of a component, physically: guests have nothing there
 
-// Passed through: two to each domain, one to nobody.
+// Passed-through devices: two of each domain, one of none.
 constexpr uint32_t device_spis[] = {40, 72, 48, 49, 50};
 
 struct Options {
@@ -44,7 +44,7 @@ struct Options {
     bool operator==(const Options &) const = default;
 };
 
-// From one byte.
+// From one byte of input.
 Options options_of(uint8_t byte);
 
 class Machine {
@@ -55,7 +55,7 @@ public:
     Machine(const Machine &) = delete;
     Machine &operator=(const Machine &) = delete;
 
-    // The machine is turned off: no step means anything any more.
+    // The machine is turned off: further steps have no effect.
     bool ended() const;
     // The core executes its guest.
     bool runs(uint32_t core) const { return runs_[core]; }
@@ -63,7 +63,7 @@ public:
     void set_register(uint32_t core, uint32_t index, uint64_t value);
     const std::string &uart_output() const { return hosted_->uart_output(); }
 
-    // Something wakes the core, or it just takes what is pending: interrupts, its VCPU's start.
+    // Something wakes the core, or it takes pending work: interrupts, its VCPU's start.
     void interrupt(uint32_t core);
     // The guest traps, with its registers as they are.
     void trap(uint32_t core, uint64_t esr, uint64_t ipa = 0);
@@ -75,13 +75,13 @@ public:
     void write(uint32_t core, uint64_t ipa, unsigned bytes, uint64_t value);
     uint64_t read(uint32_t core, uint64_t ipa, unsigned bytes);
 
-    // What the guest does with its virtual CPU interface, without exits: IAR, EOIR, DIR.
+    // Accesses of the guest to its virtual CPU interface, without exits: IAR, EOIR, DIR.
     void acknowledge(uint32_t core);
     void end_innermost(uint32_t core);
     void end(uint32_t core, uint32_t intid);
     void deactivate(uint32_t core, uint32_t intid);
 
-    // What a guest with virtual PARTIDs writes itself: MPAM1_EL1 and MPAM0_EL1. Of others nothing.
+    // Writes of a guest with virtual PARTIDs to MPAM1_EL1 and MPAM0_EL1. Other guests: nothing.
     void choose_partitions(uint32_t core, uint64_t mpam1, uint64_t mpam0);
 
     // Devices and timers.
@@ -91,10 +91,10 @@ public:
     void set_uart_full(bool full) { hosted_->set_uart_full(full); }
     void pass_time(uint64_t ticks);
 
-    // All that waits is shown, as before the machine is turned off.
+    // All waiting output is printed, as before the machine is turned off.
     void flush_console();
 
-    // Many steps of one core that nobody chose one by one: judged once, after the last.
+    // Many steps of one core that were not chosen one by one: checked once, after the last.
     template <typename Steps> void together(uint32_t core, const Steps &steps)
     {
         judged_late_ = true;
@@ -103,15 +103,15 @@ public:
         judge(core);
     }
 
-    // All guests turn cooperative: devices fall silent, everything is enabled, routed to who is there, taken
+    // All guests become cooperative: devices stop, all interrupts are enabled, routed to running VCPUs, taken
     // and ended. Then nothing may be left anywhere.
     void come_to_rest();
-    // All domains end, all cores idle: nothing of them may be left in the hardware.
+    // All domains end, all cores idle: none of their state may be left in the hardware.
     void end_all();
 
 private:
     struct Shadow;
-    struct Started; // a machine that was booted, put away
+    struct Started; // a booted machine, saved
 
     void boot(const Options &options);
     void start_from(const Started &started);
@@ -125,9 +125,9 @@ private:
     bool judged_late_ = false;
     bool partitioned_ = false;
     uint32_t judged_ = 0;  // steps
-    bool managed_ = false; // a manager calls: it may stop and restart the other
+    bool managed_ = false; // a manager calls: it may stop and restart the other domain
     std::array<bool, cores> runs_{};
-    std::array<std::vector<uint32_t>, cores> acknowledged_; // by the guest, innermost last
+    std::array<std::vector<uint32_t>, cores> acknowledged_; // of the guest, innermost last
     std::unique_ptr<Shadow> shadow_;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `manifest`: manifest_check() on anything, and what the hypervisor builds from what it accepts. The
-// envelope (magic, versions, size, checksum) is made good, so that the bytes behind it are what is looked at;
-// a first byte of 0xFF leaves even that as it is. From an accepted manifest every stage-2 table, EL2's own
-// tables and every load of an image must stay in the frames that the manifest gives to their owner.
+// Target `manifest`: manifest_check() on any bytes, and what the hypervisor builds from an accepted manifest.
+// The envelope (magic, versions, size, checksum) is corrected, so that the bytes after it are tested; a first
+// byte of 0xFF leaves the envelope as it is. Every stage-2 table, EL2's own tables and every load of an image
+// must stay in the frames that the accepted manifest gives to their owner.
 #include "input.h"
 #include "require.h"
 
-#include <stdatomic.h> // first: lets C++ read the hypervisor's headers
+#include <stdatomic.h> // included first: lets C++ read the hypervisor's headers
 
 #include "core/crc32.h"
 #include "core/manifest.h"
@@ -36,13 +36,13 @@ using namespace bulkhead_fuzz;
 
 constexpr uint64_t package_bytes = 0x10000;
 constexpr uint64_t load_address = 0x7F000000;
-constexpr uint64_t pool_frames = 64; // the host's memory for the pool, whatever the manifest says of its size
+constexpr uint64_t pool_frames = 64; // the host's memory for the pool, whatever size the manifest states
 constexpr uint64_t largest_reload = 0x100000;
 constexpr uint64_t page = BH_PAGE_BYTES;
 constexpr uint64_t output_bits = 0xFFFFFFFFF000;
 constexpr uint64_t execute_never = UINT64_C(1) << 54;
 
-// Whose image is being loaded, to judge the windows that are opened for it.
+// The owner of the image being loaded, to check the windows that are opened for it.
 struct Loading {
     const manifest_header *manifest = nullptr;
     const manifest_domain *domain = nullptr;
@@ -60,8 +60,8 @@ uint64_t memory_of(const manifest_header *manifest, const manifest_domain &domai
     return bytes;
 }
 
-// A step for each KiB, and for each quarter of a KiB of an image, which a page's end may cut in two at either
-// side.
+// Counts a step for each KiB, and for each quarter of a KiB of an image, which the end of a page may cut in
+// two on either side.
 uint64_t most_reload_steps(const manifest_header *manifest, const manifest_domain &domain)
 {
     const manifest_image *images = manifest_images(manifest) + domain.first_image;
@@ -97,8 +97,8 @@ bool owns_device(const manifest_header *manifest, const manifest_domain &domain,
     });
 }
 
-// Calls `visit(input, output, bytes, descriptor)` for every leaf below a root, with a step of one page in
-// blocks no further than their two ends.
+// Calls `visit(input, output, bytes, descriptor)` for every leaf below a root; of a block it visits, page by
+// page, only the pages near its two ends.
 template <typename Visit>
 void each_leaf(const pool &pool, uint64_t table, unsigned level, uint64_t base, Visit visit)
 {
@@ -121,7 +121,7 @@ void each_leaf(const pool &pool, uint64_t table, unsigned level, uint64_t base, 
     }
 }
 
-// MemAttr[3:0] that a leaf must have, which is meant by HCR_EL2.FWB if the platform has it (T5).
+// MemAttr[3:0] that a leaf must have; HCR_EL2.FWB, if the platform has it, changes its meaning (T5).
 uint64_t memory_type(const manifest_header *manifest, const manifest_domain &domain, bool device)
 {
     if (device) {
@@ -145,7 +145,7 @@ bool is_table_memory(const manifest_header *manifest, const manifest_domain &dom
            range_has(colored, manifest->tables.colored_bytes, pa);
 }
 
-// Each table that walks of a marked segment read is where the manifest says (X5).
+// Each table that walks of a marked segment read is where the manifest places it (X5).
 void check_placed(const manifest_header *manifest, const manifest_domain &domain, const stage2 &stage2,
                   uint64_t ipa)
 {
@@ -200,7 +200,8 @@ void check_domain(const manifest_header *manifest, const manifest_domain &domain
     for (uint32_t i = 0; i < 8; i++) {
         const manifest_segment &segment =
             manifest_segments(manifest)[domain.first_segment + input.u8() % domain.segment_count];
-        const uint64_t offset = input.number() % (segment.bytes + 2 * page) - page; // and beside both ends
+        const uint64_t offset =
+            input.number() % (segment.bytes + 2 * page) - page; // and just beyond both ends
         const ipaddr_t ipa = ipaddr(segment.ipa + offset);
         (void)stage2_map_lazily(&stage2, ipa);
         if (offset < segment.bytes) {
@@ -230,7 +231,7 @@ void check_domain(const manifest_header *manifest, const manifest_domain &domain
     }
 }
 
-// By the manifest's words, not by the table that EL2 maps by.
+// By the manifest's words, not by the table from which EL2 maps.
 bool is_mapped_region(const manifest_header *manifest, uint64_t pa)
 {
     const manifest_platform &platform = manifest->platform;
@@ -301,7 +302,7 @@ alignas(BH_PAGE_BYTES) char image_start[pool_frames * BH_PAGE_BYTES];
 alignas(BH_PAGE_BYTES) char status_pages[(1 + BH_MAX_CORES) * BH_PAGE_BYTES];
 struct boot_handover boot_handover;
 
-// Bounds of the image that the linker script gives on the target: text, constants and stacks in the pool.
+// Bounds of the image that the linker script defines on the target: text, constants and stacks in the pool.
 asm(".globl image_text_end, image_rodata_end, cpu_stacks, image_end\n"
     ".set image_text_end, image_start + 0x4000\n"
     ".set image_rodata_end, image_start + 0x6000\n"
@@ -376,7 +377,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     fake_reset();
     fake_set_sysreg(SYSREG_ID_CNTFRQ_EL0, 1000000);
     fake_set_sysreg(SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(0))); // windows are a core's
-    fake_set_sysreg(SYSREG_ID_ICC_IAR1_EL1, 1023); // loading again looks for interrupts
+    fake_set_sysreg(SYSREG_ID_ICC_IAR1_EL1, 1023); // reloading polls for interrupts
     std::copy(manifest.begin(), manifest.end(), image_start + page);
     boot_handover = {};
     boot_handover.manifest_frame = 1;

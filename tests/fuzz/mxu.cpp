@@ -33,7 +33,7 @@ void judge_images(const MxuWorld &world)
         for (std::uint32_t slot = regions.system; slot < regions.count; slot++) {
             const mxu_slot &image = regions.image[slot];
             require((image.rbar & 15) == slot, "a slot with another's number");
-            // One frame on each side of the memory, too: nothing is beyond.
+            // One frame on each side of the memory, too, to detect accesses beyond it.
             for (std::uint32_t i = 0; i < world.frames.count + 2; i++) {
                 const std::uint32_t at = world.frames.first - frame + i * frame;
                 require(!mxu_mpu_covers(image.rbar, image.rasr, at, 1) || is_of(world, component, at),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `mxu_trie`: operations on a trie of ranges, with few or enough nodes in two kinds of memory, beside
-// a sorted map. After each step the trie has the map's ranges, in the shape that they determine, and what was
-// refused has changed nothing.
+// Target `mxu_trie`: operations on a trie of ranges, with few or enough nodes in two kinds of memory,
+// compared with a sorted map. After each step the trie has the map's ranges, in the shape that they
+// determine, and a refused operation has changed nothing.
 #include "input.h"
 #include "require.h"
 
@@ -53,7 +53,7 @@ void look_up(Trie &trie, const Ranges &ranges, std::uint32_t at)
     require(!before || trie.range(nearest).first == std::prev(after)->first, "another range at or before");
 }
 
-// A range of the map by the next byte, or MXU_NONE.
+// A range of the map, selected by the next byte, or MXU_NONE.
 std::int16_t any(Input &input, Trie &trie, const Ranges &ranges)
 {
     const std::uint8_t which = input.u8();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target `psci`: calls of guests, by HVC and SMC, with any function and arguments, in any order over all
-// VCPUs, against the power states as DEN0022 has them.
+// VCPUs, compared with the power states that DEN0022 defines.
 #include "machine.h"
 
 namespace {
@@ -27,13 +27,13 @@ bool owns(uint64_t ipa)
     return ipa >= memory_ipa && ipa - memory_ipa < memory_bytes;
 }
 
-// What a call may answer, from what the power states are before it; true: nothing is said of this function.
+// Permitted answers of a call, given the power states before it; true: this function is not specified.
 bool is_right(const struct domain &domain, const std::array<uint32_t, 2> &power, const uint64_t (&x)[4],
               uint64_t answer)
 {
     const uint32_t function = static_cast<uint32_t>(x[0]);
     const uint64_t mask = (function & smc64) != 0 ? ~0ull : 0xFFFFFFFF;
-    const uint64_t target = x[1] & mask; // an affinity with a bit that must be zero is nobody's
+    const uint64_t target = x[1] & mask; // an affinity with a bit that must be zero names no VCPU
     const bool there = target < domain.vcpu_count;
 
     switch (function) {
@@ -86,7 +86,8 @@ void call(Machine &machine, uint32_t core, Input &input)
     const struct domain &domain = *domain_at(core % domains);
     const std::array<uint32_t, 2> power{domain.vcpus[0].power, domain.vcpus[1].power};
     const uint32_t other = 1 - core / 2;
-    const bool was_running = domain.state == BH_DOMAIN_STATE_RUNNING; // else it is put away without an answer
+    const bool was_running =
+        domain.state == BH_DOMAIN_STATE_RUNNING; // otherwise it is switched off without an answer
     const uint64_t answer = machine.call(core, (how & 0x40) != 0, x[0], x[1], x[2], x[3]);
 
     if (was_running && !machine.ended() && machine.runs(core) && domain.state == BH_DOMAIN_STATE_RUNNING) {
@@ -114,7 +115,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
         if ((operation & 7) < 3) {
             machine.interrupt(operation >> 6);
-        } else if (operation == 0x5F || operation == 0x9F) { // not what mutators like to write
+        } else if (operation == 0x5F || operation == 0x9F) { // values that mutators rarely write
             machine.serror(operation >> 6);
         } else {
             call(machine, operation >> 6, input);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target on given files, without the fuzzer: each seed and each finding that is kept is one test
-// case. Arguments: directories, whose files are run in the order of their names, or single files. Linked
-// with one target; also what coverage is counted with.
+// Runs a fuzz target on given files, without the fuzzer: each seed and each kept finding is one test case.
+// Arguments: directories, whose files are run in the order of their names, or single files. Linked with one
+// target; also used to measure coverage.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ public:
     {
         std::ifstream stream(file_, std::ios::binary);
         const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
-        // Exactly as large as the input: a read behind it is seen.
+        // Exactly as large as the input, so that a read beyond it is detected.
         auto copy = std::make_unique<uint8_t[]>(bytes.size());
 
         ASSERT_TRUE(stream) << file_;
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
             files.assign(std::filesystem::directory_iterator(argv[i]), {});
             std::sort(files.begin(), files.end());
         } else if (!std::filesystem::exists(argv[i])) {
-            continue; // nothing was found so far
+            continue; // no findings so far
         }
         std::for_each(files.begin(), files.end(), add);
     }

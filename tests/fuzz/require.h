@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every fuzz target says that a property does not hold.
+// How every fuzz target reports that a property does not hold.
 #pragma once
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 namespace bulkhead_fuzz {
 
-// Says what is wrong and ends the process.
+// Prints what is wrong and ends the process.
 [[noreturn]] inline void broken(const char *what)
 {
     std::fprintf(stderr, "broken: %s\n", what);

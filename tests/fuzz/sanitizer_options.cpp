@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the address sanitizer of every fuzz target starts with: allocations and comparisons of a machine's
-// judge must be cheap. ASAN_OPTIONS in the environment still wins.
+// Default options of the address sanitizer of every fuzz target: allocations and comparisons of a machine's
+// state must be cheap. ASAN_OPTIONS in the environment takes precedence.
 extern "C" const char *__asan_default_options();
 
 extern "C" const char *__asan_default_options()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hosted machine as it was: booting one takes longer than most inputs. Machine takes one of each kind that
-// inputs ask for and starts from it. Which source is linked decides whether that is possible; where it is
-// not, every machine boots, and all else is the same.
+// A saved state of a hosted machine: booting one takes longer than most inputs. Machine saves one of each
+// kind that inputs use and starts from it. The linked source decides whether that is possible; without it
+// every machine boots, and everything else is the same.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class Snapshot {
 public:
     static bool possible();
 
-    // Of everything that the C code, under test and fake, has in static storage, and of the device registers.
+    // A copy of all static storage of the C code, under test and fake, and of the device registers.
     Snapshot();
     void restore() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where static storage is not set apart by the compiler.
+// For compilers that do not put static storage into separate sections.
 #include "snapshot.h"
 
 namespace bulkhead_fuzz {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the sections of snapshot_section.h, bounds of which the linker defines. Compiled without sanitizers
-// and builtins: the red zones between variables are copied with them, which memcpy() would be told off for.
+// Copies the sections of snapshot_section.h, whose bounds the linker defines. Compiled without sanitizers and
+// builtins: the red zones between variables are copied with them, which a sanitized memcpy() would report.
 #include "snapshot.h"
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 extern "C" {
 #include "arch/hosted/fake_storage.h"
 
-// Weak: so far nothing has an initial value other than zero.
+// Weak: at present no variable has an initial value other than zero.
 extern uint64_t __start_snapshot_data[] __attribute__((weak));
 extern uint64_t __stop_snapshot_data[] __attribute__((weak));
 extern uint64_t __start_snapshot_bss[];
@@ -58,7 +58,7 @@ std::vector<uint64_t> copied(const uint64_t *from, size_t count)
 
 } // namespace
 
-// BULKHEAD_FUZZ_BOOT=1 boots for every input: to see that an input means the same.
+// BULKHEAD_FUZZ_BOOT=1 boots for every input, to check that inputs have the same meaning.
 bool Snapshot::possible()
 {
     static const bool boots = std::getenv("BULKHEAD_FUZZ_BOOT") != nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `trap`: whatever a core can report of a guest. Any syndrome with any fault address, any trapped
-// register, any general registers, at any of the guest's exception levels; aborts and interrupts in between;
-// any partition that a guest with virtual PARTIDs chooses, and any word of a component's registers.
+// Target `trap`: every exception that a core can report from a guest. Any syndrome with any fault address,
+// any trapped register, any general registers, at any of the guest's exception levels; aborts and interrupts
+// in between; any partition that a guest with virtual PARTIDs chooses, and any word of a component's
+// registers.
 #include "machine.h"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ using namespace bulkhead_fuzz;
 
 constexpr uint64_t gicr_ipa = 0x080A0000;
 
-// Exception classes that lower levels can cause (DDI 0487, D24.2.40), those that EL2 knows more often.
+// Exception classes that lower levels can cause (DDI 0487, D24.2.40); those that EL2 handles occur more
+// often.
 constexpr uint32_t classes[] = {0x24, 0x18, 0x24, 0x18, 0x16, 0x17, 0x20, 0x01, 0x07, 0x19, 0x00, 0x03,
                                 0x05, 0x06, 0x08, 0x09, 0x0C, 0x0E, 0x11, 0x12, 0x13, 0x15, 0x1A, 0x1C,
                                 0x22, 0x26, 0x28, 0x2C, 0x2F, 0x30, 0x32, 0x34, 0x38, 0x3C};
@@ -39,8 +41,8 @@ uint64_t syndrome(Input &input)
     }
     const uint64_t esr = uint64_t{classes[how % std::size(classes)]} << 26;
     return (how & 0x80) != 0 ? esr | 1u << 25 | (input.u32() & 0x1FFFFFF)
-                             // A valid syndrome, of a translation fault: the way to the emulated devices; or
-                             // of a permission fault: to flash.
+                             // A valid syndrome of a translation fault, for emulated devices, or of a
+                             // permission fault, for flash.
                              : esr | 1u << 25 | 1u << 24 | ((how & 0x20) != 0 ? 0xF : 7) |
                                    (input.u16() & 0x7FF8u) << 9 | (how & 0x40u);
 }
@@ -64,7 +66,7 @@ void step(Machine &machine, Input &input)
         fake_set_core_sysreg(core, SYSREG_ID_SCTLR_EL1, input.number());
         break;
     case 3:
-        if (operation == 0x4B || operation == 0x8B) { // a domain's end: rarely
+        if (operation == 0x4B || operation == 0x8B) { // the end of a domain: rarely
             machine.serror(core);
         } else {
             machine.interrupt(core);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Targets `vgic` and `vgic_v2`: everything that moves virtual interrupts. Accesses to the controller's frames
-// by any VCPU, software-generated interrupts, devices and timers, what guests do at their virtual CPU
-// interfaces, power and restart of VCPUs and domains between all of it.
+// Targets `vgic` and `vgic_v2`: everything that affects virtual interrupts. Accesses to the controller's
+// frames by any VCPU, software-generated interrupts, devices and timers, guests' accesses to their virtual
+// CPU interfaces, power and restart of VCPUs and domains between all of these.
 #include "gic.h"
 #include "machine.h"
 
@@ -12,7 +12,7 @@ using namespace bulkhead_fuzz;
 constexpr uint32_t intids[] = {0,  1,  2,  15, virtual_timer, physical_timer, console_spi, 40, 41,
                                48, 49, 72, 287};
 
-// A register write that concerns one interrupt of a list: dense where the interesting states are.
+// A register write for one interrupt of a list: frequent where the interesting states are.
 void write_for_interrupt(Machine &machine, uint32_t core, Input &input)
 {
     const auto registers = registers_per_interrupt();
@@ -87,7 +87,7 @@ void step(Machine &machine, Input &input)
     case 4: // both groups on, or what the byte says
         machine.write(core, gicd_ipa, 4, (operation & 0x20) != 0 ? 3 : input.u8());
         break;
-    case 5: // targets and number in one byte, or anything
+    case 5: // targets and number in one byte, or any value
         if ((operation & 0x20) != 0) {
             send_any_sgi(machine, core, input);
         } else {
@@ -115,7 +115,7 @@ void step(Machine &machine, Input &input)
     case 12:
         machine.end_innermost(core);
         break;
-    case 13: // out of order, or of nothing at all
+    case 13: // out of order, or of no active interrupt
         machine.end(core, input.pick(intids));
         break;
     case 14:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The invariants, one function each. They read the state that EL2 keeps and the fake hardware; they change
-// nothing but the core that "executes", and that back.
+// The invariants, one function each. They read EL2's state and the fake hardware; they change only the
+// executing core, and restore it.
 #include "vgic_invariants.h"
 
 #include <array>
@@ -110,7 +110,7 @@ bool has_request(const vcpu &vcpu, uint32_t request)
     return (vcpu.cpu->requests & request) != 0;
 }
 
-// The checks of 32 bytes work on eight of them at once, as they are made after each step.
+// The checks of 32 bytes handle eight of them at once, since they are made after each step.
 constexpr uint64_t each_byte = 0x0101'0101'0101'0101;
 
 uint64_t eight_bytes(const uint8_t *bytes)
@@ -127,7 +127,7 @@ uint32_t as_bits(uint64_t bytes)
     return static_cast<uint32_t>(bytes * 0x0102'0408'1020'4080 >> 56);
 }
 
-// Of 32 bytes those that have the value.
+// A mask of those of 32 bytes that have the value.
 uint32_t those_equal(const uint8_t *bytes, uint64_t value)
 {
     constexpr uint64_t low_bits = 0x7F * each_byte;
@@ -141,7 +141,7 @@ uint32_t those_equal(const uint8_t *bytes, uint64_t value)
     return bits;
 }
 
-// Of 32 bytes those that have the bit set.
+// A mask of those of 32 bytes that have the bit set.
 uint32_t those_with_bit(const uint8_t *bytes, uint32_t bit)
 {
     uint32_t bits = 0;
@@ -152,7 +152,7 @@ uint32_t those_with_bit(const uint8_t *bytes, uint32_t bit)
     return bits;
 }
 
-// What is kept twice, for an interrupt and for 32 of them, says the same.
+// State that is kept twice, per interrupt and per word of 32, agrees.
 std::string check_maps(const domain &domain)
 {
     for (uint32_t i = 0; i < domain.vcpu_count; i++) {
@@ -192,7 +192,7 @@ std::string check_bank(const domain &domain, const vgic_bank &bank, uint32_t fir
     if (((bank.drop_pending | bank.drop_active) & ~bank.resident) != 0) {
         return about("to be dropped from no list register", domain, first);
     }
-    /* Beside its list register only until its core has looked again. */
+    /* Beside its list register only until its core checks again. */
     for (uint32_t twice = (bank.active | bank.held) & bank.resident; twice != 0; twice &= twice - 1) {
         const uint32_t intid = first + lowest(twice);
         const vcpu *holder = nullptr;
@@ -208,7 +208,7 @@ std::string check_bank(const domain &domain, const vgic_bank &bank, uint32_t fir
     return "";
 }
 
-// GICv2: each software-generated interrupt is pending as often as it has senders, and knows them.
+// GICv2: each software-generated interrupt is pending once for each sender, and its senders are recorded.
 std::string check_senders(const domain &domain, const vcpu &vcpu)
 {
     if (system_manifest()->platform.gic_version != BH_GIC_VERSION_GICV2) {
@@ -233,12 +233,12 @@ std::string check_senders(const domain &domain, const vcpu &vcpu)
         if (slot.intid < 16 && (lr.pending || lr.active) && lr.sender != VGIC_LR_SENDER(slot.flags)) {
             return about("the list register has another sender", domain, slot.intid);
         }
-        // One that the guest has disabled is due to nobody, and enabling it looks at the list registers
-        // again.
+        // A disabled interrupt is not due to any VCPU, and enabling it checks the list registers again.
         const bool due = slot.intid < 16 && vcpu.vgic.sgis.senders[slot.intid] != 0 &&
                          (vcpu.vgic.bank.enabled >> slot.intid & 1) != 0;
         if (due && lr.hw == lr.eoi &&
-            !has_request(vcpu, CPU_REQUEST_VGIC | CPU_REQUEST_SGI)) { // else its core is about to look again
+            !has_request(vcpu,
+                         CPU_REQUEST_VGIC | CPU_REQUEST_SGI)) { // otherwise its core is about to check again
             return about("more senders wait, and its end is not heard of", domain, slot.intid);
         }
     }
@@ -256,7 +256,7 @@ bool slot_holds(const vcpu &vcpu, uint32_t intid)
     return false;
 }
 
-// Physical activity of shared interrupts against what is held for it.
+// Active shared interrupts of the physical controller, compared with those that are held.
 std::string check_physical_spis(const domain &domain)
 {
     const bool running = domain.state == BH_DOMAIN_STATE_RUNNING;
@@ -307,7 +307,7 @@ std::string check_physical_private(const domain &domain, const vcpu &vcpu)
     return "";
 }
 
-// An interrupt of the bank that is pending, forwarded and this VCPU's, and not in a list register; or none.
+// A pending, forwarded interrupt of the bank for this VCPU that is not in a list register; or none.
 uint32_t waiting(const vcpu &vcpu, const vgic_bank &bank, uint32_t first)
 {
     const vgic_domain &vgic = vcpu.domain->vgic;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target `virtqueue`: three guests write anything into the registers of their socket devices, into their
-// queues and packets; a broker moves what comes of it. Nothing outside of a guest's memory is looked at,
-// nobody who has no flow gets a byte, a device that was fed nonsense asks for a reset and the others go on.
+// queues and packets; a broker transfers the packets. Nothing outside of a guest's memory is read, a guest
+// without a flow gets no byte, a device with invalid input requests a reset, and the others continue.
 #include "input.h"
 #include "require.h"
 
@@ -40,7 +40,7 @@ bool guest_memory_owns(const guest_memory *, uint64_t at, uint64_t bytes)
     return at >= base && at - base < memory_bytes && bytes <= memory_bytes - (at - base);
 }
 
-// Nothing is measured.
+// No path costs are measured.
 path_recorder *path_recorder_here(void)
 {
     return nullptr;
@@ -163,8 +163,8 @@ private:
         flow_exchange_init(&exchange_);
     }
 
-    // Another one goes on from where this one stands. What a queue has held is not to be believed more than
-    // the guest.
+    // Another broker continues from the state of this one. The stored state of a queue must not be trusted
+    // more than the guest.
     void restart_broker()
     {
         const std::array<bool, 3> open_before = {paths_[0].open, paths_[1].open, paths_[0].open};
@@ -269,7 +269,7 @@ private:
         }
     }
 
-    // As the broker hears of registers.
+    // Registers as the broker is told of them.
     void tell(uint32_t guest)
     {
         flow_exchange_set(&exchange_, guest, &registers_[guest].device, anew_[guest]);
@@ -288,7 +288,7 @@ private:
         write(guest, offset, bytes == 8 ? value : value & ((uint64_t{1} << 8 * bytes) - 1), bytes);
     }
 
-    // As a sound driver does it, so that what comes next gets deeper.
+    // As a correct driver does it, so that later steps get deeper.
     void start(uint32_t guest)
     {
         write(guest, 0x70, 0);
@@ -344,7 +344,7 @@ private:
         put(guest, ring + 2, static_cast<uint16_t>(index + 1));
     }
 
-    // A packet that may be right: to send, or a buffer.
+    // A packet that may be valid: to send, or a buffer.
     void packet(uint32_t guest, Input &input)
     {
         const uint16_t head = input.u8() % entries;
@@ -405,7 +405,7 @@ private:
         tell(guest);
     }
 
-    // Until nothing touches its memory.
+    // Waits until its memory is no longer accessed.
     void forget(uint32_t guest)
     {
         flow_exchange_lose(&exchange_, guest, now_);
@@ -464,7 +464,7 @@ private:
         }
     }
 
-    // Packets in places and in lines are the same, each line in the order of its deadlines.
+    // The packets in places are those in queues, each queue in the order of its deadlines.
     void judge()
     {
         std::array<uint32_t, guest_count> waiting{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `vuart`: guests' virtual UARTs and the one real one. Any register access, output that tries to pass
-// for another's, a UART that takes nothing, typing with escapes. The stream is then read as the run's console
-// reader does: each text must be of the domain whose tag it has, whole and in order.
+// Target `vuart`: guests' virtual UARTs and the real UART. Any register access, output that imitates another
+// domain's, a UART that accepts nothing, input with escapes. The stream is then read as the run's console
+// reader does: each text must come from the domain of its tag, complete and in order.
 #include "machine.h"
 
 #include <cctype>
@@ -29,13 +29,13 @@ struct Session {
     uint32_t focus = 0; // the first with a console
     bool escaped = false;
     uint32_t printed = 0;
-    std::array<std::string, domains> written;         // letters, as they must be seen
+    std::array<std::string, domains> written;         // letters that must be printed
     std::array<std::deque<uint8_t>, domains> to_read; // typed, not read
-    std::array<bool, domains> lost{};                 // wrote into a full FIFO, or restarted: nothing is said
+    std::array<bool, domains> lost{}; // wrote into a full FIFO, or restarted: nothing is checked
 };
 
-// Letters of domain 0 are small, those of domain 1 capital. What begins the visible form of a control
-// character is not written by guests, so that the stream can be read.
+// Letters of domain 0 are lower case, those of domain 1 upper case. Guests do not write characters that begin
+// the visible form of a control character, so that the stream can be read.
 uint8_t own_letter(uint32_t domain, uint8_t character)
 {
     if (character == '^' || character == '\\') {
@@ -44,7 +44,7 @@ uint8_t own_letter(uint32_t domain, uint8_t character)
     return static_cast<uint8_t>(domain == 0 ? std::tolower(character) : std::toupper(character));
 }
 
-// A letter that cannot be the end of a sequence which is not shown.
+// A letter that cannot be the end of an escape sequence that is not printed.
 bool is_counted(uint8_t character)
 {
     return character < 0x80 && std::isalpha(character) != 0 &&

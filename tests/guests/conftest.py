@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests on the bare emulator, without the hypervisor: what they need is in their device tree.
+"""Guests on the bare emulator, without the hypervisor: their parameters are in their device tree.
 
-The emulator's own device tree of the machine is taken, with the node `/bulkhead` added, and handed over as
-the builder does. `BULKHEAD_QEMU` and `BULKHEAD_TARGET` name the emulator and the build tree of the target.
+The emulator's own device tree of the machine is used, with the node `/bulkhead` added, and passed as by the
+builder. `BULKHEAD_QEMU` and `BULKHEAD_TARGET` name the emulator and the build tree of the target.
 """
 
 import json
@@ -21,7 +21,7 @@ LONGEST_RUN_S = 60
 
 @dataclass(frozen=True)
 class Output:
-    """What a guest printed until it powered off (`ended`) or had said enough."""
+    """The output of a guest until it powered off (`ended`) or had printed enough."""
 
     lines: list[str]
     ended: bool
@@ -79,7 +79,8 @@ def _converse(command: list[str], enough: Callable[[list[str]], bool]) -> Output
 
 @pytest.fixture
 def run(emulator: str, guests: Path, tmp_path: Path) -> Run:
-    """`run(program, params, cpus=, ram=, reports=)`: until power-off, or until so many reports were printed.
+    """`run(program, params, cpus=, ram=, reports=)`: until power-off, or until this number of reports was
+    printed.
 
     The clock counts instructions: each takes `instruction_ns`, a power of two.
     """

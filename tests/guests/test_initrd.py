@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Linux guest's initrd: reproducible, complete, and strict about what is put in it. No emulator here."""
+"""The Linux guest's initrd: reproducible, complete, and strict about its contents. No emulator is used
+here."""
 
 import gzip
 import stat

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make guests`: which cases there are, and what is made of what a guest has said."""
+"""`make guests`: its cases, and the evaluation of a guest's output."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def _file(variable: str, fetch: Callable[[], Path]) -> Path:
 
 @pytest.fixture
 def boot(emulator: str, tmp_path: Path) -> Iterator[Boot]:
-    """`boot(cpus)`: the console of a Linux that was just started.
+    """`boot(cpus)`: the console of a Linux guest that was just started.
 
     `BULKHEAD_LINUX_KERNEL` and `BULKHEAD_BUSYBOX` name files to use instead of the cached downloads.
     """
@@ -43,7 +43,7 @@ def boot(emulator: str, tmp_path: Path) -> Iterator[Boot]:
         machine += ["-nographic", "-nic", "none", "-no-reboot"]
         image = ["-kernel", str(kernel), "-initrd", str(initrd), "-append", "console=ttyAMA0 quiet"]
         console = pexpect.spawn(emulator, [*machine, *image], timeout=LONGEST_BOOT_S, encoding="utf-8")
-        console.delaybeforesend = 0.3  # a shell that has just shown its prompt is not yet reading keys
+        console.delaybeforesend = 0.3  # a shell that has just printed its prompt does not read keys yet
         consoles.append(console)
         return console
 
@@ -75,7 +75,7 @@ def test_linux_shell_has_job_control_and_comes_back(boot: Boot) -> None:
     console.expect_exact(PROMPT)
     for key, outcome in (("\x1a", "Stopped"), ("\x03", "no job")):  # Ctrl-Z, Ctrl-C
         console.sendline("(echo be''gun; sleep 1000)")
-        console.expect_exact("begun")  # of its output, not of the echoed line: the job has the terminal now
+        console.expect_exact("begun")  # of its output, not of the echoed line: the job now has the terminal
         console.send(key)
         console.expect_exact(PROMPT)
         assert outcome in _ask(console, "jobs | grep Stopped || echo no job")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of the guests' kernel come with what they need, in the order in which they load."""
+"""Modules of the guests' kernel come with their dependencies, in load order."""
 
 import gzip
 import lzma

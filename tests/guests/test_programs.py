@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bare-metal guests do what their parameters say, on one and more processors, the same in every run."""
+"""The bare-metal guests do what their parameters require, on one and more processors, the same in every
+run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +20,7 @@ def test_hello_describes_its_board_and_powers_off(run: Run) -> None:
 
 
 def test_memory_is_what_image_and_device_tree_leave(run: Run) -> None:
-    """Within the RAM of the device tree, less than 1 MiB is lost to both."""
+    """Within the RAM of the device tree, both take less than 1 MiB."""
     for ram_mib in (8, 16, 64):
         line = run("hello", ram=f"{ram_mib}M").lines[1]
         kib = int(line.split(", ")[1].split()[0])
@@ -27,7 +28,7 @@ def test_memory_is_what_image_and_device_tree_leave(run: Run) -> None:
 
 
 def test_hello_resets(run: Run) -> None:
-    """PSCI SYSTEM_RESET; the emulator is told to end instead."""
+    """PSCI SYSTEM_RESET; the emulator ends instead."""
     output = run("hello", {"reset": 1})
     assert output.ended
     assert output.lines.count("bulkhead: ready") == 1
@@ -54,7 +55,7 @@ def test_periodic_jitter_is_the_handlers_latency(run: Run) -> None:
 
 
 def test_periodic_deadlines_do_not_drift(run: Run) -> None:
-    """A wake-up programmed relative to the last one would be late by the sum of all jitters."""
+    """A wake-up relative to the previous one would be late by the sum of all jitters."""
     report = run("periodic", {"period_us": 1000, "working_set_kib": 4, "iterations": 500}).reports[-1]
     jitter, late_ns = report["jitter_ns"], report["elapsed_ns"] - 499 * 1_000_000
     assert jitter["min"] <= late_ns <= jitter["max"] < 1000, "not the sum of 499"
@@ -68,7 +69,7 @@ def test_periodic_work_grows_with_the_working_set(run: Run) -> None:
 
 
 def test_periodic_counts_releases_that_its_work_misses(run: Run) -> None:
-    """8 MiB of cache lines take longer than 1 ms, at 2 ns an instruction and 4 instructions a line."""
+    """8 MiB of cache lines take longer than 1 ms, with 2 ns an instruction and 4 instructions a line."""
     params = {"period_us": 1000, "working_set_kib": 8192, "iterations": 20}
     report = run("periodic", params).reports[-1]
     assert report["work_ns"]["min"] > 1_000_000
@@ -144,6 +145,6 @@ def test_crash_by_undefined_instruction_dumps_all_registers(run: Run) -> None:
 
 
 def test_crash_by_paired_store_works_on_the_real_device(run: Run) -> None:
-    """The UART itself takes it: only a hypervisor that emulates the UART is put to the test."""
+    """The UART itself accepts it: the program tests only a hypervisor that emulates the UART."""
     output = run("crash", {"kind": 4})
     assert output.lines[-1].endswith("crash: survived")

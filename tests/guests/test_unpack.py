@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What distributions ship packed comes out as it was; what is wrong with it costs an error and no more."""
+"""Compressed files of distributions are decompressed unchanged; a damaged one gives an error and nothing
+else."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each workload computes the same, bit by bit, however it is built, and what it computes is right.
+"""Each workload computes the same result, bit by bit, in each build, and the result is correct.
 
-The guest with all of them runs once; the Linux program beside it gives what the guest must print."""
+The guest with all of them runs once; the Linux program gives the expected output."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def names(program: Path) -> list[str]:
 
 
 def test_results_are_right(program: Path) -> None:
-    """Sorted keys, exact products, known displacements found again: of every workload that there is."""
+    """Every workload finds sorted keys, exact products, or known displacements."""
     found = reports(run_linux(program, "all", **SMALL).stdout.splitlines())
     assert set(found) == set(names(program))
     wrong = {name: report for name, report in found.items() if report["correct_permille"] < RIGHT_PERMILLE}
@@ -52,7 +52,7 @@ def test_results_are_right(program: Path) -> None:
 
 
 def test_the_seed_makes_the_input(program: Path) -> None:
-    """Another seed, another checksum, wherever the input is random; the same seed the same."""
+    """Another seed gives another checksum if the input is random; the same seed gives the same one."""
     first, again, other = (
         reports(run_linux(program, "all", **{**SMALL, "seed": seed}).stdout.splitlines())
         for seed in (7, 7, 8)
@@ -66,7 +66,7 @@ def test_the_seed_makes_the_input(program: Path) -> None:
 
 @pytest.mark.emulator
 def test_a_guest_computes_what_the_linux_program_does(run: Run, program: Path) -> None:
-    """Every workload, in one run of one guest."""
+    """All workloads run in one guest."""
     guest = reports(run("workloads", SMALL, ram="64M").lines)
     expected = reports(run_linux(program, "all", **SMALL).stdout.splitlines())
     shown = {name: (report["checksum"], report["correct_permille"]) for name, report in guest.items()}
@@ -79,7 +79,7 @@ def test_a_guest_computes_what_the_linux_program_does(run: Run, program: Path) -
 @pytest.mark.parametrize("name", ["bandwidth", "ustress", "matmul"])
 @pytest.mark.parametrize("value", [0, 1 << 40, (1 << 64) - 1])
 def test_impossible_parameters_end_with_a_report(program: Path, name: str, value: int) -> None:
-    """Too large for the memory or senseless: said in words, exit 1, no crash."""
+    """They are too large for the memory, or meaningless: the result is a message and exit 1, and no crash."""
     parameter = {"bandwidth": "size_kib", "ustress": "rows", "matmul": "n"}[name]
     done = run_linux(program, name, iterations=1, memory_mib=16, **{parameter: value})
     assert (done.returncode, done.stderr) == (1, "")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Linked with the unchanged hypervisor (the linker's --wrap), for tests of the performance monitors under it:
- * on each core that runs a guest the last event counter is EL2's and counts the guest's and EL2's refills of
- * the second level, with a budget; the others are the guest's. Each overflow is looked at in the interrupt
- * that it causes; after some, the core logs what it has seen, and stops counting.
+ * on each core that runs a guest the last event counter is EL2's and counts refills of the second level by
+ * the guest and EL2, with a budget; the others are the guest's. Each overflow is handled in the interrupt
+ * that it causes; after some, the core logs its results, and stops counting.
  */
 #include "console/console.h"
 #include "run/guest_state.h"
@@ -30,11 +30,11 @@ bool __wrap_trap_irq_short(void);
 
 static struct {
     uint32_t overflows;
-    uint64_t least; /* events past the budget, when EL2 looks */
+    uint64_t least; /* events past the budget, when EL2 reads the counter */
     uint64_t most;
 } seen[BH_MAX_CORES];
 
-/* Another one on each core. */
+/* A different one on each core. */
 static uint64_t budget(void)
 {
     static const uint64_t of_core[] = {100, 1000, 5000, 250};
@@ -70,8 +70,7 @@ static void note(uint64_t past)
     uint32_t core = this_cpu()->index;
 
     if (++seen[core].overflows == 1) {
-        return; /* EL2, which fetches its own way to the guest, can be its cause while interrupts are masked
-                 */
+        return; /* EL2's own fetches on the way to the guest can cause it while interrupts are masked */
     }
     seen[core].least = past < seen[core].least ? past : seen[core].least;
     seen[core].most = past > seen[core].most ? past : seen[core].most;

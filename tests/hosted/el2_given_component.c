@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Linked with the unchanged hypervisor (the linker's --wrap): each domain has the registers of the first MPAM
- * component in its address space, where the board has them. Shows what it is worth that stage 2 has not.
+ * component in its address space, where the board has them. Shows the effect of leaving them out of stage 2.
  */
 #include "memory/stage2.h"
 

@@ -2,8 +2,8 @@
  *
  * Linked with the unchanged hypervisor (the linker's --wrap), for the test of interrupt latency: how long
  * after a timer's deadline EL2 executes its first instruction, where the interrupt takes the core from a
- * guest and where it ends EL2's own wait. The least of many is logged: others are late because EL2 had
- * something else to do.
+ * guest and where it ends EL2's own wait. The minimum of many is logged: the others are late because EL2 was
+ * busy.
  */
 #include "console/console.h"
 #include "trap/trap.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linked with the unchanged hypervisor (the linker's --wrap): a switch of VCPUs that leaves the label of the
- * core's first guest behind. Tables, interrupts and registers are the next guest's, requests are not.
+ * Linked with the unchanged hypervisor (the linker's --wrap): a switch of VCPUs that keeps the label of the
+ * core's first guest. Tables, interrupts and registers are the next guest's, but requests carry the old
+ * label.
  */
 #include "mpam/mpam_labels.h"
 #include "vm/cpu.h"

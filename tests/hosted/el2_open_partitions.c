@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Linked with the unchanged hypervisor (the linker's --wrap): no guest's access to MPAM1_EL1 and MPAM0_EL1
- * traps, and the numbers that a guest writes there are physical. Shows what the traps and the map of virtual
- * PARTIDs are worth.
+ * traps, and the PARTIDs that a guest writes there are physical. Shows the effect of the traps and of the map
+ * of virtual PARTIDs.
  */
 #include "mpam/mpam_labels.h"
 #include <arch/sysreg.h>

@@ -37,7 +37,7 @@ def built_from(directory: Path, *domains: dict[str, Any], hooks: Hooks | None = 
 
 
 def said(console: str, name: str) -> str:
-    """What a domain wrote: lines that gave way to others' are whole again."""
+    """Output of a domain: lines that others' lines interrupted are whole again."""
     text = ""
     for line in console.splitlines():
         found = _TAG.match(line)

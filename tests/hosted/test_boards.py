@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards other than the one of test_hosted.py: a GICv2 with its virtual interface in memory, a Cadence UART,
-a DMA engine; and what is typed, which reaches a domain on each of them (S1, S2)."""
+"""Boards other than that of test_hosted.py: a GICv2 with its virtual interface in memory, a Cadence UART, a
+DMA engine; and typed input, which reaches a domain on each of them (S1, S2)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_timers_and_interrupts_between_cores_arrive_on_every_board(beside: Hoste
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_what_is_typed_reaches_the_domain_that_has_the_focus(board: str, tmp_path: Path) -> None:
-    """To the second domain after the escape; an empty line ends each."""
+    """Input goes to the second domain after the escape; an empty line ends each domain."""
     build = built_for(
         board,
         tmp_path,
@@ -95,7 +95,7 @@ def test_what_is_typed_reaches_the_domain_that_has_the_focus(board: str, tmp_pat
 
 
 def test_a_domain_copies_by_dma_and_is_interrupted_at_each_end(tmp_path: Path) -> None:
-    """F2: the channel's registers and interrupt are where the ZynqMP has them; bytes arrive whole."""
+    """F2: the channel's registers and interrupt are those of the ZynqMP; bytes arrive completely."""
 
     def build(memory_pa: int) -> Build:
         params = {"memory_pa": memory_pa, "bytes": 100_000, "chunk": 8192}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets of domains under the hosted hypervisor (B1): the event counter stops a guest, the timer lets it go
-on, whatever the others do, and a restart is no refill."""
+"""Budgets of domains under the hosted hypervisor (B1): the event counter stops a guest, the timer lets it
+continue, whatever the others do, and a restart does not refill the budget."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .systems import MS, built_from, domain
 pytestmark = pytest.mark.usefixtures("hosted_built")
 
 FOR_MS = 20
-# What EL2 itself fetches between the overflow and the counter's stop.
+# EL2's own fetches between the overflow and the counter's stop.
 SLACK = 16
 PAGE_LINES = 2 * 64  # a page that is loaded again is copied as a whole
 
 
 def hog(name: str, cpus: list[int], events: int, **bandwidth: Any) -> dict[str, Any]:
-    """Misses all caches, all the time."""
+    """A program that always misses all caches."""
     keys = {"events": events, "period": "1 ms", "counts": "refills", **bandwidth}
     return domain(name, "hog", cpus, bandwidth=keys, params={"buffer_kib": 2048})
 
 
 def run(build: Build) -> tuple[HostedRun, dict[int, BudgetStatus], SystemStatus]:
-    """The run, and what each core with a budget counted."""
+    """The run, and the counts of each core with a budget."""
     done = run_hosted(build, frames=build.status_pages)
     assert done.answer["ending"] == "off", done.answer["trouble"]
     status = read_status(build.layout, [done.frames[pa] for pa in build.status_pages])
@@ -39,7 +39,7 @@ def run(build: Build) -> tuple[HostedRun, dict[int, BudgetStatus], SystemStatus]
 
 
 def test_each_core_keeps_to_its_own_budget_in_every_period(tmp_path: Path) -> None:
-    """Four at once, and the machine is the same twice."""
+    """There are four cores at once, and two runs of the machine are equal."""
     budgets = {0: 100, 1: 1000, 2: 5000, 3: 250}
     hogs = [hog(f"hog{core}", [core], events) for core, events in budgets.items()]
     build = built_from(tmp_path, *hogs, for_ns=FOR_MS * MS)
@@ -92,7 +92,7 @@ def test_a_restart_is_no_refill(tmp_path: Path) -> None:
 
 
 def test_a_domain_that_starts_again_and_again_pays_for_its_images(tmp_path: Path) -> None:
-    """The reload is EL2's traffic on its behalf: page by page as far as its budget goes."""
+    """The reload is EL2's traffic on its behalf: it loads page by page within the domain's budget."""
     events = 50
     params = {"victim": 1, "rounds": 30, "gap_us": 100, "seed": 1}
     reaper = domain("reaper", "reaper", [0], manager=True, params=params)

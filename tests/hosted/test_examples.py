@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples show what their first comment says, on the simulated machine and as briefly as that can be seen,
-and their verdict is no where they do not. tests/config/test_examples.py says which tests run the others."""
+"""Examples show what their first comment states, on the simulated machine and in as short a run as possible,
+and their verdict is negative if they do not. tests/config/test_examples.py lists the tests that run the
+others."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ SHORT = {
     "hostile-connections": ("--for", "25ms"),
     "flows-many": ("--for", "60ms"),
 }
-# What the examples claim, and what breaks the claim.
+# Claims of the examples, and changes that break each claim.
 BROKEN = {
     "a budget that never bites": (
         "throttled",
@@ -147,11 +148,11 @@ def test_f9_packets_of_17_flows_that_are_sent_at_once_are_within_their_bounds(tm
 
 
 def test_m7_the_example_of_shares_is_kept_by_mpam_where_a_platform_has_it(tmp_path: Path) -> None:
-    """A maximum is a component's there, and no budget whose periods could be counted."""
+    """There a component enforces the maximum, and there is no budget whose periods could be counted."""
     result = run("mpam", tmp_path, "--set=platform=mpam4")
     assert result["reasons"] == []
     found = {name: one["verdict"] for name, one in result["witnesses"].items()}
-    # Nothing is promised of evictions by owner there: a few, or by chance none.
+    # There is no promise about evictions by owner: there may be a few, or by chance none.
     assert found.pop("machine") in ("nothing promised", "held")
     assert found == {"portions": "held", "mpam": "held", "tables": "held"}
     assert result["witnesses"]["machine"]["judged_by"] == "portions"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""S7, instruction side: EL2's and guests' code is fetched through L1I and the shared level, from memory of
-their own; what stays in L1I is fetched once."""
+"""S7, instruction side: EL2's and guests' code is fetched through L1I and the shared level, from its own
+memory; code that stays in L1I is fetched once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.req("S7"), pytest.mark.usefixtures("hosted_built")]
 
 
 def run(directory: Path, *, steps: int = STEPS, code: bool = True, code_kib: int | None = None) -> HostedRun:
-    """A task that wakes up each millisecond. `code`: whether cores have an L1I, and how large it is."""
+    """A task that wakes up each millisecond. `code`: size of the cores' L1I, or None."""
     params = {"step_us": 1000, "memory_kib": 16, "print_every": 0, "steps": steps}
     build = built_from(directory, domain("witness", "witness", [0], params=params), platform="zcu102")
     settings = json.loads(json.dumps(settings_of(build.plan.platform, seed=1, owners=3)))
@@ -45,7 +45,8 @@ def asked_for(run: HostedRun, owner: int) -> int:
 
 
 def test_code_of_el2_and_of_a_guest_comes_from_memory_of_their_own(tmp_path: Path) -> None:
-    """Beside the same run without an L1I: as many accesses more to the shared level as lines came into it."""
+    """The run is compared with one without an L1I: the shared level has as many more accesses as lines were
+    fetched."""
     fetched, free = run(tmp_path / "fetched"), run(tmp_path / "free", code=False)
     assert core(free)["events"]["l1i_refill"] == core(free)["stall_ps"]["fetch"] == 0
     refills = core(fetched)["events"]["l1i_refill"]
@@ -58,7 +59,8 @@ def test_code_of_el2_and_of_a_guest_comes_from_memory_of_their_own(tmp_path: Pat
 
 
 def test_code_that_stays_in_l1i_is_fetched_once(tmp_path: Path) -> None:
-    """32 KiB have all that a wake-up executes at EL2 and in the guest; 1 KiB has not, and pays each time."""
+    """32 KiB hold all code that a wake-up executes at EL2 and in the guest; with 1 KiB it is fetched each
+    time."""
 
     def of_a_step(code_kib: int) -> float:
         few = run(tmp_path / f"few-{code_kib}", code_kib=code_kib)

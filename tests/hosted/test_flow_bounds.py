@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The analysis (F4) with the costs that were measured (F5) bounds what happens on the simulated machine: sets
-of flows drawn at random, first packets of all at once, then a packet in each period."""
+"""The analysis (F4) with the measured costs (F5) bounds the latencies on the simulated machine: sets of flows
+drawn at random, first packets of all at once, then a packet in each period."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def is_schedulable(flows: list[dict[str, Any]], platform: str, mb_s: int) -> boo
 
 
 def drawn(seed: int, platform: str) -> dict[str, Any]:
-    """A set of which the analysis accepts hardly more: what is too much is stretched in steps of a fifth."""
+    """A set at the limit of what the analysis accepts: if it is too much, periods are stretched in steps of a
+    fifth."""
     random_ = random.Random(seed)
     mb_s = random_.choice((80, 200, 400))
     flows: list[dict[str, Any]] = []
@@ -77,8 +78,8 @@ def drawn(seed: int, platform: str) -> dict[str, Any]:
 @pytest.mark.parametrize("platform", ["qemu-virt", "zcu102"])
 @pytest.mark.parametrize("seed", range(6))
 def test_f4_f5_no_packet_is_later_than_the_bound(seed: int, platform: str, tmp_path: Path) -> None:
-    """From release to delivery, which is less than from sending to notification: so the bound without what
-    comes before and after is to hold."""
+    """The bound is tested from release to delivery, which is shorter than from sending to notification: the
+    parts before and after are subtracted."""
     costs = costs_of(platform)
     ends_ns = costs.transport.max + costs.notify.max
     result = run(tmp_path, drawn(seed, platform), "40ms")

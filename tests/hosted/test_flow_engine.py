@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The broker's DMA engine and its waking by events, on the simulated machine's ZCU102 (F2): streams arrive
-whole and in time, the regulator holds the rate, and both engines and both ways to wait side by side."""
+completely and in time, the regulator enforces the rate, and both engines and both ways to wait are
+compared."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
 
 
 def broker(result: dict[str, Any]) -> dict[str, int]:
-    """How often the broker's core left it, by reason."""
+    """The number of exits on the broker's core, by reason."""
     found: dict[str, int] = next(one for one in result["domains"] if one["name"] == "broker")["exit_reasons"]
     return found
 
@@ -82,7 +83,7 @@ def test_f2_streams_arrive_whole_and_in_time(results: dict[str, dict[str, Any]],
         assert sent[f"sent{number}_crc"] == report(result, receiver)["received0_crc"]
         assert (one["misses"], one["lost"], one["refused"]) == (0, 0, 0)
         assert one["latency_ns"]["max"] <= one["deadline_ns"]
-        if which in OWN_COSTS:  # what is published of the board, EL2 here may exceed
+        if which in OWN_COSTS:  # EL2 here may exceed the published values of the board
             assert one["latency_ns"]["max"] <= one["bound_ns"]
     assert result["witnesses"]["tables"]["verdict"] == "held"
 
@@ -91,8 +92,8 @@ def test_f2_streams_arrive_whole_and_in_time(results: dict[str, dict[str, Any]],
 def test_f2_the_regulator_holds_the_engine_to_its_rate(
     results: dict[str, dict[str, Any]], which: str, rate: int
 ) -> None:
-    """A packet takes no less than its eight transfers, whose first transaction each waits for nothing; and,
-    since it was sent, at most a small one that goes before it."""
+    """A packet takes no less than its eight transfers, of each of which only the first transaction does not
+    wait; and at most the time of a small packet that goes before it."""
     one = flow(results[which], "large")
     copying = 8 * (4 * KIB - 128) * 10**9 // rate
     small = 256 * 10**9 // rate
@@ -111,7 +112,7 @@ def test_f2_an_engine_leaves_the_broker_an_interrupt_for_each_transfer(
 def test_f7_what_is_short_is_copied_by_the_core_beside_the_engine(
     results: dict[str, dict[str, Any]],
 ) -> None:
-    """Its packets are sooner there, and so says the analysis; the engine has all others."""
+    """Its packets are earlier in the run and in the analysis; the engine copies all others."""
     alone, beside = results["zdma, own costs"], results["zdma beside a core"]
     assert broker(beside)["irq_device"] == PACKETS * 32 // 4
     small, as_before = flow(beside, "small"), flow(alone, "small")
@@ -123,7 +124,7 @@ def test_f7_what_is_short_is_copied_by_the_core_beside_the_engine(
 def test_f2_no_packet_interrupts_a_broker_that_waits_for_events(
     results: dict[str, dict[str, Any]], engine: str
 ) -> None:
-    """What is left are its own timer's, for releases that are still to come."""
+    """The remaining interrupts are its own timer's, for releases that are still to come."""
     event, line = broker(results[engine]), broker(results[f"{engine}, interrupts"])
     assert event.get("irq_ipi", 0) <= 5 < PACKETS < line["irq_ipi"]
     assert event.get("irq_maintenance", 0) == 0
@@ -132,7 +133,7 @@ def test_f2_no_packet_interrupts_a_broker_that_waits_for_events(
 
 
 def test_f2_the_broker_of_an_engine_sees_no_memory_of_others(tmp_path: Path) -> None:
-    """And the engine cannot be had by a domain; nor by one without a regulator that says its rate."""
+    """A domain cannot have the engine; nor can one without a regulator for its rate."""
     wanted = system("zdma", STEP)
     wanted["domains"][2] |= {"devices": ["adma"], "dma": "trusted"}
     with pytest.raises(AssertionError, match="is the broker's engine"):

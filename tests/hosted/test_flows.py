@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flows on the simulated machine (F1, F2): what is sent arrives, in time by the analysis (F4), whatever else
-is sent, and every run is the same run."""
+"""Flows on the simulated machine (F1, F2): packets arrive, in time by the analysis (F4), whatever else is
+sent, and every run is the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHUNK = 4 * KIB
 
 
 def system(*pairs: tuple[str, int, dict[str, Any]], **broker: Any) -> dict[str, Any]:
-    """For each (name, bytes that are sent, flow): one domain sends as fast as it can, another receives."""
+    """For each (name, bytes to send, flow): one domain sends as fast as it can, another receives."""
     domains: list[dict[str, Any]] = []
     flows = []
     for number, (name, total, flow) in enumerate(pairs):
@@ -75,14 +75,15 @@ def report(result: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def reports(directory: Path, name: str) -> list[dict[str, Any]]:
-    """All of a domain's, one of each of its connections."""
+    """All reports of a domain, one for each of its connections."""
     log = (directory / "run" / "console.log").read_text()
     lines = [line.partition("report ")[2] for line in log.splitlines() if f"{name}" in line]
     return [json.loads(line) for line in lines if line]
 
 
 def assert_guaranteed(result: dict[str, Any], span_ns: int) -> None:
-    """All flows at the declared pace, each packet within its bound, and both witnesses agree."""
+    """Checks that all flows have the declared pace, each packet is within its bound, and both witnesses
+    agree."""
     for one in result["flows"]:
         assert one["packets"] >= 0.8 * span_ns // one["period_ns"]
         assert (one["misses"], one["lost"], one["refused"]) == (0, 0, 0)
@@ -118,15 +119,15 @@ def test_s3_a_run_with_flows_is_the_same_run_again(frames: dict[str, Any], tmp_p
 
 
 def test_f2_a_sender_that_sends_more_than_declared_delays_itself_alone(frames: dict[str, Any]) -> None:
-    """It has the next packet ready at once, and a packet each millisecond goes."""
+    """It has the next packet ready at once, but only one packet goes in each millisecond."""
     packets = TOTAL // (4 * KIB)
     assert report(frames, "frames-to")["ns"] > (packets - 1) * MS
     assert report(frames, "frames-from")["ns"] < (packets + 5) * MS
 
 
-SLOW = 40_000_000  # bytes/s: so slow that a chunk stands out
+SLOW = 40_000_000  # bytes/s: so slow that a chunk is visible
 CHUNK_NS = CHUNK * 10**9 // SLOW
-PATH_NS = 20 * US  # what a packet's path takes beside its transfers
+PATH_NS = 20 * US  # time of a packet's path besides its transfers
 PACKETS = {"bulk": 6, "urgent": 30}
 
 
@@ -198,7 +199,8 @@ def test_f2_who_sends_more_than_declared_delays_nobody_else(
 
 
 def test_f4_the_example_keeps_what_the_analysis_guarantees(tmp_path: Path) -> None:
-    """Three domains, six flows, colors, all at the declared rate; broker and hypervisor share a color."""
+    """There are three domains, six flows, colors, all at the declared rate; broker and hypervisor share a
+    color."""
     example = Path(__file__).parents[2] / "examples" / "flows.yaml"
     span_ns = 200 * MS
     result = run_file(example, tmp_path, "--for", f"{span_ns} ns")
@@ -207,7 +209,8 @@ def test_f4_the_example_keeps_what_the_analysis_guarantees(tmp_path: Path) -> No
 
 
 def test_f11_each_request_is_answered_along_its_connection(tmp_path: Path) -> None:
-    """Both directions within their bounds, and the answer at the planner within both together."""
+    """Both directions are within their bounds, and the answer arrives at the planner within the sum of
+    both."""
     example = Path(__file__).parents[2] / "examples" / "flows-both-ways.yaml"
     result = run_file(example, tmp_path)
     planner = report(result, "planner")
@@ -224,7 +227,7 @@ def test_f11_each_request_is_answered_along_its_connection(tmp_path: Path) -> No
 
 
 def test_f11_who_answers_more_than_declared_delays_nobody_else(tmp_path: Path) -> None:
-    """Answers that are four times as frequent go at the pace of the way back."""
+    """Answers that are four times as frequent are sent at the pace of the way back."""
     wanted = yaml.safe_load((Path(__file__).parents[2] / "examples" / "flows-both-ways.yaml").read_text())
     wanted["flows"][0]["back"] |= {"period": "4 ms", "deadline": "4 ms"}
     wanted["domains"][1]["params"] = {"requests": 0}
@@ -236,7 +239,7 @@ def test_f11_who_answers_more_than_declared_delays_nobody_else(tmp_path: Path) -
 
 
 def with_costs(platform: str, directory: Path) -> Path:
-    """A platform's file, with what qemu-virt says a packet's path costs where none was measured for it."""
+    """A platform's file, with the costs of qemu-virt for a packet's path if none were measured for it."""
     root = Path(__file__).parents[2] / "platforms"
     costs = yaml.safe_load((root / "qemu-virt.yaml").read_text())["flow_costs"]
     path = directory / f"{platform}.yaml"
@@ -265,7 +268,7 @@ MOST_FLOWS = 32  # of a system
 
 
 def changed(extra: int, **params: int) -> dict[str, Any]:
-    """The example with so many flows more, from its sink to its manager."""
+    """The example with this many more flows, from its sink to its manager."""
     wanted: dict[str, Any] = yaml.safe_load(EXAMPLE.read_text())
     wanted["domains"][0]["params"] |= params
     rare = {"from": "sink", "to": "switchboard", "size": "64 B", "period": "100 ms", "deadline": "50 ms"}
@@ -274,7 +277,7 @@ def changed(extra: int, **params: int) -> dict[str, Any]:
 
 
 def test_f6_a_flow_that_is_admitted_while_the_system_runs_is_in_time(tmp_path: Path) -> None:
-    """Before it, the source's connections are reset; what would be too much is refused."""
+    """Before it, the source's connections are reset; a flow that needs too much is refused."""
     result = run(tmp_path, changed(0))
     manager = report(result, "switchboard")
     assert manager["wrong"] == 0
@@ -289,7 +292,7 @@ def test_f6_a_flow_that_is_admitted_while_the_system_runs_is_in_time(tmp_path: P
 
 
 def test_f6_no_call_of_the_test_is_long(tmp_path: Path) -> None:
-    """With as many flows as there can be: a call does a step, which is a few divisions for each task."""
+    """There are as many flows as possible: a call does one step, which is a few divisions for each task."""
     few = report(run(tmp_path / "few", changed(0)), "switchboard")
     wanted = changed(MOST_FLOWS - 2, period_ns=5 * MS, deadline_ns=20 * MS)
     wanted["domains"][1]["params"]["total"] = 16 * CHUNK
@@ -304,8 +307,8 @@ def test_f6_no_call_of_the_test_is_long(tmp_path: Path) -> None:
 
 @pytest.mark.req("F8")
 def test_f8_a_broker_that_is_restarted_goes_on_with_devices_that_work(tmp_path: Path) -> None:
-    """A manager restarts it at random instants: every driver hears that its connections are gone, gets its
-    buffers back and connects anew, without a reset of its device."""
+    """A manager restarts it at random instants: every driver learns that its connections are gone, gets its
+    buffers back and connects again, without a reset of its device."""
     total = 64 * KIB
     wanted = system(("stream", total, {**FRAMES, "period": "200 us"}))
     sender, receiver = wanted["domains"]

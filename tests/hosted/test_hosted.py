@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The unchanged hypervisor and guests on the simulated machine: they boot from a package of the ordinary
-builder, say what they say on the emulator, and every run is the same run (S1, S3)."""
+"""The unchanged hypervisor and guests on the simulated machine: they boot from an ordinary package, print the
+same as on the emulator, and every run is the same (S1, S3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .systems import MS, built_from, domain
 pytestmark = pytest.mark.usefixtures("hosted_built")
 
 LLC = "l2"
-BOOTING_PS = 10**9  # of the first core, which copies images then
+BOOTING_PS = 10**9  # of the first core, which then copies images
 
 
 def task_beside_hog(directory: Path, **keys: Any) -> Build:
@@ -79,13 +79,13 @@ def test_another_system_has_another_digest(tmp_path: Path) -> None:
 
 
 def test_colors_keep_the_tasks_lines_from_the_hog(beside: tuple[Build, HostedRun]) -> None:
-    """C5: by owner of the frame, after all; evictions of one domain by another and by the hypervisor."""
+    """C5: evictions of one domain by another and by the hypervisor are counted by owner of the frame."""
     _, run = beside
     matrix = np.array(run.answer["levels"][LLC]["evictions"])
     control, hog = 2, 3
     assert matrix[control][hog] == 0
     assert matrix[hog][control] == 0
-    assert matrix[hog][hog] > 1000  # it did walk through more than its part
+    assert matrix[hog][hog] > 1000  # it has walked through more than its part
 
 
 def test_a_frame_of_a_wrong_color_is_seen(tmp_path: Path, beside: tuple[Build, HostedRun]) -> None:
@@ -98,14 +98,14 @@ def test_a_frame_of_a_wrong_color_is_seen(tmp_path: Path, beside: tuple[Build, H
 
 
 def test_boot_code_with_the_mmu_off_leaves_no_data_in_the_caches(tmp_path: Path) -> None:
-    """C5: what is copied then, and from where, has any color: a line of it that stayed in L1 would be given
-    up into a domain's part of the shared level later, and one of the domain's lines would go."""
+    """C5: the copied data and their sources have any color: a line that stayed in L1 would later be evicted
+    into a domain's part of the shared level, and replace a line of the domain."""
     build = built_from(tmp_path, domain("hello", "hello", [0]), platform="zcu102")
     run = run_hosted(build, until_ps=BOOTING_PS)
     assert run.answer["started_ps"] is None
     events = run.answer["cores"][0]["events"]
     assert events["l1i_refill"] > 0
-    assert events["l1_tlb_refill"] == 0  # the MMU is off still
+    assert events["l1_tlb_refill"] == 0  # the MMU is still off
     assert events["uncached"] > 5000
     assert events["l1d_refill"] == events["l1d_write_back"] == 0
 

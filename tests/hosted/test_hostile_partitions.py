@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """M2, M3, M7, T5: a guest that tries to get partitions of others, on the machine that has MPAM. It writes
-every kind of label and touches the registers of components; what came of it is said by the machine's owners
-of lines, which know no labels, and by the registers of the components at the end. Hypervisors without the
-traps, without the map of virtual PARTIDs and with a component in the guest's address space show what each
-of these keeps away."""
+every kind of label and accesses the registers of components. The effect is seen in the machine's owners of
+lines, which are independent of labels, and in the registers of the components at the end. Hypervisors without
+the traps, without the map of virtual PARTIDs and with a component in the guest's address space show the
+effect of each protection."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Hypervisor = Callable[[str], Path]
 
 @pytest.fixture(scope="module")
 def hypervisor(tmp_path_factory: pytest.TempPathFactory) -> Hypervisor:
-    """Where the builder finds the hypervisor of el2_NAME.c, and the guests."""
+    """Directory with the hypervisor of el2_NAME.c, and the guests, for the builder."""
 
     def of(name: str) -> Path:
         ensure_built(["host"], [f"hosted_hypervisor_{name.replace('-', '_')}"])
@@ -61,7 +61,7 @@ def hypervisor(tmp_path_factory: pytest.TempPathFactory) -> Hypervisor:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A run of the task beside the guest, and what is known of it."""
+    """A run of the task beside the guest, and its results."""
 
     build: Build
     run: HostedRun
@@ -71,7 +71,7 @@ class Attempt:
 
     @property
     def taken(self) -> int:
-        """Lines of the task that went out of the last level for lines of the guest."""
+        """Lines of the task that were evicted from the last level by lines of the guest."""
         return int(self.run.answer["levels"][LLC]["evictions"][CONTROL][HOSTILE])
 
     @property
@@ -86,7 +86,7 @@ class Attempt:
         return one.bytes
 
     def report(self, name: str) -> dict[str, Any]:
-        """The last that is complete."""
+        """The last complete report."""
         found = re.findall(r"^report (\{.*\})$", said(self.run.console, name), re.MULTILINE)
         assert found, self.run.console
         last: dict[str, Any] = json.loads(found[-1])
@@ -112,7 +112,7 @@ def attempt(system: Path, directory: Path, target_dir: Path | None = None, for_m
 
 
 def example(directory: Path, target_dir: Path | None = None, **hostile: Any) -> Attempt:
-    """With other keys of the guest."""
+    """The example with other keys of the guest."""
     yaml = YAML()
     system = yaml.load((ROOT / "examples" / "hostile-partitions.yaml").read_text())
     system["domains"][1] |= hostile
@@ -156,7 +156,7 @@ def nothing_came_of_it(one: Attempt) -> None:
 def test_t5_without_the_measure_the_guest_takes_its_neighbours_cache(
     tmp_path: Path, hypervisor: Hypervisor, keys: dict[str, Any]
 ) -> None:
-    """The witness of lines says so; registers of components are as planned."""
+    """The witness of lines reports it; the components' registers are as planned."""
     one = example(tmp_path / "run", hypervisor("open-partitions"), **keys)
     assert one.report("hostile")["taken"] == LABELS
     assert one.portions.as_json()["verdict"] == "broken"
@@ -190,7 +190,7 @@ def test_t7_what_the_measure_is_worth_is_as_documented(tmp_path: Path, hyperviso
 
 @pytest.mark.req("T7")
 def test_t7_accesses_that_trap_in_a_loop_delay_no_release_beyond_the_bound(tmp_path: Path) -> None:
-    """EL2's part by its own measure, and what the task sees."""
+    """EL2's part is taken from its own measurement, and the task's part from the task."""
     stormed, quiet = example(tmp_path / "storm"), example(tmp_path / "quiet", **QUIET)
     assert stormed.status.cores[ATTACKED].exits["other_register"] > 10_000
     assert "other_register" not in quiet.status.cores[ATTACKED].exits

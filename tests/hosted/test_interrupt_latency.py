@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How late an interrupt comes under the hosted hypervisor: by the platform's `costs.interrupt_latency`,
-whatever the core does when it is raised, and by what the architecture's exception entry takes where there is
-one."""
+"""Latency of interrupts under the hosted hypervisor: the platform's `costs.interrupt_latency`, whatever the
+core does at that time, plus the architecture's exception entry if there is one."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ EXECUTES, SLEEPS, THROTTLED = 0, 1, 2  # what each core does most of the time
 
 @pytest.fixture(scope="module")
 def late(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], int]:
-    """In ps, by where the interrupt found the core."""
+    """Latency in ps, by the state in which the interrupt found the core."""
     ensure_hosted()
     ensure_built(["host"], ["hosted_hypervisor_latency"])
     directory = tmp_path_factory.mktemp("latency")
@@ -58,5 +57,5 @@ def test_it_is_the_same_from_every_context(
     assert costs.entry is not None
     wanted = costs.interrupt_latency + (costs.entry if entered else 0)
     tick = 10**12 // board.timers.frequency
-    instructions = 20_000  # of the handler before it looks at the time
+    instructions = 20_000  # instructions of the handler before it reads the time
     assert wanted - tick <= late[where, core] <= wanted + tick + instructions

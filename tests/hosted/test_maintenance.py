@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""T5: maintenance that a domain broadcasts costs others no more than its budget, and none where it has one
-core; what the hypervisor does about it is of the domain's own CPU time (T4)."""
+"""T5: maintenance that a domain broadcasts costs others no more than its budget, and nothing if the domain
+has one core; the hypervisor's work for it uses the domain's own CPU time (T4)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_t5_a_domain_on_one_core_broadcasts_nothing(tmp_path: Path) -> None:
 
 
 def test_t5_a_domain_on_several_cores_broadcasts_what_its_budget_allows(tmp_path: Path) -> None:
-    """All that its budget can buy, in each period that has begun."""
+    """The limit is what its budget can pay, in each period that has begun."""
     events, period_ms = 8000, 2
     budget = {"events": events, "period": f"{period_ms} ms", "counts": "refills"}
     seen = exits(run(tmp_path, domain("other", "busy", [0]), attacker([1, 2], bandwidth=budget)), 1)
@@ -61,7 +61,7 @@ def test_t5_a_domain_on_several_cores_broadcasts_what_its_budget_allows(tmp_path
 
 @pytest.mark.req("T4")
 def test_t4_what_is_decided_about_a_broadcast_is_of_the_time_of_who_sent_it(tmp_path: Path) -> None:
-    """A reservation of CPU time cannot be stretched by what makes EL2 decide anew."""
+    """A reservation of CPU time cannot be extended by operations that make EL2 decide again."""
     status = run(
         tmp_path,
         attacker(

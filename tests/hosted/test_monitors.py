@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Performance monitors under the hosted hypervisor: counters that are EL2's stop a guest at their budget (B1,
-the part that hardware has), those below belong to the guest, or trap."""
+"""Performance monitors under the hosted hypervisor: EL2's counters stop a guest at their budget (B1, the part
+of the hardware), those below belong to the guest, or trap."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bulkhead.package.build import Build
 
 from .systems import MS, built_from, domain
 
-# tests/hosted/el2_budget.c: of cores 0 to 3, and how often each is looked at.
+# tests/hosted/el2_budget.c: budgets of cores 0 to 3, and the number of checks of each.
 BUDGETS = (100, 1000, 5000, 250)
 OVERFLOWS = 50
 LINE = re.compile(r"budget (\d+): (\d+) overflows, seen (\d+) to (\d+) events later")
@@ -25,7 +25,7 @@ LINE = re.compile(r"budget (\d+): (\d+) overflows, seen (\d+) to (\d+) events la
 
 @pytest.fixture(scope="module")
 def counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the builder finds the hypervisor with budgets, and the guests."""
+    """Directory with the hypervisor with budgets, and the guests, for the builder."""
     ensure_hosted()
     ensure_built(["host"], ["hosted_hypervisor_budget"])
     directory = tmp_path_factory.mktemp("budget")
@@ -46,7 +46,7 @@ def interrupted_after(latency_ps: int, build: Build) -> HostedRun:
 def test_a_guest_is_stopped_behind_its_budget_by_what_it_causes_in_the_latency(
     tmp_path: Path, counting: Path, latency_ps: int
 ) -> None:
-    """B1: on four cores at once, each with its own budget; twice the same."""
+    """B1: on four cores at once, each with its own budget; two runs are equal."""
     hog = domain("hog", "hog", [0, 1, 2, 3], params={"buffer_kib": 2048})
     build = built_from(tmp_path, hog, target_dir=counting, for_ns=80 * MS)
     run = interrupted_after(latency_ps, build)
@@ -68,7 +68,7 @@ def test_a_guest_is_stopped_behind_its_budget_by_what_it_causes_in_the_latency(
 
 
 def test_the_counters_below_are_the_guests(tmp_path: Path, counting: Path) -> None:
-    """HPMN: five of six; they count at EL1."""
+    """HPMN is five of six; they count at EL1."""
     user = domain("user", "crash", [1], params={"kind": 5})
     run = run_hosted(built_from(tmp_path, user, target_dir=counting))
     counted = re.search(r"crash: (\d+) counters, (\d+) instructions", run.console)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M3, M4, M7: the hypervisor's MPAM driver, unchanged, on the simulated components of `mpam4`: what it
-programs has its effect, seen by the machine's owners of lines, which know nothing of partitions. The
-witnesses of a run say so, and say no where something was put wrong on purpose."""
+"""M3, M4, M7: the hypervisor's unchanged MPAM driver on the simulated components of `mpam4`: its settings
+have their effect, seen by the machine's owners of lines, which are independent of partitions. The witnesses
+of a run confirm that, and fail if something was set wrong on purpose."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def task_beside_hog(directory: Path, llc: str, task: dict[str, Any], hog: dict[s
 
 
 def taken_by_hog(run: HostedRun) -> int:
-    """Lines of the task in the last level that went for lines of the hog. What EL2 brought in of the task's
-    memory is in the hypervisor's portions."""
+    """Lines of the task in the last level that were evicted by lines of the hog. Lines of the task's memory
+    that EL2 fetched are in the hypervisor's portions."""
     return int(run.answer["levels"][LLC]["evictions"][CONTROL][HOG])
 
 
@@ -80,7 +80,7 @@ EXAMPLE = ROOT / "examples" / "mpam.yaml"
 
 
 def run_example(directory: Path, *options: str, system: Path = EXAMPLE) -> tuple[int, dict[str, Any], str]:
-    """`run` of a system on the platform with MPAM: exit code, result, and what it says at the start."""
+    """`run` of a system on the platform with MPAM: exit code, result, and output at the start."""
     arguments = ["run", str(system), "--on", "machine", "--json", "--no-page", "--set", "platform=mpam4"]
     done = subprocess.run(
         [sys.executable, "-m", "bulkhead.cli", *arguments, *options, "--directory", str(directory)],
@@ -93,8 +93,8 @@ def run_example(directory: Path, *options: str, system: Path = EXAMPLE) -> tuple
 
 
 def as_documented(mpam: dict[str, Any]) -> None:
-    """What the start and reads take is as the documentation says; the longest of a few reads varies most with
-    what else EL2 does."""
+    """Times of the start and of reads are as documented; the longest of a few reads varies most with EL2's
+    other work."""
     text = (ROOT / "docs" / "design" / "mpam.md").read_text()
     found = re.search(
         r"the start ([\d.]+) ms, for (\d+) writes; .* ([\d.]+) us in the mean and ([\d.]+) us at most", text
@@ -130,7 +130,8 @@ def test_m3_both_witnesses_hold_and_monitors_say_what_the_machine_moved(tmp_path
     owners = [*result["domains"], result["hypervisor"]]
     moved = sum(bandwidth(one) for one in owners)
     of_machine = result["dram"]["read_bytes"] + result["dram"]["written_bytes"]
-    # What was in the cache before it was programmed is written back as PARTID 0's, which has no monitor.
+    # Lines that were in the cache before it was programmed are written back as PARTID 0's, which has no
+    # monitor.
     assert abs(moved - of_machine) < 1 << 20
     assert of_machine > 50 << 20
     assert not any(one["flags"] for owner in owners for one in owner["mpam"])
@@ -220,7 +221,8 @@ def few_wide_portions(platform: Any) -> None:
 
 
 def two_of_version_1_0(platform: Any) -> None:
-    """Which has no resource instances: the cache and the memory each have a page."""
+    """A platform with MPAM 1.0, which has no resource instances: the cache and the memory each have a
+    page."""
     (one,) = platform["mpam"]["components"]
     cache, memory = one["resources"]
     cache["capacity"], memory["bandwidth_monitors"] = {"bits": 8}, {"count": 8, "bits": 31}
@@ -239,7 +241,8 @@ def two_of_version_1_0(platform: Any) -> None:
 def test_m3_witnesses_hold_on_components_of_other_kinds(
     tmp_path: Path, change: Callable[[Any], None]
 ) -> None:
-    """Driver and witness have read the manual apart, and agree; so has the machine, by its lines."""
+    """Driver and witness were written separately from the manual, and agree; the machine's lines confirm
+    that."""
     yaml = YAML()
     platform = yaml.load((ROOT / "platforms" / "mpam4.yaml").read_text())
     change(platform)
@@ -255,7 +258,7 @@ def test_m3_witnesses_hold_on_components_of_other_kinds(
 
 @pytest.fixture(scope="module")
 def left_label(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the builder finds the hypervisor of el2_left_label.c, and the guests."""
+    """Directory with the hypervisor of el2_left_label.c, and the guests, for the builder."""
     ensure_built(["host"], ["hosted_hypervisor_left_label"])
     directory = tmp_path_factory.mktemp("left-label")
     (directory / "hypervisor").symlink_to(build_dir() / "host" / "hosted-left-label" / "hypervisor")
@@ -292,7 +295,7 @@ def test_m2_the_label_is_switched_with_the_vcpu(tmp_path: Path) -> None:
 
 
 def test_m2_a_label_that_a_vcpu_leaves_behind_is_found(tmp_path: Path, left_label: Path) -> None:
-    """One of the traps of the field. Registers of components show nothing of it."""
+    """This is a known pitfall. Registers of components do not show it."""
     build, run = two_on_a_core(tmp_path, left_label)
     witness = portions_of(build, run)
     assert witness.as_json()["verdict"] == "broken"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of budgets and the dynamic regulators under the hosted hypervisor (B3 to B7): a writer that streams
-past the caches is held, and what the real-time domain leaves of the DRAM is not wasted."""
+"""Kinds of budgets and the dynamic regulators under the hosted hypervisor (B3 to B7): a writer that bypasses
+the caches is limited, and bandwidth that the real-time domain leaves is not wasted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Seen:
         return int(self.answer["cores"][core]["instructions"])
 
     def lines(self, core: int) -> int:
-        """Between the caches and the DRAM, because of this core."""
+        """Lines moved between the caches and the DRAM because of this core."""
         return int(self.answer["cores"][core]["events"]["bus_access"])
 
 
@@ -69,7 +69,7 @@ def events(rate_mb_per_s: int) -> int:
 
 @pytest.mark.parametrize("platform", ["zcu102", "s32v234"])
 def test_b3_a_writer_that_streams_past_the_caches_is_held(tmp_path: Path, platform: str) -> None:
-    """Write-backs count; budgets of refills alone would not see it at all."""
+    """Write-backs count; budgets of refills alone would not count it at all."""
     budget = {"budget": "100 MB/s", "period": "1 ms"}
     held = run(tmp_path / "sum", bomb(1, bandwidth=budget), platform=platform)
     one, limit = held.budget(1), events(100)
@@ -83,7 +83,7 @@ def test_b3_a_writer_that_streams_past_the_caches_is_held(tmp_path: Path, platfo
 
 
 def test_b3_reads_and_writes_have_a_budget_each(tmp_path: Path) -> None:
-    """Whichever is spent first stops it: here that of what is written."""
+    """The budget that is spent first stops it: here that of write-backs."""
     apart = {"read": "400 MB/s", "write": "50 MB/s", "period": "1 ms"}
     seen = run(tmp_path, bomb(1, bandwidth=apart), platform="s32v234")
     one = seen.budget(1)
@@ -117,7 +117,8 @@ def vision(core: int) -> dict[str, Any]:
 
 
 def test_b5_a_dynamic_regulator_spares_the_real_time_core_and_wastes_less(tmp_path: Path) -> None:
-    """On the chip of the published one: near its solo time, and more for the other than a static budget."""
+    """On the chip of the publication it is near its solo time, and the other gets more than with a static
+    budget."""
     on = {"platform": "s32v234", "isolation": {"llc": "none"}}
     static = bomb(2, bandwidth={"budget": "50 MB/s", "period": "1 ms"})
     dynamic = {"policy": "dynamic", "interval": "1 ms", "threshold": "80 %"}
@@ -139,8 +140,8 @@ def test_b5_a_dynamic_regulator_spares_the_real_time_core_and_wastes_less(tmp_pa
 
 
 def test_b8_a_manager_changes_the_threshold_and_reads_what_comes_of_it(tmp_path: Path) -> None:
-    """The regulated core gets less under the lower one, by the samples that its manager reads and by its
-    traffic; what is bad is refused (`wrong`)."""
+    """The regulated core gets less under the lower threshold, by the samples that its manager reads and by
+    its traffic; invalid values are refused (`wrong`)."""
     dynamic = {"policy": "dynamic", "interval": "1 ms", "threshold": "80 %"}
     done: dict[int, dict[str, Any]] = {}
     for percent in (80, 20):

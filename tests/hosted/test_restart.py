@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A domain's second life on the simulated machine: it starts again from its images, as often as it must, and
-its neighbours say the same at the same times (restart of one domain without touching others)."""
+"""A domain's second life on the simulated machine: it starts again from its images, any number of times, and
+its neighbours print the same at the same times."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .systems import MS, built_from, domain
 pytestmark = pytest.mark.usefixtures("hosted_built")
 
 CRASHES = 30
-TAG_NS = 1000  # lines are stamped in whole microseconds
+TAG_NS = 1000  # lines have time stamps in whole microseconds
 
 
 def witness(core: int) -> dict[str, Any]:
-    """Its memory fits its core's first-level cache: nobody else has a part in the time that a step takes."""
+    """Its memory fits its core's first-level cache, so that no other domain affects the time of a step."""
     params = {"step_us": 500, "memory_kib": 4, "print_every": 4, "seed": 7}
     return domain("witness", "witness", [core], params=params)
 
 
 def small(name: str, program: str, cpus: list[int], size: str = "1 MiB", **keys: Any) -> dict[str, Any]:
-    """With little memory: a restart cleans all of it out of the caches."""
+    """A domain with little memory: a restart cleans all of it out of the caches."""
     return domain(name, program, cpus, memory=[{"at": 0x4000_0000, "size": size}], **keys)
 
 
@@ -44,7 +44,7 @@ def run(build: Build) -> tuple[HostedRun, SystemStatus]:
 
 
 def output(run: HostedRun, name: str) -> list[tuple[int, str]]:
-    """What a domain has printed, and when each line began."""
+    """Output of a domain, and the time at which each line began."""
     lines: list[tuple[int, str]] = []
 
     def take(line: ConsoleLine) -> None:
@@ -60,7 +60,7 @@ def output(run: HostedRun, name: str) -> list[tuple[int, str]]:
 
 
 def steps_of(lines: list[tuple[int, str]]) -> tuple[list[int], list[str]]:
-    """When each step was told, after the first one, and its text: a start shares its instant with those of
+    """The time of each step after the first one, and its text: a start happens at the same time as those of
     others."""
     steps = [line for line in lines if line[1].startswith("witness: step")]
     assert len(steps) >= 10
@@ -68,7 +68,7 @@ def steps_of(lines: list[tuple[int, str]]) -> tuple[list[int], list[str]]:
 
 
 def beside_crash(directory: Path, **keys: Any) -> tuple[HostedRun, SystemStatus]:
-    """Core 0 has the console, whose output costs it time: nobody is measured there."""
+    """Core 0 has the console, whose output costs it time, so nothing is measured there."""
     crash = small("crash", "crash", [1], params={"kind": 1}, **keys)
     return run(built_from(directory, small("idle", "hello", [0]), witness(2), crash, for_ns=50 * MS))
 
@@ -94,7 +94,7 @@ def test_a_domain_that_crashes_again_and_again_starts_again_and_again(
 def test_a_neighbour_says_the_same_at_the_same_times(
     crashing: tuple[HostedRun, SystemStatus], tmp_path: Path
 ) -> None:
-    """As beside a domain that crashes once and stays down."""
+    """The reference is a run beside a domain that crashes once and stays down."""
     quiet, status = beside_crash(tmp_path, restart="never")
     assert status.domains[2].restarts == 0
     times, texts = steps_of(output(crashing[0], "witness"))
@@ -111,7 +111,7 @@ def test_a_system_that_restarts_a_domain_is_the_same_each_time(
 
 
 def test_a_manager_stops_and_restarts_a_busy_domain_on_two_cores(tmp_path: Path) -> None:
-    """At random instants, whatever its two VCPUs are at; each life finds its image as it was loaded."""
+    """It does so at random instants; each life finds its image as it was loaded."""
     rounds = 40
     reaper = small(
         "reaper",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`run --on machine`: the same report as on the emulator, the third witness of C5, times, and what a domain
-loses by the others. One system, run protected, unprotected and miscolored."""
+"""`run --on machine`: the same report as on the emulator, the third witness of C5, times, and the slowdown of
+a domain by others. One system is run protected, unprotected and miscolored."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_frame_in_a_wrong_color_is_noticed_by_both_witnesses(tmp_path: Path) -
 
 
 def test_tables_beside_the_memory_of_their_specification_are_noticed(tmp_path: Path) -> None:
-    """X5; `--misplace` is the error, the table witness finds it and says whose tables they are."""
+    """X5: `--misplace` makes the error; the table witness finds it and names the owner of the tables."""
     rt = {
         "name": "rt",
         "criticality": "rt",
@@ -164,7 +164,7 @@ def test_what_the_machine_cannot_run_is_refused_with_the_reason(tmp_path: Path) 
 
 @pytest.mark.parametrize("example", ["zcu102", "mixed-criticality"])
 def test_an_example_runs_and_keeps_its_promises(example: str, tmp_path: Path) -> None:
-    """As on the emulator: what is expected to stop has, and nobody takes a line from another domain."""
+    """As on the emulator, domains that should stop have stopped, and no domain evicts a line of another."""
     sooner_ready = ("--set", "domains.control.params.period_us=1000")
     code, result = run_file(EXAMPLES / f"{example}.yaml", tmp_path, "--solo", *sooner_ready)
     assert code == 0, result["reasons"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples in on-chip memory (B8), on the simulated ZCU102: the same samples as in a ring in RAM, without its
-traffic. One system, on the board and on one that lacks the memory or has too little of it."""
+traffic. One system runs on the board and on one that lacks the memory or has too little."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ class Seen:
     samples: list[Sample]
 
     def dram_lines(self) -> int:
-        """Lines of the hypervisor's own that were fetched from the DRAM or written there."""
+        """Lines of the hypervisor that were fetched from the DRAM or written there."""
         own = self.answer["levels"]["l2"]["owners"][HYPERVISOR]
         return int(own["misses"]) + int(own["write_backs"])
 
     def touched_lines(self) -> int:
-        """Of them in the shared cache."""
+        """Lines of the hypervisor that were accessed in the shared cache."""
         return int(self.answer["levels"]["l2"]["owners"][HYPERVISOR]["accesses"])
 
 
 def walker(core: int, **keys: Any) -> dict[str, Any]:
-    """Reads more than the caches hold, again and again, so that nothing of EL2 stays in them for long."""
+    """Reads more than the caches hold, repeatedly, so that EL2's lines are soon evicted."""
     memory = [{"at": 0x4000_0000, "size": "16 MiB"}]
     params = {"iterations": 0, "size_kib": 2048, "write": 0}
     return domain(f"walker{core}", "bandwidth", [core], memory=memory, params=params, **keys)
@@ -69,7 +69,7 @@ def limited(core: int) -> dict[str, Any]:
 
 
 def run(directory: Path, ocm: str | None, *, regulation: dict[str, Any] | None = None) -> Seen:
-    """On a ZCU102 whose platform file has this in place of the line `ocm`; None: the file itself."""
+    """A run on a ZCU102 whose platform file has this in place of the line `ocm`; None: the file itself."""
     platform = "zcu102"
     if ocm is not None:
         text = (repository() / "platforms" / "zcu102.yaml").read_text()
@@ -77,7 +77,7 @@ def run(directory: Path, ocm: str | None, *, regulation: dict[str, Any] | None =
         directory.mkdir(parents=True)
         (directory / "zcu102.yaml").write_text(OCM.sub(ocm, text))
         platform = "./zcu102.yaml"
-    # Regulated like the others where they are, and then with a budget to begin with.
+    # Regulated like the others if they are, and then with an initial budget.
     keys_of_last = {"bandwidth": {"budget": "2 GB/s", "period": f"{PERIOD_US} us"}} if regulation else {}
     build = built_from(
         directory,
@@ -122,8 +122,8 @@ def test_b8_rings_are_in_on_chip_memory_where_the_board_has_some(on_chip: Seen, 
 
 
 def test_b8_they_hold_the_same_samples_as_in_ram(on_chip: Seen, in_ram: Seen) -> None:
-    """Of the same periods, but for what the samples' own traffic moves in time: the first ones are when each
-    core took its interrupt."""
+    """They are of the same periods. Times differ by the samples' own traffic: the first ones are those at
+    which each core took its interrupt."""
     kept = [[(s.core, s.domain, s.vcpu, s.budget, s.period_ticks) for s in seen.samples]
             for seen in (on_chip, in_ram)]  # fmt: skip
     assert kept[0] == kept[1]
@@ -135,8 +135,8 @@ def test_b8_they_hold_the_same_samples_as_in_ram(on_chip: Seen, in_ram: Seen) ->
 
 
 def test_b8_they_cause_no_traffic_of_the_dram(tmp_path: Path) -> None:
-    """Not more than without any samples (less, as interrupts fall otherwise). In RAM a line or two of each
-    sample are fetched and written back."""
+    """There is no more traffic than without any samples (less, as interrupts come at other times). In RAM one
+    or two lines of each sample are fetched and written back."""
     lines = {}
     for name, ocm, stored in (("none", None, False), ("on chip", None, True), ("in RAM", "", True)):
         regulation = {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """VCPUs of several domains on one core of the simulated machine (B2), with budgets of memory events: each
-keeps to its own in each of its periods, the highest priority goes first, no recharge is lost."""
+keeps its own budget in each of its periods, the highest priority runs first, and no recharge is lost."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def budget(events: int, period_us: int) -> dict[str, Any]:
 
 
 def hog(name: str, cpus: list[int], priority: int, **keys: Any) -> dict[str, Any]:
-    """Misses all caches, all the time."""
+    """A program that always misses all caches."""
     return domain(name, "hog", cpus, priority=priority, params={"buffer_kib": 2048}, **keys)
 
 
 def control(cpus: list[int]) -> dict[str, Any]:
-    """Waits for its timer, works, reports."""
+    """A program that waits for its timer, works, and reports."""
     params = {"period_us": CONTROL_MS * 1000, "working_set_kib": 64, "report_every": 8}
     return domain("control", "periodic", cpus, priority=0, params=params, bandwidth=budget(3000, 2000))
 
@@ -61,7 +61,7 @@ def run(directory: Path, *domains: dict[str, Any], **keys: Any) -> Seen:
 
 
 def within(vcpu: SharedVcpu, events: int, period_us: int) -> BudgetStatus:
-    """What it counted, if it kept to the budget and was recharged in each of its periods."""
+    """Its counts, after checking that it kept its budget and was recharged in each of its periods."""
     one = vcpu.budget
     assert one is not None
     assert one.max_per_period <= events + LONGEST_WAY_OF_MEMORY
@@ -123,7 +123,8 @@ def test_round_robin_ignores_priorities(tmp_path: Path) -> None:
 
 
 def test_restarts_beside_those_that_share_the_core(tmp_path: Path) -> None:
-    """The victim has a VCPU on the core of both its manager and a hog; a restart is no refill."""
+    """The victim has a VCPU on the core of both its manager and a hog; a restart does not refill the
+    budget."""
     events = 400
     params = {"victim": 1, "rounds": 200, "gap_us": 1500, "seed": 42}
     system = (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stage-2 tables with a specification under the hosted hypervisor (X5): the guest runs on them, and its walks
-read them where they are."""
+read them at their place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGES = 768  # more than the main TLB of a Cortex-A53 has
 
 
 def walker(directory: Path, spec: str | None = None, **keys: Any) -> Build:
-    """Goes through its pages in order, again and again; they are mapped when they are touched."""
+    """Accesses its pages in order, repeatedly; they are mapped at the first access."""
     params = {"step_us": 1000, "memory_kib": 4 * PAGES, "print_every": 0, "steps": 8}
     region: dict[str, Any] = {"at": 0x4000_0000, "size": "8 MiB"}
     memory = [region | ({"spec": spec} if spec else {})]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Translation takes its time: what a hosted program touches is looked up in its core's TLBs, and what they do
-not have is walked for in the tables that the hypervisor wrote, through the caches (S1, S2)."""
+"""Translation takes time: addresses of a hosted program are looked up in its core's TLBs, and on a miss the
+hypervisor's tables are walked, through the caches (S1, S2)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEVELS = 3  # of stage 2
 
 
 def walker(directory: Path, pages: int, **keys: Any) -> Build:
-    """Goes through so many pages in order, again and again."""
+    """Accesses this number of pages in order, repeatedly."""
     params = {"step_us": 1000, "memory_kib": 4 * pages, "print_every": 0, "steps": STEPS}
     memory = [{"at": 0x4000_0000, "size": "8 MiB"}]
     return built_from(directory, domain("witness", "witness", [0], params=params, memory=memory), **keys)
@@ -52,7 +52,7 @@ def test_pages_within_the_tlbs_are_walked_for_once(tmp_path: Path) -> None:
 
 
 def test_memory_without_colors_is_walked_for_by_blocks(tmp_path: Path) -> None:
-    """Stage 2 has blocks of 2 MiB there, which the main TLB keeps whole; what coloring costs is their loss.
+    """Stage 2 has blocks of 2 MiB there, which the main TLB keeps whole; coloring costs these blocks.
 
     The first level keeps them in pieces of 4 KiB.
     """
@@ -62,7 +62,7 @@ def test_memory_without_colors_is_walked_for_by_blocks(tmp_path: Path) -> None:
 
 
 def test_a_walk_is_accesses_to_the_tables_and_time(tmp_path: Path) -> None:
-    """Beside the same run on a machine whose translation costs nothing."""
+    """The run is compared with one on a machine whose translation takes no time."""
     build = walker(tmp_path, TLB_PAGES * 3 // 2)
     usual = settings_of(build.plan.platform, seed=build.seed or 1, owners=3)
     walked = run_hosted(build, settings=usual)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that a guest maps past the caches (T5): its accesses are no refills and reach the memory all the
-same; stage 2 brings them back into the caches where cores can force that; a budget of accesses stops them."""
+"""Memory that a guest maps Non-cacheable (T5): its accesses cause no refills but reach the memory; stage 2
+makes them cacheable if cores can force that; a budget of accesses limits them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ pytestmark = [pytest.mark.req("T5"), pytest.mark.usefixtures("hosted_built")]
 ROOT = Path(__file__).parents[2]
 FOR_MS = 6
 LINE_BYTES = 64
-FEW = 2000  # of lines and accesses: what a start costs, EL2's part included
-# What EL2 itself accesses between an overflow and the counter's stop: on the bus, a line is four times. 16
-# lines of data, and, where L1I has not its code from the overflow before, 2 KiB of that.
+FEW = 2000  # lines and accesses of a start, including EL2's part
+# EL2's own accesses between an overflow and the counter's stop: on the bus, a line is four. 16 lines of data,
+# and 2 KiB of code if L1I no longer has it from the previous overflow.
 SLACK = 4 * (16 + 2048 // LINE_BYTES)
-# Of memory, and loads and stores as such: EL2's way to the stop executes a hundred.
+# Accesses to memory, and loads and stores as such: EL2 executes a hundred until the stop.
 SLACK_OF_LOADS = 400
 
 
 def bypass(cpus: tuple[int, ...] = (1,), **keys: Any) -> dict[str, Any]:
-    """On core 1: it goes past the caches as fast as it can."""
+    """On core 1: bypasses the caches as fast as it can."""
     params = {"report_every_us": 1000, "stride": LINE_BYTES, **keys.pop("params", {})}
     memory = [{"at": 0x4000_0000, "size": "8 MiB"}]
     return domain("bypass", "bypass", list(cpus), **keys) | {"memory": memory, "params": params}
@@ -105,7 +105,7 @@ def platform_that_counts(directory: Path, event: str) -> str:
 def test_t5_a_budget_of_accesses_holds_who_goes_past_the_caches(
     tmp_path: Path, stores: int, event: str
 ) -> None:
-    """Its budget of refills stays unspent; what it may have it gets."""
+    """Its budget of refills stays unspent; it gets all of its budget of accesses."""
     limit = 3000
     bandwidth = {"events": 5000, "accesses": limit, "period": "1 ms"}
     given = bypass(bandwidth=bandwidth, params={"stores": stores})
@@ -125,7 +125,7 @@ def test_t5_a_budget_of_accesses_holds_who_goes_past_the_caches(
 def test_t5_what_it_costs_who_stays_in_its_caches_is_a_matter_of_the_event(
     tmp_path: Path, event: str, share: float
 ) -> None:
-    """256 KiB are in L2. On the bus between the core and L2 each line of them is four accesses."""
+    """256 KiB fit in L2. On the bus between the core and L2 each line is four accesses."""
     moved: list[int] = []
     for accesses in ({}, {"accesses": 2000}):
         bandwidth = {"events": 2000, "period": "1 ms", "counts": "refills", **accesses}
@@ -161,7 +161,8 @@ def test_t5_each_core_has_its_own_budget_of_accesses(tmp_path: Path) -> None:
 
 
 def test_t5_two_domains_of_one_core_have_a_budget_of_accesses_each(tmp_path: Path) -> None:
-    """Who goes past the caches is stopped, and the other, with a budget of refills alone, has the core."""
+    """The domain that bypasses the caches is stopped, and the other, with a budget of refills only, has the
+    core."""
     bandwidth = {"events": 5000, "accesses": 1000, "period": "1 ms"}
     hog = domain("hog", "hog", [1], bandwidth={"events": 4000, "period": "1 ms", "counts": "refills"})
     hog |= {"priority": 1, "params": {"buffer_kib": 2048}}

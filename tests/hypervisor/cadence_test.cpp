@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver of the Cadence UART: what the console relies on when a full FIFO makes it wait for the
-// interrupt, and when characters come.
+// The driver of the Cadence UART: the behaviour that the console relies on when a full FIFO makes it wait for
+// the interrupt, and when characters arrive.
 #include <gtest/gtest.h>
 
 #include "cadence_model.h"
@@ -52,7 +52,7 @@ TEST_F(Cadence, TakesAFifoFull)
 
 TEST_F(Cadence, AFifoThatIsEmptyAgainBeforeItsInterruptIsOnStillRaisesIt)
 {
-    cadence_sends_all(); // of earlier: latched
+    cadence_sends_all(); // from an earlier condition: latched
     fill();
     uart_enable_tx_irq(true);
     EXPECT_FALSE(cadence_interrupts()) << "not of what was written now";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a hostile guest can do to the terminal on which all domains' lines are shown: nothing outside of its
-// own line, and no question that the terminal would answer.
+// Effects of a hostile guest on the terminal on which all domains' lines are shown: nothing outside of its
+// own line, and no query that the terminal would answer.
 #include "test_system.h"
 
 extern "C" {
@@ -25,11 +25,11 @@ DomainSpec spec(const char *name, uint32_t core, uint32_t flags = BH_DOMAIN_FLAG
     return {.name = name, .cores = {core}, .flags = flags};
 }
 
-// A terminal that knows no more than a printer with a backspace. It remembers who wrote each column, as far
-// as the tag that stands before the text tells.
+// A terminal with no more functions than a printer with a backspace. It remembers which domain wrote each
+// column, by the tag before the text.
 class Printer {
 public:
-    // Returns what is wrong with the stream, or nothing.
+    // Returns the error in the stream, or nothing.
     std::string show(std::string_view stream)
     {
         for (size_t i = 0; i < stream.size(); i++) {
@@ -101,7 +101,7 @@ protected:
         return system.uart_output();
     }
 
-    // The row of the screen that the text makes.
+    // The row of the screen after printing the text.
     std::string row(std::string_view text)
     {
         Printer printer;
@@ -130,7 +130,7 @@ TEST_F(ConsoleControls, AreShownInCaretForm)
     EXPECT_EQ(row("\x1b[12"), "^[[12");
 }
 
-// A terminal stops at its last column or goes on in the next row: backspaces could then reach the tag.
+// A terminal stops at its last column or continues in the next row: backspaces could then reach the tag.
 TEST_F(ConsoleControls, ALineThatLeavesTheTerminalsRowCannotBeEdited)
 {
     const std::string fits(79 - kHogTag.size(), 'x');
@@ -199,7 +199,8 @@ TEST_F(ConsoleControls, ALongErasureIsDoneInSteps)
     EXPECT_EQ(printer.rows().front(), "[hog+       0.000000] .|" + std::string(48, ' '));
 }
 
-// A line that another's has interrupted goes on behind a tag of its own, where nothing can be taken back.
+// A line that another domain's has interrupted continues after a tag of its own; its text before the tag
+// cannot be erased.
 TEST_F(ConsoleControls, BackspacesDoNotReachTheTagOfAContinuation)
 {
     control.print(std::string(22, 'x'));

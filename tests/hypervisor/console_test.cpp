@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One UART for everybody: tags, interleaving, fairness, focus, and what a hostile guest cannot do to them.
+// One UART for all domains: tags, interleaving, fairness, focus, and protection of these from a hostile
+// guest.
 #include "console/vuart.h"
 #include "test_system.h"
 
@@ -116,8 +117,8 @@ TEST_F(Console, OneCallMovesABoundedNumberOfCharacters)
     EXPECT_EQ(lines(system.uart_output()).size(), 40u);
 }
 
-// A guest that writes without an end, to a UART that is never full, must leave time to the console core's
-// own.
+// A guest that writes without end, to a UART that is never full, must leave time to the console core's own
+// guest.
 TEST_F(Console, AFloodCostsTheConsoleCoreABoundedPartOfItsTime)
 {
     size_t before = 0;
@@ -208,7 +209,7 @@ TEST_F(Console, AGuestCannotForgeATag)
     ASSERT_TRUE(system.settle());
     for (const std::string &line : lines(system.uart_output())) {
         EXPECT_EQ(line.rfind("[hog", 0), 0u) << line;
-        // Also not after a carriage return, which is where a terminal would show it.
+        // Also not after a carriage return, where a terminal would print it.
         for (size_t i = line.find('\r'); i != std::string::npos; i = line.find('\r', i + 1)) {
             EXPECT_EQ(line.compare(i + 1, 4, "[hog"), 0) << line;
         }
@@ -333,7 +334,7 @@ TEST_F(Console, FlushWritesWhatIsUnfinishedToo)
     EXPECT_THAT(system.uart_output(), HasSubstr("bye\r\n"));
 }
 
-// What a guest's first steps are not interrupted for.
+// Output for which a guest's first steps are not interrupted.
 TEST_F(Console, LinesOfTheStartAreWrittenAtOnceAndLeaveNothingToDo)
 {
     console_log("3 domains on 4 cores, 16 colors, memory 1000 of 8192 KiB");
@@ -367,7 +368,7 @@ TEST_F(Console, LinesOfTheStartAreNotWaitedForLongerThanTwentyMilliseconds)
     EXPECT_EQ(system.uart_output(), "[bulkhead   0.000000] a longer line than ten\r\n");
 }
 
-// Printable characters are taken several at once: whatever stands between them, at whatever place.
+// Printable characters are taken several at once, whatever stands between them at whatever position.
 TEST_F(Console, RunsOfCharactersEndWhereAnythingElseBegins)
 {
     for (size_t before = 0; before < 40; before++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the virtual interrupt controller's delivery share, on either version.
+// Shared by the tests of the virtual interrupt controller's delivery, on either version.
 #pragma once
 
 #include "test_system.h"

@@ -52,7 +52,7 @@ bool read(uint64_t offset, unsigned, uint64_t *value)
     }
 }
 
-// The receive condition holds for as long as there is a character: cleared, it comes again.
+// The receive condition holds as long as there is a character: if cleared, it is set again.
 bool write(uint64_t offset, unsigned, uint64_t value)
 {
     switch (offset) {

@@ -27,7 +27,7 @@ struct Uart {
     std::deque<uint8_t> typed;
     int room = -1;
     bool transmit_interrupt = false;
-    bool receive_interrupt = false; // what comes to an empty FIFO raises it
+    bool receive_interrupt = false; // a character that arrives in an empty FIFO raises it
     uint32_t mask = 0;
 
     void update_line() const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The small printf: what it can, what it leaves alone, and where it stops.
+// The small printf: which conversions it has, which it leaves unchanged, and where it stops.
 #include <array>
 #include <gtest/gtest.h>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The driver of the physical GICv3 on cores with more bits of priority than the simulated machine's have: on
-// the plain fake only, which takes any number for them.
+// the plain fake only, which supports any number of them.
 #include "test_system.h"
 
 #include <array>

@@ -31,7 +31,7 @@ TEST(Gic, EachCoreFindsItsRedistributorByAffinity)
 {
     TestSystem system{kDomain};
 
-    // Core 0's is the last of four.
+    // Core 0's redistributor is the last of four.
     system.run_core(0);
     EXPECT_EQ(gic_pending_word(0), 0u);
     fake_gic_raise(29);

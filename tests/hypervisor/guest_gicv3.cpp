@@ -18,7 +18,7 @@ void make_gic(struct manifest_platform &platform, uint32_t cores, uint32_t list_
 {
     std::array<uint32_t, FAKE_CORES> affinities{};
 
-    // Redistributors are in reverse order of the cores: nothing may rely on their order.
+    // Redistributors are in reverse order of the cores: no code may rely on their order.
     for (uint32_t i = 0; i < cores; i++) {
         affinities[i] = cores - 1 - i;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What both versions of the interrupt controller share, and the timers; see the header.
+// The parts that both versions of the interrupt controller share, and the timers; see the header.
 #include "machine_board.h"
 
 #include "tests/machine/machine_make.h"
@@ -44,7 +44,7 @@ uint32_t bit_of(uint32_t intid)
     return 1u << intid % 32;
 }
 
-// Of the registers that hold a bit per interrupt: where this interrupt's is, by the offset of the first.
+// In registers with a bit for each interrupt: the word with this interrupt, by the offset of the first.
 bool read_bit(uint64_t first, uint32_t intid)
 {
     return (board->read_word(here(), first + intid / 32 * 4) & bit_of(intid)) != 0;
@@ -55,7 +55,7 @@ gic_virtual_interface &guest()
     return board->gic->virtual_interface(here());
 }
 
-// The guest runs: list registers must make sense now.
+// The guest runs: list registers must be valid now.
 void check_list_registers()
 {
     const gic_virtual_interface &own = guest();
@@ -120,7 +120,7 @@ uint32_t fake_gic_distributor(uint64_t offset)
     return board->read_word(here(), offset);
 }
 
-// Pending by a write, which is an edge whatever the interrupt is configured to.
+// Pending by a write, which acts as an edge whatever the interrupt's configuration is.
 void fake_gic_raise(uint32_t intid)
 {
     board->write_word(here(), 0x200 + intid / 32 * 4, bit_of(intid));
@@ -174,7 +174,7 @@ void fake_gic_guest_drop_priority(void)
     board->demand(guest().active_priorities != 0);
     const uint64_t before = guest().vmcr;
     guest().vmcr |= eoi_mode;
-    guest().end(0); // of whichever it is: the mode says not to look
+    guest().end(0); // of any guest: the mode says not to check
     guest().vmcr = before;
     board->gic->virtual_changed(here());
 }

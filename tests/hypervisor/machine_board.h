@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fakes' interfaces by the simulated machine's devices: its interrupt controllers and generic timers
-// behind the same accessors, so that the hypervisor's unit tests run on them too. Registers that are no
-// device's stay in fake_registers.c, with the log and the barriers. machine_board.cpp has what both versions
-// of the controller share; machine_gicv2.cpp or machine_gicv3.cpp, which adds the version's own, is linked
-// in.
+// behind the same accessors, so that the hypervisor's unit tests run on them too. Other registers stay in
+// fake_registers.c, with the log and the barriers. machine_board.cpp has what both versions of the controller
+// share; machine_gicv2.cpp or machine_gicv3.cpp, which adds the version's own, is linked in.
 #pragma once
 
 #include <array>
@@ -23,7 +22,7 @@ namespace bulkhead_test {
 
 class MachineBoard {
 public:
-    // A core as the machine numbers it: a test's may have any affinity.
+    // A core's number in the machine: a test's core may have any affinity.
     using core_id = bulkhead::machine::core_id;
 
     MachineBoard(uint32_t cores, std::unique_ptr<bulkhead::machine::devices::gic> controller,
@@ -32,15 +31,15 @@ public:
     MachineBoard(const MachineBoard &) = delete;
     MachineBoard &operator=(const MachineBoard &) = delete;
 
-    // The register of 32 interrupts at the offset in a distributor, as the core sees it.
+    // The register at the offset in a distributor with bits of 32 interrupts, as the core sees it.
     virtual uint32_t read_word(core_id core, uint64_t offset) = 0;
     virtual void write_word(core_id core, uint64_t offset, uint32_t value) = 0;
-    // What the core's guest does with its CPU interface: IAR, EOIR, DIR.
+    // Accesses of the core's guest to its CPU interface: IAR, EOIR, DIR.
     virtual uint32_t guest_acknowledge(core_id core) = 0;
     virtual void guest_end(core_id core, uint32_t intid) = 0;
     virtual void guest_deactivate(core_id core, uint32_t intid) = 0;
 
-    // Violations of the architecture by who uses the registers.
+    // Violations of the architecture by the users of the registers.
     void demand(bool holds) { violations += holds ? 0 : 1; }
 
     std::unique_ptr<bulkhead::machine::simulated_machine> hardware;
@@ -51,7 +50,7 @@ public:
     uint32_t violations = 0;
 };
 
-// The one that is tested on; its maker maps the frames.
+// The board under test; its creator maps the frames.
 extern std::unique_ptr<MachineBoard> board;
 
 // The executing core.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulated machine's GICv2 beneath the tests. A guest uses the frame that it is given, and ends a
+// The simulated machine's GICv2 beneath the tests. A guest uses the frame that it has, and ends a
 // software-generated interrupt with the sender that it has read.
 #include "machine/devices/gic_v2.h"
 #include "machine_board.h"
@@ -21,7 +21,7 @@ constexpr uint64_t dir = 0x1000;
 constexpr uint32_t intid_mask = 0x3FF;
 constexpr uint32_t sgis = 16;
 
-// What was read from IAR last, by software-generated interrupt: it holds the sender.
+// The value last read from IAR, by software-generated interrupt: it holds the sender.
 using Acknowledged = std::array<uint32_t, sgis>;
 
 uint32_t as_acknowledged(const Acknowledged &by, uint32_t intid)

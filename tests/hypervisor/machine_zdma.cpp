@@ -78,7 +78,7 @@ void make_zdma(uint64_t channel_pa, uint64_t regulator_pa, ZdmaMemory memory)
     fake_map(channel_pa, 0x1000, read, write);
     fake_map(regulator_pa, 0x1000, read_regulator, write_regulator);
     board->channel.write(devices::zdma_register::ier, 0xFFF);
-    board->channel.write(devices::zdma_register::ctrl2, 1); // of nothing: done at once
+    board->channel.write(devices::zdma_register::ctrl2, 1); // of no bytes: ends at once
     zdma_runs();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake machine behind the tests: what the hypervisor's core (manifest, clock, cpu) would do, in the
+// The fake machine behind the tests: does what the hypervisor's core (manifest, clock, cpu) would do, in the
 // simplest form that the drivers under test cannot tell from the real one.
 #include "test_system.h"
 #include "console/vuart.h"
@@ -357,7 +357,7 @@ std::vector<uint32_t> Guest::take_all() const
 
 } // namespace bulkhead_test
 
-// What the hypervisor's core provides to its devices.
+// Functions that the hypervisor's core provides to its devices.
 using bulkhead_test::machine;
 
 extern "C" {
@@ -419,7 +419,7 @@ const struct manifest_header *system_manifest(void)
     return &machine->manifest;
 }
 
-// Nobody has a budget, or monitors, here.
+// No domain has a budget or monitors here.
 bool bandwidth_pause(struct cpu *)
 {
     return false;

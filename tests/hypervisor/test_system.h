@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A small machine for tests of the hypervisor's devices: cores, domains and a GIC that are all fakes, driven
-// only through the real entry points. One instance at a time; one host thread plays all cores.
+// only through the real entry points. One instance at a time; one host thread acts as all cores.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ constexpr uint64_t kUart = 0x0900'0000;
 constexpr uint32_t kVirtualTimer = 27;
 constexpr uint32_t kPhysicalUartIntid = 33;
 
-// Which interrupt controller is under test decides the file that is linked in: guest_gicv2.cpp or
-// guest_gicv3.cpp. It has this, and what a guest does with registers that the versions do not share.
+// The linked file selects the interrupt controller under test: guest_gicv2.cpp or guest_gicv3.cpp. It
+// contains this function, and guests' accesses to registers that differ between the versions.
 void make_gic(struct manifest_platform &platform, uint32_t cores, uint32_t list_registers);
 // The core that takes a physical SPI.
 uint32_t routed_core(uint32_t intid);
@@ -57,30 +57,30 @@ public:
     struct vcpu &run(uint32_t domain_index, uint32_t vcpu_index = 0);
     void run_core(uint32_t core);
 
-    // Handles what interrupts this core until nothing does; false if that does not end.
+    // Handles this core's interrupts until there are none; false if that does not end.
     [[nodiscard]] bool take_interrupts();
-    // The same for all cores, in turn, and for the console core's alarms, time after time. The executing core
-    // stays.
+    // The same for all cores, in turn, and for the console core's alarms, one after the other. The executing
+    // core stays the same.
     [[nodiscard]] bool settle();
-    // Time goes on to the console core's alarm, which rings.
+    // Advances time to the console core's alarm, which fires.
     void run_alarm();
 
-    // Time goes on to the executing core's look at an interrupt that came too early (vgic_early.c).
+    // Advances time to the executing core's check of an interrupt that came too early (vgic_early.c).
     void look_again();
     [[nodiscard]] bool looks_again() const;
 
     // Time since the start.
     void set_time_us(uint64_t time_us);
-    // The counter, of nanoseconds; it goes on by so many each time that it is read.
+    // The counter, in nanoseconds; it advances by this number at each read.
     [[nodiscard]] uint64_t counter() const;
     void set_counter_step(uint64_t ns);
     [[nodiscard]] bool has_alarm() const;
 
-    // The UART: what was written to it; what is typed; its transmit FIFO.
+    // The UART: its output, its input, its transmit FIFO.
     std::string &uart_output();
     void type(std::string_view text);
     void set_uart_full(bool full);
-    // Characters that the transmit FIFO takes before it is full; negative: no limit.
+    // Characters that the transmit FIFO accepts before it is full; negative: no limit.
     void set_uart_room(int characters);
 
     struct State;
@@ -89,7 +89,7 @@ private:
     std::vector<DomainSpec> specs_;
 };
 
-// A guest's accesses, by the VCPU that executes now.
+// Accesses by the guest of the VCPU that executes now.
 class Guest {
 public:
     Guest(TestSystem &system, uint32_t domain_index, uint32_t vcpu_index = 0)
@@ -106,7 +106,7 @@ public:
     void write_uart(uint64_t offset, uint32_t value) const;
     void print(std::string_view text) const;
 
-    // What a driver does at its start: wakes a redistributor, enables both groups.
+    // The steps of a driver at its start: wakes a redistributor, enables both groups.
     void open() const;
     void route_spi(uint32_t intid, uint32_t vcpu) const;
     void enable_spi(uint32_t intid) const;
@@ -120,13 +120,14 @@ public:
     void send_sgi(uint32_t sgi, uint32_t targets) const;
     void send_sgi_to_others(uint32_t sgi) const;
 
-    // Acknowledges, or 1023.
+    // Acknowledges an interrupt; 1023: none.
     uint32_t acknowledge() const;
     void end(uint32_t intid) const;
-    // The two halves of an end, for a guest that splits it (EOImode = 1).
+    // The two halves of an end of interrupt, for a guest that splits it (EOImode = 1).
     void drop_priority() const;
     void deactivate(uint32_t intid) const;
-    // Takes and ends everything, in the order of delivery. Handles maintenance interrupts in between.
+    // Takes and ends all interrupts; returns them in the order of delivery. Handles maintenance interrupts in
+    // between.
     std::vector<uint32_t> take_all() const;
 
 private:

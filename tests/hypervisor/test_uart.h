@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The board's PL011 beneath the tests. Which file is linked in decides what it is: fake_uart.cpp, a minimal
-// one of the tests' own, or machine_uart.cpp, the simulated machine's. One at a time.
+// The board's PL011 beneath the tests. The linked file selects the model: fake_uart.cpp, a minimal one for
+// tests, or machine_uart.cpp, the simulated machine's. One at a time.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace bulkhead_test {
 
-// A new one, mapped at `pa`, its interrupt at the fake interrupt controller's `intid`. After fake_reset().
+// A new one, mapped at `pa`, its interrupt at the fake interrupt controller's `intid`. Called after
+// fake_reset().
 void make_uart(uint64_t pa, uint32_t intid);
 
-// What was written to it. May be cleared.
+// Its output. May be cleared.
 std::string &uart_text();
 // A character arrives.
 void uart_receives(uint8_t character);
-// Characters that the transmit FIFO takes before it is full; negative: no limit.
+// Characters that the transmit FIFO accepts before it is full; negative: no limit.
 void uart_has_room(int characters);
 
 } // namespace bulkhead_test

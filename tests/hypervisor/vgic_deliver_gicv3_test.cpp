@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delivery by the virtual GICv3: what is in its list registers, its registers for software-generated
-// interrupts, and private interrupts in redistributors.
+// Delivery by the virtual GICv3: contents of list registers, the registers for software-generated interrupts,
+// and private interrupts in redistributors.
 #include "deliver_fixture.h"
 #include "vgic/vgic.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Delivery of virtual interrupts: from a physical interrupt, a register write or another core to the guest's
-// acknowledgement, through list registers that hold fewer than there are.
+// acknowledgement, with fewer list registers than interrupts.
 #include "deliver_fixture.h"
 #include "vgic/vgic.h"
 
@@ -99,7 +99,7 @@ TEST_F(Deliver, MoreActiveThanListRegistersAreAllEnded)
     fake_gic_raise(kSpi);
     ASSERT_TRUE(system.take_interrupts());
     nested.push_back(guest.acknowledge());
-    // Each interrupts the handler of the one before.
+    // Each interrupts the handler of the previous one.
     for (uint32_t i = 0; i < 7; i++) {
         guest.set_priority(60 + i, static_cast<uint8_t>(0xE0 - i * 0x10));
         guest.enable_spi(60 + i);
@@ -109,7 +109,7 @@ TEST_F(Deliver, MoreActiveThanListRegistersAreAllEnded)
     }
     EXPECT_THAT(nested, ElementsAre(kSpi, 60, 61, 62, 63, 64, 65, 66));
     EXPECT_TRUE(fake_gic_is_active(kSpi));
-    // Ended without a look at what EL2 would like to do in between.
+    // Ended without any steps of EL2 in between.
     for (auto intid = nested.rbegin(); intid != nested.rend(); ++intid) {
         guest.end(*intid);
     }
@@ -131,7 +131,7 @@ TEST_F(Deliver, AnInterruptReachesAGuestThatHasMoreActiveThanListRegisters)
     for (uint32_t intid = 160; intid < 165; intid++) {
         guest.set_priority(intid, 0x20); // more urgent than the device's
     }
-    guest.write_dist(0x314, restored); // as one that puts back what it had saved: no priority runs
+    guest.write_dist(0x314, restored); // like a guest that restores saved state: no priority is active
     guest.enable_spi(kSpi);
     for (int i = 0; i < 3; i++) {
         fake_gic_raise(kSpi);
@@ -145,8 +145,8 @@ TEST_F(Deliver, AnInterruptReachesAGuestThatHasMoreActiveThanListRegisters)
     }
 }
 
-// With the split end of interrupts a guest may have dropped the priority of all that it was given and wait
-// for one more before it deactivates the first.
+// With the split end of interrupts a guest may have dropped the priority of all its interrupts and wait for
+// one more before it deactivates the first.
 TEST_F(Deliver, AnInterruptReachesAGuestThatHasDeactivatedNoneYet)
 {
     TestSystem system{{one_vcpu()}, 2};
@@ -480,8 +480,8 @@ TEST_F(Deliver, SpiOfAnotherDomainIsRefused)
     EXPECT_FALSE(vgic_add_spi_hw(&system.domain(0), kSpi + 2, 1));
 }
 
-// Two VCPUs, two list registers each, everything at once and in any order: what was raised is delivered, as
-// often as the guest could tell, and nothing hangs.
+// Two VCPUs, two list registers each, all events in any order: every raised interrupt is delivered, as often
+// as the guest could distinguish, and nothing hangs.
 TEST_F(Deliver, NothingIsLostInARandomLife)
 {
     for (uint32_t seed = 0; seed < 200; seed++) {
@@ -545,7 +545,7 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
                 fake_gic_raise(kVirtualTimer);
                 break;
             case 9:
-                // Never while it is handled: the end would drop another priority than the one that runs.
+                // Never while it is handled: its end would drop a priority that is not the active one.
                 if (std::count(active[v].begin(), active[v].end(), kVirtualTimer) == 0) {
                     guest.set_priority(kVirtualTimer, static_cast<uint8_t>(pick(16) << 4));
                 }
@@ -559,7 +559,7 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
             }
             ASSERT_TRUE(system.take_interrupts()) << "seed " << seed << " step " << step;
         }
-        // The guests end what they have, then everything that was still waiting comes.
+        // The guests end their interrupts, then everything that was still waiting is delivered.
         for (uint32_t v = 0; v < 2; v++) {
             for (; !active[v].empty(); active[v].pop_back()) {
                 Guest(system, 0, v).end(active[v].back());
@@ -583,7 +583,7 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
         }
         EXPECT_EQ(Guest(system, 0, 0).read_dist(0x204), 0u) << "seed " << seed;
         EXPECT_EQ(Guest(system, 0, 0).private_pending(), 0u) << "seed " << seed;
-        // And each can still come.
+        // Each interrupt can still be delivered.
         for (uint32_t v = 0; v < 2; v++) {
             system.run(0, v);
             fake_gic_raise(kVirtualTimer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Level interrupts of passed-through devices come once for each assertion, whether the guest's handler tells
-// the device before or after it ends the interrupt (D4).
+// Level interrupts of passed-through devices are delivered once for each assertion, whether the guest's
+// handler clears the device's condition before or after it ends the interrupt (D4).
 #include "deliver_fixture.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ protected:
 
     static void mask(bool masked) { fake_set_sysreg(SYSREG_ID_SPSR_EL2, masked ? kMasked : kUnmasked); }
 
-    // The handler ends the interrupt while the line is high, and the physical one comes.
+    // The handler ends the interrupt while the line is high, and the physical interrupt arrives again.
     void end_first()
     {
         guest.end(kSpi);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only a GICv2 has (IHI 0048): senders of software-generated interrupts, target bytes, banked registers
-// in the distributor, list registers in memory; and the physical driver.
+// Features that only a GICv2 has (IHI 0048): senders of software-generated interrupts, target bytes, banked
+// registers in the distributor, list registers in memory; and the physical driver.
 #include "deliver_fixture.h"
 #include "vgic/vgic.h"
 
@@ -32,7 +32,7 @@ DomainSpec three_vcpus()
 
 class Gicv2 : public Deliver {
 protected:
-    // SGI 5 is open at VCPU 0 of three, and VCPUs 1 and 2 have sent it.
+    // SGI 5 is enabled at VCPU 0 of three, and VCPUs 1 and 2 have sent it.
     void send_from_two(TestSystem &system)
     {
         for (uint32_t v = 0; v < 3; v++) {

@@ -227,8 +227,8 @@ TEST(VgicRegisters, GroupZeroIsForwardedByItsOwnEnable)
     EXPECT_EQ(fake_gic_sysreg(SYSREG_ID_ICH_LR0_EL2) >> 60 & 1, 0u) << "signalled as FIQ";
 }
 
-// Whatever a guest does to the registers, with interrupts coming in between: no index out of range
-// (sanitizers), no access to the hardware of others, no storm, list registers always well-formed.
+// Whatever a guest writes to the registers, with interrupts in between: no index out of range (sanitizers),
+// no access to other domains' hardware, no storm, list registers always valid.
 TEST(VgicRegisters, SurvivesRandomAccesses)
 {
     TestSystem system{two_vcpus(), {.name = "other", .cores = {3}, .spis = {64}}};
@@ -281,7 +281,7 @@ TEST(VgicRegisters, SurvivesRandomAccesses)
     for (size_t i = 0; i < fake_write_count(); i++) {
         const struct fake_write *write = fake_write_at(i);
 
-        // The enable of the other domain's SPI.
+        // The enable bit of the other domain's SPI.
         ASSERT_FALSE(write->is_mmio && write->pa == kGicd + 0x188) << i;
     }
     EXPECT_EQ(fake_faults(), 0u);

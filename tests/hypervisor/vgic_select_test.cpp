@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The choice of interrupts for list registers against a plain one that sorts them.
+// The choice of interrupts for list registers compared with a simple one that sorts them.
 #include "deliver_fixture.h"
 
 extern "C" {
@@ -112,7 +112,7 @@ void put_bit(uint32_t &mask, uint32_t i, bool set)
     mask = (mask & ~(1u << i)) | static_cast<uint32_t>(set) << i;
 }
 
-// Any state of the banks; the fewer kinds of priorities, the more are equal.
+// Any state of the banks; with few different priorities more interrupts are equal.
 void make_up(OneOfTwo &one, std::mt19937 &random)
 {
     const auto word = [&random](uint32_t density) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The virtual PL011: what drivers probe, how input and back pressure reach them.
+// The virtual PL011: registers that drivers probe, input and back pressure.
 #include "console/vuart.h"
 #include "test_system.h"
 #include "vgic/vgic.h"
@@ -139,7 +139,7 @@ TEST(Vuart, InputThatNobodyReadsOverrunsInTheEnd)
     }
 }
 
-// Full UART: this guest waits, nothing is lost, and it is told when it can go on.
+// Full UART: this guest waits, no output is lost, and it is told when it can continue.
 TEST(Vuart, FullRingIsAFullFifoAndTheInterruptSaysWhenThereIsRoom)
 {
     TestSystem system{spec("linux", 1)};
@@ -168,7 +168,7 @@ TEST(Vuart, FullRingIsAFullFifoAndTheInterruptSaysWhenThereIsRoom)
     ASSERT_TRUE(system.settle());
     EXPECT_EQ(guest.read_uart(kFr) & kTxff, 0u);
     EXPECT_EQ(guest.acknowledge(), kPhysicalUartIntid);
-    // Linux fills half of the FIFO now without looking.
+    // Linux now fills half of the FIFO without reading the flags.
     for (uint32_t i = 0; i < 16; i++) {
         guest.write_uart(kDr, '.');
         text.push_back('.');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver of a ZynqMP's DMA channel: what the broker's transfers rely on (F2).
+// The driver of a ZynqMP's DMA channel: the behaviour that the broker's transfers rely on (F2).
 #include <gtest/gtest.h>
 
 #include <vector>

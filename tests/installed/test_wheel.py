@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel, installed by itself: commands work from any directory, with no checkout and no compiler.
+"""The installed wheel alone: commands work from any directory, without a checkout and without a compiler.
 
-It is built as `pip wheel .` builds it, but of the parts that build/host has, so that nothing is compiled
-twice. The environment has the dependencies of the one that runs the tests: nothing is downloaded.
+It is built as by `pip wheel .`, but from the parts in build/host, so that nothing is compiled twice. The
+environment has the dependencies of the one that runs the tests: nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ expect: { hello: stopped }
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with the wheel, and a directory in which its user is."""
+    """An environment with the wheel, and the current directory of its user."""
 
     program: Path
     directory: Path
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """With nothing on the PATH: no compiler, no emulator, no git."""
+        """Runs with an empty PATH: no compiler, no emulator, no git."""
         return subprocess.run(
             [self.program, *arguments],
             cwd=self.directory,
@@ -91,9 +91,7 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    ensure_built(
-        ["host"], ["bulkhead_flows"]
-    )  # the tree is configured; the wheel's build asks it for the rest
+    ensure_built(["host"], ["bulkhead_flows"])  # the tree is configured; the wheel's build requests the rest
     out = tmp_path_factory.mktemp("wheel")
     place = build_dir() / "wheel-test"
     settings = [f"cmake.define.BULKHEAD_HOST_BUILD={host_dir()}", f"build-dir={place}"]
@@ -140,7 +138,7 @@ def test_it_is_the_package_of_this_commit(tool: Installed) -> None:
 
 
 def test_what_the_wheel_is_made_of(wheel: Path) -> None:
-    """Every platform, experiment and example; and nothing that only a checkout has a use for."""
+    """It contains every platform, experiment and example; and nothing that only a checkout uses."""
     names = zipfile.ZipFile(wheel).namelist()
     data = (platforms_dir(), parts_dir(), experiments_dir(), validation_dir(), examples_dir())
     for directory in (*data, examples_dir() / "bad"):
@@ -188,7 +186,7 @@ def test_an_experiment_runs_and_its_files_are_in_build(tool: Installed) -> None:
 
 
 def test_workloads_run_on_the_machine(tool: Installed) -> None:
-    """The image with all of them is the package's."""
+    """The image with all workloads is part of the package."""
     assert tool.run("workloads", "list").stdout.startswith("bandwidth")
     small = [
         "workload=bandwidth",

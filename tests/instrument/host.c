@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs compare.c. With -DPAID it is the runtime of its instrumented build, which never grants any budget, so
-// that each block takes the slow way, which destroys what a call may.
+// that each block takes the slow path, which overwrites all registers that a call may.
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ void machine_budget_spent(void)
 void machine_fetch(uint16_t *missing)
 {
     if (*missing != UINT16_MAX)
-        __builtin_trap(); // no word of a block
+        __builtin_trap(); // not the word of any block
     destroy_what_a_call_may();
 }
 

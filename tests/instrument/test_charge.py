@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instrumented programs pay for their instructions (issue 4, S1): what the build step puts into assembly."""
+"""Instrumented programs count their instructions (issue 4, S1): what the build step puts into assembly."""
 
 import re
 import subprocess
@@ -68,7 +68,7 @@ def test_an_atomic_is_an_instruction() -> None:
 
 
 def test_flags_that_are_read_later_are_left_alone() -> None:
-    """Three ways out of one comparison: the second block has nothing but a jump that reads its flags."""
+    """There are three ways out of one comparison: the second block has only a jump that reads its flags."""
     text = instrument(function("cmpl %esi, %edi; jl .L1; je .L2; movl $1, %eax; ret; .L1:; ret; .L2:; ret"))
     second = text.split("jl\t.L1" if "jl\t.L1" in text else "jl .L1")[1].split("je .L2")[0]
     assert "leaq\t-1(%r10)" in second
@@ -82,13 +82,13 @@ def test_a_loop_whose_flags_are_read_keeps_them_on_the_stack() -> None:
 
 
 def test_payment_goes_where_flags_are_free() -> None:
-    """Behind the set, which reads flags; before the comparison, which makes new ones."""
+    """It goes after the set, which reads flags, and before the comparison, which makes new ones."""
     text = instrument(function("cmpl %esi, %edi; jl .L1; sete %al; cmpl $3, %edx; jl .L1; ret; .L1:; ret"))
     assert text.index("sete") < text.index("subq\t$3")
 
 
 def test_a_block_asks_whether_it_must_be_fetched_and_says_how_long_it_is() -> None:
-    """S7: a word of its own for each block, in the order of the lengths."""
+    """S7: each block has a word of its own, in the order of the lengths."""
     text = instrument(function("movl $1, %eax; cmpl %esi, %edi; jl .L1; movl $2, %eax; ret; .L1:; ret"))
     words = [int(place) for place in re.findall(r"testw\t%r10w, \.Lmissing\+(\d+)\(%rip\)", text)]
     lengths = [int(length) for length in re.findall(r"\.long\t(\d+)", text.split(".machine_blocks")[1])]
@@ -137,7 +137,7 @@ def test_loads_whose_value_is_an_address_are_waited_for(tmp_path: Path) -> None:
 
 
 def test_code_computes_the_same_with_payment(tmp_path: Path) -> None:
-    """Flags and registers survive: a program of many comparisons, with a budget that is always spent."""
+    """Flags and registers survive in a program of many comparisons, with a budget that is always spent."""
     source = (ROOT / "tests/instrument/compare.c").read_text()
     paid = instrument(compiled(source, tmp_path))
     (tmp_path / "paid.s").write_text(paid)

@@ -2,9 +2,9 @@
 """Lessons of `docs/start`: their files and commands, and whether a command prints what the lesson shows.
 
 A lesson is Markdown. A block `yaml` whose first line is a comment with a path is a file that the reader saves
-there. A block `console` has commands, each after `$ `, and under each what it prints. A line `...` stands for
-any number of lines. Figures may differ by a factor of two, and the units of times with them; 0 is compared as
-it stands, as is every word.
+there. A block `console` has commands, each after `$ `, followed by its output. A line `...` stands for any
+number of lines. Figures may differ by a factor of two, and the units of times with them; 0 and all words are
+compared exactly.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ class File:
 
 @dataclass(frozen=True)
 class Command:
-    """A command line for the shell, and the lines that it prints."""
+    """A command line for the shell, and its output lines."""
 
     line: str
     expected: tuple[str, ...]
 
     @property
     def fails(self) -> bool:
-        """Whether the lesson shows it ending with status 1."""
+        """Whether the lesson shows that it ends with status 1."""
         return any(line.startswith(("failed:", "error:", "0 of 1 file ok")) for line in self.expected)
 
 
 def steps(text: str) -> list[File | Command]:
-    """What the reader does, in order. Raises BadLesson."""
+    """The reader's steps, in order. Raises BadLesson."""
     found: list[File | Command] = []
     for language, body in _FENCE.findall(text):
         first, _, _ = body.partition("\n")
@@ -62,7 +62,7 @@ def steps(text: str) -> list[File | Command]:
 
 
 def steps_of(page: Path) -> list[File | Command]:
-    """The same of a page. Raises BadLesson."""
+    """The steps of a page. Raises BadLesson."""
     return steps(page.read_text(encoding="utf-8"))
 
 
@@ -77,13 +77,14 @@ def _commands(body: str) -> list[Command]:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text: its letters, with `#` for a number and `#t` for a time, and these (times in ns)."""
+    """A word of a text: its letters, with `#` for a number and `#t` for a time, and the numbers (times in
+    ns)."""
 
     letters: str
     numbers: tuple[float, ...] = ()
 
     def is_like(self, other: Word) -> bool:
-        """The same letters, and numbers of the same order."""
+        """Whether it has the same letters, and numbers of the same magnitude."""
         return self.letters == other.letters and all(
             one == two == 0 or (one and two and 1 / MOST_FACTOR <= one / two <= MOST_FACTOR)
             for one, two in zip(self.numbers, other.numbers, strict=True)
@@ -91,7 +92,7 @@ class Word:
 
 
 def words_of(text: str) -> list[Word]:
-    """What is compared of a text."""
+    """The words of a text that are compared."""
     numbers: list[float] = []
 
     def take(found: re.Match[str]) -> str:
@@ -110,9 +111,9 @@ def _alike(these: list[Word], those: list[Word]) -> bool:
 
 
 def difference(expected: tuple[str, ...], printed: str) -> str | None:
-    """None if the output is what was expected, else the first part that is missing or too much.
+    """None if the output is as expected, else the first part that is missing or additional.
 
-    Words are compared, not lines: where a long line is broken is the terminal's.
+    Words are compared, not lines, because the terminal wraps long lines.
     """
     words = words_of(printed)
     texts = re.split(r"^\.\.\.$", "\n".join(expected), flags=re.MULTILINE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison that holds lessons to what commands print can fail, and lets figures vary."""
+"""The comparison of lessons with the output of commands can fail, and lets figures vary."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README and the lessons of `docs/start`, done as a reader does: save files, type commands, compare."""
+"""The README and the lessons of `docs/start`, followed as by a reader: save files, type commands, compare."""
 
 from __future__ import annotations
 

@@ -16,18 +16,19 @@ from bulkhead.images.initrd import make_initrd
 
 HERE = Path(__file__).parent
 TIMEOUT_S = 300.0
-# What a loop in user mode costs besides: the way from the overflow to the thread that holds the CPU.
+# Additional events of a loop in user mode: from the overflow to the thread that holds the CPU.
 OVERSHOOT_EVENTS = 12_000
-# What this kernel, which is preemptible only where it says so, does in one go: a fork, a burst of interrupts.
+# The longest section of this kernel, which is preemptible only where it says so: a fork, a burst of
+# interrupts.
 KERNEL_EVENTS = 60_000
 SELDOM = 0.05  # of the periods
-# A PCI device that is nothing but memory: its second BAR stands in for a memory controller's registers.
+# A PCI device that is only memory: its second BAR stands in for a memory controller's registers.
 DEVICE = ("-object", "memory-backend-ram,id=shared,size=1M", "-device", "ivshmem-plain,memdev=shared")
 
 
 def are_within(events: Sequence[int], budget: int, overshoot: int = OVERSHOOT_EVENTS) -> bool:
-    """Whether the events of periods keep to a budget: all but a few to the driver's own overshoot, and none
-    goes beyond what the kernel does before it lets the thread run that holds the CPU."""
+    """Whether the events of periods keep a budget: all but a few within the driver's own overshoot, and none
+    beyond the kernel's work before the thread that holds the CPU runs."""
     beyond = [one - budget for one in events if one > budget + overshoot]
     return len(beyond) <= SELDOM * len(events) and all(one <= overshoot + KERNEL_EVENTS for one in beyond)
 
@@ -40,7 +41,7 @@ def make_ramdisk(module: Path, checks: str) -> bytes:
 
 
 def boot(ramdisk: bytes, directory: Path, *, cpus: int, arguments: tuple[str, ...] = ()) -> list[str]:
-    """The lines that Linux said on its console until it turned the machine off."""
+    """The lines of Linux's console until it turned the machine off."""
     initrd = directory / "initrd"
     initrd.write_bytes(ramdisk)
     command = [
@@ -60,7 +61,7 @@ def boot(ramdisk: bytes, directory: Path, *, cpus: int, arguments: tuple[str, ..
 
 
 def answers(console: list[str]) -> dict[str, list[str]]:
-    """Lines by the question (`@@ name`) that they answer. The script has come to its end."""
+    """Lines by the question (`@@ name`) that they answer. Checks that the script has ended."""
     found: dict[str, list[str]] = {}
     name = None
     for line in console:

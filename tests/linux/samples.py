@@ -25,7 +25,7 @@ class Sample:
 
 
 def samples(lines: list[str]) -> list[Sample]:
-    """All lines that are samples; there are some."""
+    """All lines that are samples; there is at least one."""
     found = []
     for line in lines:
         if re.match(r"[01] \d", line):
@@ -43,10 +43,10 @@ def samples(lines: list[str]) -> list[Sample]:
 
 
 def busy(lines: list[str]) -> list[Sample]:
-    """Intervals in which CPU 0 had more to do than it was allowed to, and did it in user mode.
+    """Intervals in which CPU 0 wanted more than its budget, in user mode.
 
-    A program's start and end are ways through the kernel that nothing interrupts: the overshoot of those
-    intervals is what the way is long. They are the first and the last.
+    A program's start and end are kernel paths that are not interrupted: the overshoot of these intervals is
+    the length of the path. They are the first and the last.
     """
     found = [sample for sample in samples(lines) if sample.throttled_ns > 0]
     assert len(found) > 100, f"{len(found)} of {len(lines)} intervals were throttled"

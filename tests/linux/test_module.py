@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Linux module on an unmodified kernel (B8, B9): it limits, is told what to do, goes without a trace.
+"""The Linux module on an unmodified kernel (B8, B9): it limits, can be configured, and can be removed
+completely.
 
-One boot for all: checks.sh asks, the tests look at the answers. An instruction is an event, and a CPU's
-count has those of the other CPU in it, which does nothing while a loop is measured.
+One boot for all: checks.sh asks, and the tests check the answers. An instruction is an event, and a CPU's
+count includes those of the other CPU, which is idle while a loop is measured.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def test_b8_bad_parameters_at_load_leave_nothing_behind(asked: Answers) -> None:
 
 
 def test_b1_an_event_that_the_cpu_does_not_count_is_refused(asked: Answers) -> None:
-    """A counter of it would stay 0, and the budget never be spent."""
+    """Its counter would stay 0, and the budget would never be spent."""
     assert any(line.startswith("events=0x17: ") and "loaded" not in line for line in asked["refused-loads"])
     assert any("CPU 0: no counter supports the event" in line for line in asked["dmesg"])
 
@@ -123,7 +124,7 @@ def test_b1_overshoot_is_reported(asked: Answers) -> None:
 
 
 def test_b1_twice_the_budget_does_twice_the_work(asked: Answers) -> None:
-    """As the loop counts its own turns."""
+    """The loop counts its own turns."""
     free = int(asked["free"][-1])
     once, twice = int(asked["static"][-1]), int(asked["twice"][-1])
     assert 1.9 < twice / once < 2.2
@@ -151,7 +152,7 @@ def test_b8_a_change_holds_for_all_cpus_from_the_same_interval_on(asked: Answers
 
 
 def test_b6_traffic_stays_at_its_threshold(asked: Answers) -> None:
-    """CPU 1 sleeps, but each CPU's count is of both: so it is twice what CPU 0 does."""
+    """CPU 1 sleeps, but each CPU's count is of both, so the traffic is twice what CPU 0 does."""
     found = [sample for sample in samples(asked["bandwidth-samples"]) if sample.cpu == 0]
     begun = next(sample.interval for sample in found if sample.limit == 20_000)
     settled = [sample for sample in found if begun + 100 <= sample.interval < begun + 250]
@@ -163,7 +164,7 @@ def test_b6_traffic_stays_at_its_threshold(asked: Answers) -> None:
 
 
 def test_b11_who_delays_the_others_for_too_long_has_its_floor(asked: Answers) -> None:
-    """Each event of CPU 1 would wait for longer than an interval; later on for no time at all."""
+    """At first each event of CPU 1 is delayed by more than an interval, later not at all."""
     assert asked["delay"] == ["taken", "taken"]
     limits = [sample.limit for sample in samples(asked["delay-samples"]) if sample.cpu == 0]
     begun = limits.index(20_000)

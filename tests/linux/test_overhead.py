@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Linux module costs a program that it does not stop (B5): by the turns of a loop in the same time,
-without it and with it. `pytest -s` shows the figures.
+"""Cost of the Linux module for a program that it does not stop (B5): turns of a loop in the same time,
+without and with the module. `pytest -s` shows the figures.
 
-Time is counted instructions, so these are instructions of the module and of what the kernel does for it; what
-they displace from caches is not in them.
+Time is counted instructions, so the cost is instructions of the module and of the kernel's work for it; cache
+misses that they cause are not included.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address spaces of programs: what the MMU makes of their tables, how large its entries become, how many
+// Address spaces of programs: how the MMU translates by their tables, how large its entries become, how many
 // reads a walk takes, and how many frames the tables need.
 #include "machine/address_space.h"
 
@@ -76,8 +76,8 @@ TEST(address_space, contiguous_memory_is_mapped_in_blocks_and_colored_memory_in_
             const outcome small = walked(pages, at);
             EXPECT_EQ(small.shift, 12U);
             EXPECT_EQ(small.output, 0x1000'0000 + (at - first) / page * 2 * page + at % page);
-            // Of the block two reads of each stage and two for each table of stage 1; of pages one more of
-            // stage 2 alone, since the guest's blocks stay, and of stage 1's tables, which are pages.
+            // For a block: two reads of each stage and two for each table of stage 1. For pages: one more of
+            // stage 2 only, since the guest's blocks stay, and for stage 1's tables, which are in pages.
             EXPECT_EQ(whole.reads, stages == 1 ? 2U : 2 * (3 + 1) + 2U);
             EXPECT_EQ(small.reads, stages == 1 ? 3U : 2 * (3 + 1) + 3U);
         }
@@ -179,7 +179,7 @@ TEST(translated, what_was_looked_up_last_is_at_hand_until_a_flush)
 
 } // namespace
 
-// X5: memory for tables of stage 2 that nothing else is in.
+// X5: stage 2's tables in memory of their own.
 TEST(X5AddressSpace, TablesOfStage2CanHaveFramesAndATypeOfTheirOwn)
 {
     constexpr std::uint64_t apart = 0x4000'0000;
@@ -195,7 +195,7 @@ TEST(X5AddressSpace, TablesOfStage2CanHaveFramesAndATypeOfTheirOwn)
     EXPECT_TRUE(made.regime().stage1.cached);
     EXPECT_EQ(walked(made, 2 * block + page).output, 0x1000'0000 + 2 * page);
     EXPECT_EQ(walked(made, 2 * block).reads, reads);
-    wanted.stage2_frames.resize(2); // root, level 2; the tables of pages have no room
+    wanted.stage2_frames.resize(2); // root and level 2; the tables of pages have no room
     EXPECT_FALSE(std::holds_alternative<address_space>(address_space::make(wanted)));
     wanted.stage2_frames = {apart + 1};
     EXPECT_FALSE(std::holds_alternative<address_space>(address_space::make(wanted)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// B1: what budgets count is what cores have memory do. Each line that is read from DRAM is a refill of the
-// second level of some core, each one that is written to it is a write-back of some core, whichever way it
-// went: a clean line that L1 gives up may push a dirty one out of the shared level, a store stream fetches
-// nothing, a prefetch is wanted by nobody, and another core's dirty line moves when this one asks for it.
+// B1: budgets count the traffic that cores cause in memory. Each line that is read from DRAM is a refill of
+// the second level by some core, each line that is written to DRAM is a write-back of some core, by whichever
+// path: a clean line that L1 evicts may evict a dirty one from the shared level, a store stream fetches
+// nothing, a prefetch may be unused, and another core's dirty line moves when this one requests it.
 #include <gtest/gtest.h>
 
 #include "machine/random.h"
@@ -13,8 +13,8 @@ namespace bulkhead::machine::test {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
-constexpr std::uint64_t apart = std::uint64_t{1} << 26U; // memory of a core from that of the next
-constexpr phys_addr together{std::uint64_t{1} << 30U};   // of all
+constexpr std::uint64_t apart = std::uint64_t{1} << 26U; // distance between the memories of two cores
+constexpr phys_addr together{std::uint64_t{1} << 30U};   // memory shared by all
 constexpr std::uint64_t together_bytes = 256 * 1024;     // more than all of L1, as much as the shared level
 
 struct setup {
@@ -59,7 +59,7 @@ settings machine_of(const setup &what)
     return all;
 }
 
-// Stretches of loads or stores in order, each anywhere in the core's own memory, or in what all have.
+// Stretches of loads or stores in order, each anywhere in the core's own memory, or in the shared one.
 void mixed(core &own, std::uint32_t number, bool shares)
 {
     random_source random(7 + number);
@@ -110,7 +110,7 @@ TEST_P(B1WhatBudgetsCount, IsWhatMemoryReadsAndWrites)
     EXPECT_GT(moved.line_writes, 5'000U);
     EXPECT_EQ(write_backs, moved.line_writes);
     EXPECT_GE(refills, moved.line_reads);
-    if (!what.clusters) { // lines that come from the other one's caches are refills too
+    if (!what.clusters) { // lines that come from the other core's caches are refills too
         EXPECT_LE(refills, moved.line_reads + moved.joined); // two cores that wait for one line
     }
 }
@@ -126,8 +126,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, B1WhatBudgetsCount,
                                          setup{"clusters_share", true, true, true, false, true}),
                          name_of);
 
-// A domain with two cores: one writes lines that it has just fetched, the other asks for them. Each goes into
-// the shared level then, which writes back another one, and the asking core has refilled nothing.
+// A domain with two cores: one writes lines that it has just fetched, the other reads them. Each line then
+// enters the shared level, which writes back another one, although the reading core has refilled nothing.
 TEST(B1WhatOneCoreTakesFromAnother, IsCountedWhereItPushesLinesOut)
 {
     constexpr std::uint64_t lines = 8192;

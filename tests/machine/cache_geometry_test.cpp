@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C5, machine S2: which caches can exist, and what is said of those that can not.
+// C5, machine S2: which caches are possible, and the messages for those that are not.
 #include "machine/cache_geometry.h"
 
 #include "make.h"

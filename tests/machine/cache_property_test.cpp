@@ -58,7 +58,8 @@ TEST_P(C5CacheAgainstReference, SameHitsVictimsAndCounts)
     cache model = make_cache(geometry(line * ways * sets, ways, line), policy, owner_count, 42);
     reference_cache reference(sets, ways, line, policy, 42);
     random_source random(sets * 1000 + ways);
-    // Four times as many lines as fit, in four pages of owners; every fourth access stays near the last one.
+    // Four times as many lines as fit, in four pages of owners; every fourth access stays near the previous
+    // one.
     const std::uint32_t lines = 4 * sets * ways;
     std::uint32_t number = 0;
     for (int step = 0; step < 20000; ++step) {
@@ -110,8 +111,8 @@ TEST(C5CacheDeterminism, SameSeedSameEvictionsAnotherSeedOthers)
 
 TEST(C5CacheDeterminism, RandomReplacementUsesAllWaysAboutEvenly)
 {
-    // One full set of 8 ways; each new line pushes a random old one out: the age of victims is geometric with
-    // a mean of 8 replacements. 16,000 draws have a standard error of 0.06.
+    // One full set of 8 ways; each new line evicts a random old one: the age of victims is geometric with a
+    // mean of 8 replacements. 16,000 draws have a standard error of 0.06.
     cache model = make_cache(geometry(8 * 64, 8, 64), replacement::random);
     std::uint64_t total_age = 0;
     constexpr std::uint64_t draws = 16000;

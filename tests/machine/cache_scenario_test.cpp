@@ -87,7 +87,8 @@ TEST_F(C5CacheScenario, S05WriteHitMakesDirty)
     EXPECT_TRUE(model.access(line(1), first, access_kind::read).victim->dirty);
 }
 
-// 6. Given lines of two owners in one set, when each evicts the other's and its own, then the matrix says so.
+// 6. Given lines of two owners in one set, when each evicts the other's and its own, then the matrix says
+//    so.
 TEST_F(C5CacheScenario, S06MatrixOfWhoEvictedWhom)
 {
     cache model = one_set(1, replacement::lru);
@@ -106,8 +107,7 @@ TEST_F(C5CacheScenario, S06MatrixOfWhoEvictedWhom)
 }
 
 // 7. Given two owners in disjoint sets (colors), when both sweep far more than fits, then none loses a line
-// to
-//    the other, under every policy; in shared sets both do.
+//    to the other, under every policy; in shared sets both do.
 TEST_F(C5CacheScenario, S07DisjointSetsMeanNoEvictionsByOthers)
 {
     for (const auto policy : {replacement::lru, replacement::tree_plru, replacement::random}) {
@@ -126,8 +126,7 @@ TEST_F(C5CacheScenario, S07DisjointSetsMeanNoEvictionsByOthers)
 }
 
 // 8. Given a line that is not here, when a write-back of it arrives, then it is allocated dirty with its
-// owner
-//    as evictor, and it counts as no demand access.
+//    owner as evictor, and it counts as no demand access.
 TEST_F(C5CacheScenario, S08WriteBackAllocates)
 {
     cache model = one_set(1, replacement::lru);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the cache models alone on one host thread: L1 hits, LLC hits and misses a second. A program for
-// people, no test; it must never be used as evidence of anything but its own speed.
+// Measures the cache models alone on one host thread: L1 hits, LLC hits and misses a second. A program to be
+// run by hand, not a test; its results describe its own speed only.
 #include <chrono>
 #include <cstdio>
 #include <vector>
@@ -23,7 +23,7 @@ cache make(std::uint64_t kib, std::uint32_t ways)
 void measure(const char *what, std::uint64_t kib, bool in_order)
 {
     constexpr std::uint64_t accesses = 20'000'000;
-    constexpr std::uint64_t pattern_length = 1U << 18U; // worked out before, so that it costs nothing here
+    constexpr std::uint64_t pattern_length = 1U << 18U; // computed beforehand, so that it costs nothing here
     l1_pair core(make(32, 4), make(32, 4));
     cache llc = make(1024, 16);
     random_source random(1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coherence between clusters, and with masters that have no cache, as AMBA ACE has it (IHI 0022, ACE-Lite): a
-// ReadOnce is served from whoever has the line, who keeps it; a WriteUnique takes it from everybody, after
-// what was not in memory has gone there, a WriteLineUnique without that; lines that another cluster has come
-// from there.
+// Coherence between clusters, and with masters that have no cache, as AMBA ACE defines it (IHI 0022,
+// ACE-Lite): a ReadOnce is served by a cluster that has the line, and that cluster keeps it; a WriteUnique
+// removes it from all clusters, after newer contents have been written to memory, a WriteLineUnique without
+// that; a line that another cluster has comes from there.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr phys_addr line{0x4000};
 constexpr owner_id owner{2};
-constexpr picoseconds later{10'000'000}; // all that was asked of memory before has come
+constexpr picoseconds later{10'000'000}; // all earlier requests of memory have been answered
 
 settings two_clusters()
 {
@@ -52,7 +52,7 @@ protected:
         at(n).start([=](core &own) { own.access(where, 8, kind); });
         run();
     }
-    // Its place in L1 is taken by as many others as it has ways.
+    // As many other lines as L1 has ways evict it.
     void push_out_of_l1(std::uint32_t n)
     {
         at(n).start([](core &own) {
@@ -101,7 +101,7 @@ protected:
 TEST_F(coherence, a_read_of_a_device_is_served_from_a_cluster_that_has_the_line_and_keeps_it)
 {
     use(0, access_kind::write);
-    machine->memory().level(0).storage().invalidate(line); // L1 alone has it
+    machine->memory().level(0).storage().invalidate(line); // only L1 has it
     const std::uint64_t reads = counts().line_reads;
     const memory_system::reply from_l1 = read_once();
     ASSERT_EQ(from_l1.how, memory_system::reply::state::known);
@@ -126,7 +126,7 @@ TEST_F(coherence, a_read_of_a_device_that_nobody_has_is_memorys)
     EXPECT_EQ(counts().line_reads, 1U);
 }
 
-// CCI-400 TRM (DDI 0470), 2.3: memory was asked in parallel, in vain; on a miss nothing is lost.
+// CCI-400 TRM (DDI 0470), 2.3: memory was read in parallel, unnecessarily; on a miss no time is lost.
 TEST_F(coherence, what_is_fetched_in_parallel_costs_memory_a_read_and_saves_the_wait_for_the_answer)
 {
     const memory_system::reply waits = read_once();
@@ -211,7 +211,7 @@ TEST_F(shared_line, comes_from_the_cluster_that_has_it_dirty_and_not_from_memory
     const std::uint64_t across = time_of(2, access_kind::read);
     EXPECT_EQ(counts().line_reads, reads);
     EXPECT_EQ(counts().line_writes, 0U);
-    // There and back over the interconnect, and what the cluster takes at the least.
+    // Both ways over the interconnect, and the shortest time of the cluster.
     EXPECT_GE(across, 40'000U + 40'000U + 20'000U + 10'833U);
     EXPECT_LT(time_of(3, access_kind::read), across) << "its own cluster has it now";
     EXPECT_GT(from_memory, 0U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine S2, S3: the parts of a core that need no machine around them: its clock and its tallies.
+// Machine S2, S3: the parts of a core that can be tested without a machine: its clock and its tallies.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -84,8 +84,8 @@ TEST_F(S2CoreScenario, S02LoadsWaitWhenAllMshrsAreTaken)
     EXPECT_EQ(counts().of(stall_cause::memory), third.value);
 }
 
-// 3. Given a load in flight, when its line is read by a load that the next address needs, then that one waits
-//    for the data.
+// 3. Given a load in flight, when its line is read by a load that the next address needs, then that one
+//    waits for the data.
 TEST_F(S2CoreScenario, S03ADependentLoadWaitsForALineInFlight)
 {
     picoseconds waited{};
@@ -98,8 +98,7 @@ TEST_F(S2CoreScenario, S03ADependentLoadWaitsForALineInFlight)
 }
 
 // 4. Given a window of ten instructions, when eleven execute behind a missed load, then the core waits for
-// it;
-//    when ten do, it does not.
+//    it; when ten do, it does not.
 TEST_F(S2CoreScenario, S04TheWindowEndsBehindTheOldestLoad)
 {
     for (const std::uint64_t behind : {10, 11}) {
@@ -121,8 +120,7 @@ TEST_F(S2CoreScenario, S04TheWindowEndsBehindTheOldestLoad)
 }
 
 // 5. Given four lines of a set in L1, one of them written, when a fifth comes in its place, then the dirty
-// one
-//    is written back to the shared level and not to DRAM.
+//    one is written back to the shared level and not to DRAM.
 TEST_F(S2CoreScenario, S05ADirtyVictimGoesToTheSharedLevel)
 {
     run(small_machine(1), [](core &own) {
@@ -138,8 +136,7 @@ TEST_F(S2CoreScenario, S05ADirtyVictimGoesToTheSharedLevel)
 }
 
 // 6. Given a store buffer of two lines, when a third line is stored to while both are in flight, then the
-// core
-//    waits in the store buffer.
+//    core waits in the store buffer.
 TEST_F(S2CoreScenario, S06StoresWaitForTheBuffer)
 {
     settings wanted = small_machine(1);
@@ -187,8 +184,7 @@ TEST_F(S2CoreScenario, S07PrefetchesStayInThePage)
 }
 
 // 8. Given a line of a shared frame that core 1 has written, when core 0 reads it, then the newest contents
-// go
-//    to the shared level and core 1 keeps a clean copy: core 0's next write takes it away.
+//    go to the shared level and core 1 keeps a clean copy: core 0's next write takes it away.
 TEST_F(S2CoreScenario, S08SharedLinesAreSnooped)
 {
     machine_ = make_machine(small_machine(2));
@@ -230,8 +226,7 @@ TEST_F(S2CoreScenario, S09SignalsAreAttendedBetweenInstructions)
 }
 
 // 10. Given a core that waits for a signal, when another one broadcasts maintenance, then it costs the
-// waiting
-//     core nothing; given one that executes, then it stands still that long.
+//     waiting core nothing; given one that executes, then it stands still that long.
 TEST_F(S2CoreScenario, S10StandingStillCostsWhoExecutes)
 {
     machine_ = make_machine(small_machine(3));
@@ -249,8 +244,7 @@ TEST_F(S2CoreScenario, S10StandingStillCostsWhoExecutes)
 }
 
 // 12. Given a shared level that lines enter on eviction, when a line is read, then the level does not have
-// it;
-//     when L1 gives it up, clean as it is, then the level has it, and the next read does not go to DRAM.
+//     it; when L1 gives it up, clean as it is, then the level has it, and the next read does not go to DRAM.
 TEST_F(S2CoreScenario, S12CleanVictimsEnterALevelOnEviction)
 {
     settings wanted = small_machine(1);
@@ -285,8 +279,7 @@ TEST_F(S2CoreScenario, S13DescriptorsEnterALevelWhenTheyAreFetched)
 }
 
 // 14. Given the same level, when two cores read a line of a shared frame at nearly the same time, then DRAM
-// is
-//     asked once, although the level does not have the line.
+//     is asked once, although the level does not have the line.
 TEST_F(S2CoreScenario, S14ALineInFlightIsJoinedThoughNoLevelHasIt)
 {
     settings wanted = small_machine(2);
@@ -305,8 +298,7 @@ TEST_F(S2CoreScenario, S14ALineInFlightIsJoinedThoughNoLevelHasIt)
 }
 
 // 15. Given eight loads in flight and four reads of any kind that may be, when eight lines are missed, then
-// the
-//     fifth waits; given prefetches of which two may be in flight, then no third is asked for.
+//     the fifth waits; given prefetches of which two may be in flight, then no third is asked for.
 TEST_F(S2CoreScenario, S15ReadsOfAnyKindAreLimited)
 {
     settings wanted = with_loads(8);
@@ -366,8 +358,7 @@ TEST_F(S2CoreScenario, S16FillsTakeThePort)
 }
 
 // 17. Given four words of 16 bytes to a line, when two streams of whole lines are stored to in turn, then
-// they
-//     stop being fetched as one does; given stores so slow that fills arrive first, then all lines are
+//     they stop being fetched as one does; given stores so slow that fills arrive first, then all lines are
 //     fetched.
 TEST_F(S2CoreScenario, S17InterleavedStreamsOfWholeLinesAreNotFetched)
 {
@@ -392,8 +383,8 @@ TEST_F(S2CoreScenario, S17InterleavedStreamsOfWholeLinesAreNotFetched)
     }
 }
 
-// 18. Given a stream that is not fetched, when the line that is merged is read, then it is fetched after all,
-//     and so are the next ones until three were whole in time again.
+// 18. Given a stream that is not fetched, when the line that is merged is read, then it is fetched after
+//     all, and so are the next ones until three were whole in time again.
 TEST_F(S2CoreScenario, S18AReadOfAMergedLineEndsTheStreaming)
 {
     settings wanted = small_machine(1);

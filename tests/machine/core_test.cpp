@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an access costs: latency steps at each cache size, bandwidth below DRAM's peak, stores that wait for
-// nobody until the buffer is full, prefetching, write streaming, frames that cores share.
+// What an access costs: latency steps at each cache size, bandwidth below DRAM's peak, stores that do not
+// stall until the buffer is full, prefetching, write streaming, frames that cores share.
 #include <gtest/gtest.h>
 
 #include "tests/machine/machine_make.h"
@@ -48,7 +48,7 @@ pattern_settings chase(std::uint64_t bytes, std::uint64_t rounds)
         .pattern = access_pattern::chase, .working_set = byte_count{bytes}, .accesses = rounds * bytes / 64};
 }
 
-// Of an access after a first round that brought everything in.
+// Time of an access after a first round that fetched everything.
 double settled_ns(const settings &wanted, std::uint64_t bytes)
 {
     const double once = run(wanted, chase(bytes, 1)).ns_per_access;
@@ -62,7 +62,8 @@ TEST(core, a_pointer_chase_costs_more_where_a_cache_ends)
     EXPECT_NEAR(settled_ns(wanted, 16 * kib), 0.833 * 3, 0.1);   // an instruction and the load-use latency
     EXPECT_NEAR(settled_ns(wanted, 256 * kib), 0.833 + 12, 0.5); // the shared level's latency instead
     const double in_dram = settled_ns(wanted, 4096 * kib);
-    EXPECT_GT(in_dram, 12 + 2 * 10 + 20 + 20); // its lookup, the ways to and fro, and the DRAM itself
+    EXPECT_GT(in_dram,
+              12 + 2 * 10 + 20 + 20); // its lookup, the paths in both directions, and the DRAM itself
     EXPECT_LT(in_dram, 150);
 }
 
@@ -113,7 +114,7 @@ TEST(core, more_loads_under_way_overlap_their_latencies)
     wanted.cores[0].loads = 4;
     const double overlapped = run(wanted, what).ns_per_access;
     EXPECT_LT(overlapped, 0.5 * blocking);
-    wanted.cores[0].window_instructions = 1; // one more load may begin behind a miss, not three
+    wanted.cores[0].window_instructions = 1; // one more load may begin after a miss, not three
     EXPECT_GT(run(wanted, what).ns_per_access, 1.3 * overlapped);
 }
 
@@ -153,8 +154,9 @@ TEST(core, write_streaming_fetches_no_lines_that_are_overwritten)
     wanted.cores[0].write_streaming = {.lines = 3, .shared_lines = 100};
     const outcome seen = run(wanted, what);
     EXPECT_LT(seen.memory.line_reads, 10U);
-    EXPECT_GT(seen.memory.line_writes, 37'000U); // the lines, but for what is still in caches
-    // No refills, but write-backs: what stands for traffic must see them.
+    EXPECT_GT(seen.memory.line_writes,
+              37'000U); // the lines, except those that are still in caches No refills, but write-backs: the
+                        // events that stand for traffic must count them.
     EXPECT_LT(seen.counts.of(core_event::l2d_refill), 10U);
     EXPECT_EQ(seen.counts.of(core_event::l2d_write_back), seen.memory.line_writes);
 }
@@ -166,9 +168,9 @@ TEST(core, lines_of_a_write_stream_follow_one_another_through_the_shared_level)
     const pattern_settings what{
         .working_set = byte_count{8192 * kib}, .accesses = 100'000, .writes_percent = 100};
     const double fast = run(wanted, what).ns_per_access;
-    wanted.levels[0].latency_ps *= 4; // later, each of them, and no fewer in a second
+    wanted.levels[0].latency_ps *= 4; // each is later, and their rate is the same
     EXPECT_NEAR(run(wanted, what).ns_per_access, fast, 0.02 * fast);
-    // A regulator behind the level stops the core all the same.
+    // A regulator behind the level still stalls the core.
     const double rate = 500e6;
     wanted.masters[0].writes = {.rate_bytes_per_s = 500'000'000, .burst_bytes = 64};
     EXPECT_NEAR(8 / (run(wanted, what).ns_per_access * 1e-9), rate, 0.03 * rate);
@@ -264,7 +266,7 @@ TEST(core, a_shared_frame_moves_between_cores_that_write_it)
     }
     machine->timeline().run(for_ever);
     const core_counts counts = machine->core_at({0}).counts();
-    EXPECT_GT(counts.of(core_event::l1d_refill), 400U); // it nearly never still has it
+    EXPECT_GT(counts.of(core_event::l1d_refill), 400U); // it nearly never still has the line
     EXPECT_GT(counts.of(core_event::l1d_write_back), 400U);
     EXPECT_EQ(machine->memory().counts().line_reads, 1U);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine S2, arbitration by score: the score itself, who wins between queued requests, small stories of a
-// channel whose policy it is, and that nobody starves whatever the values are.
+// Machine S2, arbitration by score: the score itself, which of the queued requests wins, scenarios of a
+// channel with that policy, and that no request starves whatever the values are.
 #include "dram_make.h"
 #include "machine/random.h"
 
@@ -34,7 +34,7 @@ TEST(S2DramArbitration, WhoLostToTheGuardGoesBeforeAllOthers)
     EXPECT_EQ(mmdc.patience(), 15U + 15);
     EXPECT_LT(mmdc.score(true, true, 29), mmdc.score(false, false, 30));
     const arbitration uneven{.row_hit = 4, .direction = 2, .age = 4, .most = 15, .guard = 3};
-    EXPECT_EQ(uneven.patience(), 4U + 3); // the fourth lost arbitration gives the rest
+    EXPECT_EQ(uneven.patience(), 4U + 3); // the fourth lost arbitration adds the rest
     EXPECT_LT(uneven.score(true, true, 6), uneven.score(false, false, 7));
 }
 
@@ -51,11 +51,12 @@ TEST(S2DramArbitration, ValuesThatDoNotFitAreRefused)
     bad.guard = 256;
     EXPECT_THAT(bad.contradiction(), testing::HasSubstr("guard"));
     EXPECT_NE((policy{.arbitration = bad}.contradiction()), "");
-    EXPECT_EQ((policy{.write_queue = 4, .arbitration = mmdc}.contradiction()), ""); // watermarks do not count
+    EXPECT_EQ((policy{.write_queue = 4, .arbitration = mmdc}.contradiction()),
+              ""); // watermarks have no effect
 }
 
-// The search stops early; looking at every request gives the same winner, also when the count of commands
-// has wrapped.
+// The search stops early; a search of all requests gives the same winner, also when the count of commands has
+// wrapped.
 TEST(S2DramArbitration, TheWinnerHasTheHighestScoreOfAll)
 {
     for (std::uint64_t seed = 1; seed <= 500; ++seed) {
@@ -151,7 +152,8 @@ TEST_F(S2DramScored, ARowHitGoesFirst)
     EXPECT_EQ(columns(channel), "R7 R7 R8 ");
 }
 
-// Given row hits that nothing but the guard can beat, then as many go first as may be lost, and no more.
+// Given row hits that only the guard can beat, then as many go first as the limit of lost arbitrations
+// allows, and no more.
 TEST_F(S2DramScored, AnOldRequestPassesAtTheGuard)
 {
     by_score.arbitration = {.row_hit = 15, .direction = 0, .age = 1, .most = 1, .guard = 4};
@@ -166,8 +168,8 @@ TEST_F(S2DramScored, AnOldRequestPassesAtTheGuard)
     EXPECT_EQ(columns(channel), "R7 R7 R7 R7 R7 R7 R8 R7 R7 R7 ");
 }
 
-// Whatever the values, whoever comes: after `patience` lost arbitrations only older requests go first. The
-// queues are kept full of requests that mostly hit one row.
+// For any values and requests: after `patience` lost arbitrations only older requests go first. The queues
+// are kept full of requests that mostly hit one row.
 TEST_F(S2DramScored, NobodyStarves)
 {
     constexpr std::uint32_t length = 8;
@@ -179,7 +181,7 @@ TEST_F(S2DramScored, NobodyStarves)
                                .most = random.below(16),
                                .guard = random.below(32)};
         channel channel(ddr3_shape(), t, {.read_queue = length, .write_queue = length, .arbitration = rule});
-        std::map<std::uint32_t, std::uint32_t> entered; // by column: columns commanded before
+        std::map<std::uint32_t, std::uint32_t> entered; // by column: the number of columns commanded before
         std::array<std::uint32_t, 2> queued{};
         std::uint32_t served = 0;
         std::uint32_t longest = 0;

@@ -30,7 +30,7 @@ public:
     void check_refreshes(clocks end)
     {
         for (std::uint32_t rank = 0; t_.refi != 0 && rank < shape_.of().ranks; ++rank) {
-            // JESD79-4B 4.24: at most eight may be put off, here one.
+            // JESD79-4B 4.24: at most eight may be postponed, here one.
             if ((refreshes_[rank] + 1) * t_.refi + t_.refi < end) {
                 found.push_back("rank " + std::to_string(rank) + " was refreshed " +
                                 std::to_string(refreshes_[rank]) + " times in " + std::to_string(end) +
@@ -59,7 +59,7 @@ private:
         }
     }
 
-    // A command must make sense in the state of its bank.
+    // A command must be valid in the state of its bank.
     void check_state(const issued &now)
     {
         const auto open = open_.find(now.bank);
@@ -164,7 +164,7 @@ private:
         }
     }
 
-    // Data of two commands on the bus, and the turn of its direction.
+    // Data of two commands on the bus, and the turnaround between directions.
     void check_columns(const issued &before, const issued &now, bool same_rank)
     {
         const bool wrote = before.what == command::write;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A judge of DRAM command streams that knows only the data sheet: it shares no code and no table with the
-// scheduler but the parameters' names, and looks at every pair of commands that a rule could join.
+// A checker of DRAM command streams that knows only the data sheet: it shares no code and no table with the
+// scheduler except the parameters' names, and checks every pair of commands that a rule could apply to.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine S7, DRAM scheduler: commands of different banks are interleaved. Exact sequences of small stories,
-// and what a random miss and a stream get beside each other. Expected clocks are sums of data sheet
-// parameters.
+// Machine S7, DRAM scheduler: commands of different banks are interleaved. Exact sequences of short
+// scenarios, and the service of a random miss and a stream beside each other. Expected clocks are sums of
+// data sheet parameters.
 #include "dram_make.h"
 #include "machine/random.h"
 
@@ -33,8 +33,8 @@ protected:
     timing t = without_refresh(ddr4_2133());
 };
 
-// Given row hits of one bank, when another bank is wanted, then its precharge and activate go out between
-// them, and its read when its row is open.
+// Given row hits of one bank, when another bank is wanted, then its precharge and activate go between them,
+// and its read when its row is open.
 TEST_F(S7DramInterleaving, RowsAreOpenedInTheShadowOfHits)
 {
     channel channel(ddr4_shape(), t);
@@ -54,7 +54,7 @@ TEST_F(S7DramInterleaving, RowsAreOpenedInTheShadowOfHits)
     }
     expected += said("ACT", 4, 501 + t.rp);
     EXPECT_EQ(commands(channel).substr(0, expected.size()), expected);
-    // Its turn comes with the first gap of the data bus after tRCD, not behind all hits.
+    // Its read goes in the first gap of the data bus after tRCD, not after all hits.
     EXPECT_LE(channel.completed[20].front(), 501 + t.rp + t.rcd + t.ccd_l + t.cl + clocks{t.burst});
 }
 
@@ -82,7 +82,7 @@ TEST_F(S7DramInterleaving, ARowIsNotClosedWhileHitsAreQueued)
     channel.run();
     channel.log.clear();
     channel.read(1, at(0, 8), 500);
-    channel.run_until(500); // nothing has gone yet
+    channel.run_until(500); // no command has gone yet
     for (std::uint32_t i = 0; i < 6; ++i) {
         channel.read(2 + i, at(0, 7, i), 500);
     }
@@ -93,7 +93,7 @@ TEST_F(S7DramInterleaving, ARowIsNotClosedWhileHitsAreQueued)
 }
 
 // Given hits without end, when a request for another row of their bank is as old as the limit, then it goes
-// next, and nobody's read before it.
+// next, before any other read.
 TEST_F(S7DramInterleaving, NoRequestWaitsMuchLongerThanTheAgeLimit)
 {
     const policy patient{.cap = 1'000'000, .age_limit = 300};
@@ -129,7 +129,7 @@ load beside(const organization &shape, const timing &values, std::uint32_t windo
     const auto end = static_cast<clocks>(400e6 / (static_cast<double>(values.period_fs) / 1e3));
     std::uint64_t line = 0;
     std::uint64_t id = 0;
-    std::multimap<clocks, bool> due; // whether it is the chase's
+    std::multimap<clocks, bool> due; // whether the request is the chase's
     std::map<std::uint64_t, std::pair<clocks, bool>> pending;
     for (std::uint32_t i = 0; i < window; ++i) {
         due.emplace(0, false);
@@ -172,7 +172,7 @@ load beside(const organization &shape, const timing &values, std::uint32_t windo
 }
 
 // One random miss beside 8 row hits in flight on DDR3, and 12 on DDR4: two or three times the latency of a
-// row miss, while the refresh that it once waited for comes every 7.8 us.
+// row miss; once it waited for the refresh, which comes every 7.8 us.
 TEST(S7DramMixes, ARandomMissBesideRowHitsIsServedInTensOfNanoseconds)
 {
     const load ddr3 = beside(ddr3_shape(), ddr3_1066(), 8, true, true);
@@ -185,8 +185,8 @@ TEST(S7DramMixes, ARandomMissBesideRowHitsIsServedInTensOfNanoseconds)
     }
 }
 
-// A stream of 5 reads in flight beside a pointer chase gets nearly what it gets alone: the data bus carries
-// the chase's lines too, and an eighth or a sixteenth of them closes the row that the stream is in.
+// A stream of 5 reads in flight beside a pointer chase gets nearly the bandwidth that it has alone: the data
+// bus carries the chase's lines too, and an eighth or a sixteenth of them closes the stream's row.
 TEST(S7DramMixes, AStreamBesideAChaseKeepsItsBandwidth)
 {
     for (const auto &[shape, values] :

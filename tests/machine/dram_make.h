@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the DRAM tests share: a way to run requests and collect commands.
+// Shared by the DRAM tests: runs requests and collects commands.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ public:
         scheduler_.request(id, at, write, when);
         collect();
     }
-    // Until nothing is pending, or `limit`.
+    // Runs until nothing is pending, or until `limit`.
     void run(clocks limit = clocks{1} << 40U)
     {
         while (scheduler_.due() < limit) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine S2: addresses and DRAM places are one to one; what cannot be is refused with the reason.
+// Machine S2: addresses and DRAM places correspond one to one; impossible mappings are refused with the
+// reason.
 #include <set>
 
 #include "dram_make.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine S2: the memory controller's outside: times in picoseconds, channels, profiling counters.
+// Machine S2: the interface of the memory controller: times in picoseconds, channels, profiling counters.
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -84,8 +84,7 @@ TEST(S2Memory, TheProfileCountsWhatMoved)
     EXPECT_NEAR(dram.peak_bytes_per_s(), 2133.33e6 * 8, 1e5);
 }
 
-// A regulator reads the counters at any time, with requests queued and under way, and acts on the
-// differences.
+// A regulator reads the counters at any time, with requests queued and in flight, and uses the differences.
 TEST(S2Memory, AProfileReadInMidFlightNeverGoesBack)
 {
     for (const std::uint32_t channels : {1U, 2U}) {
@@ -157,8 +156,8 @@ TEST(S2Memory, ABandwidthControlSeesThePartitionAndMayDelay)
     }
 }
 
-// The log has what reaches the controller in order of arrival, whatever the order of asking, and no more than
-// was asked for.
+// The log contains the requests in order of their arrival at the controller, whatever the order of
+// submission, and no more than was requested.
 TEST(S2Memory, RequestsAreWrittenDownInOrderOfArrivalInEachFormat)
 {
     const std::array<std::pair<const char *, const char *>, 3> formats{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts as their data sheets have them: shapes and timing values, for tests and speed measurements.
+// Parts as in their data sheets: shapes and timing values, for tests and speed measurements.
 #pragma once
 
 #include "machine/dram/organization.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine S2: what holds for every stream of requests, on several standards and policies: the data sheet is
-// kept, every request is served once and only once, no more bytes move than the bus can carry, streams come
-// close to that, and the same input gives the same commands.
+// Machine S2: properties of every stream of requests, on several standards and policies: the data sheet is
+// kept, every request is served exactly once, no more bytes move than the bus can carry, streams come close
+// to that, and the same input gives the same commands.
 #include "dram_checker.h"
 #include "dram_make.h"
 #include "machine/random.h"
@@ -42,7 +42,7 @@ std::vector<setting> settings()
               .arbitration = arbitration{.row_hit = 7, .direction = 0, .age = 3, .most = 7, .guard = 0}}}};
 }
 
-// Requests that mix streams, conflicts, bursts and silence. `jumps`: one in so many goes elsewhere.
+// Requests that mix streams, conflicts, bursts and silence. `jumps`: one in that many goes elsewhere.
 struct generator {
     random_source random;
     const organization::counts counts;
@@ -120,7 +120,7 @@ TEST_P(S2DramProperty, SameInputSameCommands)
     }
 }
 
-// Looking in between must not change anything: the scheduler works event by event, whoever drives it.
+// Queries in between must not change anything: the scheduler works event by event, whoever drives it.
 TEST_P(S2DramProperty, SmallStepsAndLargeStepsIssueTheSame)
 {
     channel large(given.shape, given.values, given.how);
@@ -157,7 +157,7 @@ double bus_share(const setting &given, std::uint32_t window, bool random, std::u
         const std::uint32_t columns = given.shape.of().columns;
         const std::uint32_t banks = given.shape.banks_per_channel();
         const std::uint32_t groups = given.shape.groups_per_channel();
-        // Neighbouring lines go round the bank groups, as controllers map them.
+        // Neighbouring lines alternate between bank groups, as controllers map them.
         const auto group = static_cast<std::uint32_t>(n % groups);
         const auto bank = static_cast<std::uint32_t>(n / groups / columns % (banks / groups));
         return place{.channel = 0,
@@ -201,7 +201,7 @@ TEST_P(S2DramProperty, StreamsComeCloseToThePeakAndNothingExceedsIt)
     const double mixed = bus_share(given, 16, false, 3);
     const double scattered = bus_share(given, 16, true, 0);
     const double scattered_writes = bus_share(given, 16, true, 1);
-    // What refresh takes is no fault of the scheduler.
+    // Time taken by refresh does not count against the scheduler.
     const double refresh =
         given.values.refi == 0 ? 0 : static_cast<double>(given.values.rfc) / given.values.refi;
     for (const double share : {stream, mixed, scattered, scattered_writes}) {
@@ -216,7 +216,7 @@ TEST_P(S2DramProperty, StreamsComeCloseToThePeakAndNothingExceedsIt)
 INSTANTIATE_TEST_SUITE_P(, S2DramProperty, testing::Range<std::size_t>(0, 9),
                          [](const auto &one) { return "setting" + std::to_string(one.param); });
 
-// The judge is worth something only if it objects: a stream with one gap too short is found, for every rule.
+// The checker is useful only if it objects: it finds a stream with one gap too short, for every rule.
 TEST(S2DramJudge, FindsEveryGapThatIsOneClockTooShort)
 {
     const organization shape = ddr4_shape(2);
@@ -229,11 +229,11 @@ TEST(S2DramJudge, FindsEveryGapThatIsOneClockTooShort)
     };
     for (const constraint &rule : values.constraints()) {
         if (rule.first == command::refresh && rule.then == command::refresh) {
-            continue; // covered by the state: nothing is open in between
+            continue; // covered by the state: no row is open in between
         }
         const std::uint32_t bank = scope_bank(rule.where, 16);
         for (const std::uint32_t distance : {rule.distance - 1, rule.distance}) {
-            // What must be open has been open for long; what must be closed is.
+            // A row that must be open has been open for long; one that must be closed is.
             std::vector<issued> log;
             clocks when = 0;
             const auto open = [&](std::uint32_t which, command what) {

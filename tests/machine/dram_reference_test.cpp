@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine S7, DRAM scheduler and policies: the scheduler beside the reference that looks at every clock.
-// Mixes of streams and pointer chases, with and without writes, on every standard and with every policy: the
-// same commands in the same clocks, and so the same latencies and bandwidth.
+// Machine S7, DRAM scheduler and policies: the scheduler compared with the reference that evaluates every
+// clock. Mixes of streams and pointer chases, with and without writes, on every standard and with every
+// policy: the same commands in the same clocks, and so the same latencies and bandwidth.
 #include "dram_checker.h"
 #include "dram_make.h"
 #include "machine/random.h"
@@ -57,7 +57,7 @@ const std::vector<named_policy> &policies()
     return all;
 }
 
-// Who asks for lines: each waits for `window` answers at most. A stride of 0: at random.
+// An agent that requests lines, with at most `window` outstanding. A stride of 0: at random.
 struct agent {
     std::uint32_t window;
     std::uint32_t stride;
@@ -100,7 +100,7 @@ struct outcome {
     [[nodiscard]] clocks percentile_99() const { return latencies.at(latencies.size() * 99 / 100); }
 };
 
-// A closed loop of all agents, driven clock by clock, until `count` requests have been asked for.
+// A closed loop of all agents, driven clock by clock, until `count` requests have been made.
 template <class Scheduler> outcome run(const standard &on, const policy &how, const mix &load)
 {
     constexpr std::uint64_t count = 500;
@@ -111,7 +111,7 @@ template <class Scheduler> outcome run(const standard &on, const policy &how, co
     outcome seen;
     Scheduler scheduler(on.shape, on.values, how, &seen.commands);
     random_source random(7);
-    std::multimap<clocks, std::size_t> due; // the next requests: whose
+    std::multimap<clocks, std::size_t> due; // agent of each of the next requests
     std::map<std::uint64_t, asked> pending;
     std::vector<std::uint64_t> lines;
     for (std::size_t i = 0; i < load.agents.size(); ++i) {

@@ -221,8 +221,8 @@ TEST_F(S2DramScenario, S10Refresh)
     EXPECT_EQ(channel.in_order().front().when, clocks{3} * t.refi + t.rp + t.rfc);
 }
 
-// 11. Given the closed page policy, then a row that nobody wants is closed as soon as it may be, and one that
-//     is wanted stays.
+// 11. Given the closed page policy, then a row that nobody wants is closed as soon as it may be, and one
+//     that is wanted stays.
 TEST_F(S2DramScenario, S11ClosedPage)
 {
     channel channel(ddr4_shape(), t, {.page = page_policy::closed});
@@ -259,8 +259,8 @@ TEST_F(S2DramScenario, S13FullQueue)
     }
 }
 
-// 14. Given an idle controller, when requests come and go, then it is busy from the first arrival to the last
-//     data, and not between.
+// 14. Given an idle controller, when requests come and go, then it is busy from the first arrival to the
+//     last data, and not between.
 TEST_F(S2DramScenario, S14BusyClocks)
 {
     channel channel(ddr4_shape(), t);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the DRAM model alone on one host thread: requests a second, of patterns that stress different
-// parts of the scheduler. A program for people, no test; it must never be used as evidence of anything but
-// its own speed. `dram_speed PATTERN COUNT` runs one pattern, for a profiler or an instruction counter.
+// parts of the scheduler. A program to be run by hand, not a test; its results describe its own speed only.
+// `dram_speed PATTERN COUNT` runs one pattern, for a profiler or an instruction counter.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -53,7 +53,7 @@ double requests_per_s(const pattern &what, std::uint64_t count)
         const bool write = what.write_every != 0 && sent % what.write_every == 0;
         dram.request(sent++, phys_addr{line * 64}, write ? access_kind::write : access_kind::read, when);
     };
-    const std::clock_t begin = std::clock(); // processor time: others may use the host, too
+    const std::clock_t begin = std::clock(); // processor time: other processes may use the host, too
     for (std::uint32_t i = 0; i < what.outstanding; ++i) {
         send({0});
     }
@@ -61,7 +61,7 @@ double requests_per_s(const pattern &what, std::uint64_t count)
     std::vector<memory::answer> answers;
     while (sent < count) {
         now = std::max(now, *dram.next());
-        // The answer may lie ahead of the decision; the next request comes with it.
+        // The answer may be later than the decision; the next request comes with the answer.
         answers.clear();
         dram.decide([&](const memory::answer &one) { answers.push_back(one); });
         for (const memory::answer &one : answers) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine S7, policies: turns by transaction stores, as UG585's table 10-4 and figure 10-9 have them, seen at
-// the commands of a channel.
+// Machine S7, policies: turns by transaction stores, as UG585's table 10-4 and figure 10-9 describe them,
+// observed in the commands of a channel.
 #include "dram_make.h"
 
 namespace bulkhead::machine::dram::test {
@@ -54,8 +54,8 @@ protected:
     store_settings how{.starve = 64, .run = 8, .rest = 32, .idle = 1};
 };
 
-// Given reads and no writes, when a write comes, then it waits until it has been starved for so many clocks,
-// and with it no more writes than a run has.
+// Given reads and no writes, when a write comes, then it waits for the starvation time, and then no more
+// writes go with it than a run has.
 TEST_F(S7DramStores, WritesGoWhenTheyAreCriticalAndByRuns)
 {
     channel channel(ddr3_shape(), t, {.stores = how});
@@ -70,7 +70,7 @@ TEST_F(S7DramStores, WritesGoWhenTheyAreCriticalAndByRuns)
     EXPECT_LE(run, how.starve / t.ccd_s + 1) << all;
 }
 
-// Given a run of writes, then reads go, which are critical, at least as many as their run has, and then until
+// Given a run of writes, then reads go, which are critical: at least as many as their run has, and then until
 // writes are critical again.
 TEST_F(S7DramStores, ReadsAreServedBetweenTwoRunsOfWrites)
 {
@@ -119,7 +119,7 @@ TEST_F(S7DramStores, TheTurnStaysUntilTheOtherStoreIsCritical)
     EXPECT_NEAR(static_cast<double>(all.find('R') - before.size()), how.starve / t.ccd_s, 1) << all;
 }
 
-// No read waits for more than starvation, a run, and the way there and back, whoever writes.
+// No read waits longer than starvation, a run, and both turnarounds, whatever the writers do.
 TEST_F(S7DramStores, AReadBesideAWriterWaitsForOneRunAtMost)
 {
     channel channel(ddr3_shape(), t, {.stores = how});
@@ -147,7 +147,7 @@ TEST_F(S7DramStores, AReadBesideAWriterWaitsForOneRunAtMost)
 TEST_F(S7DramStores, ValuesThatNoRegisterHoldsAreRefused)
 {
     EXPECT_EQ(how.contradiction(), "");
-    EXPECT_EQ((policy{.write_queue = 4, .stores = how}.contradiction()), ""); // watermarks do not count
+    EXPECT_EQ((policy{.write_queue = 4, .stores = how}.contradiction()), ""); // watermarks have no effect
     how.starve = 0;
     EXPECT_THAT((policy{.stores = how}.contradiction()), testing::HasSubstr("clocks without service"));
     how = {.run = 0};

@@ -89,13 +89,13 @@ TEST(engine, a_core_that_may_run_on_little_behind_a_missed_load_stops_at_the_sam
     }
 }
 
-// A core that executes loses the time of each broadcast that reaches it, one that sleeps none; and when is
+// A core that executes loses the time of each broadcast that reaches it, a sleeping core none; the result is
 // the same however far cores run ahead.
 TEST(engine, a_core_stands_still_for_what_another_one_broadcasts)
 {
     constexpr std::uint64_t instructions = 120'000;
     constexpr picoseconds stall{200'000};
-    constexpr picoseconds way{1'000'000}; // no shorter than what a core may run ahead
+    constexpr picoseconds way{1'000'000}; // no shorter than the time that a core may run ahead
     constexpr std::uint64_t broadcasts = 40;
     const auto run = [&](std::uint64_t lookahead_ps, bool sleeps) {
         settings wanted = small_machine();

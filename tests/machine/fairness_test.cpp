@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cores that want the same, at the same time, without end: a master's writes under way, or the lines that a
-// shared level may ask for. Each gets its turn: who was refused is before who comes later. Without that the
-// core with the lowest number is served each time, and the last one never.
+// Cores that want the same resource, at the same time, without end: a master's writes in flight, or the lines
+// that a shared level may request. Each gets its turn: a refused core precedes cores that come later.
+// Otherwise the core with the lowest number would be served each time, and the last one never.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,11 +12,12 @@
 namespace bulkhead::machine::test {
 namespace {
 
-constexpr std::uint64_t lines = 20'000; // of each core: none of them fits in a cache
+constexpr std::uint64_t lines = 20'000; // for each core: more than any cache holds
 constexpr std::uint64_t line_bytes = 64;
 constexpr picoseconds some_time{300'000'000};
 
-// How many lines each core has done when `some_time` is over; the slowest has nearly as many as the fastest.
+// The number of lines that each core has finished when `some_time` is over; the slowest has nearly as many as
+// the fastest.
 void expect_fair(const settings &wanted, access_kind kind, std::size_t cores)
 {
     const auto machine = make_machine(wanted);
@@ -62,7 +63,7 @@ TEST(fairness, cores_that_wait_for_a_level_get_equal_parts)
     expect_fair(all, access_kind::read, 4);
 }
 
-// One write of the master may be under way, and is.
+// The master may have one write in flight, and has one.
 class full_port : public testing::Test {
 protected:
     full_port()
@@ -94,7 +95,7 @@ TEST_F(full_port, who_was_refused_first_is_served_first)
     EXPECT_TRUE(may_write(second));
 }
 
-// What makes room for the second one is nothing that memory does: it would wait for ever.
+// No event of memory makes room for the second one: without the retry it would wait for ever.
 TEST_F(full_port, who_is_next_is_told_though_the_room_is_not_used)
 {
     ASSERT_FALSE(may_write(first));
@@ -108,7 +109,7 @@ TEST_F(full_port, who_is_next_is_told_though_the_room_is_not_used)
     EXPECT_EQ(second.told, before + 1) << "behind it nobody waits";
 }
 
-// A DMA engine that has failed: its place would keep one write from everybody else for ever.
+// A DMA engine that has failed: its place would keep one write of the others out for ever.
 TEST_F(full_port, who_gives_up_holds_up_nobody)
 {
     ASSERT_FALSE(may_write(first));

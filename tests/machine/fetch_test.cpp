@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// S7, instruction side: lines of code come through L1I and the shared level, with the time of both; what
-// pushes them out makes them come again; and who executes them is told when they go.
+// S7, instruction side: lines of code come through L1I and the shared level, with the latency of both; an
+// evicted line is fetched again; and the program that executes it is told when it is evicted.
 #include <gtest/gtest.h>
 
 #include "machine/program/program_text.h"
@@ -39,7 +39,7 @@ protected:
         whole->core_at({0}).start(what);
         whole->timeline().run(for_ever);
     }
-    // How long the line at an offset of the text takes.
+    // The time to fetch the line at an offset of the text.
     std::uint64_t fetch(core &on, std::uint64_t offset)
     {
         const picoseconds before = on.clock();
@@ -92,7 +92,7 @@ TEST_F(fetches, lines_enter_a_shared_level_that_takes_data_on_eviction)
     });
 }
 
-// Interference by text: code that was at hand comes from memory again.
+// Interference by text: code that was in the cache comes from memory again.
 TEST_F(fetches, another_core_that_fills_the_shared_level_makes_code_come_from_memory)
 {
     std::uint64_t undisturbed = 0, disturbed = 0;
@@ -163,7 +163,7 @@ TEST_F(fetches, lines_of_half_the_size_of_the_other_caches_are_two_fetches)
     });
 }
 
-// Pages of one color follow each other in the program's addresses: they have all sets.
+// Pages of one color are contiguous in the program's addresses: they use all sets.
 TEST_F(fetches, l1i_is_indexed_by_virtual_addresses)
 {
     constexpr std::uint64_t page = 4 * kib;

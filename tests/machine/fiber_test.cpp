@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: locals and callee-saved state survive switches, ends go where the body says.
+// Fibers: locals and callee-saved state survive switches, and a fiber that ends continues where its body
+// says.
 #include <numeric>
 #include <vector>
 

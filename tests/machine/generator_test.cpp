@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks that read at random and that copy: what they read and write, what overlaps, what is refused.
+// Walks that read at random and that copy: their reads and writes, what overlaps, and what is refused.
 #include "machine/generator.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(generator, random_reads_wait_for_each_other_and_most_miss_a_cache_that_hold
     const outcome beyond = run(random_walk(walk_kind::random, 16 * 1024 * 1024));
     EXPECT_GT(within.ns, 10);
     EXPECT_LT(within.ns, 25);
-    // An L2 of 1 MiB holds a 16th of the block, less what walks displace.
+    // An L2 of 1 MiB holds a 16th of the block, minus the lines that walks evict.
     EXPECT_GT(beyond.counts.of(core_event::l2d_refill), 2 * draws * 14 / 16);
     EXPECT_GT(beyond.ns, 60);
 }
@@ -86,7 +86,7 @@ TEST(generator, two_random_reads_at_a_time_overlap_where_the_core_lets_them)
 TEST(generator, each_walk_draws_other_places)
 {
     walk_settings twice = random_walk(walk_kind::random, 16 * 1024 * 1024);
-    twice.draws = 1000; // fit into L2: drawn again, they would all hit it
+    twice.draws = 1000; // places that fit into L2: if drawn again, they would all hit
     const outcome found = run(twice);
     EXPECT_GT(found.counts.of(core_event::l2d_refill), 1900);
 }
@@ -103,7 +103,7 @@ TEST(generator, a_copy_reads_its_first_half_and_writes_the_second)
                                .walks = 1});
     EXPECT_EQ(found.counts.of(core_event::memory_access), 2 * half / 32);
     EXPECT_GE(found.dram.read.value, half);
-    EXPECT_GE(found.dram.written.value, half - 1024 * 1024); // what stays in L2
+    EXPECT_GE(found.dram.written.value, half - 1024 * 1024); // lines that stay in L2
 }
 
 TEST(generator, a_copy_between_halves_needs_an_even_number_of_places)

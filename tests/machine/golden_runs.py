@@ -28,7 +28,7 @@ Summary = dict[str, Any]
 
 
 def write_mixed_trace(path: Path) -> Path:
-    """Stretches of words, of lines and of pages, and every third access a store."""
+    """Stretches of words, of lines and of pages, and every third access is a store."""
     records, address = [], 0x5555_0000
     for number in range(RECORDS):
         address += STRIDES[number // 100 % len(STRIDES)]
@@ -39,7 +39,7 @@ def write_mixed_trace(path: Path) -> Path:
 
 
 def of_generators(name: str) -> list[Summary]:
-    """All kinds, as many at a time as there are cores: one run each time."""
+    """All kinds, as many at a time as there are cores, in one run each time."""
     at_once = _cores(name)
     return [_run(name, _walks(KINDS[first : first + at_once])) for first in range(0, len(KINDS), at_once)]
 
@@ -66,7 +66,7 @@ def of_program(name: str) -> Summary:
 
 
 def of_front_ends(name: str, trace: Path) -> dict[str, Any]:
-    """What is the same whatever compiled the machine."""
+    """Results that do not depend on the compiler of the machine."""
     return {"generators": of_generators(name), "trace": of_trace(name, trace)}
 
 
@@ -82,7 +82,7 @@ def _cores(name: str) -> int:
 
 
 def _run(name: str, parts: list[dict[str, Any]]) -> Summary:
-    """The digest, and beside it what tells how far apart two of them are."""
+    """The digest, and further values that show how far apart two digests are."""
     found = run_point({"platform": name, "parts": parts})
     return {
         "digest": found["digest"],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces written by what docs/guide/traces.md says, whole ones and crafted ones: the tests' own writer.
+"""Traces written according to docs/guide/traces.md, valid ones and crafted ones: the tests' own writer.
 
-It shares no code with the recorder's, and writes what the recorder never would.
+It shares no code with the recorder's, and can write traces that the recorder never would.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Record(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Encoded records; sizes may be given that are not true."""
+    """Encoded records; the given sizes may be false."""
 
     raw: bytes
     records: int
@@ -88,7 +88,7 @@ def end(blocks: int, records: int, instructions: int, reads: int, writes: int) -
 
 
 def write_trace(path: Path, records: Sequence[Record], *, more: int = 0, about: Any = None) -> Path:
-    """A whole trace of one block, or of none."""
+    """A complete trace of one block, or of none."""
     reads = sum(one.kind == READ for one in records)
     total = sum(one.instructions for one in records) + more
     blocks = [block(Block(encoded(records), len(records)))] if records else []

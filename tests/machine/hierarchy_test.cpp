@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C5, machine S2: private L1s over one LLC. Sweeps give the numbers that can be worked out by hand.
+// C5, machine S2: private L1s over one LLC. Sweeps give numbers that can be worked out by hand.
 #include "machine/hierarchy.h"
 
 #include "make.h"

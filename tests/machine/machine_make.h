@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small machine for tests: cores like a Cortex-A53's, one shared level, one DDR4 channel. Tests change what
-// they are about.
+// A small machine for tests: cores like a Cortex-A53's, one shared level, one DDR4 channel. Tests change the
+// parts that they test.
 #pragma once
 
 #include "machine/machine.h"
@@ -9,7 +9,7 @@
 
 namespace bulkhead::machine::test {
 
-// All that a core tells another one, or itself, takes the same time: so far cores run ahead.
+// All signals between cores take the same time, and cores run ahead by that time.
 inline signal_settings signals_after(std::uint64_t ps)
 {
     return {.interrupt_ps = ps, .event_ps = ps, .maintenance_ps = ps};
@@ -70,7 +70,7 @@ inline std::unique_ptr<simulated_machine> make_machine(const settings &wanted)
     return expect_made(simulated_machine::make(wanted));
 }
 
-// A master that only asks.
+// A master that only makes requests.
 class asker final : public memory_client {
 public:
     void arrived(ticket, picoseconds when) override { came = when; }
@@ -78,7 +78,7 @@ public:
     std::optional<written_back> drop(phys_addr) override { return std::nullopt; }
     [[nodiscard]] bool holds(phys_addr) const override { return false; }
     std::optional<picoseconds> came;
-    int told = 0; // of room
+    int told = 0; // times of room()
 };
 
 inline constexpr picoseconds for_ever = engine::never;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random tables of two stages, random accesses, and maps that change: whatever the MMU answers is what a
-// plain walk of the tables in memory says, as long as software makes the invalidations that the architecture
-// demands (DDI 0487, D8.16: break before make). With TLBs of every kind, so that entries of all sizes
+// Random tables of two stages, random accesses, and maps that change: every answer of the MMU is that of a
+// plain walk of the tables in memory, as long as software makes the invalidations that the architecture
+// requires (DDI 0487, D8.16: break before make). With TLBs of every kind, so that entries of all sizes
 // compete.
 #include <map>
 
@@ -21,7 +21,7 @@ constexpr std::uint64_t not_global = 1U << 11U;
 constexpr std::uint64_t s2_read = 1U << 6U, s2_write = 1U << 7U, s2_normal = 0xFU << 2U;
 constexpr std::uint64_t address_bits = 0x0000'FFFF'FFFF'F000;
 
-// --- The reference: the architecture's text, one stage after the other, nothing kept ---
+// --- The reference: the architecture's text, one stage after the other, nothing cached ---
 
 using memory = std::map<std::uint64_t, std::uint64_t>;
 
@@ -36,7 +36,7 @@ std::uint64_t word(const memory &all, std::uint64_t where)
     return found == all.end() ? 0 : found->second;
 }
 
-// 39 bits, from level 1. `under`: what stage 2 makes of the addresses of tables.
+// 39 bits, from level 1. `under`: stage 2's translation of the addresses of tables.
 template <class Under>
 std::optional<reference_page> plain_walk(const memory &all, std::uint64_t root, std::uint64_t input,
                                          bool stage1, Under &&under)
@@ -94,7 +94,7 @@ public:
         map(stage1, at, to, size, bits);
     }
 
-    // Takes one mapping away, as software must: break, invalidate. Says which address it was.
+    // Removes one mapping, as software must: break, invalidate. Returns its address.
     std::optional<std::uint64_t> unmap_something(bool stage1)
     {
         auto &leaves = leaves_[stage1 ? 1 : 0];
@@ -110,7 +110,7 @@ public:
         return at;
     }
 
-    // Near others, so that accesses meet what is mapped.
+    // Near others, so that accesses hit mapped pages.
     std::uint64_t an_address(bool stage1)
     {
         const std::uint64_t space = stage1 ? 16 * mib : 64 * mib;
@@ -157,7 +157,7 @@ public:
 private:
     static constexpr std::uint64_t tables_at = 0x8'0000'0000; // behind all that is mapped to
 
-    // Where walks find it. Tables of stage 1 are seen where they are, by pages of stage 2.
+    // Where walks find the tables. Tables of stage 1 are mapped by pages of stage 2, one to one.
     std::uint64_t new_table(bool stage1)
     {
         const std::uint64_t made = tables_at + tables_++ * 4 * kib;
@@ -253,7 +253,7 @@ void expect_same(random_tables &tables, mmu &unit)
     }
 }
 
-// What break before make demands of software.
+// Invalidations that break before make requires of software.
 void invalidate(mmu &unit, const translation_regime &regime, bool stage1, std::uint64_t address)
 {
     if (stage1) {
@@ -296,7 +296,7 @@ TEST(mmu_property, answers_are_those_of_a_plain_walk_while_tables_change)
     }
 }
 
-// Two cores: one walks slowly while the other breaks what it walks over.
+// Two cores: one walks slowly while the other changes the tables that it walks.
 TEST(mmu_property, a_walk_that_an_invalidation_overtakes_is_not_kept)
 {
     for (std::uint64_t when_ns = 0; when_ns < 400; when_ns += 5) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translation: tables of one and two stages as an AArch64 program would write them, faults by stage and
-// level, what TLBs keep and for whom, and that walks take the time of their accesses.
+// level, what TLBs keep and for which address space, and that walks take the time of their accesses.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ protected:
                 .vmid = 1};
     }
 
-    // The same behind a second stage that adds 1 GiB by 2 MiB blocks, but for what is said otherwise.
+    // The same with a second stage that adds 1 GiB by 2 MiB blocks, unless a test says otherwise.
     translation_regime two_stages()
     {
         translation_regime both = one_stage();
@@ -137,7 +137,7 @@ TEST_F(mmu_test, stage_2_moves_both_the_tables_of_stage_1_and_what_they_map)
     const translation_regime regime = two_stages();
     run(two_tlbs(), [&](mmu &unit) {
         EXPECT_EQ(output(unit.translate(regime, 0x4000'3000, access_kind::write), 0x4000'3000), 0x4008'3000U);
-        memory_[0x9000] &= ~s2_write; // where the tables are, and the pages
+        memory_[0x9000] &= ~s2_write; // the tables, and the pages
         unit.invalidate_all();
         const translation_fault refused = fault(unit.translate(regime, 0x4000'4000, access_kind::write));
         EXPECT_EQ(refused.why, cause::permission);
@@ -244,7 +244,7 @@ TEST_F(mmu_test, maintenance_of_an_address_ends_all_parts_of_its_block)
     const translation_regime regime = one_stage();
     mmu_settings wanted = two_tlbs();
     wanted.l1.page_shifts = {12};
-    wanted.l2.page_shifts = {12}; // a Cortex-A53 cuts 1 GiB so
+    wanted.l2.page_shifts = {12}; // a Cortex-A53 splits 1 GiB into such entries
     run(wanted, [&](mmu &unit) {
         EXPECT_EQ(made(unit.translate(regime, 0x4020'5000, access_kind::read)).shift, 12U);
         memory_[0x2000 + 8 * 1] = 0;
@@ -260,7 +260,7 @@ TEST_F(mmu_test, what_stage_2_alone_forgets_stays_in_the_tlbs_until_stage_1_is_f
     wanted.intermediate = {.entries = 8};
     run(wanted, [&](mmu &unit) {
         (void)unit.translate(regime, 0x4020'5000, access_kind::read);
-        memory_[0x9000 + 8 * 2] = 0; // where the block goes
+        memory_[0x9000 + 8 * 2] = 0; // the output of the block
         unit.invalidate_intermediate(1, 0x40'5000);
         EXPECT_TRUE(
             std::holds_alternative<page_translation>(unit.translate(regime, 0x4020'5000, access_kind::read)));

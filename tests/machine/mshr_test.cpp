@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of lines that a core has asked for: whatever is added, changed and removed, it answers as a plain
+// The table of lines that a core has requested: whatever is added, changed and removed, it answers as a plain
 // list of the same entries would.
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using purpose = mshr_file::purpose;
 using entry = mshr_file::entry;
 constexpr std::array all{purpose::load, purpose::store, purpose::prefetch};
 
-// What the table says it does, on plain lists.
+// The table's documented behaviour, on plain lists.
 struct both {
     mshr_file table;
     std::array<std::vector<entry>, 3> lists;

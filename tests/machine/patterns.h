@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up programs for the tests of cores: sequential, strided, random and pointer-chasing accesses to a
+// Invented programs for the tests of cores: sequential, strided, random and pointer-chasing accesses to a
 // working set, reads and writes mixed; the same settings give the same accesses.
 #pragma once
 
@@ -26,7 +26,7 @@ struct pattern_settings {
     std::uint64_t seed = 1;
 };
 
-// Runs on the core that it is given to: core::start(make_pattern(settings)).
+// Runs on the core that it is given: core::start(make_pattern(settings)).
 std::function<void(core &)> make_pattern(const pattern_settings &wanted);
 
 } // namespace bulkhead::machine::test

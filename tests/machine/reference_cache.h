@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A naive cache written for being obviously right, not fast: lists, maps, recursion. Property tests compare
-// the real model with it access by access; it shares no code with the model but the random generator.
+// A naive cache whose correctness is obvious, written without regard to speed: lists, maps, recursion.
+// Property tests compare the real model with it access by access; it shares no code with the model except the
+// random generator.
 #pragma once
 
 #include <list>
@@ -34,7 +35,7 @@ private:
         std::vector<std::optional<held_line>> ways;
         std::list<std::uint32_t> recency; // most recent first
         std::map<std::pair<std::uint32_t, std::uint32_t>, bool>
-            right; // [first, last) of a subtree: victim right?
+            right; // [first, last) of a subtree: whether the victim is in the right half
     };
 
     held_line *find(std::uint64_t line);

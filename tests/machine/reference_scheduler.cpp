@@ -83,8 +83,8 @@ void reference_scheduler::admit_waiting(clocks now)
     }
 }
 
-// A bank's request that goes next: the oldest one for the open row, unless the oldest of all has been
-// overtaken too often or has the age limit behind it.
+// The request of a bank that goes next: the oldest one for the open row, unless the oldest of all has been
+// overtaken too often or is over the age limit.
 const reference_scheduler::queued *reference_scheduler::candidate(const queue &of, std::uint32_t bank,
                                                                   clocks now) const
 {
@@ -163,7 +163,7 @@ void reference_scheduler::turn_by_stores(clocks now)
     }
 }
 
-// Every request is looked at; the lists are in order of arrival, but reads and writes apart.
+// Every request is considered; the lists are in order of arrival, reads and writes separately.
 void reference_scheduler::turn_by_score()
 {
     winner_ = nullptr;
@@ -222,7 +222,7 @@ bool reference_scheduler::allowed(command what, std::uint32_t bank, clocks now) 
     return true;
 }
 
-// The first and the end of those that a constraint of the bank is about; of other ranks: all.
+// The first and the last bank that a constraint applies to; for other ranks: all.
 std::pair<std::uint32_t, std::uint32_t> reference_scheduler::banks_of(scope where, std::uint32_t bank) const
 {
     const std::uint32_t in_group = shape_.of().banks;
@@ -252,7 +252,7 @@ std::optional<reference_scheduler::proposal> reference_scheduler::choose(clocks 
     return std::nullopt;
 }
 
-// A rank whose time has come: its open banks are closed, then it is refreshed.
+// A rank that is due for refresh: its open banks are closed, then it is refreshed.
 std::optional<reference_scheduler::proposal> reference_scheduler::for_refresh(clocks now) const
 {
     const std::uint32_t of_rank = shape_.of().groups * shape_.of().banks;
@@ -276,8 +276,8 @@ std::optional<reference_scheduler::proposal> reference_scheduler::for_refresh(cl
     return std::nullopt;
 }
 
-// Reads or writes, whose turn it is: the oldest row hit that may go, else the oldest that needs another row.
-// Nothing puts off the next command of a request that is over the age limit.
+// In the direction that has the turn: the oldest row hit that can go, otherwise the oldest request that needs
+// another row. No command delays the next command of a request that is over the age limit.
 std::optional<reference_scheduler::proposal> reference_scheduler::for_direction(clocks now) const
 {
     const queue &own = queues_.at(writing_);
@@ -307,8 +307,8 @@ std::optional<reference_scheduler::proposal> reference_scheduler::for_direction(
     return std::nullopt;
 }
 
-// What the winner needs, else the row of the oldest request of another bank in whose row nobody is
-// interested.
+// The next command of the winner, otherwise opens the row of the oldest request of another bank whose open
+// row no request wants.
 std::optional<reference_scheduler::proposal> reference_scheduler::for_winner(clocks now) const
 {
     if (winner_ == nullptr) {
@@ -340,7 +340,7 @@ std::optional<reference_scheduler::proposal> reference_scheduler::for_winner(clo
     return proposal{next_for(*found), found->at.bank, found};
 }
 
-// With closed pages: a row that nobody wants any more.
+// With closed pages: closes a row that no request wants any more.
 std::optional<reference_scheduler::proposal> reference_scheduler::for_closing(clocks now) const
 {
     for (const auto &[bank, row] : open_) {

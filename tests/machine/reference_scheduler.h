@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory controller's channel that looks at every clock, for tests to compare the scheduler with. It is
-// written to be read beside the data sheet and the controllers' manuals: no plan, no cache, no shared state;
-// requests are lists in order of arrival, and what may go is asked of the list of timing constraints. It
-// shares the settings' and commands' types with the model, and the list of constraints, which dram_checker.h
-// judges.
+// A memory controller's channel that evaluates every clock, for tests to compare the scheduler with. It is
+// written to be checked against the data sheet and the controllers' manuals: no plan, no cache, no shared
+// state; requests are lists in order of arrival, and the list of timing constraints decides which commands
+// can go. It shares the settings' and commands' types with the model, and the list of constraints, which
+// dram_checker.h checks.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory on the chip that the board maps as Normal memory: its lines are in caches like those of DRAM
-// (UG1085: the OCM is behind the interconnect, cacheable), it has a latency of its own, and DRAM sees nothing
-// of it.
+// On-chip memory that the board maps as Normal memory: caches hold its lines like those of DRAM (UG1085: the
+// OCM is behind the interconnect, cacheable), it has a latency of its own, and DRAM gets none of its
+// accesses.
 #include <gtest/gtest.h>
 
 #include "tests/machine/machine_make.h"
@@ -16,12 +16,12 @@ constexpr std::uint64_t latency_ps = 20'000;
 settings with_region(bool cached)
 {
     settings all = small_machine(1);
-    all.dram.bytes = 1U << 30U; // the chip's address is none of DRAM's
+    all.dram.bytes = 1U << 30U; // the on-chip address is outside of DRAM
     all.regions = {{"ocm", chip.value, size, latency_ps, cached}};
     return all;
 }
 
-// Times of an access each, one behind the other.
+// Times of single accesses, one after the other.
 std::vector<std::uint64_t> times(simulated_machine &on, const std::vector<phys_addr> &where, bool past)
 {
     std::vector<std::uint64_t> found;
@@ -44,7 +44,7 @@ TEST(region, that_is_cached_is_asked_once_and_then_hit)
 {
     const auto machine = make_machine(with_region(true));
     const auto found = times(*machine, {chip, chip, phys_addr{chip.value + 8}}, false);
-    // L2's lookup, to the memory and back, and its own time.
+    // L2's lookup, the paths in both directions, and the memory's own time.
     EXPECT_EQ(found[0], 12'000 + 10'000 + latency_ps + 10'000);
     EXPECT_LE(found[1] + found[2], 2U);
     EXPECT_EQ(machine->memory().counts().line_reads, 0U);
@@ -93,7 +93,7 @@ TEST(region, of_parts_of_a_page_cannot_be_cached)
     EXPECT_NE(reason_of(simulated_machine::make(wanted)).find("regions[0]"), std::string::npos);
 }
 
-// As a Zynq-7000's: L1 has lines of it, no shared level has.
+// As on a Zynq-7000: L1 holds its lines, no shared level does.
 TEST(region, beside_the_levels_costs_its_latency_and_leaves_no_line_there)
 {
     settings all = with_region(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QoS-400 style regulators: the rate holds in the long run, the burst in the short, the peak always.
+// QoS-400 style regulators: the rate holds in the long run, the burst in the short run, the peak always.
 #include <gtest/gtest.h>
 
 #include "machine/regulator.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t line = 64;
 
-// When the last of `count` lines goes that are all wanted at once.
+// The time of the last of `count` lines that are all requested at once.
 std::uint64_t last_of(regulator &own, int count)
 {
     picoseconds when{};

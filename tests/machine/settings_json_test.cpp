@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings as text: what is read, and what is refused with the path of the key.
+// Settings as text: which keys are read, and which are refused with the path of the key.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short descriptors as DDI 0406C (B3.5 to B3.13) has them: bits of descriptors, the two base registers,
+// Short descriptors as DDI 0406C (B3.5 to B3.13) defines them: bits of descriptors, the two base registers,
 // rights, domains, memory types, fault status; and what the TLBs of a Cortex-A9 keep of them, locked or not
 // (DDI 0388I, 6.2 and table 4-26).
 #include <map>
@@ -119,7 +119,7 @@ TEST_F(short_walk, faults_have_the_status_of_the_architecture)
 {
     words_[0x4000 + 4 * 2] = 0x8000 | table | 3U << 5U;
     words_[0x4000 + 4 * 3] = 0xFFFF'FC00 | table;
-    words_[0x4000 + 4 * 4] = 0x1000'0000 | 3; // PXN, which is not there
+    words_[0x4000 + 4 * 4] = 0x1000'0000 | 3; // PXN, which the core does not have
     EXPECT_EQ(status(0x0010'0000), 0x05U);
     EXPECT_EQ(status(0x0020'0000), 0x37U);
     EXPECT_EQ(status(0x0030'0000), 0x0EU);
@@ -394,7 +394,7 @@ TEST_F(short_tlbs, a_walk_in_caches_hits_there_when_it_is_repeated)
 }
 
 // Tables that change under the TLBs, some of whose entries are locked: each answer is that of a walk of the
-// tables as they are, as long as software invalidates each address whose mapping it changes.
+// present tables, as long as software invalidates each address whose mapping it changes.
 TEST_F(short_tlbs, random_tables_are_translated_as_a_plain_walk_does)
 {
     constexpr std::uint32_t mib = 1U << 20U, spaces = 3, reach = 32;
@@ -435,8 +435,7 @@ TEST_F(short_tlbs, random_tables_are_translated_as_a_plain_walk_does)
         const std::uint32_t block = number / 16 * 16;
         if ((words_[l1_table + 4 * block + 60] & supersection) == supersection ||
             (words_[l1_table + 4 * block] & supersection) == supersection) {
-            for (std::uint32_t i = block; i < block + 16;
-                 ++i) { // none of a supersection's entries stays alone
+            for (std::uint32_t i = block; i < block + 16; ++i) { // no entry of a supersection is left alone
                 words_[l1_table + 4 * i] = 0;
             }
         }
@@ -444,7 +443,7 @@ TEST_F(short_tlbs, random_tables_are_translated_as_a_plain_walk_does)
         for (std::uint32_t i = first; i < first + size; ++i) {
             words_[l1_table + 4 * i] = raw;
         }
-        for (std::uint32_t asid = 0; asid < spaces; ++asid) { // of all pages of what was and of what is
+        for (std::uint32_t asid = 0; asid < spaces; ++asid) { // of all pages of the old and the new mapping
             for (std::uint32_t at = block * mib; at < (block + 16) * mib; at += 1U << 12U) {
                 unit.invalidate_page_of(0, static_cast<std::uint16_t>(asid), at);
             }

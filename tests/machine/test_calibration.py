@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calibration and limits: facts are measured, the fit finds what made them, values go into the file."""
+"""Calibration and limits: facts are measured, the fit finds the values that produced them, and values go into
+the file."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def run(jobs: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("name", "cycles"), [("zynq7020", 6), ("stm32f767", 2)])
 def test_the_fit_finds_the_published_cost_of_a_load(name: str, cycles: int, tmp_path: Path) -> None:
-    """From a wrong value on: the fit brings the machine to the fact, and writes it where it stands."""
+    """From a wrong value the fit brings the machine to the fact, and writes the value into the file."""
     path = tmp_path / f"{name}.yaml"
     text = (ROOT / "platforms" / f"{name}.yaml").read_text()
     path.write_text(text.replace(f"load_use: {cycles - 1}", "load_use: 11"))
@@ -69,7 +70,7 @@ def test_free_parameters_are_marked_in_their_platform_and_reach_the_settings() -
 
 
 def test_facts_that_were_fitted_are_as_the_files_say() -> None:
-    """The machine that is built from a file gives what the file claims (to the digits that it has)."""
+    """The machine built from a file gives the file's values (to the stated digits)."""
     for name in ("s32v234", "zynq7020", "stm32f767"):
         one = platform(name)
         for found in check(one, run, all_facts=False):
@@ -78,7 +79,8 @@ def test_facts_that_were_fitted_are_as_the_files_say() -> None:
 
 
 def test_workloads_are_measured_as_the_file_says_and_nothing_is_fitted_to_them() -> None:
-    """S4: the published programs' rows, beside our kernels: all ten, and one of them measured again."""
+    """S4: rows of the published programs are compared with our kernels: all ten, and one of them is measured
+    again."""
     built_machine(workloads=True)
     one = platform("s32v234")
     facts = {fact.fact: fact for fact in one.calibration if fact.compared}
@@ -106,7 +108,7 @@ def test_a_write_that_finds_the_file_otherwise_is_refused(tmp_path: Path) -> Non
 
 
 def test_limits_stay_below_the_peak_and_the_worst_pattern_is_the_guarantee() -> None:
-    """B10 on a chip with one core: streams use most of the bus, rows that change use little of it."""
+    """B10 on a chip with one core: streams use most of the bus, accesses to changing rows use little."""
     one = platform("stm32f767")
     found = sustained(one, run)
     by_name = {row.pattern: row.mb_per_s for row in found}
@@ -118,7 +120,7 @@ def test_limits_stay_below_the_peak_and_the_worst_pattern_is_the_guarantee() -> 
 
 def test_the_guarantee_is_the_least_of_a_busy_dram_however_many_cores_ask() -> None:
     rows = [
-        SustainedRate("light", 1, 10.0, 0.3),  # it asks for no more
+        SustainedRate("light", 1, 10.0, 0.3),  # it requests no more
         SustainedRate("hard", 1, 900.0, 1.0),
         SustainedRate("hard", 2, 950.0, 1.0),
         SustainedRate("light", 2, 20.0, 0.6),
@@ -128,7 +130,8 @@ def test_the_guarantee_is_the_least_of_a_busy_dram_however_many_cores_ask() -> N
 
 
 def test_what_is_sustained_is_counted_with_full_caches() -> None:
-    """One core that writes far more than its caches hold: as many lines come as go, but for streamed ones."""
+    """One core writes far more than its caches hold: lines written equal lines fetched, except streamed
+    ones."""
     part = {"name": "one", "core": 0, "memory_bytes": 2 << 20, "kind": "write", "walks": 0, "shuffled": True}
     job = {"platform": "stm32f767", "parts": [part], "from_ps": 100_000_000, "until_ps": 300_000_000}
     result, cold = run([job, {**job, "from_ps": 0}])

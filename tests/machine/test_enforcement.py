@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""B10: which periods and budgets regulation still enforces, and the smallest static budget of a workload."""
+"""B10: periods and budgets that regulation still enforces, and the smallest static budget of a workload."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_smallest_is_the_last_before_the_first_that_is_not_held() -> None:
 def test_long_periods_and_large_budgets_are_held_and_tiny_ones_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What EL2 itself reads in each period is more than a budget of a few events."""
+    """EL2's own reads in each period are more than a budget of a few events."""
     board = platform("zcu102")
     monkeypatch.setattr(enforcement, "PERIODS_NS", (1_000_000, 1_000))
     long, short = enforcement.periods(board, run, 800)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DMA engines beside what runs on cores, held by QoS-400 regulators (F2; S2: interconnect, DMA)."""
+"""DMA engines beside cores, limited by QoS-400 regulators (F2; S2: interconnect, DMA)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bandwidth(chunk: int, **job: Any) -> float:
 
 
 def test_the_engine_alone_is_as_fast_as_published() -> None:
-    """Within 3 %: the three times of the channel are fitted to five measured rates."""
+    """It is within 3 %: the three times of the channel are fitted to five measured rates."""
     budget = job_platform(ZCU102).memory_budget
     assert budget is not None
     for row in budget.dma:
@@ -41,13 +41,13 @@ def test_the_engine_alone_is_as_fast_as_published() -> None:
 
 @pytest.mark.parametrize("rate", [1, 10, 32, 64, 128, 192])
 def test_the_regulator_lets_pass_what_its_register_says(rate: int) -> None:
-    """F2: b = S_b * a * f_clk / 2^12, while that is less than the engine does itself."""
+    """F2: b = S_b * a * f_clk / 2^12, if that is less than the engine's own rate."""
     interconnect = job_platform(ZCU102).interconnect
     assert interconnect is not None
     wanted = rate_of(interconnect.regulators[0], rate)
     assert wanted == 15_625_000 * rate
     got = bandwidth(MIB // 2, qos={"adma": {"rate": rate}})
-    assert wanted * 0.99 <= got <= wanted * 1.0001  # the first transaction waits for none
+    assert wanted * 0.99 <= got <= wanted * 1.0001  # the first transaction does not wait
 
 
 def test_a_rate_beyond_the_engine_changes_nothing() -> None:
@@ -68,7 +68,7 @@ def test_an_engine_without_end_runs_beside_a_core_until_that_is_done() -> None:
 
 
 def test_what_was_counted_before_is_left_out() -> None:
-    """Counts of an engine of a steady state: its rate in a window."""
+    """Counts of an engine in a steady state: its rate in a window."""
     window = 10**9
     job = {"from_ps": 10**8, "until_ps": 10**8 + window, "qos": {"adma": {"rate": 10}}}
     [found] = run_point({**ZCU102, "engines": [engine(4 * KIB, chunks=0)], **job})["engines"]
@@ -83,7 +83,7 @@ def stress(core: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("chunk", [KIB, 4 * KIB, 8 * KIB])
 def test_chunks_of_the_same_bank_pattern_have_rows_that_are_no_core_s(chunk: int) -> None:
-    """By the mapping's masks: another row for each source and each destination."""
+    """By the mapping's masks each source and each destination has another row."""
     settings = job_settings({**ZCU102, "parts": []})
     platform = job_platform(ZCU102)
     space = Space(Placement(platform, colored=False), settings, [0, 1, 2])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """S7: golden digests of every platform. Generators and traces are the same on every host and with every
-compiler; programs with the compiler that the file names, because another one makes other accesses.
+compiler; programs only with the compiler that the file names, because others make other accesses.
 
-Whoever changes what the machine says writes them anew, in a commit of their own, and reads what moved.
+A change of the machine's results updates them, in a commit of its own, after a review of the differences.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def kept(name: str) -> dict[str, Any]:
 
 
 def moved(before: Any, now: Any, where: str = "") -> list[str]:
-    """What is not as it was, a line each: 'trace.simulated_ps: 1000, was 900'."""
+    """Differences, a line each: 'trace.simulated_ps: 1000, was 900'."""
     if isinstance(before, dict) and isinstance(now, dict):
         keys = dict.fromkeys([*before, *now])
         return [line for key in keys for line in moved(before.get(key), now.get(key), f"{where}.{key}")]
@@ -62,7 +62,7 @@ def moved(before: Any, now: Any, where: str = "") -> list[str]:
 
 
 def compare(name: str, now: dict[str, Any]) -> None:
-    """With what is kept of the same runs; or keeps it."""
+    """Compares with the kept results of the same runs; or keeps these."""
     if os.environ.get("BULKHEAD_WRITE_GOLDEN"):
         path = DIRECTORY / f"{name}.json"
         before = json.loads(path.read_text()) if path.is_file() else {}
@@ -111,8 +111,8 @@ def by(module: Path, trace: Path) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # it builds the machine
 def test_another_compiler_makes_the_same_machine(trace: Path) -> None:
-    """Generators and traces on all platforms: what is kept, by which the tests above judge gcc's machine,
-    holds for clang's."""
+    """Generators and traces on all platforms: the kept results, with which the tests above check gcc's
+    machine, hold for clang's."""
     if shutil.which("clang++") is None:
         pytest.skip("there is no clang++: scripts/setup lint installs it")
     ensure_built(["clang"], [TARGET])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""S7: a fact used for calibration is not algebraically the same as another: facts that always move together
+"""S7: a fact used for calibration is not algebraically the same as another: facts that always change together
 are one, and the platform files mark the other as following it."""
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_facts_are_one_if_their_ratio_never_changes_while_they_do() -> None:
 
 
 def test_nothing_is_fitted_to_a_fact_that_follows() -> None:
-    """It would count the other one twice."""
+    """Otherwise the other fact would count twice."""
     for name in FREE:
         one = platform(name)
         measured = {found.fact.fact for found in check(one, run, all_facts=False)}

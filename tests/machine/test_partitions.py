@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M4, M5: partitions of a job. What registers hold afterwards, which label requests have, what is refused."""
+"""M4, M5: partitions of a job: the resulting registers, the labels of requests, and refusals."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_two_clusters_have_a_second_level_each_and_ports_of_their_own() -> None:
 
 
 def test_a_port_of_the_interconnect_bounds_both_directions_of_the_cores() -> None:
-    """8 bytes in each clock, a third of the cores'."""
+    """8 bytes in each clock, which is a third of the cores' clock."""
     settings = settings_of(platform("teres-i"))
     (cores,) = settings["masters"]
     assert cores["reads"] == cores["writes"] == {"peak_bytes_per_s": 8 * 1_056_000_000 // 3}
@@ -107,7 +107,7 @@ def test_what_cannot_be_put_on_a_core_is_refused() -> None:
 
 
 def test_equal_jobs_give_equal_results_in_any_process() -> None:
-    """Two runs here, one in a process that is started for it: the same bytes."""
+    """Two runs here and one in another process give the same bytes."""
     both = job(part("one", 0, 300, walks=3), part("two", 1, 2000, walks=0))
     first = run_point(both)
     assert run_point(both) == first
@@ -148,7 +148,8 @@ def test_every_line_comes_from_memory_once_and_then_from_the_cache() -> None:
 
 
 def test_disjoint_colors_leave_each_other_no_room_to_evict() -> None:
-    """C5: with the planner's own frames, 0 lines of the measured core go for another; without, thousands."""
+    """C5: with the planner's own frames, 0 lines of the measured core are evicted by another; otherwise
+    thousands."""
     measured = part("measured", 0, 200, walks=20)
     walker = part("walker", 1, 10 * KIB, walks=0)
     shared = run_point(job(measured, walker))
@@ -174,7 +175,7 @@ def test_frames_of_a_part_have_its_colors_and_nobody_gets_one_twice() -> None:
 @pytest.mark.req("C3")
 @pytest.mark.parametrize("name", ["zcu102", "zynq7020", "s32v234"])
 def test_halves_of_colors_and_banks_are_apart_by_the_mapping_itself(name: str) -> None:
-    """`low` and `high` on any platform: no bank that both have, no set of the cache that both have."""
+    """`low` and `high` on any platform have no bank and no set of the cache in common."""
     settings = settings_of(platform(name))
     base = settings["dram"]["base"]
     for colors, banks in (("cache", None), (None, "banks"), ("cache", "banks")):
@@ -218,7 +219,7 @@ def test_an_attacker_on_one_bank_stays_in_its_pages_and_opens_another_row_each_t
 
 @pytest.mark.parametrize("name", ["zcu102", "stm32f767", "s32v234"])
 def test_the_same_bank_pattern_is_what_its_name_says(name: str) -> None:
-    """By the mapping's masks: one bank, another row each time."""
+    """By the mapping's masks there is one bank, and another row each time."""
     settings = settings_of(platform(name))
 
     def field(address: int, which: str) -> int:
@@ -234,7 +235,7 @@ def test_the_same_bank_pattern_is_what_its_name_says(name: str) -> None:
 
 
 def test_the_same_bank_pattern_stays_in_the_board_s_memory() -> None:
-    """The controller of zcu102 could reach twice as much as the low DDR has: each core has rows there."""
+    """The controller of zcu102 could address twice as much as the low DDR has: each core has rows there."""
     settings = settings_of(platform("zcu102"))
     end = max(region.at + region.size for region in platform("zcu102").memory)
     rows = rows_below(settings, end)
@@ -269,7 +270,7 @@ def test_a_job_changes_settings_of_all_cores_by_path() -> None:
      '{"platform": "rpi2", "parts": [], "until_ps": -1}', '{"platform": "rpi2", "parts": [], "set": 5}'],
 )  # fmt: skip
 def test_whoever_waits_for_a_job_gets_a_line(text: str) -> None:
-    """Also of one that makes no sense: else an experiment would wait for ever."""
+    """This also holds for an invalid job: otherwise an experiment would wait for ever."""
     assert json.loads(answer(f'{{"point": {text}}}'))["error"]
     assert json.loads(answer(text))["error"]
 

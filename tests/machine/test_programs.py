@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads as parts of a job: memory of their own, times of their iterations, failures with a reason."""
+"""Workloads as parts of a job: their own memory, times of their iterations, failures with a reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def mean_ps(result: dict[str, Any], leave_out: int = 1) -> list[float]:
 
 
 def test_iterations_count_from_when_all_iterate() -> None:
-    """Others' marks and an iteration without its end are no iterations; who prepares longer decides."""
+    """Marks of other programs and an iteration without its end are no iterations; the longest preparation
+    decides."""
     one = iterations_in([[1, 10], [7, 12], [2, 20], [1, 20], [2, 33], [1, 40], [2, 50], [1, 50]])
     assert one == [(10, 10), (20, 13), (40, 10)]
     early = {"first_ps": 10, "iterations": one}
@@ -63,7 +64,7 @@ def test_an_endless_part_runs_as_long_as_another_has_work() -> None:
 
 
 def test_counts_from_the_iterations_on_leave_out_what_was_prepared() -> None:
-    """What an image costs to draw is not of the workload: instructions and time begin with the iterations."""
+    """Drawing an image does not count for the workload: instructions and time begin with the iterations."""
     corners = job(part("corners", 0, params={"width": 320, "height": 240}), iterations=2)
     whole, counted_only = run_point(corners), run_point({**corners, "from_iterations": True})
     assert counted_only["programs"] == whole["programs"]
@@ -89,7 +90,7 @@ def test_each_program_gets_its_iterations_beside_the_other_and_the_same_ones_aga
 
 
 def test_memory_of_a_program_has_its_colors() -> None:
-    """C5 for programs: with disjoint colors neither evicts a line of the other; without, both do."""
+    """C5 for programs: with disjoint colors neither evicts a line of the other; otherwise both do."""
     reader = part("bandwidth", 0, memory_bytes=KIB * KIB, params={"size_kib": 200})
     other = part("stride", 1, memory_bytes=2 * KIB * KIB, params={"size_kib": 1024})
     more = {"platform": "rpi2", "iterations": 3}
@@ -104,8 +105,8 @@ def test_memory_of_a_program_has_its_colors() -> None:
 
 
 def test_memory_beside_a_core_that_writes_is_slower_and_computing_is_not() -> None:
-    """On another cluster, so the DRAM is all that is shared: chasing pointers beyond the L2 loses, a product
-    in the L1 does not."""
+    """The core is in another cluster, so only the DRAM is shared: chasing pointers beyond the L2 is slowed
+    down, a product in the L1 is not."""
     bomb = part("membomb", 2, params={"size_kib": 1024})
     for victim, low, high in (
         (part("latency", 0, params={"size_kib": 512}), 1.3, 20.0),

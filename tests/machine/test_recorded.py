@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""S1: recorded programs as parts of a job; and traces that nobody recorded, which end with a reason."""
+"""S1: recorded programs as parts of a job; and crafted traces, which end with a reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _built() -> None:
 
 
 def records(count: int = RECORDS, *, stride: int = 64, base: int = 0x5555_0000) -> list[Record]:
-    """Reads, every fourth a write, a line each."""
+    """Reads, and every fourth access is a write, one for each line."""
     return [Record(WRITE if i % 4 == 3 else READ, 3, GAP, base + i * stride) for i in range(count)]
 
 
@@ -51,7 +51,7 @@ def job(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def test_a_core_executes_what_the_trace_says(tmp_path: Path) -> None:
-    """Every instruction, every access; the memory that it touches comes from DRAM once."""
+    """It executes every instruction and every access; its memory comes from DRAM once."""
     file = made.write_trace(tmp_path / "one.trace", records(), more=17)
     result = run_point(job(part(file, 1)))
     core = result["cores"][1]
@@ -92,7 +92,7 @@ def test_a_trace_gets_no_more_memory_than_its_own(tmp_path: Path) -> None:
 
 
 def refused(file: Path) -> str:
-    """On a core and when it is looked at: the same words."""
+    """The reason why a trace is refused, on a core and when it is inspected: both are the same."""
     with pytest.raises(ValueError) as on_core:
         run_point(job(part(file, params={"iterations": 1}), until_ps=10**9))
     with pytest.raises(RecordingError) as looked_at:
@@ -125,13 +125,13 @@ def crafted(file: Path, blocks: list[Block], totals: tuple[int, int, int, int], 
 
 
 def test_sizes_and_counts_of_a_crafted_trace_are_not_believed(tmp_path: Path) -> None:
-    """All with checksums that fit."""
+    """All have valid checksums."""
     file = tmp_path / "crafted"
     raw = made.encoded(records(10))
     few = (10, 40, 8, 2)
     for wrong in (Block(raw, 0), Block(raw, 65537), Block(raw, 10, raw_size=1 << 31)):
         assert "impossible sizes" in refused(crafted(file, [wrong], few))
-    # Thousands of times what was announced: never unpacked.
+    # Thousands of times the announced size: never unpacked.
     bomb = Block(bytes(1 << 26), 10, raw_size=len(raw))
     assert "not compressed as it should be" in refused(crafted(file, [bomb], few))
     assert "a block holds more than its records" in refused(crafted(file, [Block(raw, 9)], few))
@@ -142,7 +142,7 @@ def test_sizes_and_counts_of_a_crafted_trace_are_not_believed(tmp_path: Path) ->
 
 
 def test_a_trace_whose_accesses_take_no_time_is_refused(tmp_path: Path) -> None:
-    """It would keep a core for ever."""
+    """It would occupy a core for ever."""
     file = tmp_path / "crafted"
     made.write_trace(file, [])
     with pytest.raises(ValueError, match="it has no instructions"):
@@ -153,7 +153,7 @@ def test_a_trace_whose_accesses_take_no_time_is_refused(tmp_path: Path) -> None:
 
 
 def test_gaps_of_years_do_not_keep_a_run_from_its_end(tmp_path: Path) -> None:
-    """Nor do their sums wrap around to something small."""
+    """Their sums do not wrap around to a small number either."""
     years = [Record(READ, 3, (1 << 62) + 1, 64)] * 3
     file = made.write_trace(tmp_path / "years", years)
     result = run_point(job(part(file), until_ps=10**9))
@@ -164,7 +164,7 @@ def test_gaps_of_years_do_not_keep_a_run_from_its_end(tmp_path: Path) -> None:
 
 
 def test_a_small_file_that_names_much_memory_does_not_take_it(tmp_path: Path) -> None:
-    """64 blocks of each 65,536 pages: what is looked at is bounded, and a core has its own pages only."""
+    """64 blocks each have 65,536 pages: inspection is bounded, and a core has its own pages only."""
     step = [Record(READ, 0, 1, 0x1000 * i) for i in range(1 << 16)]
     rest = made.encoded(step)[len(made.encoded(step[:1])) :]  # distances: the same in each block
     blocks = [Block(made.encoded([step[0]._replace(address=n << 28)]) + rest, 1 << 16) for n in range(65)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets and regulators of a job: what the machine does with them, and what is refused."""
+"""Budgets and regulators of a job: their effect on the machine, and refusals."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_part_reads_as_many_lines_as_its_budget_allows() -> None:
 
 
 def test_events_are_what_is_counted() -> None:
-    """Four beats are a line. What EL2 itself reads in its interrupts comes on top: some lines a period."""
+    """Four beats are a line. EL2's own reads in its interrupts are additional: some lines a period."""
     for event, counted, limit in (("BUS_ACCESS", "beats", 20_000), ("MEM_ACCESS", "memory_access", 5000)):
         limited = walker(0, kind="write", bandwidth={"events": limit, "event": event})
         found = run_point(job(limited))
@@ -59,7 +59,8 @@ def test_events_are_what_is_counted() -> None:
 
 
 def test_a_rate_in_beats_is_the_rate_in_lines() -> None:
-    """Of each line that comes, and of the one that L1 gives up for it: L2 has lines when L1 evicts them."""
+    """It counts each line that comes, and the one that L1 evicts for it: L2 gets lines when L1 evicts
+    them."""
     rates = [
         run_point(job(walker(0, bandwidth={"budget": "64 MB/s", "event": event})))
         for event in ("BUS_ACCESS", "L2D_CACHE_REFILL")

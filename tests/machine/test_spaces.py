@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of experiments are translated: blocks where memory is contiguous, pages where it is colored, by
-the tables of the platform, with the time of their walks (S2, S7 'translation')."""
+"""Programs of experiments are translated: by blocks if memory is contiguous, by pages if it is colored, by
+the platform's tables, with the time of their walks (S2, S7 'translation')."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_pages_that_follow_each_other_become_one_run() -> None:
 
 
 def test_contiguous_memory_is_walked_for_by_blocks_and_colored_memory_by_pages() -> None:
-    """The price of coloring: pages beyond the main TLB are walked for each time, blocks never again."""
+    """The cost of coloring: pages beyond the main TLB are walked for each time, blocks never again."""
     size = 2 * MAIN_TLB * PAGE
     pages = size // PAGE
     assert walks(reader(size)) <= FEW

@@ -9,7 +9,7 @@
 
 namespace bulkhead::machine::test {
 
-// Every kind, size and gap, addresses near and far.
+// All kinds, sizes and gaps, addresses near and far.
 std::vector<trace::record> some_records(std::size_t count, std::uint64_t seed);
 
 // A file name of the running test's.
@@ -19,7 +19,7 @@ void write_trace(const std::string &path, const std::vector<trace::record> &reco
 
 std::vector<std::uint8_t> file_bytes(const std::string &path);
 
-// All that the file holds, or the reason why it is refused.
+// All records of the file, or the reason why it is refused.
 result<std::vector<trace::record>> read_trace(const std::string &path);
 result<std::vector<trace::record>> read_trace(std::vector<std::uint8_t> file);
 

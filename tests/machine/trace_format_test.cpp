@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces: what is written is read again; a foreign, shortened or changed file is refused, whatever was done
-// to it.
+// Traces: a written trace can be read again; a foreign, truncated or changed file is refused, whatever the
+// change is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,7 +89,8 @@ TEST_F(Trace, RefusesEveryChangedByte)
     }
 }
 
-// What no accident makes: sizes, tags and contents changed together, blocks moved, with CRCs that fit.
+// Changes that no accident makes: sizes, tags and contents changed together, blocks moved, with matching
+// CRCs.
 TEST_F(Trace, EndsWithAReasonWhateverIsInTheFile)
 {
     std::mt19937_64 random(3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replay of traces: instructions and accesses in order, pages where the frames are, and an end with a reason.
+// Replay of traces: instructions and accesses in order, pages at their frames, and an end with a reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST(TraceReplay, DrivesACoreOfTheMachine)
     EXPECT_NE(digests[0], digests[2]);
 }
 
-// A program on a core: replays with their times, again and again, until somebody has seen enough.
+// A program on a core: replays with their times, repeated until the test stops it.
 TEST(TraceRecorded, RunsUntilItsEndOrWithoutEnd)
 {
     write_trace(trace_path(), {{0x5008, 400, access_kind::read, 3}, {0x6010, 200, access_kind::write, 2}}, 9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of cores: whatever is added, changed and taken, the first is the one that a plain list has.
+// The order of cores: whatever is added, changed and taken, the first one is that of a plain list.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Instructions as the assembler encodes them, for reports of violations.
+ * Decodes instructions as the assembler encodes them, for reports of violations.
  */
 #include "tests/microkernel/kernel_world.h"
 

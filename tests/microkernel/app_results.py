@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the applications of microkernel/programs/apps have to compute, by other means: Python's sqlite3,
+"""Expected results of the applications of microkernel/programs/apps, by other means: Python's sqlite3,
 Python's numbers for JavaScript's, NumPy for the network.
 """
 

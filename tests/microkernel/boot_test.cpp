@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The description of a system is input: each field that is wrong is refused before anything runs.
+ * The description of a system is input: each wrong field is refused before anything runs.
  */
 #include "tests/microkernel/kernel_world.h"
 
@@ -19,7 +19,7 @@ struct wrong {
 
 class BootTest : public KernelTest {
 protected:
-    /* The sound description with one memory, damaged; sealed anew unless the damage is the seal's. */
+    /* The valid description with one memory, damaged; sealed again unless the damage is in the seal. */
     const char *refusal(const std::function<void(boot_system &)> &damage, bool sealed = true)
     {
         boot_system changed = system;

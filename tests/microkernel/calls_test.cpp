@@ -190,7 +190,7 @@ TEST_F(Calls, X6_the_scheduler_s_own_call_survives_a_busy_manager)
     call(SYS_REPLY_WAIT, SLOT_SERVE);
     ASSERT_EQ(running(), SCHEDULER);
     EXPECT_EQ(kernel.scheduler->context.calls_again, 1u);
-    EXPECT_EQ(word(0), SLOT_MANAGER); /* its registers are as they were: it calls again */
+    EXPECT_EQ(word(0), SLOT_MANAGER); /* its registers are unchanged: it calls again */
     EXPECT_EQ(word(1), 42u);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Capabilities (X6): only what was granted can be used, rights never grow, and revocation reaches all that
+ * Capabilities (X6): only granted ones can be used, rights never grow, and revocation reaches everything that
  * was derived and nothing else.
  */
 #include "tests/microkernel/kernel_world.h"
@@ -52,7 +52,7 @@ TEST_F(Capabilities, X6_a_hardware_capability_allows_its_operations_alone)
     EXPECT_EQ(fake.operations, 0u);
 }
 
-/* A tree of derivation beside the kernel's list. */
+/* A tree of derivation to compare with the kernel's list. */
 class Tree {
 public:
     void derive(uint32_t parent, uint32_t child) { parent_of_[child] = parent; }

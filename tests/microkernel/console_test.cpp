@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The console (X6, X9): each line says whose it is by the kernel's word, whatever a component writes; nobody
- * but the writer waits for the UART, and nothing is lost.
+ * The console (X6, X9): the kernel, not the component, tags each line with its writer, whatever a component
+ * writes; only the writer waits for the UART, and nothing is lost.
  */
 #include "tests/microkernel/kernel_world.h"
 
@@ -43,7 +43,7 @@ protected:
 
     void tick() { kernel.current = kernel_tick(kernel.current); }
 
-    /* The running component writes up to 8 characters; whether it is through with that. */
+    /* The running component writes up to 8 characters; returns whether it has finished. */
     bool writes(const std::string &text)
     {
         std::array<uint32_t, 2> word{};
@@ -67,7 +67,7 @@ protected:
         fake.room = characters;
     }
 
-    /* What the UART has got, line by line: name with a '+' of a line that goes on, and text. */
+    /* The UART's output, line by line: the name, with a '+' if the line continues, and text. */
     std::vector<std::pair<std::string, std::string>> lines() const
     {
         static const std::regex tag(R"(\[(\S+) +\d+\.\d{6}\] (.*))");
@@ -138,7 +138,7 @@ TEST_F(Console, X6_a_writer_waits_by_repeating_its_call_and_the_kernel_does_not)
     ASSERT_EQ(running(), SCHEDULER); /* it was interrupted while it waited */
     dispatch(OTHER);
     call(SYS_YIELD, SLOT_NONE, 1);
-    ASSERT_EQ(running(), SCHEDULER); /* and nobody else has waited */
+    ASSERT_EQ(running(), SCHEDULER); /* and no other component has waited */
     takes(1000);
     dispatch(CLIENT);
     EXPECT_TRUE(writes("12345678"));

@@ -7,7 +7,7 @@ from bulkhead.env.paths import repository
 
 
 def _names(header: str, enumeration: str) -> dict[int, str]:
-    """By value; an entry without one is one more than the entry before."""
+    """Names by value; an entry without a value is one more than the previous entry."""
     text = re.sub(r"/\*.*?\*/", "", (repository() / header).read_text(), flags=re.DOTALL)
     found = re.search(rf"enum {enumeration} \{{(.*?)\}}", text, re.DOTALL)
     assert found is not None

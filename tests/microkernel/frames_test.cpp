@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory as capabilities (X3, X6): a frame is the users' or the kernel's, never both; it is clear when it
- * changes hands; a component has what is mapped for it and no more.
+ * Memory as capabilities (X3, X6): a frame belongs to users or to the kernel, never to both; it is cleared
+ * when it changes hands; a component can access what is mapped for it and no more.
  */
 #include "tests/microkernel/kernel_world.h"
 

@@ -34,8 +34,8 @@ class Board:
     name: str
     clock_ns: float  # of programs' clock_read()
     emulated: tuple[str, ...] = ()  # options of the emulator; none: on the simulated machine
-    instruction_ns: float | None = None  # where each one takes the same time
-    timed: bool = True  # on the simulated machine: as the platform says, if it does
+    instruction_ns: float | None = None  # where each instruction takes the same time
+    timed: bool = True  # on the simulated machine: as the platform states, if it does
 
     def __str__(self) -> str:
         where = "emulated" if self.emulated else "machine" if self.timed else "untimed"
@@ -56,12 +56,12 @@ BOARDS = (*M_BOARDS, *A_BOARDS)
 
 @dataclass(frozen=True)
 class Output:
-    """What a system printed."""
+    """Output of a system."""
 
     lines: tuple[str, ...]
 
     def value(self, component: str, what: str) -> int:
-        """The number that a component printed for something; the last one."""
+        """The last number that a component printed for this name."""
         values = self.values(component, what)
         assert values, f"{component} did not say {what!r}:\n" + "\n".join(self.lines)
         return values[-1]
@@ -92,7 +92,7 @@ def run(board: Board, system: str, last: str) -> Output:
 
 @cache
 def simulated(board: Board, system: str, last: str) -> armv7.Armv7Run:
-    """The same on the simulated machine, with what it counted."""
+    """The same on the simulated machine, with its counts."""
     armv7.ensure_armv7()
     return armv7.run(request_of(board, system, last))
 
@@ -129,6 +129,6 @@ def _emulated(board: Board, system: str, last: str) -> list[str]:
 
 
 def instructions(board: Board, clocks: float) -> float:
-    """That many of the programs' clock, in instructions: a clock is not a whole number of them."""
+    """Converts ticks of the programs' clock to instructions: a tick is not a whole number of them."""
     assert board.instruction_ns is not None
     return clocks * board.clock_ns / board.instruction_ns

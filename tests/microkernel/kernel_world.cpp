@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The system's description, and what must hold of the kernel's objects at any time.
+ * The system's description, and the invariants of the kernel's objects.
  */
 #include "tests/microkernel/kernel_world.h"
 
@@ -131,7 +131,7 @@ void KernelTest::expect_sound()
         }
     }
     for (uint32_t i = 0; i < BOARD_FRAMES; i++) {
-        const bool is_managers = i < 2; /* without a capability: nobody can free it */
+        const bool is_managers = i < 2; /* without a capability: no component can free it */
 
         EXPECT_EQ(kernel.frame[i].holders, holders[i] + is_managers);
         EXPECT_EQ(kernel.frame[i].kind == MXU_FRAME_FREE, kernel.frame[i].holders == 0);

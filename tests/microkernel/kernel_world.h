@@ -32,11 +32,11 @@ class KernelTest : public testing::Test {
 protected:
     KernelTest();
 
-    /* A system call of the running thread: what is in r0 afterwards. */
+    /* A system call of the running thread; returns r0. */
     uint32_t call(sys_number number, uint32_t slot, uint32_t first = 0, uint32_t second = 0,
                   uint32_t third = 0);
 
-    /* Repeats it as long as the kernel asks for it. */
+    /* Repeats it as long as the kernel requests that. */
     uint32_t call_to_the_end(sys_number number, uint32_t slot, uint32_t first, uint32_t second,
                              uint32_t third);
 
@@ -48,7 +48,7 @@ protected:
     uint32_t word(uint32_t index) const { return kernel.current->context.r[index]; }
     std::string said() const { return std::string(fake.text, fake.text_bytes); }
 
-    /* Frames, maps and capabilities agree. */
+    /* Checks that frames, maps and capabilities agree. */
     static void expect_sound();
 
     struct boot_system system {};

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real programs as components on both emulated boards: they compute what others compute (X7)."""
+"""Real programs as components on both emulated boards: they compute the same as other implementations
+(X7)."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def pattern(name: str, **params: int) -> Json:
 
 
 def attempt(board: str, for_: str, *components: Json, on: str = "qemu", **hardware: object) -> Json:
-    """The result of a run, as `run --json` prints it; one that is refused has no components."""
+    """The result of a run, as `run --json` prints it; a refused run has no components."""
     system = {
         "bulkhead": 1,
         "name": "apps",
@@ -89,7 +90,7 @@ def reports(result: Json) -> dict[str, Json]:
 
 @cache
 def all_reports(board: str) -> dict[str, Json]:
-    """Of the applications and the patterns, all in one system."""
+    """Reports of the applications and the patterns, all in one system."""
     result = run(
         board,
         FOR[board],
@@ -156,7 +157,7 @@ PERIOD_NS = 50_000
 
 @pytest.mark.req("X7")
 def test_an_adversary_disturbs_its_own_component_and_no_other() -> None:
-    """On an MPU: the one that shares the component loses its regions, the one beside it does not."""
+    """On an MPU the component that it shares loses its regions, and the one beside it does not."""
     controls = ["console", "flush-check"]
     result = run(
         MPS2,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The emulated Cortex-A9's images on the simulated Zynq-7020 (X5, X6).
 
-They print what they print on the emulator, and what they lock stays, which an emulator cannot show.
+They print the same as on the emulator, and locked entries stay, which an emulator cannot show.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def without_clocks(board: Board, system: str) -> list[str]:
 def test_a_system_prints_what_it_prints_on_the_emulator(system: str) -> None:
     assert simulated(ZYNQ_MACHINE, system, ENDS[system]).answer["not_implemented"] == []
     expected, found = without_clocks(ZYNQ, system), without_clocks(ZYNQ_MACHINE, system)
-    if system == "apart":  # the victim counts as long as it is let to
+    if system == "apart":  # the victim counts as long as it may run
         assert set(found) == set(expected)
     else:
         assert found == expected
@@ -63,7 +63,7 @@ def test_one_lockable_entry_maps_a_page_a_large_page_or_a_supersection() -> None
 @pytest.mark.req("X5")
 @pytest.mark.parametrize("after", ["flushed", "evicted"])
 def test_a_locked_translation_stays_where_another_one_is_walked_for(after: str) -> None:
-    """The cycles of the main TLB's hit are all that an access to locked memory waits."""
+    """An access to locked memory waits only for the cycles of a hit in the main TLB."""
     hit = locked().value("locker", "main TLB, at first, locked")
     assert hit > 0
     assert locked().value("locker", f"walk, {after}, locked") == 0
@@ -81,7 +81,7 @@ def test_any_page_of_a_locked_mapping_is_translated_by_its_entry(size: str) -> N
 
 @pytest.mark.req("X5")
 def test_table_nodes_in_a_locked_way_are_read_at_the_speed_of_the_outer_cache() -> None:
-    """Two reads that hit there and the walk's own cycles, whatever went through the cache before."""
+    """A walk takes two reads that hit there and its own cycles, whatever was cached before."""
     found = run(ZYNQ_MACHINE, "nodes", "walker: done")
     assert MECHANISMS[found.value("walker", "mechanism")] == "MXU_BY_LOCKED_WAY"
     assert STATUSES[found.value("walker", "placed")] == "MXU_OK"

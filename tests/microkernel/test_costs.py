@@ -2,9 +2,8 @@
 """Instructions of a switch and of a refill, counted on the emulator and on the simulated machine (X8).
 
 Under -icount, and on the machine without a memory system, each instruction takes the same time, and programs
-read a clock of it. What is counted
-runs from the instruction behind the first reading to the second reading. On the Cortex-M7 a switch has all
-eight regions to load. Ticks are far apart, so that none is counted.
+read a clock with this unit. The count is from the instruction after the first reading to the second reading.
+On the Cortex-M7 a switch loads all eight regions. Ticks are far apart, so that none is counted.
 """
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions of the MemManage handler of armv7m/entry.S, in the kernel as it is linked (X8).
+"""Instructions of the MemManage handler of armv7m/entry.S, in the linked kernel (X8).
 
 Together with the longest path through core/'s refill they are the bound, which tests/bounds computes.
 """
@@ -29,7 +29,7 @@ def test_handler_and_refill_are_within_the_limit() -> None:
         text=True,
         check=True,
     )
-    # From the first instruction to the return: on the way that refills no branch is taken.
+    # From the first instruction to the return: no branch is taken on the path that refills.
     body = shown.stdout.partition("<memory_fault>:\n")[2].splitlines()
     last = next(number for number, line in enumerate(body) if re.search(r"\bpop\s+{.*pc}", line))
     called = [line for line in body[:last] if re.search(r"\bbl\s", line)]

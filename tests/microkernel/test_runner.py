@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of images on the simulated machine: what ends them, what they count, and what is refused."""
+"""Runs of images on the simulated machine: how they end, their counts, and refusals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_run_ends_at_its_time(request_: armv7.Json) -> None:
 
 
 def test_a_kernel_that_waits_for_ever_ends_the_run(tmp_path: Path, request_: armv7.Json) -> None:
-    """The system's description is broken: the kernel says so and halts."""
+    """The system's description is broken: the kernel reports that and halts."""
     image = tmp_path / "broken.elf"
     content = image_of(MPS2_MACHINE, "first").read_bytes()
     name = b"manager\0"
@@ -119,7 +119,8 @@ def test_files_that_are_no_images_are_refused(tmp_path: Path, request_: armv7.Js
 
 @pytest.mark.req("X4", "X7")
 def test_a_refill_on_the_simulated_stm32f767() -> None:
-    """Our own kernel's, in the machine's cycles: compared with the published figure, and not fitted to it."""
+    """It is our own kernel's, in the machine's cycles: compared with the published figure, and not fitted to
+    it."""
     ran = simulated(STM32_MACHINE, "ranges", "many killed")
     mpu = ran.answer["mpu"]
     mean = mpu["miss_cycles"] / mpu["misses"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The microkernel on a Cortex-M7 and a Cortex-A9, emulated and simulated, whose faults are the architecture's
+"""The microkernel on a Cortex-M7 and a Cortex-A9, emulated and simulated, with the faults of the architecture
 (X4 to X6)."""
 
 import pytest
@@ -20,7 +20,7 @@ def test_boots_and_sleeps_by_the_user_level_scheduler(board: Board) -> None:
 
 
 def apart(board: Board) -> Output:
-    """Until the last of those that break out is dead; the victim has counted by then."""
+    """Runs until the last attacker is dead; the victim has counted by then."""
     return run(board, "apart", "executor killed")
 
 
@@ -91,7 +91,7 @@ def asking(board: Board) -> Output:
 @pytest.mark.parametrize(
     ("board", "count", "mechanism", "resource"),
     [
-        # Eight, without the system's two, the stack and the last dynamic one.
+        # Eight, without the system's two, the stack's and the last dynamic one.
         *((board, 8 - 2 - 1 - 1, "MXU_BY_STATIC_REGION", "MXU_REGIONS") for board in M_BOARDS),
         *((board, 4, "MXU_BY_LOCKED_ENTRY", "MXU_LOCKED_ENTRIES") for board in A_BOARDS),
     ],

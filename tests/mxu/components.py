@@ -27,7 +27,7 @@ TIMEOUT_S = 100.0
 
 
 def written(directory: Path, board: str, *components: Json, **keys: Any) -> Path:
-    """The system file. `code` of a component is its source, in front of which what all include is put."""
+    """The system file. `code` of a component is its source; common includes are put before it."""
     listed = []
     for one in components:
         own = dict(one)
@@ -74,7 +74,7 @@ class Boot:
 
 
 def boot(image: ComponentsImage, directory: Path, content: bytes) -> Boot:
-    """An image that need not be what was built."""
+    """Boots an image that may differ from the built one."""
     elf = directory / "changed.elf"
     elf.write_bytes(content)
     parser = ConsoleParser(["kernel", *SYSTEM_COMPONENTS])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems of components for tests: written to a file, checked as the command does."""
+"""Systems of components for tests: written to a file, and checked as by the command."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def board(name: str) -> Platform:
 
 
 def parsed(tree: Json) -> ComponentSystem:
-    """Without a file: for many systems."""
+    """Parses without a file, for many systems."""
     return ComponentSystem.model_validate(_tuples(tree))
 
 

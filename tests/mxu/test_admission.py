@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Admission of whole systems: what is promised fits the hardware, whatever was asked; domains are apart."""
+"""Admission of whole systems: promises fit the hardware for any requests, and domains are separate."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def systems(draw: st.DrawFn, platform: str) -> Json:
 
 
 def apart(found: MxuAdmission) -> None:
-    """X2: components have no byte in common but shared memory, and no allocation overlaps another."""
+    """X2: components have no byte in common except shared memory, and no allocations overlap."""
     taken: list[Served] = []
     for one in found.served:
         for other in taken:

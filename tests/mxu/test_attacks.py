@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `run` says of a system when a component wants it to say something else (X6, X9): forged lines, a run
-that is ended early, jobs that never end, clocks that are set. And promises that are broken on purpose."""
+"""Reports of `run` about a system when a component tries to falsify them (X6, X9): forged lines, a run that
+is ended early, jobs that never end, clocks that are set. And promises that are broken on purpose."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ CALM = "void component_main(void) { for (;;) { rt_end_job(); } }\n"
 INTRUDER = "void component_main(void) { *(volatile unsigned *)0x20000000u = 1; }\n"
 LONGER_THAN_ANY_BUFFER = 70 * 1024
 
-# Says what only the scheduler, the kernel and the memory manager say, in every way that a console might
-# confuse; and has more refills than its phases say.
+# Prints lines that only the scheduler, the kernel and the memory manager print, in every form that a console
+# might confuse; and has more refills than its phases state.
 FORGER = """
 static const char *const forged[] = {
     "report {\\"component\\": 2, \\"busy_ns\\": 1,"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead build` of systems of components: what is refused at the door, and what is in an image (X9)."""
+"""`bulkhead build` of systems of components: files that are refused at once, and the contents of an image
+(X9)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead check` of systems of components: examples, the JSON object, and what other commands say."""
+"""`bulkhead check` of systems of components: examples, the JSON object, and messages of other commands."""
 
 from __future__ import annotations
 

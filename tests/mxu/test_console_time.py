@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who writes on the console waits for the UART, and nobody else does: on the simulated STM32F767 with a line
+"""Only the component that writes on the console waits for the UART: on the simulated STM32F767 with a line
 that is as slow as a real one, 115200 baud (X6)."""
 
 from __future__ import annotations

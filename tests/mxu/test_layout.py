@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of code, stack and data: nobody's overlap, each can be protected, a stack has nobody's below it
-(X9)."""
+"""Places of code, stack and data: none overlap, each can be protected, and below a stack is no other memory
+of its component (X9)."""
 
 from __future__ import annotations
 

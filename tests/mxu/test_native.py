@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core/'s policy in Python: its numbers are those of the headers, its answers those of plain models."""
+"""core/'s policy in Python: its numbers are those of the headers, and its answers those of simple models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDRESSES = st.integers(0, (1 << 27) - 1).map(lambda granule: granule * 32)
 
 
 def members(header: str, enum: str) -> list[str]:
-    """Of an enumeration whose first member is 0 and whose others follow."""
+    """Members of an enumeration whose first member is 0 and whose others follow."""
     text = (ROOT / "core" / header).read_text()
     body = re.search(rf"enum {enum} {{(.*?)}};", text, re.DOTALL)
     assert body is not None
@@ -128,7 +128,7 @@ def test_x5_locked_entries_are_sections_where_they_fit(first: int, pages: int) -
 
 
 def fifo_misses(accesses: list[int], slots: int, loaded: list[int]) -> int:
-    """Of round robin, whatever is loaded before."""
+    """Misses with round robin, whatever is loaded before."""
     held, turn, misses = list(loaded), 0, 0
     for one in accesses:
         if one not in held:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other promises that `run` reports as held (docs/design/mxu.md, Promises of a run), broken on purpose:
-what is not as it was admitted, a system that does not start, a run without an end, missing reports (X9)."""
+"""The other promises that `run` reports as kept (docs/design/mxu.md, Promises of a run), broken on purpose:
+admissions that are not kept, a system that does not start, a run without an end, missing reports (X9)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The computed bound of a refill (X8, T6): against the platform file, and against what a component can do to
-its own refills on the simulated machine."""
+"""The computed bound of a refill (X8, T6): compared with the platform file, and with the longest refills that
+a component can cause itself on the simulated machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def bound() -> RefillBound:
 
 
 def test_the_platform_file_has_the_bound_of_the_kernel_as_it_is_linked() -> None:
-    """If the kernel has changed: `bulkhead bench refill-bound` says what the file has to have."""
+    """If the kernel has changed, `bulkhead bench refill-bound` prints the new value for the file."""
     mpu = board(PLATFORM).cores.mpu
     assert mpu is not None and mpu.bound == bound().cycles
     assert bound().cycles == sum(cycles for _, cycles in bound().rows())
@@ -47,7 +47,7 @@ def test_the_platform_file_has_the_bound_of_the_kernel_as_it_is_linked() -> None
 
 def test_each_line_costs_what_the_memory_needs_at_worst() -> None:
     """SDRAM at 108 MHz: precharge 2, activation 2, CL 3, 8 beats, turnaround 1, an edge 1; and both ways
-    through the bus matrix, 46.3 ns. Of a write: recovery 2 in the place of the latency."""
+    through the bus matrix, 46.3 ns. For a write: recovery 2 in place of the latency."""
     clocks_ns, core_ns = 1000 / 108, 1000 / 216
     assert bound().read == -(-(17 * clocks_ns + 46.296) // core_ns)
     assert bound().write_back == -(-16 * clocks_ns // core_ns)
@@ -89,8 +89,8 @@ def test_bench_compares_and_fails() -> None:
     assert invoked("bench", "refill-bound", "--platform", "zcu102").exit_code == 1
 
 
-# Makes its own refills as slow as it can: dirty lines everywhere in the data cache, code of others in the
-# instruction cache, stores on their way to another row of the same bank.
+# Makes its own refills as slow as possible: dirty lines everywhere in the data cache, other code in the
+# instruction cache, stores in flight to another row of the same bank.
 SLOW = """
 #define WORDS 2048u
 #define LINE  8u

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems of components on both emulated boards: budgets, jobs, what was admitted against what happens (X4,
-X9)."""
+"""Systems of components on both emulated boards: budgets, jobs, and admitted values compared with the run
+(X4, X9)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ SLOW, BUDGET_NS = "4 ms", 1_000_000
 
 
 def system_of(directory: Path, board: str) -> Path:
-    """A worker, one that never ends its job, one that breaks out, and one that takes what is left."""
+    """A worker, one component that never ends its job, one that breaks out, and one that uses the remaining
+    time."""
     places = {"mps2-an500": 0x20000000, "xilinx-zynq-a9": 0x00100000}  # the kernel's
     return written(
         directory,
@@ -110,7 +111,7 @@ def test_x9_a_job_is_stopped_when_its_budget_is_spent(board: str, results: Any) 
     hog, idler = named(result, "hog"), named(result, "idler")
     periods = RUN_NS // 4_000_000
     assert hog["job"]["overruns"] == 1 and hog["job"]["late"] >= 5
-    # A budget in each period, with what a switch takes, and no more; what is left is another one's.
+    # A budget in each period, with the time of a switch, and no more; the rest belongs to another component.
     assert 0.8 * BUDGET_NS < hog["busy_ns"] / periods < 1.2 * BUDGET_NS
     assert idler["busy_ns"] > RUN_NS // 3
     assert any("hog" in note and "budget" in note for note in result["notes"])
@@ -195,7 +196,7 @@ def test_x9_more_refills_than_were_admitted_break_a_promise(tmp_path: Path) -> N
 
 
 def changed(directory: Path, offset: int, value: bytes, *, sealed: bool) -> Any:
-    """A sound image, with bytes of its description changed, booted."""
+    """Boots a valid image with bytes of its description changed."""
     image = built(system_of(directory, "mps2-an500"), run_ns=10_000_000)
     program = read_program(image.elf)
     [description] = [one for one in program.chunks if len(one.data) == BYTES]

@@ -13,7 +13,8 @@ from tests.mxu.systems import board
 pytestmark = [pytest.mark.emulator, pytest.mark.req("X5")]
 PLATFORM = "zynq7020"
 IDLE = "void component_main(void) { }\n"
-# What a walk waits for pages with and without a place for their nodes, when all else has left the caches.
+# The wait of a walk for pages with and without a place for their nodes, when everything else has left the
+# caches.
 WALKER = """
 #include "microkernel/include/microkernel/sys.h"
 #include "microkernel/programs/counters.h"
@@ -56,7 +57,7 @@ def placed() -> Json:
 def system(directory: Path, ways: int) -> Path:
     """Three components whose nodes fill most of a way, before the one that measures."""
     others = [{"name": name, "code": IDLE, "memory": [placed()]} for name in ("a", "b", "c")]
-    # Apart: no walk for anything else reads the same line of the first-level table.
+    # Separate: no walk for anything else reads the same line of the first-level table.
     memory = [
         {**placed(), "at": 0x2000000},
         {"name": "plain", "size": "4 KiB", "at": 0x2800000},

@@ -2,7 +2,7 @@
 """Builds bare-metal programs from a few macros, runs them in the emulator under a plugin, gives the results.
 
 Used by the tests of this directory only. Memory of the programs: code, tables and the start word belong to
-the hypervisor, in pages of color 7 (of 8); each test says what else belongs to whom."""
+the hypervisor, in pages of color 7 (of 8); each test defines the owners of other memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Owned:
 
 @dataclass(frozen=True)
 class Setup:
-    """A program and everything around it."""
+    """A program with its configuration."""
 
     body: str
     owned: tuple[Owned, ...] = ()
@@ -72,7 +72,7 @@ class Setup:
     cores: int = 1
     cpu: str = "cortex-a53"
     start: bool = True
-    config: dict[str, object] = field(default_factory=dict)  # laid over the observer's configuration
+    config: dict[str, object] = field(default_factory=dict)  # merged into the observer's configuration
 
 
 def build(directory: Path, body: str) -> Path:
@@ -87,7 +87,7 @@ def build(directory: Path, body: str) -> Path:
 
 
 def owners_map(owned: tuple[Owned, ...]) -> bytes:
-    """Everything is the hypervisor's but what is said."""
+    """All memory is the hypervisor's except these ranges."""
     owners = bytearray(b"\x01" * (RAM_BYTES // PAGE_BYTES))
     for part in owned:
         first = (part.pa - RAM_PA) // PAGE_BYTES
@@ -144,7 +144,7 @@ def run(command_line: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def observe(directory: Path, setup: Setup) -> Result:
-    """Run to the end of the program; the observer's result."""
+    """Runs to the end of the program; returns the observer's result."""
     done = run(observer_command(directory, setup))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -154,7 +154,7 @@ def observe(directory: Path, setup: Setup) -> Result:
 
 @contextmanager
 def running(command_line: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """An emulator that does not end by itself; killed if the test left it."""
+    """An emulator that does not end by itself; killed if the test left it running."""
     with subprocess.Popen(command_line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             yield process
@@ -176,7 +176,7 @@ def quit_by_qmp(path: Path) -> None:
 
 
 def wait_for(path: Path, *, gone: bool = False) -> None:
-    """Until the file exists, or does not any more."""
+    """Waits until the file exists, or no longer exists."""
     deadline = time.monotonic() + TIMEOUT_S
     while path.exists() == gone:
         assert time.monotonic() < deadline, f"{path} {'stays' if gone else 'does not appear'}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions between two events, counted exactly under -icount: the comparison of a guest's boot with and
-without the hypervisor stands on it."""
+without the hypervisor depends on it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_from_a_store_to_a_text(tmp_path: Path, cores: int) -> None:
 
 
 def test_from_an_address(tmp_path: Path) -> None:
-    """The first instruction is `main`'s: a nop and the three of start_counting more."""
+    """The first instruction is that of `main`: a nop and the three of start_counting are additional."""
     program = build(tmp_path, BODY.format(end="power_off"))
     listing = subprocess.check_output(["aarch64-linux-gnu-nm", str(program)], text=True)
     symbols = {name: int(at, 16) for at, _, name in map(str.split, listing.splitlines())}
@@ -73,7 +73,7 @@ def test_from_an_address(tmp_path: Path) -> None:
 
 
 def test_instructions_of_an_address_range_are_counted_by_themselves(tmp_path: Path) -> None:
-    """`begin` up to its loop: two of them; the loop's three and the rest are elsewhere."""
+    """The range is `begin` up to its loop: two instructions; the loop's three and the rest are outside."""
     program = build(tmp_path, BODY.format(end="power_off"))
     listing = subprocess.check_output(["aarch64-linux-gnu-nm", str(program)], text=True)
     symbols = {name: int(at, 16) for at, _, name in map(str.split, listing.splitlines())}
@@ -85,13 +85,13 @@ def test_instructions_of_an_address_range_are_counted_by_themselves(tmp_path: Pa
 
 
 def test_memory_is_read_when_the_text_is_complete(tmp_path: Path) -> None:
-    """The start word, which is 1 then."""
+    """The start word is 1 then."""
     result = count(tmp_path, f"read={START_WORD_PA:#x}:4", "match=abc")
     assert result["memory"] == "01000000"
 
 
 def test_longer_text_takes_longer(tmp_path: Path) -> None:
-    """Three instructions a character, device accesses included: none is counted twice."""
+    """There are three instructions a character, device accesses included: none is counted twice."""
     first = count(tmp_path, "match=a")["instructions"]
     last = count(tmp_path, "match=abcd")["instructions"]
     assert isinstance(first, int)
@@ -100,12 +100,12 @@ def test_longer_text_takes_longer(tmp_path: Path) -> None:
 
 
 def test_without_the_text_it_says_so(tmp_path: Path) -> None:
-    """At the end of the run."""
+    """It reports that at the end of the run."""
     assert count(tmp_path, "match=xyz")["matched"] is False
 
 
 def test_written_at_once_when_the_text_appears(tmp_path: Path) -> None:
-    """While the machine runs on."""
+    """The machine continues to run."""
     with running(count_command(tmp_path, "park", 1, "match=abc")):
         wait_for(tmp_path / "out.json")
         assert json.loads((tmp_path / "out.json").read_text())["matched"] is True
@@ -123,7 +123,7 @@ def test_written_at_once_when_the_text_appears(tmp_path: Path) -> None:
     ],
 )
 def test_bad_arguments_refuse_to_run(tmp_path: Path, arguments: tuple[str, ...], reason: str) -> None:
-    """With the reason."""
+    """The message has the reason."""
     line = count_command(tmp_path, "power_off", 1, *arguments)
     done = run(line)
     assert done.returncode != 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C5, first witness: loads and stores of known patterns give exactly the counts that can be worked out."""
+"""C5, first witness: loads and stores of known patterns give exactly the expected counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUFFER = (Owned("alpha", ALPHA, 1024 * KIB),)
 
 
 def alpha_counts(tmp_path: Path, body: str, cpu: str = "cortex-a53") -> dict[str, int]:
-    """What the observer counts of alpha's buffer, from the start on."""
+    """The observer's counts for alpha's buffer, from the start on."""
     body = f"main:\n    mmu_on\n    start_counting\n{body}\n    b power_off\n"
     result = observe(tmp_path, Setup(body, BUFFER, cpu=cpu))
     assert result["started"] is True
@@ -42,13 +42,13 @@ def test_sweep_twice_the_l1(tmp_path: Path) -> None:
 
 
 def test_sweep_of_words_within_l1(tmp_path: Path) -> None:
-    """16 KiB of 8-byte loads, twice: 4096 accesses, of which one a line leaves L1, once."""
+    """16 KiB of 8-byte loads, twice: 4096 accesses, of which one for each line misses L1, once."""
     counts = alpha_counts(tmp_path, f"read {ALPHA}, 0x4000, 8\n read {ALPHA}, 0x4000, 8")
     assert (counts["l1_accesses"], counts["l1_misses"], counts["misses"]) == (4096, 256, 256)
 
 
 def test_stores_are_written_back(tmp_path: Path) -> None:
-    """2 MiB would be needed to push out of the LLC; 64 KiB of stores leave L1 for the LLC only."""
+    """2 MiB would be needed to evict from the LLC; 64 KiB of stores leave L1 for the LLC only."""
     counts = alpha_counts(tmp_path, f"write {ALPHA}, 0x10000")
     assert (counts["misses"], counts["received"], counts["write_backs"]) == (1024, 512, 0)
 
@@ -69,7 +69,7 @@ def test_pairs_and_vectors_are_one_access_each(tmp_path: Path) -> None:
 
 
 def test_access_across_lines_counts_twice(tmp_path: Path) -> None:
-    """Once within a page, once across two pages, once not at all."""
+    """One access crosses lines within a page, one crosses two pages, and one crosses no line."""
     body = f"""
     ldr x12, ={ALPHA + 4096}
     ldur x10, [x12, #60]
@@ -107,7 +107,7 @@ def test_atomics_count_once(tmp_path: Path) -> None:
 
 
 def test_zeroed_blocks_are_writes(tmp_path: Path) -> None:
-    """DC ZVA, which the emulator does not report as a store: 64 KiB, half of them pushed out."""
+    """DC ZVA, which the emulator does not report as a store: 64 KiB, half of them evicted."""
     body = f"main:\n mmu_on\n start_counting\n zero {ALPHA}, 0x10000\n b power_off\n"
     result = observe(tmp_path, Setup(body, BUFFER))
     alpha = result["owners"]["alpha"]
@@ -124,7 +124,7 @@ def test_physical_addresses_count(tmp_path: Path) -> None:
 
 
 def test_devices_are_not_cached(tmp_path: Path) -> None:
-    """Stores to the UART are no memory traffic, but are said."""
+    """Stores to the UART are no memory traffic, but are reported."""
     body = "main:\n start_counting\n print_char 'a'\n print_char 'b'\n b power_off\n"
     result = observe(tmp_path, Setup(body, BUFFER))
     assert result["unattributed"]["device_accesses"] == 2
@@ -145,7 +145,7 @@ def test_other_stores_do_not_start(tmp_path: Path, store: str) -> None:
 
 
 def test_start_keeps_contents_and_zeroes_counts(tmp_path: Path) -> None:
-    """What was read before the start hits after it."""
+    """Lines that were read before the start hit after it."""
     body = f"main:\n read {ALPHA}, 0x1000\n start_counting\n read {ALPHA}, 0x1000\n b power_off\n"
     alpha = observe(tmp_path, Setup(body, BUFFER))["owners"]["alpha"]
     assert alpha["l1d"] == {"accesses": 64, "misses": 0}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C5, first witness: two owners in different colors evict nothing of each other, exactly; in the same colors
-they evict what can be predicted; one frame of the wrong color is caught."""
+"""C5, first witness: two owners in different colors evict exactly no lines of each other; in the same colors
+they evict the predicted number; one frame of the wrong color is detected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ main:
 """
     for name, frames in (("alpha", alpha), ("beta", beta)):
         reads = "".join(f"    .quad {pa:#x}\n" for pa in frames)
-        # The list of pages lies with the code: the hypervisor's, color 7.
+        # The list of pages is beside the code: the hypervisor's, color 7.
         body += f"""
 {name}:
     ldr x12, ={name}_pages
@@ -58,7 +58,8 @@ main:
 
 @pytest.mark.parametrize("replacement", ["lru", "plru", "random"])
 def test_disjoint_colors_evict_nothing(tmp_path: Path, replacement: str) -> None:
-    """Under every policy, far more than fits, alone in one's colors: 0 by others, many by oneself."""
+    """Under every policy each sweeps far more than fits, alone in its colors: 0 evictions by others, many by
+    itself."""
     caches = Caches(COLORED.l1, COLORED.llc, replacement)
     alpha, beta = pages(ALPHA, (0, 1, 2), 3 * ROWS), pages(BETA, (3, 4, 5), 3 * ROWS)
     owners = take_turns(tmp_path, alpha, beta, caches)["owners"]
@@ -69,7 +70,8 @@ def test_disjoint_colors_evict_nothing(tmp_path: Path, replacement: str) -> None
 
 
 def test_shared_colors_evict_what_is_predicted(tmp_path: Path) -> None:
-    """Each one's pages fill their sets exactly: beta takes all of alpha's lines, then alpha all of beta's."""
+    """The pages of each fill their sets exactly: beta evicts all of alpha's lines, then alpha all of
+    beta's."""
     alpha, beta = pages(ALPHA, (0, 1, 2)), pages(BETA, (0, 1, 2))
     lines = len(alpha) * LINES_PER_PAGE
     owners = take_turns(tmp_path, alpha, beta)["owners"]
@@ -80,7 +82,8 @@ def test_shared_colors_evict_what_is_predicted(tmp_path: Path) -> None:
 
 
 def test_one_miscolored_frame_is_caught(tmp_path: Path) -> None:
-    """One page of beta in a color of alpha: it costs alpha the lines that it displaces, one a set."""
+    """One page of beta in a color of alpha: it evicts as many lines of alpha as it displaces, one in each
+    set."""
     alpha, beta = pages(ALPHA, (0, 1, 2)), pages(BETA, (3, 4, 5))
     beta[0] = BETA  # color 0
     owners = take_turns(tmp_path, alpha, beta)["owners"]
@@ -89,7 +92,8 @@ def test_one_miscolored_frame_is_caught(tmp_path: Path) -> None:
 
 
 def test_the_hypervisor_counts_as_another(tmp_path: Path) -> None:
-    """alpha has pages in the color of the hypervisor's code: it takes lines of alpha, and is told apart."""
+    """alpha has pages in the color of the hypervisor's code: the hypervisor evicts lines of alpha, and is
+    distinguished."""
     alpha = pages(ALPHA, (7,), ROWS)
     owners = take_turns(tmp_path, alpha, pages(BETA, (3,)))["owners"]
     assert owners["alpha"]["evicted_by_hypervisor"] == owners["alpha"]["evicted_by_others"] > 0

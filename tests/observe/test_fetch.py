@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C5, first witness: instruction fetches are seen by physical address, one access per line that execution
-enters."""
+"""C5, first witness: instruction fetches are seen by physical address, one access for each line that
+execution enters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(tmp_path: Path, body: str) -> Result:
 
 
 def test_straight_line_code_misses_once_a_line(tmp_path: Path) -> None:
-    """128 KiB of code, run once: every line enters once and misses everywhere."""
+    """128 KiB of code, run once: every line is entered once and misses everywhere."""
     result = run(tmp_path, "main:\n mmu_on\n start_counting\n ldr x12, =far\n blr x12\n b power_off\n")
     alpha = result["owners"]["alpha"]
     assert alpha["l1i"] == {"accesses": LINES, "misses": LINES}
@@ -45,7 +45,7 @@ def test_straight_line_code_misses_once_a_line(tmp_path: Path) -> None:
 
 
 def test_second_run_hits_the_llc(tmp_path: Path) -> None:
-    """Twice the same code: it does not fit L1I (32 KiB), but the LLC (1 MiB)."""
+    """The same code twice: it does not fit L1I (32 KiB), but the LLC (1 MiB)."""
     body = (
         "main:\n mmu_on\n start_counting\n ldr x12, =far\n blr x12\n ldr x12, =far\n blr x12\n b power_off\n"
     )
@@ -54,7 +54,7 @@ def test_second_run_hits_the_llc(tmp_path: Path) -> None:
 
 
 def test_code_at_another_virtual_address(tmp_path: Path) -> None:
-    """The same frames by another virtual address: the second run hits the LLC."""
+    """The same frames at another virtual address: the second run hits the LLC."""
     body = """
 main:
     mmu_on

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C5: the observer's result is there when the emulator ends in order, whole or not at all, and on request."""
+"""C5: the observer's result exists when the emulator ends regularly, completely or not at all, and on
+request."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ ENDLESS = Setup(BODY, (Owned("alpha", ALPHA, 0x10000),))
 
 
 def request(out: Path) -> dict[str, object]:
-    """Ask for the result of now."""
+    """Requests the present result."""
     asked = out.with_name(out.name + ".request")
     asked.touch()
     wait_for(asked, gone=True)
@@ -33,7 +34,7 @@ def started(out: Path) -> None:
 
 
 def test_request_gives_a_result_while_it_runs(tmp_path: Path) -> None:
-    """A file OUT.request; gone when OUT is written."""
+    """The file OUT.request is removed when OUT is written."""
     out = tmp_path / "out.json"
     with running(observer_command(tmp_path, ENDLESS)) as emulator:
         started(out)
@@ -42,7 +43,7 @@ def test_request_gives_a_result_while_it_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", [(), ("-no-shutdown",)])
 def test_quit_writes_the_result(tmp_path: Path, more: tuple[str, ...]) -> None:
-    """QMP `quit`, also of a machine that does not end by itself."""
+    """QMP `quit` also ends a machine that does not end by itself."""
     out = tmp_path / "out.json"
     control = tmp_path / "qmp"
     line = observer_command(tmp_path, ENDLESS, "-qmp", f"unix:{control},server=on,wait=off", *more)
@@ -55,7 +56,7 @@ def test_quit_writes_the_result(tmp_path: Path, more: tuple[str, ...]) -> None:
 
 
 def test_terminated_writes_killed_leaves_nothing(tmp_path: Path) -> None:
-    """SIGTERM is an orderly end; after SIGKILL there is no result and no part of one."""
+    """SIGTERM is a regular end; after SIGKILL there is no result and no part of one."""
     out = tmp_path / "out.json"
     for how, there in ((signal.SIGTERM, True), (signal.SIGKILL, False)):
         with running(observer_command(tmp_path, ENDLESS)) as emulator:
@@ -83,7 +84,7 @@ def test_terminated_writes_killed_leaves_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_bad_configuration_refuses_to_run(tmp_path: Path, change: dict[str, object], reason: str) -> None:
-    """With the reason on standard error, before anything runs."""
+    """The reason is on standard error, before anything runs."""
     setup = Setup(ENDLESS.body, ENDLESS.owned, config=change)
     done = run(observer_command(tmp_path, setup))
     assert done.returncode != 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`check` accepts what `build` builds and the hypervisor starts with, and nothing else.
 
-Systems of the small board are drawn whole, images included: what accept() says is compared with what the
-builder does and with what core/ says of the manifest that was built.
+Complete systems of the small board are drawn, images included: the result of accept() is compared with the
+builder's and with core/'s verdict on the built manifest.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def board(platform: Platform) -> Platform:
 
 
 def built(plan: Plan, base: Path, out: Path, options: BuildOptions, layout: Layout) -> tuple[str, ...]:
-    """Why the system would not start; nothing: it would."""
+    """Why the system would not start; nothing if it would."""
     try:
         build = build_plan(plan, base, out, options)
     except PackageError as error:
@@ -74,7 +74,7 @@ kernels = st.tuples(
 
 
 def drawn_program(make_program: Make, pieces: list[tuple[int, int, int]], entry_offset: int) -> bytes:
-    """One with these (address, bytes in the file, further zeros)."""
+    """A drawn program with these (address, bytes in the file, further zeros)."""
     content = make_program(
         *((at, b"\x5a" * size) for at, size, _ in pieces), entry=max(0, pieces[0][0] + entry_offset)
     )
@@ -189,7 +189,7 @@ def test_images_that_cannot_be_used_are_refused_at_their_key(
 def test_what_the_hypervisor_refuses_names_its_key(
     target_dir: Path, images: Path, colored: Plan, platform: Platform
 ) -> None:
-    """A device on the page of the interrupt controller."""
+    """A device is on the page of the interrupt controller."""
     device = {"name": "rtc", "at": 0x800_0000, "size": PAGE, "interrupts": (34,), "dma": False}
     wrong = Platform.model_validate({**platform.model_dump(exclude_unset=True), "devices": (device,)})
     (finding,) = accept(replace(colored, platform=wrong), images, target_dir=target_dir).findings
@@ -210,7 +210,7 @@ def test_a_package_that_fits_only_in_parts_is_a_notice(
 def test_what_is_not_on_this_machine_is_named_and_the_rest_is_checked(
     images: Path, colored: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where the tool was installed without a checkout."""
+    """This is the case if the tool was installed without a checkout."""
     monkeypatch.setattr("bulkhead.env.paths.is_checkout", lambda: False)
     domains = list(colored.system.domains)
     changed = domains[0].image.model_copy(update={"elf": "guests/no-such.elf"})
@@ -233,7 +233,7 @@ def test_what_is_not_on_this_machine_is_named_and_the_rest_is_checked(
 def test_a_platform_file_with_other_hardware_than_its_board_is_refused(
     tmp_path: Path, make_program: Make, change: str, key: str
 ) -> None:
-    """EL2 would say so at boot (error 24), with its own code for the console."""
+    """EL2 would report it at boot (error 24), with its own code for the console."""
     text = (repository() / "platforms" / "qemu-virt.yaml").read_text()
     assert change in text
     (tmp_path / "own.elf").write_bytes(make_program((RAM + 0x80000, b"text" * 100)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hypervisor's own checker (core/manifest.c) reads what the builder writes, and refuses what was damaged.
+"""The hypervisor's own checker (core/manifest.c) accepts the builder's output, and refuses damaged manifests.
 
 The checker is compiled for the machine that runs the tests; it is the same source that runs at EL2."""
 
@@ -51,8 +51,8 @@ int main(int argc, char **argv)
 
 
 def _checks(path: Path) -> bool:
-    """What the manifest's check is made of, and no more than stands alone."""
-    # These reach for others.
+    """Sources of the manifest's check, without those that need others."""
+    # These need others.
     exchange = ("virt", "vsock_device", "flow_exchange", "flow_inflight", "flow_paths", "packet", "path_")
     return not path.stem.endswith("_space_only") and not path.stem.startswith(exchange)
 
@@ -64,7 +64,7 @@ def checker(tmp_path_factory: pytest.TempPathFactory, layout: Layout) -> Path:
     (out / "bulkhead_layout.h").write_text(c_header(layout.schema, "manifest.yaml"))
     (out / "check.c").write_text(PROGRAM)
     root = repository()
-    # All but what stands in place of another.
+    # All but those that replace others.
     sources = sorted(str(path) for path in root.glob("core/*.c") if _checks(path))
     flags = ["-std=c11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command = [
@@ -113,7 +113,7 @@ def test_core_accepts_what_the_builder_writes(
 def test_core_accepts_the_examples_unprotected_and_miscolored_too(
     example: str, unprotected: bool, wrong: bool, images: Path, target_dir: Path, tmp_path: Path, check: Check
 ) -> None:
-    """C5: a miscolored plan must boot, or no witness could see it. The images are stand-ins."""
+    """C5: a miscolored plan must boot, or no witness could detect it. The images are stand-ins."""
     target = tmp_path / "target"
     shutil.copytree(target_dir / "hypervisor" / "small", target / "hypervisor" / "qemu-virt")
     (target / "guests").mkdir()

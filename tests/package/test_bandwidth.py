@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a manifest says of the bandwidth that the memory sustains (T4), and that the hypervisor's check of it
-comes to the same answer as the check of the file."""
+"""The manifest's data about the memory's bandwidth (T4), and that the hypervisor's check of it has the same
+result as the check of the file."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_it_says_no_more_than_the_file_was_held_against(
 
 @pytest.mark.req("T4")
 def test_instructions_are_none_of_the_memorys() -> None:
-    """As the emulator counts them."""
+    """The emulator counts them."""
     plan, _ = planned()
     for event in (None, CountedEvent("INST_RETIRED", 8, None)):
         assert bandwidth_row(plan, event) == NONE
@@ -130,7 +130,7 @@ def base() -> tuple[Plan, CountedEvent]:
 
 
 def manifest_of(plan: Plan, event: CountedEvent, layout: Layout) -> bytes:
-    """With no images: nothing of them is looked at here."""
+    """The manifest without images, which are not used here."""
     loaded = [LoadedMemory((), 0x4000_0000, 0, b"") for _ in plan.domains]
     return pack_manifest(plan, loaded, [[] for _ in plan.domains], layout, event=event)
 
@@ -173,7 +173,7 @@ budgets = st.builds(
 def test_the_hypervisor_admits_what_the_check_of_a_file_admits(
     hog: Bandwidth, governor: Bandwidth, rate: int, slow: bool
 ) -> None:
-    """But for a budget that is too small to work: EL2 counts it as the smallest that does."""
+    """The exception is a budget that is too small to work: EL2 counts it as the smallest that does."""
     plan, event = base()
     assert plan.flows is not None
     layout = load_layout()
@@ -222,7 +222,7 @@ def test_it_does_for_regulated_domains_too(
     use = memory_use(system, plan.platform, 500 * MB, "zdma", 4096)
     changed = replace(plan, system=system, flows=replace(plan.flows, memory=use))
     error = error_of(manifest_of(changed, event, layout), layout)
-    if error != "regulation":  # first budgets below the floor, or above the ceiling
+    if error != "regulation":  # initial budgets below the floor, or above the ceiling
         assert (error == "none") == file_admits(system, plan, 500 * MB)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The built package: what a loader sees, what the hypervisor reads, and who owns which frame (C2, C5)."""
+"""The built package: as a loader sees it, as the hypervisor reads it, and the owner of each frame (C2,
+C5)."""
 
 from __future__ import annotations
 
@@ -45,14 +46,14 @@ def table(layout: Layout, manifest: bytes, name: str, record: str) -> list[Any]:
 
 
 def seed(manifest: bytes) -> bytes:
-    """What the fuzz target begins with (tests/fuzz/manifest.cpp): to be sealed, its choices, and a manifest.
+    """A seed of the fuzz target (tests/fuzz/manifest.cpp): to be sealed, its choices, and a manifest.
 
-    With one of another layout it would not come past the first checks."""
+    A manifest of another layout would fail in the first checks."""
     return bytes((n * 13) % 256 for n in range(17)) + manifest
 
 
 def guest_memory(build: Build, domain: int) -> dict[int, int]:
-    """The domain's memory (address -> byte, where not zero) after doing what the manifest says."""
+    """The domain's memory (address -> byte, if not zero) after executing the manifest."""
     layout, manifest = build.layout, build.manifest.read_bytes()
     flat = loads(build.elf)[build.plan.load_area[0]]
     row = table(layout, manifest, "domains", "manifest_domain")[domain]
@@ -185,7 +186,7 @@ def test_the_fuzz_target_also_begins_with_one_that_goes_past_the_caches(
     monkeypatch: pytest.MonkeyPatch,
     layout: Layout,
 ) -> None:
-    """T5: budgets of accesses, forced write-back, and a domain with a device that does not see caches."""
+    """T5: it has budgets of accesses, forced write-back, and a domain with a device that bypasses caches."""
     event = CountedEvent("L2D_CACHE_REFILL", 0x17, 64, access_name="BUS_ACCESS", access_number=0x19)
     monkeypatch.setattr("bulkhead.package.build.counted_event", lambda *_, **__: event)
     cores = colored.platform.cores.model_copy(update={"s2fwb": True})
@@ -243,7 +244,8 @@ class TestUncolored:
 
 class TestOwners:
     def test_every_frame_has_the_owner_that_the_plan_gives_it(self, builder: Builds, colored: Plan) -> None:
-        """C5: the observer attributes by this map; here it is made again, frame by frame, from the rule."""
+        """C5: the observer attributes by this map; here it is computed again, frame by frame, from the
+        rule."""
         owners = np.frombuffer(builder(colored).owners.read_bytes(), dtype=np.uint8)
         assert len(owners) == 64 * MIB // 4096
         left = {1: 2 * MIB // 4096, 2: 2 * MIB // 4096, 3: 8 * MIB // 4096}

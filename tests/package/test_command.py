@@ -64,7 +64,8 @@ def test_a_raw_image_boots_by_the_linux_protocol(file: Path, tmp_path: Path) -> 
 
 
 def test_budgets_in_bytes_are_for_boards_which_count_memory(file: Path, target_dir: Path) -> None:
-    """The emulator of the board counts none: there the package has no budget, and the notice says so."""
+    """The emulator of the board counts no memory events: there the package has no budget, and the notice says
+    so."""
     hypervisors = paths.build_dir() / "target" / "hypervisor"
     shutil.copytree(target_dir / "hypervisor" / "small", hypervisors / "zcu102")
     budget = "domains.other.bandwidth={budget: 100 MB/s, period: 1 ms}"

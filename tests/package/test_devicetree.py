@@ -31,7 +31,7 @@ BOARD = GuestBoard(
 
 
 def source_of(blob: bytes, tmp_path: Path) -> str:
-    """What dtc makes of it; it must not warn."""
+    """dtc's output for the tree; dtc must not warn."""
     (tmp_path / "tree.dtb").write_bytes(blob)
     command = ["dtc", "-I", "dtb", "-O", "dts", str(tmp_path / "tree.dtb")]
     run = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -147,7 +147,7 @@ def test_what_is_no_tree_is_refused(length: int) -> None:
 
 
 def compatible_lists(blob: bytes) -> dict[str, list[str]]:
-    """By path of a node."""
+    """Lists by path of the node."""
     tree = fdt.parse_dtb(blob)
     return {
         f"{path}/{node.name}": list(node.get_property("compatible").data)
@@ -160,7 +160,7 @@ def compatible_lists(blob: bytes) -> dict[str, list[str]]:
 @pytest.mark.emulator
 @pytest.mark.parametrize("version", [2, 3])
 def test_d7_nodes_have_all_compatible_strings_of_the_emulators_board(version: int, tmp_path: Path) -> None:
-    """Drivers and test programs look for one of them, and which one is theirs to choose."""
+    """Drivers and test programs search for one of them, and any of them must be found."""
     dump = tmp_path / "board.dtb"
     machine = f"virt,virtualization=on,gic-version={version},dumpdtb={dump}"
     command = [str(qemu_binary()), "-M", machine, "-cpu", "cortex-a53", "-nographic", "-nic", "none"]

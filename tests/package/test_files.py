@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are named as images but cannot be one: refused at once, without reading what has no end."""
+"""Files that cannot be images: refused at once, and endless files are not read."""
 
 from __future__ import annotations
 

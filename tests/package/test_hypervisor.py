@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hypervisor's ELF file as the builder reads it: what must be there, and what is said if it is not."""
+"""The hypervisor's ELF file as the builder reads it: required contents, and the errors if they are
+missing."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.hypervisor import patched, read_hypervisor
 from bulkhead.schema import Layout
 
-CORES = 4  # the stand-in has statistics for that many
+CORES = 4  # the stand-in has statistics for this number
 
 
 @pytest.fixture

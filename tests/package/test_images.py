@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of domains: where they go in guest-physical memory, and what is wrong with those that cannot."""
+"""Images of domains: their places in guest-physical memory, and the errors of those that cannot be placed."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def changed(content: bytes, offset: int, value: bytes) -> bytes:
 
 
 def zboot(payload: bytes, method: bytes = b"gzip") -> bytes:
-    """An EFI image that unpacks itself: only its first 64 bytes and the payload count."""
+    """An EFI image that decompresses itself: only its first 64 bytes and the payload are used."""
     header = struct.pack("<2s2x4sII8x32s8x", b"MZ", b"zimg", 4096, len(payload), method)
     return header.ljust(4096, b"\0") + payload + b"size"
 
 
 def dynamic(program: bytes) -> bytes:
-    """The same with type DYN."""
+    """The same program with type DYN."""
     return changed(program, 16, struct.pack("<H", 3))
 
 
@@ -106,7 +106,8 @@ class TestBareMetal:
     def test_a_program_of_type_dyn_is_moved_as_a_whole(
         self, tmp_path: Path, make_program: Make, at: int | None
     ) -> None:
-        """To the first region, as far behind a multiple of 2 MiB as it was; or to where the file says."""
+        """It is placed in the first region, with its offset to a multiple of 2 MiB; or at the address in the
+        file."""
         moving = dynamic(make_program((0x1000, b"text" * 8), (0x6000, b"data" * 8)))
         images = loaded(tmp_path, moving, at)
         first = RAM + 0x1000 if at is None else at

@@ -27,7 +27,7 @@ InitrdOf = Callable[..., bytes]
 
 
 def add_modules(directory: Path, release: str, *, built_for: str | None = None) -> Path:
-    """A directory lib/modules/RELEASE with the driver; its modules say which kernel they are for."""
+    """A directory lib/modules/RELEASE with the driver; its modules name the kernel that they are for."""
     place = directory / "lib" / "modules" / release
     (place / "kernel").mkdir(parents=True)
     for name in ("virtio_mmio", "vmw_vsock_virtio_transport"):
@@ -43,7 +43,8 @@ def initrd_of(
     platform: Platform,
     monkeypatch: pytest.MonkeyPatch,
 ) -> InitrdOf:
-    """Of a domain by its name, in a system in which these domains have sockets; `kernel`: text in its own."""
+    """The RAM disk of a domain by its name, in a system in which these domains have sockets; `kernel`: text
+    in its own."""
     (tmp_path / "system" / "guests").mkdir(parents=True)
     (tmp_path / "busybox").write_bytes(BUSYBOX)
     (tmp_path / "system" / "guests" / SOCKET_PROGRAM).write_bytes(b"\x7fELF program")

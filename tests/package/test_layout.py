@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The binary contract: one file gives the C header and the Python packer, and both see the same bytes.
+"""The binary contract: the C header and the Python packer come from one file, and both use the same bytes.
 
-Golden files: when schema/manifest.yaml changes on purpose, write them anew with
-`BULKHEAD_WRITE_GOLDEN=1 build/venv/bin/pytest tests/package` and read the difference before committing it."""
+Golden files: when schema/manifest.yaml changes on purpose, write them again with `BULKHEAD_WRITE_GOLDEN=1
+build/venv/bin/pytest tests/package` and read the difference before committing it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def test_the_limits_of_a_system_file_are_those_of_the_manifest() -> None:
 
 
 def test_the_c_compiler_agrees_on_every_size_offset_and_value(tmp_path: Path) -> None:
-    """Not by the header's own assertions, which Python wrote, but by what a compiled program prints."""
+    """This is checked by the output of a compiled program, not by the header's own assertions, which Python
+    wrote."""
     (tmp_path / "bulkhead_layout.h").write_text(c_header(LAYOUT.schema, "manifest.yaml"))
     expected, lines = [], []
     for name, record in LAYOUT.schema.records.items():

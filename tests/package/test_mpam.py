@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a manifest says of MPAM (M2, M3), and that the hypervisor's own check accepts what is planned."""
+"""The manifest's data about MPAM (M2, M3), and that the hypervisor's own check accepts the plan."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def partitioned(uncolored: Plan) -> Plan:
 
 
 def manifest_of(plan: Plan, layout: Layout) -> bytes:
-    """With no images: nothing of them is looked at here."""
+    """The manifest without images, which are not used here."""
     loaded = [LoadedMemory((), 0x4000_0000, 0, b"") for _ in plan.domains]
     return pack_manifest(plan, loaded, [[] for _ in plan.domains], layout)
 

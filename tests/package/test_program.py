@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hypervisor a system boots with: the one without time wherever nothing of time is asked for."""
+"""The hypervisor that a system boots with: the one without time isolation if nothing of time is requested."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINES = CountedEvent("L2D_CACHE_REFILL", 0x17, 64)
 
 
 def changed(plan: Plan, keys: dict[str, Any] | None = None, **domain: Any) -> Plan:
-    """Keys of the system, and of its second domain, are others."""
+    """The system with other keys, also of its second domain."""
     told = plan.system.model_dump(exclude_unset=True) | (keys or {})
     told["domains"] = (told["domains"][0], told["domains"][1] | domain)
     return replace(plan, system=System.model_validate(told))
@@ -51,7 +51,7 @@ def test_domains_on_one_core_need_all(colored: Plan) -> None:
 
 
 def test_what_is_not_counted_needs_nothing(colored: Plan) -> None:
-    """Where budgets count nothing there are none: the manifest has none either."""
+    """If budgets count nothing there are none: the manifest has none either."""
     plan = changed(colored, bandwidth={"events": 1000, "period": "1 ms"})
     assert smallest_program(plan, None) == SPACE
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instrumented build against the AArch64 build: the same result, nearly the same accesses, and an error
-of the instructions that stays within what docs/guide/workloads.md says."""
+"""The instrumented build compared with the AArch64 build: the same result, nearly the same accesses, and an
+error of the instructions within the limits of docs/guide/workloads.md."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_builds_compare() -> None:
 
 
 def test_a_workload_without_an_end_is_compared_over_some_iterations() -> None:
-    """`membomb` writes forever unless told otherwise: three iterations, and never "for ever"."""
+    """`membomb` writes forever unless limited: three iterations here."""
     command = [sys.executable, "-m", "bulkhead.cli", "workloads", "compare", "membomb", "--json", "--set"]
     environment = {**os.environ, "PYTHONPATH": str(repository() / "src")}
 

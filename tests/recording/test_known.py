@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings by name: what their files say is there, a missing trace is made once, mistakes are named."""
+"""Recordings by name: their files are complete, a missing trace is made once, and errors are reported by
+name."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def test_every_recording_can_be_read_and_its_script_is_there() -> None:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Recordings and traces of the test's own."""
+    """The test's own recordings and traces."""
     monkeypatch.setattr(known, "recordings_dir", lambda: tmp_path)
     monkeypatch.setattr(known, "trace_directory", lambda: tmp_path / "traces")
     return tmp_path
@@ -54,7 +55,7 @@ def test_a_trace_says_of_which_version_of_a_package_it_is(tmp_path: Path) -> Non
 def test_a_trace_is_made_once_and_again_with_the_same_bytes(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the environment of who makes it."""
+    """The environment of the caller does not matter."""
     recording(own, ":memory:", "select 1;")
     trace = known_trace("short")
     first = trace.read_bytes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measurement behind the in-order window: what reads a loaded value first, by disassembly."""
+"""The measurement behind the in-order window: the first reader of a loaded value, by disassembly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ def instructions(*lines: str) -> list:  # type: ignore[type-arg]
     ("lines", "expected"),
     [
         (("ldr w1, [x0]", "add w2, w1, w3"), 1),  # w1 and x1 are one register
-        (("ldr x1, [x0], #8", "add x2, x3, x4", "str x1, [x5]"), 2),  # a store reads all it names
+        (
+            ("ldr x1, [x0], #8", "add x2, x3, x4", "str x1, [x5]"),
+            2,
+        ),  # a store reads all registers that it names
         (("ldr x1, [x0]", "mov x1, x2", "add x3, x1, x1"), None),  # never read
         (("ldp x1, x2, [x0]", "mov x1, x3", "cmp x2, #1"), 2),  # the second is read
         (("ldr x1, [x0]", "ldr x2, [x1, x4]"), 1),  # an address is read

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the recorder records is what the program did: a program of known instructions, and a real one."""
+"""A recording contains what the program did: tested with a program of known instructions, and a real one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.emulator
 
 ROOT = Path(__file__).parents[2]
 # 100 turns of 5 instructions with a read of 8 bytes and a write of 4; before them 3 instructions, of which
-# one writes twice 8 bytes, behind them 3 and a system call.
+# one writes twice 8 bytes, after them 3 and a system call.
 SOURCE = """
     .global _start, window, window_end
 _start:
@@ -59,7 +59,7 @@ def test_every_instruction_and_access_is_counted_once(known: RecordedProgram, tm
     info = trace_info(tmp_path / "t")
     assert info["description"] == {"program": "known"}
     assert (info["instructions"], info["reads"], info["writes"]) == (INSTRUCTIONS, 100, 102)
-    # 32 bytes before the loop and 1600 within: 26 lines of one page.
+    # 32 bytes before the loop and 1600 in it: 26 lines of one page.
     assert (info["pages"], info["lines"]) == (1, 26)
 
 
@@ -67,7 +67,7 @@ def test_a_window_holds_what_is_between_two_addresses(known: RecordedProgram) ->
     listing = subprocess.check_output(["aarch64-linux-gnu-nm", known.file], text=True)
     symbols = {name: int(at, 16) for at, _, name in map(str.split, listing.splitlines())}
     _, counts = run(known, window=TraceWindow(symbols["window"], symbols["window_end"]))
-    # `window` is passed in every turn, and opens it once.
+    # `window` is executed in every turn, and opens the window once.
     assert (counts.instructions, counts.reads, counts.writes) == (500, 100, 100)
 
 
@@ -93,7 +93,8 @@ def test_what_is_no_program_of_the_emulator_ends_with_the_reason(tmp_path: Path)
 
 
 def test_sqlite_is_recorded(tmp_path: Path) -> None:
-    """The whole command, with the program of a Debian package; a short script instead of the real one."""
+    """The whole command records the program of a Debian package, with a short script instead of the real
+    one."""
     script = "create table t(a); insert into t values(1),(2),(3); select sum(a) from t;"
     command = [sys.executable, "-m", "bulkhead.cli", "record", "--package", "sqlite3", "--json"]
     command += ["-o", str(tmp_path / "trace"), "sqlite3", ":memory:", script]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every Python package that the project asks for has one exact version: two checkouts behave alike."""
+"""Every Python package that the project needs has one exact version, so that two checkouts behave alike."""
 
 import re
 import tomllib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences of instructions that a core gets wrong are in no program of the hypervisor."""
+"""Programs of the hypervisor contain no sequences of instructions that trigger errata of a core."""
 
 import re
 import subprocess
@@ -25,8 +25,8 @@ def loaded(name: str, operands: str) -> set[str]:
 
 
 def sequences_of_835769(listing: str) -> Iterator[str]:
-    """Cortex-A53: an access to memory, and right behind it a 64-bit multiplication that adds or subtracts,
-    unless that needs what was loaded."""
+    """Cortex-A53: an access to memory, directly followed by a 64-bit multiplication that adds or subtracts,
+    unless that needs the loaded value."""
     before, written = "", set[str]()
     for line in listing.splitlines():
         found = _INSTRUCTION.match(line)

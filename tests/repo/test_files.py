@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that every file of the repository keeps: licence, opening words, size, nothing of one machine.
+"""Rules that every file of the repository keeps: licence, first comment, size, no paths of one machine.
 
-Run by `make lint`. What counts as a file is what git tracks or would track.
+Run by `make lint`. Files are those that git tracks or would track.
 """
 
 import ast
@@ -15,10 +15,10 @@ from checks.common import ROOT, files
 SOURCES = (".c", ".h", ".S", ".ld", ".cpp", ".hpp", ".py", ".sh", ".cmake", ".yaml", ".toml")
 NAMED_SOURCES = ("CMakeLists.txt", "Kbuild", "Makefile", "bulkhead", "setup", "demo", "run")
 LARGEST_BYTES = 1 << 20
-# Inputs and expected outputs of tests are data, and licence texts are what they are.
+# Inputs and expected outputs of tests are data, and licence texts are fixed.
 DATA = ("tests/golden/", "examples/bad/", "LICENSES/")
 
-# Written in pieces, so that this file keeps its own rule.
+# Composed of pieces, so that this file keeps its own rule.
 OF_ONE_MACHINE = re.compile("|".join(["/wo" + "rk/", "/tm" + "p/", "/ho" + "me/[a-z]"]))
 OF_ONE_REGISTRY = re.compile(r"\b(deb|snapshot)\.debian" + r"\.org|py" + r"pi\.org|python" + r"hosted\.org")
 OF_A_MERGE = re.compile(r"^(<{7}|>{7}|\|{7}) ")  # a line of equal signs can be an underline

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The long run of the fuzz targets goes on where it was stopped, and only with the same program."""
+"""The long run of the fuzz targets continues where it was stopped, and only with the same program."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,7 @@ from fuzzing.record import BEGIN, END, Recorded, read_record, table, with_table,
 
 COMPILER = "gcc"
 
-# Stands for a libFuzzer program: says how many it ran, fails once it has been told to.
+# Stands in for a libFuzzer program: reports its executions, and fails when it is told to.
 PROGRAM = """#!/bin/sh
 runs=${1#-runs=}
 echo "$runs" >> pieces
@@ -107,7 +107,7 @@ def test_what_was_never_run_is_not_recorded(tree: Path) -> None:
 
 
 def test_a_program_is_what_it_executes(tmp_path: Path) -> None:
-    """The same source gives the same program in another directory, with debug information of that one."""
+    """The same source gives the same program in another directory, whose debug information differs."""
     digests, contents = set(), set()
     for place in ("here", "a-longer-place"):
         directory = tmp_path / place

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual: pages as short as they are meant to be, all of them reachable, no link to nowhere."""
+"""The manual: the length of pages, all of them can be reached, and no link is broken."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
 def text_of(page: Path) -> str:
-    """Without blocks of code."""
+    """The text without blocks of code."""
     return _BLOCK.sub("", page.read_text(encoding="utf-8"))
 
 
 def anchor_of(heading: str) -> str:
-    """As GitHub makes it."""
+    """The anchor of a heading, as GitHub makes it."""
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     return re.sub(r"[^\w\- ]", "", plain.replace("`", "").lower()).strip().replace(" ", "-")
 
@@ -48,7 +48,7 @@ def anchors_of(page: Path) -> set[str]:
 
 
 def links_of(page: Path) -> list[tuple[str, Path, str]]:
-    """As written, file and anchor."""
+    """Links as written, with file and anchor."""
     made = []
     for groups in _LINK.findall(text_of(page)):
         link = groups[0] or groups[1]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of Python classes: each is used once in the tool, so that a name in an error or a page says which."""
+"""Names of Python classes: each is used once in the tool, so that a name in an error or a page is
+unambiguous."""
 
 from __future__ import annotations
 

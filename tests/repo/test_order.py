@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that `make test` begins with are there, each once."""
+"""Files that `make test` begins with exist, each once."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of hypervisor/ stand in an order; a file includes what is in its own room or in one before it."""
+"""The directories of hypervisor/ have an order; a file includes headers of its own directory or of an earlier
+one."""
 
 import re
 from collections.abc import Iterator
@@ -9,11 +10,12 @@ from checks.common import ROOT
 
 HYPERVISOR = ROOT / "hypervisor"
 ROOMS = ("base", "memory", "vm", "vgic", "console", "time", "flow", "mpam", "run", "trap", "boot")
-OUTSIDE = {"arch", "platform"}  # what each architecture and each board has of its own
+OUTSIDE = {"arch", "platform"}  # directories of a single architecture or board
 
 
 def layer_of(header: str) -> float:
-    """Place of a header in the order; headers of state alone are before the room that has the objects."""
+    """Position of a header in the order; headers with state only come before the directory that has the
+    objects."""
     room, _, name = header.partition("/")
     if name.endswith("_state.h"):
         return ROOMS.index("vm") - 0.5
@@ -52,7 +54,7 @@ def test_an_include_of_a_later_room_is_found(tmp_path: Path) -> None:
 
 
 def arrays_of_cores(root: Path) -> list[str]:
-    """What a source keeps for each core: arrays of BH_MAX_CORES, also those in structures."""
+    """Data that a source keeps for each core: arrays of BH_MAX_CORES, also in structures."""
     found = []
     for source in sorted(root.glob("**/*.c")):
         if "hosted" not in source.parts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make docs`: the site is whole, says nothing twice to a screen reader, and needs no network."""
+"""`make docs`: the site is complete, has no duplicates for a screen reader, and needs no network."""
 
 from __future__ import annotations
 

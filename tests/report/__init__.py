@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of what is shown of runs."""
+"""Tests of reports about runs."""

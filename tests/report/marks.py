@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be seen of the data in a plot: the shapes inside the axes of an SVG, without grid and texts.
+"""The visible data of a plot: the shapes inside the axes of an SVG, without grid and texts.
 
-Used by tests of the pages. A shape outside the axes, or without any extent, is none: nobody sees it.
+Used by tests of the pages. A shape outside the axes, or without any extent, is not counted, since it is
+invisible.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ NUMBER = r"-?\d+(?:\.\d+)?"
 
 @dataclass(frozen=True)
 class Mark:
-    """A bar, a line or an area, cut at the axes: y grows downwards."""
+    """A bar, a line or an area, clipped to the axes: y grows downwards."""
 
     color: str
     left: float
@@ -50,7 +51,7 @@ def pictures(page: str) -> dict[str, str]:
 
 
 def marks(svg: str) -> list[Mark]:
-    """In the order in which they were drawn."""
+    """The marks in drawing order."""
     root = ElementTree.fromstring(svg)
     frames = {
         clip.get("id"): tuple(float(clip[0].get(key, "nan")) for key in ("x", "y", "width", "height"))
@@ -75,7 +76,7 @@ def marks(svg: str) -> list[Mark]:
 
 
 def cells(svg: str, rows: int, columns: int) -> list[list[bool]]:
-    """Of a plot that is one picture of so many cells: which of them are colored."""
+    """For a plot that is one picture of this many cells: which of them are colored."""
     (picture,) = (one for one in _inside(ElementTree.fromstring(svg)) if one.tag == f"{SVG}image")
     data = base64.b64decode(picture.get(HREF, "").partition("base64,")[2])
     alpha = matplotlib.image.imread(io.BytesIO(data))[..., 3]
@@ -93,7 +94,7 @@ def cells(svg: str, rows: int, columns: int) -> list[list[bool]]:
 
 
 def _inside(element: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    """All elements but those of the axes' own lines and ticks."""
+    """All elements except the axes' own lines and ticks."""
     for child in element:
         if not child.get("id", "").startswith("matplotlib.axis") and child.tag != f"{SVG}defs":
             yield child

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plots of a run's page show their data: bars as long as the numbers, lines of owners, cells of pairs."""
+"""The plots of a run's page show their data: bars with the length of the numbers, lines of owners, cells of
+pairs."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def unprotected(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 @pytest.fixture(scope="module")
 def counted(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    """In counted time, of which alone lateness is shown."""
+    """A run in counted time, for which alone lateness is shown."""
     directory = tmp_path_factory.mktemp("counted")
     MadeUp(directory, options=COUNTED).result()
     return load_run(directory)
@@ -113,7 +114,7 @@ def test_the_map_of_evictions_colors_those_who_took_from_others(
 
 
 def test_over_time_has_two_lines_for_each_owner(unprotected: LoadedRun) -> None:
-    """Forty windows, so eighty corners and the two ends on the axis."""
+    """There are forty windows, so eighty corners and the two ends on the axis."""
     found = marks(plots.over_time(unprotected) or "")
     owners = [GREY, *COLORS]
     assert colors(found) == owners * 2
@@ -159,7 +160,7 @@ def report(histogram: list[int]) -> bytes:
 
 
 def test_jitter_has_a_histogram_for_each_run(tmp_path: Path, counted: LoadedRun) -> None:
-    """From the first bucket in which there is anything: a line as high as the share, and for the last run an
+    """From the first non-empty bucket on there is a line at the height of the share, and for the last run an
     area below it. The color is the domain's."""
     MadeUp(tmp_path, console=report([0] * 9 + [50, 0, 50]), options=COUNTED).result()
     other = load_run(tmp_path)
@@ -190,7 +191,7 @@ def test_frames_have_a_cell_for_each_color(tmp_path: Path, isolated: LoadedRun) 
 
 @pytest.mark.parametrize("without", ["evictions", "who_evicted_whom", "over_time", "exits", "color_map"])
 def test_a_run_that_did_not_measure_has_no_plot(tmp_path: Path, without: str) -> None:
-    """An empty one would read as `nothing happened`."""
+    """An empty plot would mean `nothing happened`."""
     MadeUp(tmp_path, system={"magic": 0}, options=RunOptions(), console=b"", observer=False).result()
     run: Any = load_run(tmp_path)
     assert getattr(plots, without)([run] if without == "evictions" else run) is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report: the page stands alone, compares runs, and shows nothing that a guest could smuggle in."""
+"""Report: the page is self-contained, compares runs, and shows guests' texts safely."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_page_compares_runs(isolated: LoadedRun, unprotected: LoadedRun) -> None
 
 @pytest.mark.parametrize(("icount", "shown"), [(True, 1), (False, 0)])
 def test_jitter_is_of_counted_time(tmp_path: Path, icount: bool, shown: int) -> None:
-    """In the time of the emulator's host, it says how busy the host was."""
+    """In the time of the emulator's host, it would show how busy the host was."""
     MadeUp(tmp_path / "r", options=RunOptions(icount=icount, for_ns=20 * 10**9)).result()
     assert render([load_run(tmp_path / "r")]).count("<h3>Release jitter") == shown
 
@@ -158,7 +158,7 @@ def test_what_was_not_enforced_is_said(tmp_path: Path) -> None:
 
 
 def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated: LoadedRun) -> None:
-    """No report calls promises kept without a word of the devices that reach past them."""
+    """A report that states kept promises also names the devices that bypass them."""
     result = MadeUp(tmp_path / "run", unconfined={"linux": ("disk", "nic")}).result()
     assert [domain["unconfined_devices"] for domain in result["domains"]] == [[], ["disk", "nic"], []]
     assert result["witnesses"]["tables"]["not_bound"] == ["DMA of disk (linux)", "DMA of nic (linux)"]
@@ -183,7 +183,7 @@ def shared_core(broken: list[str]) -> dict[str, object]:
 
 
 def test_promises_of_shared_cores_are_shown(isolated: LoadedRun) -> None:
-    """B2: not in the JSON result alone; and nobody knows whose the exits of such a core are."""
+    """B2: they are not in the JSON result alone; exits of such a core are not assigned to a domain."""
     vcpus = [{"vcpu": 0, "core": 1, "exits": None}]
     events = {
         "event": "INST_RETIRED", "budget": 1000, "period_ns": 10**6, "shared": False, "vcpus": [],
@@ -250,7 +250,7 @@ def test_flows_without_packets_are_no_success(isolated: LoadedRun) -> None:
 
 
 def test_command_to_repeat(isolated: LoadedRun, unprotected: LoadedRun) -> None:
-    """What the user gave, which the run has kept (tests/commands/test_repeat.py)."""
+    """It contains the user's options, which the run has kept (tests/commands/test_repeat.py)."""
     command = "./bulkhead run 'a system.yaml' --observe --for 20s --unprotected --no-icount"
     assert command_of(unprotected) == command
     assert command in unescape(render([unprotected]))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of `bulkhead resctrl`, on trees of files made like the kernel's."""
+"""Tests of `bulkhead resctrl`, on file trees like the kernel's."""

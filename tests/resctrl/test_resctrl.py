@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M6: `bulkhead resctrl` reads and writes shares of a running Linux, and says what its kernel cannot express.
-On trees of files made like those of two kernels: no kernel checks what is written."""
+"""M6: `bulkhead resctrl` reads and writes shares of a running Linux, and reports what its kernel cannot
+express. The tests use file trees like those of two kernels: no kernel checks the writes."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_m6_a_share_that_the_kernel_does_not_take_is_refused(tmp_path: Path, roo
 
 
 def test_m6_a_kernel_without_a_limit_of_bandwidth_says_so(tmp_path: Path, root: Path) -> None:
-    """As the first driver of MPAM, which had portions alone; or mounted with bandwidth in MiB/s."""
+    """The first driver of MPAM had portions only; or bandwidth is mounted in MiB/s."""
     file = system(tmp_path, **SHARES)
     tree = with_mpam(root / "portions")
     for path in (tree / "info" / "MB").iterdir():
@@ -214,7 +214,7 @@ def test_m6_domains_that_share_cpus_have_groups_for_their_tasks(tmp_path: Path, 
 def test_m6_the_kernels_own_reason_for_a_refusal_is_passed_on(tmp_path: Path, root: Path) -> None:
     tree = with_mpam(root)
     (tree / "control").mkdir()
-    (tree / "control" / "schemata").symlink_to("/nowhere/at/all")  # whatever is written there is refused
+    (tree / "control" / "schemata").symlink_to("/nowhere/at/all")  # any write there is refused
     (tree / "info" / "last_cmd_status").write_text("Overlaps with exclusive group\n")
     code, result = resctrl("apply", system(tmp_path), tree)
     assert code == 1

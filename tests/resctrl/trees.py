@@ -94,7 +94,7 @@ def contents(root: Path) -> dict[str, str]:
 
 
 def count_bytes(root: Path, portions: int) -> None:
-    """What the kernel does by itself: `size` of the default group follows its mask."""
+    """The kernel's own update: `size` of the default group follows its mask."""
     text = (root / "schemata").read_text()
     mask = int(next(line for line in text.splitlines() if line.startswith("L3")).partition("=")[2], 16)
     (root / "size").write_text(f"MB:0=100\nL3:0={MIB * mask.bit_count() // portions}\n")

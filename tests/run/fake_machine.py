@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for the simulated machine's program: behaves as the request's key `script` says.
+"""Stands in for the simulated machine's program: behaves as described by the request's key `script`.
 
-Reads a request, writes JSON lines as machine/hosted/main.cpp does. Used by test_simulator.py.
+Reads a request, writes JSON lines like machine/hosted/main.cpp. Used by test_simulator.py.
 """
 
 import json

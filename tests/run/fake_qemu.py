@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for the emulator in tests: speaks QMP, writes a scripted serial line, misbehaves on request.
 
-The scenario is the JSON file given as `-kernel`: a list of steps [action, argument]. Memory is zeros but for
-the "memory" of the scenario (address -> hex bytes). With a "clock" (text), EL2 answers with it when it is
-asked for the time; so many questions before are lost ("unheard"). "qom" has the children of objects. What it
-is told on the channel `lines` it writes into "told".
+The scenario is the JSON file given as `-kernel`: a list of steps [action, argument]. Memory is zero except
+for the "memory" of the scenario (address -> hex bytes). With a "clock" (text), EL2 answers with it when it is
+asked for the time; the first "unheard" questions are lost. "qom" has the children of objects. Input on the
+channel `lines` is written to "told".
 """
 
 import json
@@ -92,7 +92,7 @@ def tell_time() -> None:
 
 
 def serve(timeout: float) -> None:
-    """Answer what comes within `timeout` s."""
+    """Answers requests that come within `timeout` s."""
     global buffer, running
     end = time.monotonic() + timeout
     heard = [control, serial] if "clock" in scenario else [control]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A made-up run for tests of results and reports: three domains, eight colors, correct tables in memory.
+"""An invented run for tests of results and reports: three domains, eight colors, correct tables in memory.
 
-Status pages are packed with the layout, tables with the test's own builder: what is checked afterwards reads
-them as it would read a machine's.
+Status pages are packed with the layout, tables with the test's own builder: the code under test reads them
+like a machine's.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CONSOLE = (
 
 @dataclass
 class MadeUpMpam:
-    """What the hypervisor has published, in the last frames of the pool: page, then registers."""
+    """Data that the hypervisor has published, in the last frames of the pool: page, then registers."""
 
     promise: MpamPromise
     page: dict[str, Any] = field(default_factory=dict)  # fields of status_mpam to replace
@@ -82,7 +82,7 @@ class MadeUpMpam:
 
 @dataclass
 class MadeUp:
-    """Change what is wrong, then call `result`."""
+    """Change fields to create an error, then call `result`."""
 
     directory: Path
     colored: bool = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attempts of a hostile guest: what it says is checked like all that comes from it, and decides."""
+"""Attempts of a hostile guest: its reports are checked like all of its output, and decide the verdict."""
 
 from __future__ import annotations
 

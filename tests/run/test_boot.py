@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ways to boot mean for the emulator, how a loader's questions are answered, what refusals mean."""
+"""The ways to boot: the emulator's arguments, the answers to a loader's questions, and the meaning of
+refusals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run says of budgets: from the cores' pages to the object, the sentence and the verdict."""
+"""A run's results about budgets: from the cores' pages to the object, the sentence and the verdict."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Console: tagged lines come apart into the lines of each domain, whatever the guests write."""
+"""Console: tagged lines are split into the lines of each domain, whatever the guests write."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_prompt_in_two_pieces_is_seen() -> None:
 
 
 def test_a_guest_cannot_speak_for_another() -> None:
-    """Its text stands behind its own tag; carriage returns and other line separators start no line."""
+    """Its text is after its own tag; carriage returns and other line separators start no line."""
     parser = parse(
         b"[hog        1.000000] [control    1.000000] bulkhead: ready\r\n"
         b"[hog        1.000001] x\r[control    1.000001] bulkhead: ready\r\n"
@@ -82,7 +82,7 @@ def test_escape_sequences_are_ignored_when_matching() -> None:
 
 @given(st.text(max_size=200))
 def test_what_is_shown_has_nothing_but_printable_characters(text: str) -> None:
-    """Also what turns text around (U+202E) or is a control character of 8 bits (U+009B)."""
+    """This includes characters that reverse text (U+202E) and 8-bit control characters (U+009B)."""
     assert visible(text).isprintable()
 
 
@@ -92,7 +92,7 @@ def test_what_is_not_printable_is_shown_in_caret_form() -> None:
 
 
 def test_a_domain_with_the_terminal_for_itself_has_no_tags() -> None:
-    """What it writes is its own, whatever tag it imitates; when it came is not known."""
+    """Its output is its own, whatever tag it imitates; the time of the output is not known."""
     parser = ConsoleParser(("linux", "hog"), raw="linux")
     parser.feed(
         b"[bulkhead   0.500000] 2 domains\r\nbulkhead: ready\r\n[hog        1.000000] bulkhead: ready\r\n"
@@ -156,7 +156,7 @@ def test_deep_json_does_not_end_the_tool() -> None:
     ],
 )
 def test_a_report_that_would_spoil_the_result_is_not_taken(text: str) -> None:
-    """What a guest reports stands in the JSON of the run, which every program must be able to read."""
+    """A guest's report becomes part of the run's JSON, which every program must be able to read."""
     good, bad = b'[hog  1.000000] report {"n": 1.5}\r\n', f"[hog  1.000001] report {text}\r\n".encode()
     assert parse(good + bad + b"[hog  1.000002] x\r\n").domains["hog"].report == {"n": 1.5}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether counted instructions are the time: as the command says, else as the system file if it can be."""
+"""Whether counted instructions are the time: as the command states, else as the system file states if
+possible."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from bulkhead.env.paths import repository
     ("command", "observe", "counted", "plain"),
     [
         (None, False, True, False),
-        (None, True, False, False),  # the observer tells cores apart by their threads
+        (None, True, False, False),  # the observer distinguishes cores by their threads
         (False, False, False, False),
         (True, False, True, True),
     ],

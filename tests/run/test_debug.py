@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`run --gdb`: whom it asks for, and the script that GDB reads."""
+"""`run --gdb`: the domain that it names, and the script for GDB."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where runs put their files: two at once do not meet, and nobody's files are lost."""
+"""Directories of runs: two runs at once use different ones, and no user's files are lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_two_runs_at_once_have_directories_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_no_runs_is_left_alone(tmp_path: Path) -> None:
-    """`--directory ~` must not empty a home."""
+    """`--directory ~` must not empty a home directory."""
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
     with pytest.raises(NotUsable, match="is neither empty"), run_directory(tmp_path, "thesis"):

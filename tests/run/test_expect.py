@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`expect` in its long form: a run that does not show what its file asks for has failed, and says why."""
+"""`expect` in its long form: a run that does not show what its file expects has failed, and gives the
+reason."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attached console: what Ctrl-A means, and that everything else reaches the guest."""
+"""Attached console: the keys after Ctrl-A, and that all other keys reach the guest."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bulkhead top` shows (B8): rates of a window while a run goes on, the whole run's means at its end,
-and that a run whose process was killed no longer counts as running."""
+"""Output of `bulkhead top` (B8): rates of a window during a run, the whole run's means at its end, and that a
+run whose process was killed no longer counts as running."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def shown(table: LiveState, state: RunState) -> str:
 
 
 def test_a_run_that_has_ended_shows_the_means_of_all_of_it(target: Target) -> None:
-    """Not of the moment after the last look, in which nothing happened."""
+    """The last window, in which nothing happened, is not used."""
     table = live_table(target, STATUS, LiveWindow(seconds=2.0, clock="guest", guest_s=2.0, ended=True))
     row = table["domains"][0]
     assert (row["exits_per_s"], row["events_per_period"], row["throttled"]) == (2000, 1000, 0.25)
@@ -105,7 +105,8 @@ def test_the_table_fits_a_terminal_of_80_columns(target: Target) -> None:
 
 
 def test_a_run_that_was_killed_no_longer_runs(target: Target, tmp_path: Path) -> None:
-    """Its lock goes with its process; while it is held, silence is only silence. So do its domains."""
+    """Its lock ends with its process; while the lock is held, silence is not an end. The same holds for its
+    domains."""
     table = live_table(target, STATUS, LiveWindow(seconds=1.0, clock="host", guest_s=2.0))
     with run_directory(tmp_path, "run") as place:
         file = place / LIVE_FILE
@@ -122,7 +123,7 @@ def test_a_run_that_was_killed_no_longer_runs(target: Target, tmp_path: Path) ->
 
 
 def test_top_says_that_a_run_was_killed_as_soon_as_it_was(target: Target, tmp_path: Path) -> None:
-    """With signal 9, which no process can answer, and a child that lives on."""
+    """Signal 9 cannot be handled by a process, and a child lives on."""
     table = live_table(target, STATUS, LiveWindow(seconds=1.0, clock="host", guest_s=2.0))
     program = (
         "import subprocess, sys, time; from pathlib import Path\n"
@@ -183,7 +184,7 @@ def tables(seen: LiveSeen, width: int = 80) -> str:
 
 
 def test_a_shared_core_shows_who_has_how_much_of_it_and_the_longest_releases(target: Target) -> None:
-    """Shares are of the window; releases of the whole run, against the platform's bound."""
+    """Shares are of the window; release delays are of the whole run, compared with the platform's bound."""
     other = replace(SHARED, domain=1, vcpu=0, state="ready", priority=1, run_ns=50 * MS, releases=0)
     core = replace(CORE, domain=255, switches=1500, shared=(SHARED, other))
     before = replace(core, switches=500, shared=(replace(SHARED, run_ns=100 * MS), other))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M3: what a run says of MPAM by what the hypervisor has published: storage and bandwidth of each domain,
-flags of monitors, errors, durations, and a witness that fails the run or says why it cannot speak."""
+"""M3: a run's results about MPAM from the hypervisor's published data: storage and bandwidth of each domain,
+flags of monitors, errors, durations, and a witness that fails the run or states why it cannot check."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_witness_that_cannot_speak_fails_the_run_too(
 
 
 def test_a_dump_of_many_frames_is_read_whole(tmp_path: Path) -> None:
-    """4096 rows are the most; what a broken writer says beyond them is not believed."""
+    """The maximum is 4096 rows; data of a broken writer beyond that are not used."""
     rows = registers() * 64
     result = made(tmp_path, registers=rows, page={**PAGE, "dump_count": 1 << 31}).result()
     assert result["witnesses"]["mpam"]["verdict"] == "held"

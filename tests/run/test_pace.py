@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often a running machine is looked at (B8): a ring of samples is read before it drops the oldest,
-however fast the guest gets on, and a slow guest is not looked at for nothing."""
+"""How often a running machine is read (B8): a ring of samples is read before it drops its oldest, however
+fast the guest is, and a slow guest is not read more often than needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CAPACITY = 511
 
 
 def looked_at(rates: Sequence[float], cost_s: float = 0.0) -> tuple[list[int], list[float]]:
-    """What comes between looks at a ring that is filled with so many a second, one rate for each look."""
+    """Pauses between reads of a ring that is filled at these rates, one for each read."""
     pace = Pace()
     interval, came, intervals = LEAST_S, [], []
     for rate in rates:

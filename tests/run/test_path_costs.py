@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of the hypervisor's stamps (F5): cores together, medians from buckets, ns from ticks."""
+"""Evaluation of the hypervisor's time stamps (F5): cores together, medians from buckets, ns from ticks."""
 
 from __future__ import annotations
 

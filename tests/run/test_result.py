@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a run: what the statistics pages say, and a verdict that follows from it (C5)."""
+"""Results of a run: the contents of the statistics pages, and the verdict that follows from them (C5)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_crash_is_a_reason_with_the_place_and_the_others_run_on(tmp_path: Path) 
     [
         ({}, STOPPED, "failed"),
         ({"hog": "stopped"}, STOPPED, "ok"),
-        ({"hog": "stopped"}, {}, "ok"),  # still running is no failure either
+        ({"hog": "stopped"}, {}, "ok"),  # a domain that still runs is no failure either
         ({"hog": "stopped"}, CRASHED, "failed"),
         ({"hog": "crashed"}, CRASHED, "ok"),
     ],
@@ -173,7 +173,7 @@ def test_ways_to_end(tmp_path: Path, how: str, detail: str, options: RunOptions,
 def test_a_run_that_was_left_lasted_until_it_was_left(
     tmp_path: Path, told_ns: int | None, host_ns: int | None, guest_ns: int, clock: str, words: str
 ) -> None:
-    """Not until the newest line of the console; rates are of the same time, or of none."""
+    """The newest line of the console does not matter; rates use the same time, or are missing."""
     system = {"phase": 1, "ended_at": 0}
     made = MadeUp(tmp_path, how="left", system=system, options=RunOptions(), told_ns=told_ns, host_ns=host_ns)
     result = made.result()
@@ -209,7 +209,7 @@ def test_a_flow_in_which_nothing_moved_was_not_tried_and_the_verdict_says_so(
 def test_what_the_broker_owes_at_the_end_is_late(
     on: str, unheard_ns: int, transfer_ns: int, reasons: list[str]
 ) -> None:
-    """For longer than a deadline: on the machine, whose time says something."""
+    """It is late if it waits longer than a deadline: on the machine, whose time is meaningful."""
     flow = FlowStatus(
         packets=1,
         bytes=64,
@@ -241,7 +241,7 @@ def test_what_the_broker_owes_at_the_end_is_late(
 
 
 def test_an_interrupted_run_says_how_far_the_simulated_machine_came(tmp_path: Path) -> None:
-    """Whatever a domain has last said, and counted from the hypervisor's start."""
+    """Domains may be silent; the time is counted from the hypervisor's start."""
     system = {"phase": 1, "ended_at": 0, "started_at": HZ // 1000}
     made = MadeUp(tmp_path, how="interrupted", detail="by SIGTERM", system=system, options=RunOptions())
     assert "after at least 19.000 s of guest time" in made.result()["reasons"][0], "the console's last word"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of the hypervisor's rings (B8), from bytes to the trace: none twice, none out of order, drops
-counted, and whatever stands in the memory of a broken machine is no sample."""
+counted, and arbitrary memory of a broken machine is not taken for samples."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_the_trace_has_a_track_for_a_core_with_spans_that_fill_its_periods(tmp_p
 
 
 def test_the_trace_says_once_what_the_regulator_saw_and_did(tmp_path: Path) -> None:
-    """U of the period that ended, G of the one that begins."""
+    """It has U of the period that ended, and G of the one that begins."""
     recorder = Recorder(LAYOUT)
     for core in (1, 2):
         recorder.add(core, ring(3, regulated=True))

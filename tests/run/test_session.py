@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running: every way in which a run can end is told apart, and none leaves a process behind."""
+"""Running: every way in which a run can end is distinguished, and none leaves a process behind."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def children() -> list[int]:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most stand-ins have no hypervisor that could say what time it is."""
+    """Most stand-ins have no hypervisor that could tell the time."""
     monkeypatch.setattr(session, "_ASK_LIMIT_S", 0.2)
 
 
@@ -80,7 +80,7 @@ def test_orderly_shutdown_reads_memory_and_console(tmp_path: Path) -> None:
     assert outcome.image is not None
     frame = outcome.image.read_frame(0x4000_2000)
     assert frame is not None and int(frame[0]) == 0x8877_6655_4433_2211
-    assert outcome.image.read_frame(0x4000_1000) is None  # lies between the frames, but was not asked for
+    assert outcome.image.read_frame(0x4000_1000) is None  # between the frames, but not requested
     assert (tmp_path / "console.log").read_bytes() == READY.encode()
     assert not (tmp_path / "memory.tmp").exists()
 
@@ -122,7 +122,7 @@ def test_emulator_that_dies_is_an_outcome(tmp_path: Path, step: list[object], wo
 
 
 def test_a_gicv2_is_made_to_look_at_its_inputs(tmp_path: Path) -> None:
-    """The last shared interrupt of 192: the input behind 32 private ones, counted from 0."""
+    """It is the last shared interrupt of 192: the input after 32 private ones, counted from 0."""
     board = {"/machine": [{"name": "peripheral", "type": "container"}, {"name": "soc", "type": "child<x>"}]}
     board["/machine/soc"] = [{"name": "cpu", "type": "child<y>"}, {"name": "gic", "type": "child<arm_gic>"}]
     told = tmp_path / "told"
@@ -152,7 +152,7 @@ def test_deaf_emulator_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("ticks", range(5))
 def test_who_is_cancelled_as_an_answer_comes_ends(ticks: int, tmp_path: Path) -> None:
-    """Otherwise whoever looks at a running machine looks for ever, and its run never ends."""
+    """Otherwise a reader of a running machine would continue for ever, and the run would never end."""
 
     async def scenario() -> None:
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
@@ -191,7 +191,7 @@ def test_flood_is_taken_whole(tmp_path: Path) -> None:
 
 
 def send_to_run(tmp_path: Path, number: signal.Signals, *delays: float) -> None:
-    """So long after the run began: before, nobody handles the signal, and it ends the tests."""
+    """Sends the signal this long after the run began: earlier it would end the tests."""
 
     def send() -> None:
         end = time.monotonic() + 60
@@ -212,7 +212,7 @@ def test_first_signal_ends_in_order(tmp_path: Path) -> None:
 
 
 def test_the_time_at_the_end_is_the_hypervisors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not that of the newest line: a system can be silent for long. A lost question is asked again."""
+    """The newest line does not matter: a system can be silent for long. A lost question is asked again."""
     monkeypatch.setattr(session, "_ASK_LIMIT_S", 20)
     monkeypatch.setattr(session, "_ASK_AGAIN_S", 0.1)
     send_to_run(tmp_path, signal.SIGTERM, 0.2)
@@ -253,7 +253,7 @@ def test_second_signal_ends_at_once(tmp_path: Path) -> None:
 
 
 def test_emulator_dies_with_its_parent(tmp_path: Path) -> None:
-    """Nothing that this program does can help when it is killed: the kernel must."""
+    """A killed program cannot do this itself, so the kernel must."""
     machine(tmp_path, [["print", READY]])
     program = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run says of cores that VCPUs share (B2): from the cores' pages to promises that were kept or not."""
+"""A run's results about cores that VCPUs share (B2): from the cores' pages to promises that were kept or
+not."""
 
 from __future__ import annotations
 
@@ -110,7 +111,7 @@ def test_what_was_broken_is_said(broken: SharedVcpu, promise: str, text: str) ->
     [("ready", 0, ["linux"]), ("recharge", 0, ["linux"]), ("ready", 1, []), ("reset", 0, [])],
 )
 def test_a_vcpu_that_never_got_the_core_is_named(state: str, dispatches: int, starved: list[str]) -> None:
-    """One that nobody has started wanted nothing."""
+    """A VCPU that was not started did not want the core."""
     (core,) = found(HIGH, replace(LOW, state=state, dispatches=dispatches, run_ns=0))
     assert core["starved"] == starved
     assert shared_reasons([core]) == [
@@ -120,7 +121,7 @@ def test_a_vcpu_that_never_got_the_core_is_named(state: str, dispatches: int, st
 
 
 def test_a_changed_budget_is_judged_by_what_held_in_the_period() -> None:
-    """2,000 events are none too many while a manager's budget is 2,000; EL2 says what was beyond it."""
+    """2,000 events are allowed while a manager's budget is 2,000; EL2 counts events beyond it."""
     changed = replace(BUDGET, changes=1, max_per_period=2006)
     assert shared_reasons(found(replace(HIGH, budget=changed), LOW)) == []
     beyond = replace(changed, overshoot_max=LONGEST_WAY + 1)
@@ -129,13 +130,13 @@ def test_a_changed_budget_is_judged_by_what_held_in_the_period() -> None:
 
 
 def test_recharges_are_held_against_the_runs_time_too() -> None:
-    """If neither was counted any more."""
+    """This also finds the case in which neither was counted any more."""
     (core,) = found(HIGH, LOW, guest_ns=8 * MS)
     assert shared_reasons([core]) == ["core 0: control was recharged 5 times in 7 periods"]
 
 
 def test_a_run_may_end_while_the_end_of_a_period_is_noted() -> None:
-    """The clock's word is there, and the scheduler's is not yet; later than that it was lost."""
+    """The clock's count exists, and the scheduler's does not yet; later than that it was lost."""
     noted = replace(HIGH, periods_due=6)
     assert shared_reasons(found(noted, LOW, guest_ns=6 * MS + 3_000)) == []
     (late,) = shared_reasons(found(noted, LOW, guest_ns=6 * MS + 400_000))

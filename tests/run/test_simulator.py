@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the simulated machine's process: what it says goes where the emulator's console goes, and
-however it ends, the run says so and leaves no process behind. The program is fake_machine.py."""
+"""Runs of the simulated machine's process: its output goes where the emulator's console goes, and however it
+ends, the run reports that and leaves no process behind. The program is fake_machine.py."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_run_that_hangs_is_ended_when_its_time_is_over(tmp_path: Path) -> None
 
 def test_a_signal_ends_all_runs_in_order(tmp_path: Path) -> None:
     def interrupt() -> None:
-        """When the first two hang, or if they never do."""
+        """Interrupts when the first two hang, or at the limit."""
         late = time.monotonic() + 15
         while time.monotonic() < late and len(list(tmp_path.glob("*/*.hangs"))) < 2:
             time.sleep(0.01)
@@ -88,5 +88,5 @@ def test_a_signal_ends_all_runs_in_order(tmp_path: Path) -> None:
     thread.join()
     assert [outcome.how for outcome in outcomes] == ["interrupted"] * 3
     assert outcomes[0].image is not None  # in order: its memory could still be read
-    assert outcomes[0].simulated_ns == 7  # and how far it came is known
+    assert outcomes[0].simulated_ns == 7  # and its last time is known
     assert outcomes[2].image is None  # it had not begun

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The attached terminal: a line that is too long for it does not go on as another domain's."""
+"""The attached terminal: a line that is too long for it does not continue as another domain's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ FORGED = b"[control    1.000000] bulkhead: ready"
 
 
 def screen(stream: bytes, width: int) -> list[str]:
-    """Rows of a terminal that wraps as a VT100 does: after the last column the cursor stays on that column
-    until the next character, which then is the first of the next row."""
+    """Rows of a terminal that wraps like a VT100: after the last column the cursor stays on that column until
+    the next character, which is then the first of the next row."""
     rows, column = [[" "] * width], 0
     for byte in stream:
         if byte == 0x0A:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the emulated processors would answer at EL2: a client of the emulator's debugger stub.
+"""State of the emulated processors at EL2: a client of the emulator's debugger stub.
 
-Tests ask here what no program of the system can tell: registers of EL2, and translations of both stages with
-the memory type that they end in. The hypervisor is the one that is shipped, and goes on as if nothing had
-happened. The remote serial protocol is that of GDB's manual, appendix E.
+Tests read what no program of the system can report: registers of EL2, and translations of both stages with
+the resulting memory type. The hypervisor is the shipped one, and continues undisturbed. The remote serial
+protocol is that of GDB's manual, appendix E.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _PAR_FAILED, _PAR_ATTR_SHIFT = 1, 56  # DDI 0487, D24.2: PAR_EL1.F and .ATTR, wh
 
 
 class NotMapped(AssertionError):
-    """The guest has no memory at an address, or none yet: pages are mapped when they are touched."""
+    """The guest has no memory at an address, or none yet: pages are mapped at the first access."""
 
 
 class Debugger:
-    """A stub that one is connected to. The machine stands still between two calls of `go_on_to`."""
+    """A connected stub. The machine stands still between two calls of `go_on_to`."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -56,7 +56,7 @@ class Debugger:
         return self._read(self._numbers[name])
 
     def go_on_to_el2(self) -> None:
-        """Until a guest has come to EL2, whatever for."""
+        """Continues until a guest has exited to EL2, for any reason."""
         places = [self.register("VBAR_EL2") + at for at in (_SYNC_FROM_GUEST, _INTERRUPT_FROM_GUEST)]
         for place in places:
             assert self.ask(f"Z1,{place:x},{_INSTRUCTION}") == "OK"
@@ -66,7 +66,8 @@ class Debugger:
         assert self._read(_PC) in places
 
     def stop_at(self, address: int, thread: int) -> int:
-        """Goes on until this thread, of whichever come there, is at an address. Returns the thread."""
+        """Continues until this thread is at an address; other threads that reach it continue. Returns the
+        thread."""
         assert self.ask(f"Z1,{address:x},{_INSTRUCTION}") == "OK"
         for _ in range(100):
             self.thread = self._stopped(self.ask("vCont;c"))
@@ -78,7 +79,7 @@ class Debugger:
         raise AssertionError("it never comes there")
 
     def memory_type(self, address: int) -> int:
-        """What the guest that has come to EL2 would get at an address: the attributes as MAIR has them.
+        """The attributes, as in MAIR, that the guest which exited to EL2 would get at an address.
 
         Raises NotMapped.
         """
@@ -114,7 +115,7 @@ class Debugger:
         return found[1]
 
     def _registers(self, name: str) -> Iterator[tuple[str, int]]:
-        """Names and numbers of registers, as the stub describes them: one part after the other."""
+        """Names and numbers of registers, as the stub describes them, part by part."""
         number = 0
         for attributes in re.findall(r"<reg ([^>]*)>", self._description(name)):
             given = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", attributes))
@@ -147,7 +148,7 @@ def _unescaped(data: bytes) -> bytes:
 
 @contextlib.contextmanager
 def debugged(machine: EmulatedMachine, directory: Path, until: str) -> Iterator[Debugger]:
-    """The machine from when its console has said `until` on."""
+    """The machine, after its console has printed `until`."""
     console, stub = directory / "console.log", f"bulkhead-{os.getpid()}-{next(_numbers)}"
     arguments = [*machine.arguments(), "-serial", f"file:{console}", "-monitor", "none"]
     # A name without a file, of any length.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boots whole systems for the tests of this directory: small ones in this process, Linux at a terminal.
 
-`boot` takes the steps of `bulkhead run` one by one, so that a test can change what is booted and read what
-the command does not print. `attached` is the command itself with a terminal of its own. Neither knows what
-the tests want to see.
+`boot` executes the steps of `bulkhead run` one by one, so that a test can change the system and read data
+that the command does not print. `attached` is the command itself with a terminal of its own. Neither knows
+the expectations of the tests.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ MS = 10**6
 S = 10**9
 MIB = 1 << 20
 _PROMPT = r"^~ # "  # of the shell
-_LOOK_S = 0.1  # between two looks at what was said
+_LOOK_S = 0.1  # between two reads of the output
 # Wall time after which a run counts as hung: nothing waits for it, so it allows for a busy machine.
 HUNG_S = 300.0
-_SHOWN_LINES = 12  # of a domain's console, where a test failed
+_SHOWN_LINES = 12  # of a domain's console, if a test failed
 COMMAND = [sys.executable, "-m", "bulkhead.cli"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "dumb"}
 
@@ -77,7 +77,7 @@ def write_system(directory: Path, *domains: dict[str, Any], **keys: Any) -> Path
 
 @dataclass(frozen=True)
 class Run:
-    """What is known after a run."""
+    """Results of a run."""
 
     result: dict[str, Any]  # as `run --json` prints it
     directory: Path
@@ -89,7 +89,7 @@ class Run:
         return next(entry for entry in self.result["domains"] if entry["name"] == name)
 
     def lines(self, name: str = HYPERVISOR) -> list[str]:
-        """What a domain, or the hypervisor, has said."""
+        """Output lines of a domain or the hypervisor."""
         assert self.parser is not None
         return list(self.parser.domains[name].lines)
 
@@ -110,7 +110,7 @@ Change = Callable[[Build], None]
 
 
 def make(system: Path, directory: Path, change: Change | None = None, **asked: Any) -> Target:
-    """Build a system for a run; `change` may damage what was built. `asked` are the run's options."""
+    """Build a system for a run; `change` may damage the result. `asked` are the run's options."""
     options = RunOptions(**asked)
     loaded = load_system(system, options.overrides, unprotected=options.unprotected)
     assert loaded.ok, loaded.problems
@@ -136,7 +136,7 @@ def boot(
     alter: Callable[[EmulatedMachine], EmulatedMachine] | None = None,
     **asked: Any,
 ) -> Run:
-    """Build and run to the end, without a terminal; `alter` makes the machine another one than planned."""
+    """Build and run to the end, without a terminal; `alter` changes the planned machine."""
     target = make(system, directory, change, **asked)
     assert target.machine is not None
     plan = SessionPlan(
@@ -156,7 +156,7 @@ def boot(
 
 
 def command(system: Path, directory: Path, *arguments: str) -> Run:
-    """`bulkhead run --json` as a process of its own."""
+    """`bulkhead run --json` as a separate process."""
     full = [*COMMAND, "run", str(system), "--json", "--no-page", "--directory", str(directory), *arguments]
     done = subprocess.run(
         full, capture_output=True, text=True, timeout=HUNG_S, cwd=ROOT, env=ENVIRONMENT, check=False
@@ -166,7 +166,8 @@ def command(system: Path, directory: Path, *arguments: str) -> Run:
 
 
 def said(console: bytes, domain: str) -> str:
-    """What one domain has said: its lines, put together where others' lines tore them; the last may go on."""
+    """Output of one domain: its lines, joined where others' lines interrupted them; the last may be
+    incomplete."""
     parser = ConsoleParser([domain])
     parser.feed(console)
     parser.finish()
@@ -176,8 +177,8 @@ def said(console: bytes, domain: str) -> str:
 class Terminal:
     """`bulkhead run` with the console of a Linux domain on a terminal.
 
-    What is typed goes in at the terminal. What a domain answers is read from the run's console log, where
-    each line says whose it is: on the terminal every domain's lines tear every other's.
+    Input is typed at the terminal. A domain's answers are read from the run's console log, where each line
+    has its tag: on the terminal the lines of all domains interrupt one another.
     """
 
     def __init__(self, system: Path, directory: Path, *arguments: str) -> None:
@@ -193,20 +194,20 @@ class Terminal:
             env=ENVIRONMENT,
             dimensions=(50, 200),
         )
-        # By domain: characters of what it said that earlier answers have used up. (Not bytes of the log: a
-        # place in the log can be in the middle of a line, where nothing says whose the rest is.)
+        # By domain: number of output characters that earlier answers have used. (Not bytes of the log: a
+        # place in the log can be in the middle of a line, where the rest has no tag.)
         self._seen: dict[str, int] = {}
         self._asked = 0
 
     def wait_for(self, pattern: str, domain: str = "linux") -> str:
-        """What the domain said since the last wait, when the pattern is in it (lines by `^` and `$`).
+        """The domain's output since the last wait, as soon as it contains the pattern (lines by `^` and `$`).
 
-        Where it never comes, the failure says what the run says of itself.
+        If the pattern never comes, the failure shows the run's own report.
         """
         log = self.directory / "console.log"
         until = time.monotonic() + HUNG_S
         while time.monotonic() < until and self.child.isalive():
-            # Keeps what the command prints flowing; the command waits where nobody reads.
+            # Reads the command's output, since the command would block otherwise.
             ended = self.child.expect([pexpect.TIMEOUT, pexpect.EOF], timeout=_LOOK_S)
             console = log.read_bytes() if log.exists() else b""
             everything = said(console, domain)
@@ -219,11 +220,11 @@ class Terminal:
         pytest.fail(f"{domain}: no {pattern!r} within {HUNG_S:.0f} s\n{self._what_it_did()}", pytrace=False)
 
     def wait_for_prompt(self, domain: str = "linux") -> str:
-        """What the domain said before the shell waits for a line."""
+        """The domain's output before the shell waits for a line."""
         return self.wait_for(_PROMPT, domain)
 
     def _what_it_did(self) -> str:
-        """The end of each domain's console, and of its VCPUs what the report has."""
+        """The end of each domain's console, and the report's data on its VCPUs."""
         run = self.leave() if self.child.isalive() else self.wait_for_end()
         for domain in run.result["domains"]:
             domain["console"] = said(run.console, domain["name"]).splitlines()[-_SHOWN_LINES:]
@@ -233,9 +234,9 @@ class Terminal:
         self.child.sendline(line)
 
     def ask(self, line: str, domain: str = "linux") -> str:
-        """Type a line at the prompt; what the command printed, without the echo of the line."""
+        """Type a line at the prompt; returns the command's output, without the echo of the line."""
         self._asked += 1
-        # The echo of what is typed has the mark in two pieces, so that only the shell says it in one.
+        # The echo of the input has the mark in two pieces, so that only the shell prints it in one.
         typed, mark = f"end''-{self._asked}", f"end-{self._asked}"
         self.type(f"{line}; echo {typed}")
         text = self.wait_for(rf"{mark}\n(?s:.*){_PROMPT}", domain)
@@ -243,7 +244,7 @@ class Terminal:
         return before_mark.rpartition(typed)[2].strip()
 
     def leave(self) -> Run:
-        """Ctrl-A x."""
+        """Types Ctrl-A x."""
         self.child.send("\x01x")
         return self.wait_for_end()
 
@@ -259,7 +260,7 @@ class Terminal:
 
 @contextlib.contextmanager
 def attached(system: Path, directory: Path, *arguments: str) -> Iterator[Terminal]:
-    """The command at a terminal; it does not outlive the block."""
+    """The command at a terminal; it ends with the block."""
     terminal = Terminal(system, directory, *arguments)
     try:
         yield terminal

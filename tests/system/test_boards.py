@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The boards besides the one that all other tests use: GICv2 on the emulator's `virt`, and the ZCU102.
 
-What a guest needs of its interrupt controller is the same everywhere: timers, interrupts between VCPUs, a
-device's own line. Each is shown by a guest that gets nowhere without it.
+A guest needs the same of its interrupt controller on each board: timers, interrupts between VCPUs, a device's
+own line. Each is tested by a guest that cannot work without it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def test_bare_metal_domains_run_with_their_timers_and_cores(platform: str, tmp_p
 def test_a_timer_that_expires_before_its_interrupt_has_ended_interrupts_again(
     platform: str, tmp_path: Path
 ) -> None:
-    """On a machine that does nothing else. QEMU's GICv2 forgets such a timer, and is made to look again
+    """The machine does nothing else. QEMU's GICv2 loses such a timer, and is made to check again
     (run/nudge.py)."""
     system = write_system(
         tmp_path, domain("again", "again", 1), platform=platform, expect={"again": "stopped"}
@@ -61,8 +61,8 @@ def test_the_zcu102_example_keeps_every_promise_with_both_witnesses(tmp_path: Pa
 
 
 def test_b8_samples_are_in_on_chip_memory_of_the_zcu102(tmp_path: Path) -> None:
-    """As far as the emulator goes: instructions stand in for memory events, and it does not connect the
-    overflow's interrupt, so periods end by the timer alone and the budget is more than one can hold."""
+    """The emulator limits this test: instructions stand in for memory events, and it does not connect the
+    overflow's interrupt, so periods end by the timer alone and the budget is larger than a period."""
     text = (ROOT / "platforms" / "zcu102.yaml").read_text()
     counted = text.replace('emulator: { machine: "', 'emulator: { event: { name: INST_RETIRED }, machine: "')
     assert counted != text
@@ -87,7 +87,7 @@ def test_b8_samples_are_in_on_chip_memory_of_the_zcu102(tmp_path: Path) -> None:
 
 
 def _linux(example: str, directory: Path, *arguments: str) -> tuple[list[str], Run]:
-    """Answers at Linux's prompt, where what is typed comes by its UART's interrupt, and the run."""
+    """Answers at Linux's prompt, where input comes by its UART's interrupt, and the run."""
     with attached(EXAMPLES / example, directory, *arguments) as terminal:
         terminal.wait_for_prompt()
         questions = (

@@ -2,8 +2,7 @@
 """The same package starts in every way: loaded by the emulator, by Linux's boot protocol, by U-Boot from
 a disk, and by firmware at EL3 that leaves garbage in registers and memory and serves PSCI itself.
 
-A board that is not what the package was built for is refused by what its device tree says, before anything is
-overwritten.
+A board that the package was not built for is refused by its device tree, before anything is overwritten.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ LOADED = [way for way in WAYS if way != "elf"]  # with a device tree
 
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two domains on two cores; the second core is one that the hypervisor must turn on."""
+    """Two domains on two cores; the hypervisor must turn on the second core."""
     return write_system(tmp_path_factory.mktemp("boot"), control(), domain("hog", "hog", 1))
 
 
@@ -43,7 +42,8 @@ def booted(
 
 
 def expect_refusal(run: Run, said: str, explained: str) -> None:
-    """One line on the console, a sentence in the result, no domain ran, and the power is off."""
+    """Expects one line on the console, a sentence in the result, that no domain ran, and that the power is
+    off."""
     lines = run.lines()
     assert len(lines) == 1, lines
     assert lines[0].startswith(f"refused: {said}"), lines
@@ -56,7 +56,7 @@ def expect_refusal(run: Run, said: str, explained: str) -> None:
 @pytest.mark.parametrize("platform", ["qemu-virt", "qemu-virt-gicv2"])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_system_starts_in_every_way(tmp_path: Path, way: str, platform: str) -> None:
-    """With both interrupt controllers: above firmware, EL2 has the non-secure view of each."""
+    """Both interrupt controllers are tested: above firmware, EL2 has the non-secure view of each."""
     system = write_system(tmp_path, control(), domain("hog", "hog", 1), platform=platform)
     run = booted(system, tmp_path / "run", way)
     assert run.result["verdict"] == "ok", run.result["reasons"]
@@ -70,7 +70,7 @@ def test_a_system_starts_in_every_way(tmp_path: Path, way: str, platform: str) -
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_uncolored_system_starts_in_every_way(system: Path, tmp_path: Path, way: str) -> None:
-    """Its images lie where they belong in an ELF file; a raw image carries them to be copied."""
+    """Its images are at their own addresses in an ELF file; a raw image contains them to be copied."""
     run = booted(system, tmp_path, way, unprotected=True)
     assert run.result["verdict"] == "ok", run.result["reasons"]
     assert run.domain("control")["report"]["releases"] > 0
@@ -88,7 +88,8 @@ def test_a_board_with_fewer_cores_is_refused(system: Path, tmp_path: Path, way: 
     expect_refusal(run, "board core (error 30)", "does not list all cores")
 
 
-# What a boot loader may have to say about a board, typed at U-Boot's prompt before it starts the package.
+# Commands with which a boot loader may change a board's description, typed at U-Boot's prompt before it
+# starts the package.
 RESERVE = (
     "fdt mknode / reserved-memory; fdt set /reserved-memory '#address-cells' <2>;"
     " fdt set /reserved-memory '#size-cells' <2>; fdt mknode /reserved-memory firmware@48000000;"
@@ -118,7 +119,7 @@ def test_what_a_boot_loader_says_of_the_board_counts(
 
 
 def test_memory_that_the_firmware_reserves_elsewhere_is_no_reason(system: Path, tmp_path: Path) -> None:
-    """Else the refusals above would show nothing: the same edits, of a place that nobody has."""
+    """Otherwise the refusals above would prove nothing: the same edits, of memory that is not used."""
 
     def edited(machine: EmulatedMachine) -> EmulatedMachine:
         stop, start = machine.answers
@@ -130,7 +131,7 @@ def test_memory_that_the_firmware_reserves_elsewhere_is_no_reason(system: Path, 
 
 
 def test_started_at_el1_it_says_so(system: Path, tmp_path: Path) -> None:
-    """And waits: how to turn the machine off from there is not known."""
+    """Then it waits: at EL1 it is not known how to turn the machine off."""
 
     def without_el2(machine: EmulatedMachine) -> EmulatedMachine:
         return replace(machine, machine=machine.machine.replace("virtualization=on", "virtualization=off"))
@@ -144,7 +145,8 @@ def test_started_at_el1_it_says_so(system: Path, tmp_path: Path) -> None:
 def test_without_a_device_tree_missing_memory_is_reported_when_it_is_touched(
     system: Path, tmp_path: Path
 ) -> None:
-    """Nothing says beforehand that it is missing; the abort, with the MMU off, is not silent."""
+    """Without a device tree the memory is not known to be missing; the abort, with the MMU off, is
+    reported."""
     run = booted(system, tmp_path, "elf", lambda machine: replace(machine, ram_bytes=128 * MIB))
     lines = run.lines()
     assert len(lines) == 1, lines

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What EL2 does about cores whose predictions a guest can steer: on the emulator's Cortex-A72, above firmware
-that has the workarounds and counts its calls, and without; and that a Cortex-A53 calls nobody."""
+"""EL2's measures on cores whose predictions a guest can influence: on the emulator's Cortex-A72, above
+firmware that has the workarounds and counts its calls, and without; and that a Cortex-A53 makes no calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CORES = 4
 
 
 def calls(run: Run) -> tuple[int, int, int]:
-    """How often firmware's workarounds 1, 2 and 3 were called, by what it says at the end."""
+    """Numbers of calls of firmware's workarounds 1, 2 and 3, as it reports them at the end."""
     found = re.search(rb"firmware: workarounds (\d+) (\d+) (\d+)", run.console)
     assert found is not None, run.console[-500:]
     first, second, third = (int(number) for number in found.groups())
@@ -46,7 +46,7 @@ def test_predictions_are_forgotten_at_each_entry_so_between_any_two_domains(tmp_
     assert first == 0, "the third does what the first one does"
     assert second == CORES, "once and for all"
     reasons = run.result["hypervisor"]["exit_reasons"]
-    # Exits from a guest; interrupts that came while EL2 waited were none.
+    # Exits from a guest; interrupts while EL2 waited are not counted.
     from_guests = sum(reasons[name] for name in ("hvc", "wfx", "uart_access", "irq_overflow"))
     assert from_guests <= third <= sum(reasons.values())
     assert run.status is not None
@@ -79,7 +79,7 @@ def test_cores_that_nothing_helps_are_named(tmp_path: Path) -> None:
 def test_linux_finds_what_its_cores_need(
     tmp_path: Path, cpu: str, way: str, branches: str, loads: str
 ) -> None:
-    """By the calling convention alone: it sees neither EL3 nor what EL2 does."""
+    """It uses the calling convention only: it sees neither EL3 nor EL2's measures."""
     board = f"platform={board_with(cpu, tmp_path)}"
     arguments = ("--set", board, "--set", "expect.linux=stopped", "--boot", way)
     with attached(EXAMPLES / "linux-smp.yaml", tmp_path / "run", *arguments) as terminal:

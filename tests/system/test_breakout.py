@@ -2,7 +2,7 @@
 """A guest that tries to break out gets nowhere, and its neighbours do not notice: `examples/breakout.yaml`.
 
 Time is counted instructions, so the task's jitter with and without the attacker can be compared to the tick;
-one step in so many of each attempt is taken, so that it takes seconds.
+only some steps of each attempt are tried, so that the test takes seconds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SETTINGS = (
     "domains.witness.params.memory_kib=1",
     "domains.witness.params.print_every=10",
 )
-JITTER_MAY_DIFFER_BY_NS = 100  # six instructions: where the counter's tick falls
+JITTER_MAY_DIFFER_BY_NS = 100  # six instructions: depends on the position of the counter's tick
 CLASSES = {"memory", "devices", "registers", "instructions", "calls", "gic", "partitions", "storms"}
 
 
@@ -48,7 +48,7 @@ def test_no_attempt_gets_through(attacked: Run) -> None:
 
 
 def test_each_attempt_that_ends_the_domain_is_told_by_its_next_life(attacked: Run) -> None:
-    """So memory outside of the images outlives a restart."""
+    """So memory outside of the images is kept across a restart."""
     attempts = attacked.result["attempts"]
     ended = sum(attempt["count"] for attempt in attempts if attempt["outcome"] == "ended")
     assert attacked.domain("attacker")["restarts"] == ended > 20
@@ -56,7 +56,7 @@ def test_each_attempt_that_ends_the_domain_is_told_by_its_next_life(attacked: Ru
 
 
 def test_a_crash_loop_leaves_the_log_readable(attacked: Run) -> None:
-    """In a second, eight lines on its life and the registers of one crash."""
+    """In a second there are eight lines on its life and the registers of one crash."""
     assert attacked.result["guest_ns"] is not None
     seconds = math.ceil(attacked.result["guest_ns"] / 1e9)
     of_its_life = [line for line in attacked.lines() if line.startswith("attacker: crashed")]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Budgets on the emulator (B1), where instructions stand in for memory events: a busy core gets its events in
-every period and a constant overshoot, and twice the budget does twice the work."""
+every period with a constant overshoot, and twice the budget allows twice the work."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def throttled(directory: Path, events: int, *options: str) -> dict[str, Any]:
 
 
 def test_t4_output_is_not_of_the_budget_of_the_core_that_writes_it(tmp_path: Path) -> None:
-    """Twenty lines of a report, written where the budget is: in the 15th second an overflow meets one."""
+    """A report of twenty lines is written by a core with a budget: in the 15th second an overflow coincides
+    with one."""
     run = command(EXAMPLES / "throttled.yaml", tmp_path, "--for", "20s")
     assert run.exit_code == 0, run.result["reasons"]
     assert run.result["domains"][0]["events"]["overshoot_max"] <= LONGEST_WAY
@@ -86,8 +87,8 @@ def test_without_the_key_there_are_no_monitors(tmp_path: Path) -> None:
 
 
 def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_path: Path) -> None:
-    """B8: bad values change nothing, good ones hold from the next period on."""
-    # Each budget holds for a second: a host that is late to look loses samples, but not all of one budget.
+    """B8: invalid values change nothing, valid ones apply from the next period on."""
+    # Each budget applies for a second: a busy host that reads late loses samples, but not all of one budget.
     times = ("--set", "domains.governor.params.after_ms=1000", "--set", "domains.governor.params.end_ms=2000")
     run = command(EXAMPLES / "managed.yaml", tmp_path, "--for", "3s", *times)
     assert run.exit_code == 0, run.result["reasons"]
@@ -98,7 +99,7 @@ def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_p
     recorded = read_samples(tmp_path)
     samples = recorded["samples"]
     assert len(samples) + recorded["dropped"].get("1", 0) >= 2990
-    if not recorded["dropped"]:  # what is beyond a budget is judged by the one that held in that period
+    if not recorded["dropped"]:  # events beyond a budget are judged by the budget of that period
         assert hog["events"]["max_per_period"] == max(s.events for s in samples)
         held = [BUDGET, *(s.budget for s in samples)]
         beyond = [s.events - budget for s, budget in zip(samples, held, strict=False)]

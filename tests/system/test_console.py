@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The console of a running system: whose control sequences reach the terminal."""
+"""The console of a running system: which control sequences reach the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RED_ABOVE = "\x1b[2A\x1b[31mred"  # two rows up
 
 
 def answered(directory: Path, console: object, shown: str) -> Run:
-    """A domain that says back what is typed to it is typed a control sequence; then an empty line ends it."""
+    """A domain that echoes its input gets a control sequence; then an empty line ends it."""
     system = write_system(directory, domain("echo", "echo", 0, console=console), expect={"echo": "stopped"})
     with attached(system, directory / "run") as terminal:
         terminal.child.expect_exact("bulkhead: ready")
@@ -26,7 +26,7 @@ def answered(directory: Path, console: object, shown: str) -> Run:
 
 
 def test_who_has_the_terminal_for_itself_draws_on_it(tmp_path: Path) -> None:
-    """Its bytes pass as they are and without tags; lines of the hypervisor have theirs."""
+    """Its bytes pass unchanged and without tags; lines of the hypervisor have theirs."""
     run = answered(tmp_path, {"raw": True}, f"echo: {RED_ABOVE}")
     assert run.exit_code == 0, run.result["verdict"]
     lines = run.console.splitlines()

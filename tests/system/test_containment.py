@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A domain that misbehaves ends alone: with a reason and a dump, while its neighbour's work goes on.
+"""A domain that misbehaves ends alone: with a reason and a dump, while its neighbour continues.
 
 The neighbour is a periodic task that measures itself. Time is counted instructions, so each run is the same
-every time, and what a crash costs the task can be bounded.
+every time, and the crash's cost to the task can be bounded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .harness import MS, Run, boot, command, control, domain, write_system
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
 RUN_NS = 100 * MS
-# A crash is dumped by the core that had the domain: it should cost the task nothing at all.
+# A crash is dumped by the domain's own core: it should cost the task nothing.
 CRASH_COSTS_AT_MOST_NS = 1000
 RTC = 0x0901_0000
 KINDS: dict[str, tuple[int, dict[str, Any], str]] = {
@@ -43,7 +43,7 @@ def system(directory: Path, kind: int, restart: str = "never", faults: str = "en
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The same system with a neighbour that ends at once, in order."""
+    """The same system with a neighbour that ends at once, regularly."""
     directory = tmp_path_factory.mktemp("undisturbed")
     path = write_system(directory, {**control(), "devices": ["rtc"]}, domain("crash", "hello", 1))
     run = boot(path, directory / "run", icount=True, for_ns=RUN_NS)
@@ -53,7 +53,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def expect_undisturbed(run: Run, undisturbed: Run) -> None:
-    """The task has worked as often as without the crash, and was never released much later."""
+    """Expects as many releases of the task as without the crash, and none much later."""
     assert run.domain("control")["state"] == "running"
     with_crash, without = (r.domain("control")["report"] for r in (run, undisturbed))
     assert with_crash["missed"] == without["missed"] == 0

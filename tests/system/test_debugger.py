@@ -26,7 +26,7 @@ def free_port() -> int:
 
 
 def connected(port: int) -> socket.socket:
-    """To the stub, once there is one."""
+    """A connection to the stub, as soon as there is one."""
     end = time.monotonic() + PATIENCE_S
     while True:
         try:

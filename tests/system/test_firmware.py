@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`firmware`: the functions of the board's firmware that a domain lists are answered by it, and no others."""
+"""`firmware`: the board's firmware answers the functions that a domain lists, and no others."""
 
 from __future__ import annotations
 

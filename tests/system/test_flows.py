@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flows between domains on the emulator (F1, F2): bare-metal programs and unmodified Linux at either end.
 
-What is sent is known, so what arrives is compared with its CRC, not only the two ends with each other.
-Nothing is said of times: an emulator takes what its host gives it.
+The sent data are known, so received data are compared with their CRC, not only the two ends with each other.
+Times are not checked, since an emulator depends on its host.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(600 + 
 
 
 def pattern_crc(size: int) -> int:
-    """CRC-32 of what the programs send, which repeats (socket_source.c, guests/linux/socket.c)."""
+    """CRC-32 of the data that the programs send, which repeat (socket_source.c, guests/linux/socket.c)."""
     i = np.arange(min(size, PATTERN_BYTES), dtype=np.uint32)
     once = (i * 7 + (i >> 8) + (i >> 16)).astype(np.uint8).tobytes()
     crc = 0
@@ -55,7 +55,7 @@ def linux(name: str, core: int, *commands: str) -> dict[str, Any]:
 
 
 def flow(name: str, source: str, to: str, port: int, size: int, period: str = "12 ms") -> dict[str, Any]:
-    """A flow with as many transfers for a packet as its receiver's buffers and its own pieces ask for."""
+    """A flow with as many transfers for a packet as its receiver's buffers and its own pieces need."""
     times = {"period": period, "deadline": "20 ms", "transfers": -(-size // (2 * KIB))}
     return {"name": name, "from": source, "to": to, "port": port, "size": size, **times}
 
@@ -79,7 +79,7 @@ def assert_whole(report: dict[str, int], what: str, size: int) -> None:
 
 
 def assert_both_ways(run: Run, up: int, down: int) -> None:
-    """A stream from Linux to `sink`, and one from `source` to Linux, both whole."""
+    """Checks that a stream from Linux to `sink`, and one from `source` to Linux, are complete."""
     assert not run.result["reasons"]
     assert_whole(reports(run, "linux", "sent")[0], "sent", up)
     assert_whole(reports(run, "sink", "received")[0], "received", up)
@@ -88,7 +88,7 @@ def assert_both_ways(run: Run, up: int, down: int) -> None:
 
 
 def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) -> None:
-    """Both ways at once; packets of 64 KiB are split over buffers of 4 KiB."""
+    """Both directions run at once; packets of 64 KiB are split over buffers of 4 KiB."""
     up, down = STREAM_MIB * MIB, MIB
     sink = FIRST_CID + 2
     path = system(
@@ -119,8 +119,8 @@ def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) ->
 
 
 def test_f2_the_example_streams_64_mib_beside_five_other_flows(tmp_path: Path) -> None:
-    """Linux reads two of them all the time, and tells their senders so after each read: far more often than
-    the pace of control packets lets go, and yet its own stream goes on."""
+    """Linux reads two of them all the time, and sends credit after each read: far more often than the pace of
+    control packets allows, and yet its own stream continues."""
     size = 64 * MIB
     with attached(ROOT / "examples" / "flows.yaml", tmp_path / "run", "--for", "300s") as terminal:
         terminal.wait_for(f'"sent": {size}')
@@ -138,8 +138,8 @@ CONNECTIONS = 2000
 
 
 def test_f1_linux_to_linux_a_stalled_flow_delays_no_other(tmp_path: Path) -> None:
-    """One end reads nothing of a stream; meanwhile another stream arrives, and thousands of connections are
-    opened and closed. When that end powers off, who still sends to it sees a reset."""
+    """One end does not read a stream; meanwhile another stream arrives, and thousands of connections are
+    opened and closed. When that end powers off, the sender sees a reset."""
     size = 4 * MIB
     other = FIRST_CID + 1
     path = system(
@@ -181,7 +181,7 @@ def test_f1_linux_to_linux_a_stalled_flow_delays_no_other(tmp_path: Path) -> Non
 
 
 def test_f11_linux_asks_linux_in_streams_and_in_packets(tmp_path: Path) -> None:
-    """Requests and answers along one connection; a message of packets, split over many buffers, is one."""
+    """Requests and answers use one connection; a message of packets, split over many buffers, stays one."""
     other, sizes = FIRST_CID + 1, "20000 50000 40"
     path = system(
         tmp_path,
@@ -214,8 +214,8 @@ def test_f11_linux_asks_linux_in_streams_and_in_packets(tmp_path: Path) -> None:
 
 
 def test_f1_a_domain_that_is_restarted_in_mid_transfer_leaves_a_clean_reset(tmp_path: Path) -> None:
-    """A manager stops and restarts the sender at random instants; the receiver sees streams that are whole,
-    and others that end in a reset, and serves the next one each time. Others' streams are none the worse."""
+    """A manager stops and restarts the sender at random instants; the receiver sees complete streams, and
+    others that end in a reset, and serves the next one each time. Other streams are not affected."""
     size = 128 * KIB
     steady = "steady-from", "steady-to"
     path = system(
@@ -253,7 +253,8 @@ def test_f1_a_domain_that_is_restarted_in_mid_transfer_leaves_a_clean_reset(tmp_
 
 
 def test_f1_a_driver_that_is_unloaded_resets_its_device(tmp_path: Path) -> None:
-    """In mid-transfer, too: whoever receives sees a reset, and the driver that is loaded again works."""
+    """This also holds in mid-transfer: the receiver sees a reset, and the driver that is loaded again
+    works."""
     size, long, packet = 256 * KIB, 64 * MIB, 16 * KIB
     sink = FIRST_CID + 1
     path = system(
@@ -296,14 +297,15 @@ def test_f6_a_manager_adds_a_flow_while_its_ends_run(tmp_path: Path) -> None:
 
 
 def by_engine(directory: Path, *domains: dict[str, Any], flows: list[dict[str, Any]], **expect: str) -> Path:
-    """On the ZCU102, where the broker's DMA engine copies; nothing bounds the cores' own traffic."""
+    """On the ZCU102, where the broker's DMA engine copies; the cores' own traffic is not limited."""
     broker = {"cpu": 3, "engine": "zdma"}
     more = {"platform": "zcu102-published", "regulation": {"overcommit": True}}
     return write_system(directory, *domains, broker=broker, flows=flows, expect=expect, **more)
 
 
 def test_f2_the_dma_engine_copies_between_linux_and_bare_metal(tmp_path: Path) -> None:
-    """Both ways at once; the table witness has the engine's page as EL2's, and the broker sees nobody."""
+    """Both directions run at once; for the table witness the engine's page is EL2's, and the broker sees no
+    domain's memory."""
     up, down = MIB, 256 * KIB
     sink = FIRST_CID + 2
     receive, send = "bulkhead-socket receive 5001 1 &", f"bulkhead-socket send {sink} 5000 {up}"
@@ -328,7 +330,7 @@ def test_f2_the_dma_engine_copies_between_linux_and_bare_metal(tmp_path: Path) -
 
 
 def test_f2_a_broker_that_is_restarted_again_and_again_tears_nothing(tmp_path: Path) -> None:
-    """Whatever its engine is at, stopped or restarted: a stream ends with a reset, or is whole."""
+    """The engine is stopped or restarted in any state: a stream ends with a reset, or is complete."""
     size = 64 * KIB
     broker = 3  # after the three others
     path = by_engine(
@@ -362,7 +364,7 @@ def test_f2_a_broker_that_is_restarted_again_and_again_tears_nothing(tmp_path: P
 
 
 def test_f8_linux_goes_on_after_a_restart_of_the_broker(tmp_path: Path) -> None:
-    """Its stock driver hears that connections are gone, ends their sockets, and connects anew, without a
+    """Its stock driver learns that connections are gone, ends their sockets, and connects again, without a
     reset of the device."""
     size = MIB
     sink = FIRST_CID + 1

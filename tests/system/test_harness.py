@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests read of a domain: its own words, though other domains' lines tear them."""
+"""Output of a domain as tests read it: its own text, although other domains' lines interrupt it."""
 
 from __future__ import annotations
 

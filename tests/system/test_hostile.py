@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Release delays of a real-time task that shares its core with an attacker, on the emulator (T7).
 
-In counted time, so that a figure is a number of instructions. docs/design/time.md has those of longer runs,
-and which attacks the emulator cannot show.
+Time is counted, so a figure is a number of instructions. docs/design/time.md has figures of longer runs, and
+the attacks that the emulator cannot show.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ pytestmark = [pytest.mark.emulator, pytest.mark.timeout(300), pytest.mark.req("T
 
 FOR_NS = 15 * MS
 QUIET = "domains.hostile.params.storm_after_us=1000000"
-# Of the task that shares its core with a domain that sleeps: the switch to it, and what other cores execute
+# Of the task that shares its core with a sleeping domain: the switch to it, and instructions of other cores
 # in their turns meanwhile.
 ALONE_NS = 10_000
 
 
 @dataclass(frozen=True)
 class Attack:
-    """An example, and what shows that the attack took place."""
+    """An example, and the evidence that the attack took place."""
 
     example: str
-    entries: tuple[str, int]  # to EL2, of the task's core: reason, and how many at least
+    entries: tuple[str, int]  # exits of the task's core to EL2: reason, and their minimum
     options: tuple[str, ...] = ()
     line: str = ""  # of the hypervisor's
 
@@ -45,10 +45,10 @@ ATTACKS = {
 
 
 def run(example: str, directory: Path, *options: str) -> tuple[dict[str, Any], Run]:
-    """The task's report, and all of the run."""
+    """The task's report, and the whole run."""
     ran = boot(EXAMPLES / f"{example}.yaml", directory, for_ns=FOR_NS, icount=True, overrides=options)
     assert ran.result["reasons"] == [] and ran.result["not_shown"] == []
-    # That its longest release delay is within the example's bound is a part of the verdict.
+    # The verdict includes that its longest release delay is within the example's bound.
     judged = {one["what"]: one["met"] for one in ran.result["expectations"] if one["domain"] == "control"}
     assert judged["release_delay"] is True
     report: dict[str, Any] = ran.domain("control")["report"]

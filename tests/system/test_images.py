@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images as they come: a boot loader in flash, programs as bytes at an address, files beside them."""
+"""Images in their original form: a boot loader in flash, programs as bytes at an address, files beside
+them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ CRASH_KINDS = {"read": 0, "write": 1, "jump": 2}
 
 
 def hello_as_bytes(directory: Path) -> tuple[int, int]:
-    """`hello` without its ELF headers, as `hello.bin`: where it is linked to, and its first instruction."""
+    """`hello` without its ELF headers, as `hello.bin`: its link address, and its first instruction."""
     program = read_elf(ROOT / "build" / "target" / "guests" / "hello.elf")
     first = min(segment.physical for segment in program.segments)
     end = max(segment.physical + len(segment.data) for segment in program.segments)
@@ -77,7 +78,7 @@ def test_d7_edk2_comes_to_its_shell_with_variables_in_flash(tmp_path: Path) -> N
 def test_d7_flash_is_erased_and_programmed_by_commands(
     cpus: list[int], colored: bool, tmp_path: Path
 ) -> None:
-    """While its other VCPUs read it: each finds content, or an answer to a command."""
+    """Its other VCPUs read it meanwhile: each reads content, or a status."""
     guest = {
         "name": "guest",
         "cpus": cpus,
@@ -98,7 +99,7 @@ def test_d7_flash_is_erased_and_programmed_by_commands(
 
 @pytest.mark.parametrize("faults", ["end", "abort"])
 def test_d7_without_its_second_flash_u_boot_reads_what_is_not_there(faults: str, tmp_path: Path) -> None:
-    """The domain's end, or an exception that U-Boot has a handler for: without a prompt the run fails."""
+    """The domain ends, or U-Boot handles an exception: without a prompt the run fails."""
     memory = "[{at: 0x40000000, size: 128 MiB}, {at: 0, size: 2 MiB, flash: 'u-boot:debian'}]"
     settings = (f"domains.loader.memory={memory}", f"domains.loader.faults={faults}")
     arguments = [argument for setting in settings for argument in ("--set", setting)]
@@ -121,7 +122,7 @@ def test_d7_a_program_can_be_bytes_at_an_address(tmp_path: Path) -> None:
 
 
 def test_d7_files_and_a_command_line_of_a_program(tmp_path: Path) -> None:
-    """An image that loads another one's bytes: the entry is in the program, the rest beside it."""
+    """An image that loads another one's bytes: the entry is in the program, the rest is beside it."""
     first, entry = hello_as_bytes(tmp_path)
     (tmp_path / "blob").write_bytes(b"blob" * 100)
     run = one(
@@ -141,7 +142,7 @@ def test_d7_files_and_a_command_line_of_a_program(tmp_path: Path) -> None:
 @pytest.mark.parametrize("premap", ["all", "none"])
 @pytest.mark.parametrize("kind", CRASH_KINDS)
 def test_d7_flash_is_read_and_not_written(kind: str, premap: str, tmp_path: Path) -> None:
-    """Also after a first write that is not mapped yet; code in it runs."""
+    """This also holds after a first write that is not mapped yet; code in it runs."""
     (tmp_path / "flash").write_bytes(struct.pack("<I", 0xD65F03C0))  # RET
     params = {"kind": CRASH_KINDS[kind], "address": FLASH}
     guest = domain("crash", "crash", 1, params=params)

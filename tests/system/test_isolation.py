@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C5: nobody evicts another domain's cache lines, and both witnesses would notice.
+"""C5: no domain evicts another domain's cache lines, and both witnesses would detect it.
 
 One bare-metal system is run three times: isolated, unprotected, and with one frame in a wrong color.
 """

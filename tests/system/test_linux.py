@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An unmodified Linux: two VCPUs, hotplug, reboot, power-off, typed input, a passed-through device.
 
-Each system is booted once and driven through everything at its prompt; the tests look at its answers.
+Each system is booted once, and all commands are typed at its prompt; the tests check its answers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ONLINE = "/sys/devices/system/cpu/cpu1/online"
 
 @dataclass(frozen=True)
 class Session:
-    """What the shell answered, by question, and the run."""
+    """The shell's answers, by question, and the run."""
 
     answers: dict[str, str]
     run: Run
 
 
 def _value(answer: str) -> str:
-    """The one word that a command printed on a line of its own, among what the kernel says."""
+    """The one word that a command printed on a line of its own, between the kernel's messages."""
     found = re.findall(r"^[\w.:/,-]+$", answer, re.MULTILINE)
     return found[-1] if found else f"nothing in {answer!r}"
 
@@ -68,7 +68,7 @@ def test_linux_reaches_its_prompt_and_takes_input(smp: Session) -> None:
 
 
 def test_linux_takes_its_second_vcpu_off_and_on(smp: Session) -> None:
-    """PSCI CPU_OFF and CPU_ON."""
+    """Linux uses PSCI CPU_OFF and CPU_ON."""
     answers = smp.answers
     assert (answers["off"], answers["processors off"]) == ("0", "1")
     assert (answers["on"], answers["processors on"]) == ("1", "2")
@@ -77,7 +77,7 @@ def test_linux_takes_its_second_vcpu_off_and_on(smp: Session) -> None:
 
 
 def test_linux_reboots_into_a_clean_life(smp: Session) -> None:
-    """PSCI SYSTEM_RESET: its images are loaded again, and nothing of the earlier life is left."""
+    """PSCI SYSTEM_RESET: its images are loaded again, and no state of the earlier life is left."""
     assert "linux: restarts" in said(smp.run.console, HYPERVISOR)
     assert smp.answers["reboot"].count("bulkhead: ready") == 1
     assert smp.answers["processors again"] == "2"
@@ -105,7 +105,7 @@ WAKE_ALARM = "/sys/class/rtc/rtc0/wakealarm"
 
 
 def _alarms(terminal: Terminal) -> int:
-    """How often the clock has interrupted Linux."""
+    """The number of the clock's interrupts in Linux."""
     shown = terminal.ask("grep rtc-pl031 /proc/interrupts")
     counts = re.search(r"\d+:((?: +\d+)+) +GICv3 +34 Level +rtc-pl031", shown)
     assert counts is not None, shown
@@ -114,7 +114,7 @@ def _alarms(terminal: Terminal) -> int:
 
 @pytest.fixture(scope="module")
 def passthrough(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    """examples/passthrough.yaml, premapped: Linux reads its clock and lets its alarm ring."""
+    """examples/passthrough.yaml, premapped: Linux reads its clock and lets its alarm fire."""
     directory = tmp_path_factory.mktemp("passthrough") / "run"
     answers: dict[str, str] = {}
     with attached(EXAMPLES / "passthrough.yaml", directory, "--set", "isolation.premap=all") as terminal:
@@ -141,7 +141,7 @@ def test_linux_finds_the_device_that_it_was_given(passthrough: Session) -> None:
 
 
 def test_linux_reads_the_registers_of_the_real_device(passthrough: Session) -> None:
-    """The emulated clock shows the host's time, and goes on."""
+    """The emulated clock shows the host's time, and advances."""
     first, second = int(passthrough.answers["clock"]), int(passthrough.answers["again"])
     assert first > 1_700_000_000
     assert first + 2 <= second <= first + 300
@@ -158,5 +158,5 @@ def test_pass_through_breaks_no_promise(passthrough: Session) -> None:
 
 
 def test_linux_takes_a_line_that_is_longer_than_any_buffer_on_the_way(smp: Session) -> None:
-    """Pasted text: more at once than a FIFO, or one look at the UART, can take."""
+    """Pasted text is longer than a FIFO, and than one read of the UART."""
     assert smp.answers["long line"] == "x" * 200

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests whose maintenance EL2 executes work as if they did it themselves: T5.
+"""Guests whose maintenance EL2 executes work as if they executed it themselves: T5.
 
-The guest `remap` takes pages away by every instruction that invalidates translations and looks for what is
-left of them; the emulator keeps stale translations as a core may, so an instruction that EL2 did not execute
-for all that the guest meant would be seen.
+The guest `remap` unmaps pages by every instruction that invalidates translations and searches for stale ones;
+the emulator keeps stale translations as a core may, so an instruction that EL2 did not execute completely
+would be detected.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_t5_nothing_stale_is_seen_behind_maintenance(
     assert report["forms"] == forms
     assert report["stale"] == readers, "before each instruction the old page was still seen"
     assert (report["wrong"], report["code_wrong"], report["aborts_wrong"]) == (0, 0, 0)
-    # The emulator's own DC CVAU does nothing, so it does not look at the tables either.
+    # The emulator's own DC CVAU does nothing, so it does not read the tables either.
     assert report["clean_refused"] == (maintenance == "trapped")
     exits = run.domain("guest")["exit_reasons"]
     assert (exits.get("tlb_maintenance", 0) + exits.get("tlb_broadcast", 0) > ROUNDS) == (
@@ -99,7 +99,8 @@ def board_with(cpu: str, directory: Path) -> Path:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("cpu", ["cortex-a53", "max"])
 def test_t5_linux_on_two_cores_works_with_all_its_maintenance_trapped(tmp_path: Path, cpu: str) -> None:
-    """Boot, many short processes on both, one that moves between them, power-off."""
+    """Linux boots, runs many short processes on both cores and one that moves between them, and powers
+    off."""
     settings = (
         f"platform={board_with(cpu, tmp_path)}",
         "domains.linux.maintenance=trapped",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What guests' memory is cached as (T5): where the cores can force write-back, whatever a guest maps; where
-they cannot, and for a domain with a device that does not see the caches, as the guest maps it.
+"""How guests' memory is cached (T5): if the cores can force write-back, always so, whatever a guest maps; if
+they cannot, and for a domain with a device that bypasses the caches, as the guest maps it.
 
-The emulator has no caches. What it has is the architecture's rule by which both stages' types become one:
-its own AT instruction, executed at EL2 between two instructions of the shipped hypervisor, says the result.
+The emulator has no caches, but it has the architecture's rule that combines the types of both stages: its own
+AT instruction, executed at EL2 between two instructions of the shipped hypervisor, gives the result.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ pytestmark = [pytest.mark.emulator, pytest.mark.req("T5")]
 WRITE_BACK, NON_CACHEABLE, DEVICE = 0xFF, 0x44, 0x04  # as MAIR_EL1 has them
 HCR_FWB = 1 << 46
 RTC, FW_CFG = 0x0901_0000, 0x0902_0000
-PATIENCE_S = 120  # a busy host lets the guest run little between two stops
+PATIENCE_S = 120  # on a busy host the guest executes little between two stops
 IMAGE, LAST_PAGE = 0x4008_0000, 0x1F_F000  # of the guest, of what it maps past the caches
 
 
 def attacker(**keys: Any) -> dict[str, Any]:
-    """It maps 2 MiB of its 16 past the caches, and has a device of its own."""
+    """It maps 2 MiB of its 16 Non-cacheable, and has a device of its own."""
     memory = [{"at": 0x4000_0000, "size": "16 MiB"}]
     return domain("hostile", "bypass", 1, **{"devices": ["rtc"], **keys}) | {"memory": memory}
 
 
 def types_at(debugger: Debugger, places: Sequence[int]) -> list[int]:
-    """When the guest, which says that it is ready before it touches its memory, has touched all of them."""
+    """The types when the guest, which reports that it is ready before it accesses its memory, has accessed
+    all of them."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         debugger.go_on_to_el2()
@@ -53,8 +54,8 @@ def types(
     isolation: dict[str, str] | None = None,
     **keys: Any,
 ) -> tuple[int, list[int]]:
-    """HCR_EL2.FWB, and the types of memory that the guest has mapped as usual, of what it has mapped past the
-    caches, and of a device."""
+    """HCR_EL2.FWB, and the types of memory that the guest has mapped as usual, of memory that it has mapped
+    Non-cacheable, and of a device."""
     system = write_system(directory, attacker(**keys), platform=platform, isolation=isolation or {})
     machine = make(system, directory / "run").machine
     assert machine is not None
@@ -66,7 +67,7 @@ def types(
         area = int(found[1], 16)
         places = (IMAGE, area, area + LAST_PAGE, FW_CFG if "fw-cfg" in keys.get("devices", ()) else RTC)
         result = types_at(debugger, places)
-        debugger.go_on_to_el2()  # it went on as if nothing had happened
+        debugger.go_on_to_el2()  # it continued undisturbed
         return debugger.register("HCR_EL2") & HCR_FWB, result
 
 
@@ -93,7 +94,7 @@ def test_t5_on_a_core_that_is_sold_too(tmp_path: Path) -> None:
 def test_t5_without_it_memory_is_as_the_guest_maps_it(
     tmp_path: Path, cpu: str, device: int, past: int
 ) -> None:
-    """On `max` because the platform file does not say that its cores have it."""
+    """The board is `max` because the platform file does not state that its cores have it."""
     forced, seen = types(tmp_path, "qemu-virt", cpu=cpu, params={"device": device})
     assert not forced
     assert seen == [WRITE_BACK, past, past, DEVICE]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A manifest that cannot be trusted is refused: the hypervisor says why and where, and powers the board off.
+"""An invalid manifest is refused: the hypervisor reports why and where, and powers the board off.
 
-The package of a sound system is built once; each test damages its manifest and boots it.
+The package of a valid system is built once; each test damages its manifest and boots it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def refused(system: Path, directory: Path, damage: Damage) -> Run:
 
 
 def expect_refusal(run: Run, name: str, number: int) -> None:
-    """The hypervisor says it once, the tool gives it as the reason, no domain ran, and the power is off."""
+    """Expects that the hypervisor reports it once, the tool gives it as the reason, no domain ran, and the
+    power is off."""
     said = re.compile(rf"refused: {name} \(error {number}\) at offset \d+ of the manifest")
     lines = run.lines()
     assert len(lines) == 1, lines
@@ -49,7 +50,7 @@ def expect_refusal(run: Run, name: str, number: int) -> None:
 
 
 def test_the_undamaged_package_boots(system: Path, tmp_path: Path) -> None:
-    """Else the refusals below would show nothing."""
+    """Otherwise the refusals below would prove nothing."""
     run = refused(system, tmp_path, lambda manifest, built: manifest)
     assert run.result["verdict"] == "ok", run.result["reasons"]
     assert run.status is not None
@@ -64,7 +65,7 @@ def test_a_flipped_bit_breaks_the_checksum(system: Path, tmp_path: Path) -> None
     expect_refusal(refused(system, tmp_path, damage), "checksum", 6)
 
 
-# What the checksum says is right, and is nonsense all the same.
+# Errors in a manifest whose checksum is right.
 NONSENSE = [
     ("magic", 0, "magic", 2),
     ("version", 99, "version", 3),
@@ -91,8 +92,8 @@ def test_sealed_nonsense_is_refused_by_name(
     expect_refusal(refused(system, tmp_path, damage), name, number)
 
 
-# What the hypervisor has not that the builder chose for a system that asks for nothing of time. A budget or
-# monitors on a core without their interrupt would be refused as such by the one that has them.
+# Features that are missing in the hypervisor that the builder chose for a system without time isolation. The
+# full hypervisor would refuse a budget or monitors on a core without their interrupt as such.
 OF_TIME = [
     ("domains/1.flags", "budget"),
     ("domains/1.flags", "reclaim"),
@@ -120,7 +121,7 @@ def test_the_hypervisor_of_space_refuses_what_it_has_not(
 
 
 def test_a_frame_with_two_owners_is_refused(system: Path, tmp_path: Path) -> None:
-    """The second domain's memory is put where the first one's is, colors and all."""
+    """The second domain's memory is placed at the first one's, with its colors."""
 
     def damage(manifest: bytes, built: Build) -> bytes:
         damaged = manifest
@@ -134,7 +135,7 @@ def test_a_frame_with_two_owners_is_refused(system: Path, tmp_path: Path) -> Non
 
 
 def test_a_package_for_another_interrupt_controller_is_refused(system: Path, tmp_path: Path) -> None:
-    """GICv2 is a controller that exists, but not the one of this board."""
+    """A GICv2 is valid, but is not the controller of this board."""
 
     def damage(manifest: bytes, built: Build) -> bytes:
         damaged = patched_field(manifest, built.layout, "platform.gic_version", 2)

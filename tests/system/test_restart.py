@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A manager stops and restarts a busy domain at random instants, thousands of times, and nobody else notices.
+"""A manager stops and restarts a busy domain at random instants, thousands of times, and no other domain is
+affected.
 
-The reaper checks every answer and that each promised restart happened; the witness checks its own memory
-and says so in lines that follow from its parameters alone. The host's clock: what two cores do at once is
-the point.
+The reaper checks every answer and that each promised restart happened; the witness checks its own memory and
+prints lines that depend only on its parameters. Time is the host's, so that two cores run at the same time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def mix(value: int) -> int:
 
 
 def witness_lines(count: int, seed: int, words: int, every: int) -> list[str]:
-    """What an undisturbed witness prints."""
+    """The output of an undisturbed witness."""
     lines, hashed = [], 0
     for step in range((count - 1) * every + 1):
         for index in range(words):
@@ -77,7 +77,7 @@ def test_killed_at_random_thousands_of_times(tmp_path: Path) -> None:
 
 
 def test_what_was_loaded_in_place_is_not_started_again(tmp_path: Path) -> None:
-    """The call says so, and the domain goes on if it runs."""
+    """The call reports that, and the domain continues if it runs."""
     reaper = domain("reaper", "reaper", 1, manager=True, params={"rounds": 1, "seed": 1})
     isolation = {"llc": "none"}
     expect = {"reaper": "stopped"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the options of `run` mean on a real system: time, seed, overrides, and equality of equal runs."""
+"""Effects of the options of `run` on a real system: time, seed, overrides, and equality of equal runs."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_equal_counted_runs_are_equal_to_the_byte(system: Path, tmp_path: Path) 
     )
     assert first.console.count(b"report {") >= 2
     assert first.console == second.console
-    # Which of the emulator's two threads ends an idle time is the host's, and with it whose turn is first
-    # then: whether two requests to a core meet in one interrupt (docs/guide/running.md).
+    # The host decides which of the emulator's two threads ends an idle time, and so whose turn is first then:
+    # whether two requests to a core meet in one interrupt (docs/guide/running.md).
     counts = [take_interrupts_between_cores(run) for run in (first, second)]
     of_hypervisor = [count[0] for count in counts]
     assert min(of_hypervisor) > 0.8 * max(of_hypervisor)

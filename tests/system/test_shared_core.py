@@ -17,11 +17,11 @@ pytestmark = [pytest.mark.emulator, pytest.mark.timeout(900), pytest.mark.req("B
 
 EXAMPLE = EXAMPLES / "shared-core.yaml"
 FOR_S = 2  # as the example says
-# Longest way through EL2 with interrupts masked, of those that these guests take, in instructions. An
-# overflow that falls into one waits for its end: which one depends on where in a period it comes, so a change
-# of any instruction before it, or of the budget, gives another figure (103 to 418 seen). The longest that the
-# bench has for such guests is a maintenance interrupt (442 with GICv2).
-LONGEST_WAY = 3500  # with what another core executes in its turn
+# Longest path through EL2 with interrupts masked, of those that these guests use, in instructions. An
+# overflow during such a path waits for its end: which one depends on its position in a period, so a change of
+# any instruction before it, or of the budget, gives another figure (103 to 418 seen). The longest path that
+# the bench has for such guests is a maintenance interrupt (442 with GICv2).
+LONGEST_WAY = 3500  # including instructions of another core in its turn
 
 
 def run_example(
@@ -38,7 +38,8 @@ def run_example(
 def test_each_keeps_to_its_budget_and_priorities_and_no_recharge_is_lost(
     tmp_path: Path, platform: str
 ) -> None:
-    # The first release meets the start of the other cores, whose turns the emulator's counted time has in it.
+    # The first release coincides with the start of the other cores, whose turns are included in the
+    # emulator's counted time.
     warm = ("--set", "domains.control.params.warmup=1")
     result, seen = run_example(tmp_path, "--set", f"platform={platform}", *warm)
     assert {name: one["kept"] for name, one in seen["core"]["promises"].items()} == {
@@ -48,13 +49,13 @@ def test_each_keeps_to_its_budget_and_priorities_and_no_recharge_is_lost(
     }
     for vcpu in seen["core"]["vcpus"]:
         assert vcpu["periods"] == vcpu["periods_due"]
-        # All of the run, and nothing else. Another core ends the run and waits for this one, and the
-        # emulator gives its cores turns whose lengths depend on the host: on a busy one some milliseconds.
+        # The whole run and nothing else. Another core ends the run and waits for this one, and the emulator
+        # gives its cores turns whose lengths depend on the host: on a busy one some milliseconds.
         assert vcpu["periods"] * vcpu["period_ns"] == pytest.approx(FOR_S * 10**9, rel=0.02)
         assert vcpu["max_per_period"] <= vcpu["budget"] + LONGEST_WAY
         assert vcpu["out_of_order"] == 0
-    # The first is released by its own timer, and never late; the second has all that it may have, the last
-    # what is left.
+    # The first is released by its own timer, and never late; the second gets its whole budget, and the last
+    # one the rest.
     report = next(d["report"] for d in result["domains"] if d["name"] == "control")
     assert report["missed"] == 0
     assert report["jitter_ns"]["max"] < 20_000, "a switch, whatever runs"
@@ -64,7 +65,7 @@ def test_each_keeps_to_its_budget_and_priorities_and_no_recharge_is_lost(
 
 
 def test_round_robin_ignores_priorities(tmp_path: Path) -> None:
-    """Without budgets, two hogs have half of the core each, and the other one its slices between."""
+    """Without budgets, two hogs have half of the core each, and the third domain its slices between."""
     options = [f"--set=domains[{n}].bandwidth=unlimited" for n in range(3)]
     starved = [
         "domain batch: expected ready by the end of the run, but it was not ready when the run ended",
@@ -91,7 +92,7 @@ def test_killed_at_random_beside_those_that_share_its_cores(tmp_path: Path) -> N
     run = boot(system, tmp_path / "run", for_ns=60 * S, icount=True)
     report = run.domain("reaper")["report"]
     assert report is not None, run.lines("reaper")
-    # Restarts take their turns with the manager, which asks for some while one is under way.
+    # Restarts share the core with the manager, which requests some during another one.
     happened = report["asked"] - report["taken_back"]
     assert (report["wrong"], report["restarts"]) == (0, happened)
     assert run.domain("victim")["restarts"] == happened >= 40

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two unmodified Linux domains on one core (B2): both come to their prompts and answer, also beside one that
-computes all the time; the console's escape keys say who gets what is typed."""
+"""Two unmodified Linux domains on one core (B2): both reach their prompts and answer, also beside a domain
+that computes all the time; the console's escape keys select the domain that gets the input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_both_come_to_their_prompts_and_answer(tmp_path: Path) -> None:
         terminal.child.send(NEXT_DOMAIN)
         terminal.wait_for_prompt("two")
         assert terminal.ask(QUESTION, "two") == ANSWER
-        # Each keeps its turns, and only its turns, beside a loop without end.
+        # Each gets its turns, and only its turns, beside an endless loop.
         terminal.ask("(while true; do true; done) & true", "two")
         terminal.child.send(NEXT_DOMAIN)
         assert terminal.ask(QUESTION, "one") == ANSWER

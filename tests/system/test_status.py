@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statistics pages can be read from outside while the system runs, and their counts only grow."""
+"""The statistics pages can be read from outside while the system runs, and their counts never decrease."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A budget of accesses beside one of refills (T5): EL2's second counter is of the platform's event, whichever
-// budget is spent first stops the VCPU until the next period, and who has no such budget is stopped by none.
+// A budget of accesses beside one of refills (T5): EL2's second counter counts the platform's event, the
+// budget that is spent first stops the VCPU until the next period, and a VCPU without such a budget is not
+// stopped by one.
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each type of core needs so that guests cannot steer what it predicts, by its ID registers and what its
-// firmware has; and what guests are told of it (SMCCC, DEN0028 and DEN0070).
+// What each type of core needs so that guests cannot influence its predictions, by its ID registers and its
+// firmware; and what guests are told of it (SMCCC, DEN0028 and DEN0070).
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ class BranchPredictors : public testing::Test {
 protected:
     ~BranchPredictors() override { set_firmware(nullptr); }
 
-    // The first core is of this type, and finds out.
+    // The first core is of this type, and detects it.
     bool init(const Core &core, const Firmware &firmware)
     {
         calls.clear();
@@ -91,7 +91,7 @@ protected:
         for (const auto &[workaround, value] : told) {
             EXPECT_EQ(static_cast<int64_t>(machine->hvc(arch_features, workaround)), value)
                 << std::hex << workaround;
-            // "Not required" may be called, too; it does nothing.
+            // A "not required" workaround may be called, too; it does nothing.
             EXPECT_EQ(static_cast<int64_t>(machine->hvc(workaround)),
                       value == not_supported ? not_supported : 0);
         }
@@ -110,7 +110,7 @@ private:
         case smccc_version:
             return firmware.version;
         case arch_features:
-            // As a 32-bit call returns it: nobody says what is in the upper half.
+            // As a 32-bit call returns it: the upper half is undefined.
             return static_cast<int64_t>(0x1234567800000000 |
                                         static_cast<uint32_t>(first == workaround_1   ? firmware.first
                                                               : first == workaround_2 ? firmware.second

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Life and end of domains: restarts, the end of the last one, what is too large for the pool.
+// Start and end of domains: restarts, the end of the last one, and domains that are too large for the pool.
 #include "hosted_machine.h"
 #include <cstring>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Domain, ARestartLoadsTheImageAgainWhereTheDomainsColorsAre)
 {
     HostedMachine machine;
     boot_handover.load_address = 0x60000000;
-    // The source of control's image, two pages behind the start of the package.
+    // The source of control's image, two pages after the start of the package.
     for (uint64_t page = 0; page < 2; page++) {
         machine.page(0x60001000 + page * BH_PAGE_BYTES).assign(BH_PAGE_BYTES, static_cast<char>('a' + page));
     }
@@ -55,7 +55,7 @@ TEST(Domain, ARestartLoadsTheImageAgainWhereTheDomainsColorsAre)
 TEST(Domain, ARestartKeepsWhatIsOutsideOfTheImages)
 {
     HostedMachine machine;
-    machine.page(0x48010000).assign(BH_PAGE_BYTES, 'k'); // control's, behind its image of two pages
+    machine.page(0x48010000).assign(BH_PAGE_BYTES, 'k'); // control's, after its image of two pages
     machine.on_core(0);
     machine.hvc(system_reset);
     EXPECT_EQ(machine.status(0).restarts, 1u);
@@ -80,7 +80,7 @@ TEST(Domain, ARestartCleansAllMemoryThatTheLastLifeCanHaveTouched)
     machine.trap(esr_store(4, 0), 0x40100000); // linux: mapped when touched
     machine.hvc(system_reset);
     EXPECT_EQ(machine.status(1).restarts, 1u);
-    // The image's pages and their source, and the 64 KiB around the touched page.
+    // The image's pages and their source, and the 64 KiB around the accessed page.
     EXPECT_EQ(cleaned.size(), 2 * 0x20000 / BH_PAGE_BYTES + STAGE2_LAZY_BYTES / BH_PAGE_BYTES);
 }
 
@@ -93,10 +93,10 @@ TEST(Domain, T1_ACrashKeepsItsRegistersAndTheConsoleCorePrintsThemLineByLine)
     }
     machine.trap(esr_load(4, 0), nobodys_address);
     EXPECT_EQ(machine.status(0).state, uint32_t{BH_DOMAIN_STATE_CRASHED});
-    regs.x[5] = 0; // what the core has later is not printed
+    regs.x[5] = 0; // later output of the core is not printed
     fake_switch_core(1);
     size_t most = 0;
-    for (unsigned window = 0; window < 200; window++) { // it is asked for by an alarm, or the UART
+    for (unsigned window = 0; window < 200; window++) { // an alarm, or the UART, requests it
         const size_t before = machine.uart_output().size();
         fake_clock_set(1000000 + window * 62500);
         console_handle_request();
@@ -173,7 +173,7 @@ TEST(Domain, ARestartHearsOfAVcpuThatTurnsItselfOff)
     machine.hvc(system_reset);
     EXPECT_TRUE(machine.waited()) << "VCPU 1 still runs";
     fake_switch_core(3);
-    machine.hvc(0x84000002); // CPU_OFF, before its core looks at the interrupt that tells it to stop
+    machine.hvc(0x84000002); // CPU_OFF, before its core handles the interrupt that tells it to stop
     EXPECT_TRUE(machine.waited());
     fake_switch_core(1);
     EXPECT_TRUE(fake_gic_has_interrupt()) << "else core 1 would wait forever";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of a guest to the board's firmware: what the manifest lists goes there, and nothing else.
+// Calls of a guest to the board's firmware: those that the manifest lists are forwarded, and no others.
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@ using namespace bulkhead_test;
 
 namespace {
 
-constexpr uint32_t control_core = 0; // domain 0, which may call some
+constexpr uint32_t control_core = 0; // domain 0, which may make some calls
 constexpr uint32_t linux_core = 1;
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flash that takes commands, at EL2: memory while its content is read, hidden while something else is.
+// Flash that takes commands, at EL2: mapped while its content is read, unmapped while anything else is read.
 #include "hosted_machine.h"
 #include "table_walk.h"
 #include <algorithm>
@@ -10,13 +10,13 @@ using namespace bulkhead_test;
 
 namespace {
 
-constexpr uint64_t at = 0x40800000; // of domain 1, mapped when touched
+constexpr uint64_t at = 0x40800000; // of domain 1, mapped on first access
 constexpr uint64_t virtual_at = 0x7000000;
 constexpr uint64_t permission_fault_level3 = 0x0F;
 constexpr uint64_t maintenance = 1u << 8;
 constexpr uint32_t core = 1; // domain 1 has this one and core 3
 
-uint64_t frame; // of the page that the guest writes, as its own tables and stage 2 have it
+uint64_t frame; // of the page that the guest writes, in its own tables and in stage 2
 
 class Flash : public testing::Test {
 protected:
@@ -36,7 +36,7 @@ protected:
     }
     std::vector<char> &page() { return machine.page(frame); }
 
-    // A store of the guest, as the core reports it: its page is mapped, or hidden.
+    // A store of the guest, as the core reports it: its page is mapped, or unmapped.
     void store(uint32_t offset, uint32_t value)
     {
         machine.regs(core).x[0] = value;
@@ -200,7 +200,8 @@ protected:
     LimitedFlash() : Flash(limited) {}
 };
 
-// T5: whoever hides and shows its flash in a loop reaches the TLBs of all cores at the price of its budget.
+// T5: a domain that maps and unmaps its flash in a loop causes TLB maintenance of all cores, which its budget
+// pays for.
 TEST_F(LimitedFlash, T5_HidingItIsABroadcastOfTheDomainsBudget)
 {
     for (uint64_t times = 1; times <= 2; times++) {
@@ -214,7 +215,7 @@ TEST_F(LimitedFlash, T5_HidingItIsABroadcastOfTheDomainsBudget)
     EXPECT_TRUE(machine.waited()) << "its budget is spent";
 }
 
-// Mapped from the start: a fault of what is not hidden any more is another VCPU's doing.
+// Mapped from the start: a fault at a page that is mapped again was caused by another VCPU.
 TEST(FlashOfUncoloredMemory, D7_AReadThatCameTooLateIsDoneAgain)
 {
     HostedMachine machine([](SampleManifest &m) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows between domains through EL2's real entry points (F1, F8): registers of socket devices by trapped
-// accesses, the broker by its door and its calls, and what becomes of both when a domain ends.
+// accesses, the broker by its shared pages and its calls, and the state of both when a domain ends.
 #include "hosted_machine.h"
 #include "run/domain_life.h"
 
@@ -56,7 +56,7 @@ public:
         machine_.trap(esr_store(4, 1), device + offset);
     }
 
-    // Where a guest-physical address is, by the manifest.
+    // The physical address of a guest-physical one, by the manifest.
     char *at(uint64_t ipa)
     {
         const uint64_t pa = physical(ipa);
@@ -77,7 +77,7 @@ public:
     }
 
     static uint64_t queue(uint32_t number) { return memory + number * queue_bytes; }
-    // After a reset, which the broker has to have left.
+    // After a reset, which the broker must have finished.
     void start()
     {
         write(0x70, 3);
@@ -126,7 +126,7 @@ struct Flows : testing::Test {
     Driver sender{machine, control};
     Driver receiver{machine, linux_};
 
-    // A call with any registers; `answer` has x1 to x4 of it.
+    // A call with any registers; `answer` gets x1 to x4.
     uint64_t call(uint64_t function, const std::vector<uint64_t> &x, uint32_t caller = broker)
     {
         guest_regs &regs = machine.on_core(caller);
@@ -149,7 +149,7 @@ struct Flows : testing::Test {
         return call(BH_HYPERCALL_BROKER_TELL, {lines, failed_ones, left, counted});
     }
 
-    // Requests of other cores are taken.
+    // Handles requests of other cores.
     void settle()
     {
         for (uint32_t core = 0; core < 3; core++) {
@@ -182,7 +182,7 @@ struct Flows : testing::Test {
         flows_ended();
     }
 
-    // The broker says that it has left all lives that it was told of.
+    // The broker reports that it has left all lives that it was told of.
     void leave(uint32_t domain)
     {
         reply().lives[domain] = at_door(domain).life;
@@ -489,7 +489,7 @@ TEST_F(Flows, F1_ADomainThatEndsSetsNoDeviceUpAnyMore)
     start(sender, control);
     machine.on_core(linux_);
     EXPECT_EQ(domain_stop(domain_at(control)), BH_DOMAIN_STATE_RUNNING);
-    machine.on_core(control); // which has not yet heard of it
+    machine.on_core(control); // which has not yet been told of it
     const auto status = [&](bool write, uint64_t value) {
         mmio_access access{.offset = 0x70, .value = value, .bytes = 4, .write = write, .again = false};
         EXPECT_TRUE(flows_device_access(&domain_at(control)->vcpus[0], &access));
@@ -543,7 +543,7 @@ TEST_F(Flows, F8_DevicesOfABrokerThatIsGoneAskForAReset)
     EXPECT_EQ(sender.read(0x70), 15u);
 }
 
-// What a broker was at is kept when its core has left it, and its next life finds it at the door.
+// A broker's state is kept when its core has left it, and its next life finds it in the shared pages.
 TEST_F(Flows, F8_ABrokerThatIsStartedAgainFindsHowFarItWas)
 {
     ASSERT_EQ(open(), 0u);
@@ -560,13 +560,13 @@ TEST_F(Flows, F8_ABrokerThatIsStartedAgainFindsHowFarItWas)
     reply().statistics[1].latency_least = 20;
     reply().statistics[1].latency_most = 30;
     EXPECT_EQ(tell(0, 0, 0, 2), 0u);
-    reply().statistics[1].lost = 1; // of which EL2 was not told
+    reply().statistics[1].lost = 1; // which EL2 was not told of
 
     machine.on_core(control);
     bh_domain_state before{};
     ASSERT_TRUE(domain_restart_from_any(domain_at(broker), &before));
     EXPECT_EQ(sender.read(0x70), 15u) << "devices go on";
-    progress.queues[VSOCK_QUEUE_TX].next_taken = 10; // its core has not yet heard
+    progress.queues[VSOCK_QUEUE_TX].next_taken = 10; // its core has not seen it yet
     const door_progress last = progress;
     machine.on_core(broker);
     vcpu_went_off(&domain_at(broker)->vcpus[0]);
@@ -664,7 +664,7 @@ struct FlowChanges : Flows {
         return call(BH_HYPERCALL_FLOW_ADD, {control, linux_, to_port, bytes, period, deadline, 0}, control);
     }
 
-    // Until the verdict.
+    // Repeats the call until there is a verdict.
     uint64_t verdict()
     {
         for (int i = 0; i < 100'000; i++) {
@@ -678,7 +678,7 @@ struct FlowChanges : Flows {
 
     uint64_t remove(uint64_t number) { return call(BH_HYPERCALL_FLOW_REMOVE, {number}, control); }
 
-    // The broker is told that a flow along this port is open.
+    // The broker is told that a flow with this port is open.
     bool carries(uint32_t to_port)
     {
         return std::any_of(std::begin(door().flows), std::end(door().flows), [&](const door_flow &flow) {
@@ -710,7 +710,7 @@ TEST_F(FlowChanges, F6_AFlowThatWouldMakeOthersLateIsRefused)
 {
     ASSERT_EQ(add(other, 65536, ms / 10, ms / 10), 0u);
     EXPECT_EQ(verdict(), BH_FLOW_VERDICT_OVERLOADED);
-    // 64 KiB need 0.66 ms, and the flows of the manifest as much in every one.
+    // 64 KiB need 0.66 ms, and the flows of the manifest as much in each millisecond.
     ASSERT_EQ(add(other, 16384, ms, ms / 20), 0u);
     EXPECT_EQ(verdict(), BH_FLOW_VERDICT_LATE);
     EXPECT_GT(answer[3], answer[2]) << "more is asked for than there is time";
@@ -774,7 +774,7 @@ TEST_F(FlowChanges, F6_OneAtATimeAndOnlyByWhoBegan)
     EXPECT_EQ(add(other + 1), failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
     EXPECT_EQ(remove(0), failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
     machine.on_core(control);
-    domain_stop(domain_at(control)); // who asked is gone
+    domain_stop(domain_at(control)); // the domain that added it has ended
     hypercall_flows_domain_stopped(domain_at(control));
     std::array<uint64_t, 31> x = {BH_HYPERCALL_FLOW_ADD, control, linux_, other + 1, 4096, ms, ms};
     ASSERT_TRUE(hypercall_flows(domain_at(linux_), x.data()));
@@ -803,7 +803,7 @@ TEST_F(Flows, F6_WithoutAManagerNobodyAddsAny)
     EXPECT_EQ(x[0], static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_NO_FLOWS)));
 }
 
-// With an engine that copies in the broker's place.
+// With an engine that copies in place of the broker.
 struct FlowsByEngine : Flows {
     FlowsByEngine() : Flows(give_engine)
     {
@@ -817,13 +817,13 @@ struct FlowsByEngine : Flows {
         return call(BH_HYPERCALL_BROKER_COPY, {source, from, destination, to, bytes});
     }
 
-    // The engine does what it was told; its interrupt arrives at the broker's core.
+    // The engine makes the transfer; its interrupt arrives at the broker's core.
     void engine_runs()
     {
         zdma_runs();
         EXPECT_TRUE(zdma_interrupts());
         machine.on_core(broker);
-        fake_gic_raise(sample_engine_irq); // what EL2 does lowers it
+        fake_gic_raise(sample_engine_irq); // EL2's handling lowers it
         while (fake_gic_has_interrupt()) {
             machine.interrupt();
         }
@@ -888,7 +888,7 @@ TEST_F(FlowsByEngine, F9_ATransferThatHasNotEndedWhenTheMachineDoesIsSaid)
 TEST_F(FlowsByEngine, F2_ATransferThatTheBusRefusesIsSaidToHaveFailed)
 {
     ASSERT_EQ(copy(), 0u);
-    mmio_write32(paddr(sample_engine_pa + 0x128 + 8), 0x2000); // more than there is in one piece
+    mmio_write32(paddr(sample_engine_pa + 0x128 + 8), 0x2000); // more than one contiguous piece
     engine_runs();
     EXPECT_EQ(door().engine, DOOR_ENGINE_FAILED);
     EXPECT_EQ(system_status()->failed_transfers, 1u);

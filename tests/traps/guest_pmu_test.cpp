@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Performance monitors of a guest beside EL2's own counter (B1): what is the guest's works as the
-// architecture says, and nothing of it reaches what is EL2's.
+// Performance monitors of a guest beside EL2's own counter (B1): the guest's counters work as the
+// architecture defines, and no access of the guest reaches EL2's.
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 #include <utility>
@@ -173,7 +173,7 @@ TEST_F(GuestPmu, TheSelectedCounterIsTheSame)
     EXPECT_EQ(read(ccfiltr), 1u << 30);
 }
 
-// Whatever is written, wherever: EL2's counter counts on, from where it was.
+// Whatever is written to any register: EL2's counter continues from its value.
 TEST_F(GuestPmu, NothingReachesTheCounterOfEl2)
 {
     fake_pmu_cause(refills, FAKE_EL1, 10);
@@ -282,7 +282,7 @@ TEST_F(GuestPmu, IsPutAwayAndBackAsItWas)
     write(cntenset, 1u << 4);
     write(ccntr, 0x123456789A);
     write(userenr, 5);
-    fake_pmu_cause(other_event, FAKE_EL1, 1); // nobody has looked at the interrupt
+    fake_pmu_cause(other_event, FAKE_EL1, 1); // the interrupt has not been handled
     guest_pmu_save(vcpu);
     EXPECT_FALSE(fake_gic_has_interrupt());
     fake_pmu_cause(other_event, FAKE_EL1, 100); // of another VCPU

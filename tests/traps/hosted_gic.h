@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake interrupt controller of a hosted machine. Which file is linked decides its version:
-// hosted_gicv3.cpp or hosted_gicv2.cpp, beside the hypervisor library of that version.
+// The fake interrupt controller of a hosted machine. The linked file selects its version: hosted_gicv3.cpp or
+// hosted_gicv2.cpp, with the hypervisor library of that version.
 #pragma once
 
 #include <bulkhead_layout.h>
@@ -8,10 +8,10 @@
 
 namespace bulkhead_test {
 
-// Says in a manifest's platform where the controller is; its version is the linked one.
+// Sets the controller's addresses in a manifest's platform; its version is the linked one.
 void describe_gic(manifest_platform &platform);
 
-// Makes it, where the manifest has it, for cores 0 to `cores` - 1. After fake_reset().
+// Creates it, at the manifest's addresses, for cores 0 to `cores` - 1. Called after fake_reset().
 void make_hosted_gic(const manifest_platform &platform, uint32_t cores, uint32_t list_registers);
 
 } // namespace bulkhead_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hosted machine with a GICv2, where the emulator's `virt` machine has it.
+// A hosted machine with a GICv2 at the addresses of the emulator's `virt` machine.
 #include "hosted_gic.h"
 
 extern "C" {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hosted machine with a GICv3, as the sample manifest has it.
+// A hosted machine with a GICv3 at the addresses of the sample manifest.
 #include "hosted_gic.h"
 
 extern "C" {

@@ -58,7 +58,8 @@ constexpr uint64_t uart_data = 0x00;
 constexpr uint64_t uart_flags = 0x18;
 constexpr uint64_t receive_fifo_empty = 0x10;
 constexpr uint64_t transmit_fifo_full = 0x20;
-// So often EL2 looks in vain before the line takes characters again: it would wait for ten million looks.
+// The number of unsuccessful polls by EL2 before the line takes characters again: EL2 would poll ten million
+// times.
 constexpr uint32_t patience_polls = 2000;
 
 struct Board {
@@ -101,7 +102,7 @@ bool uart_write(uint64_t offset, unsigned, uint64_t value)
     return false;
 }
 
-// What DMA reaches: within a page.
+// Memory that DMA reaches: within a page.
 std::span<char> bytes_at(uint64_t pa, uint64_t bytes)
 {
     const uint64_t in_page = pa % BH_PAGE_BYTES;
@@ -111,8 +112,8 @@ std::span<char> bytes_at(uint64_t pa, uint64_t bytes)
     return in_page + bytes <= BH_PAGE_BYTES ? std::span(page).subspan(in_page, bytes) : std::span<char>{};
 }
 
-// The idle loop, and the end of the machine, wait for what a single host thread cannot deliver: leave them.
-// CPU_SUSPEND waits too, but is allowed to return at once.
+// The idle loop, and the end of the machine, wait for events that a single host thread cannot produce: they
+// are left here. CPU_SUSPEND waits too, but is allowed to return at once.
 void leave_idle_loop()
 {
     if (this_cpu()->status->idle != 0 || this_cpu()->hold != 0 || system_status()->phase == BH_PHASE_ENDED) {
@@ -120,7 +121,7 @@ void leave_idle_loop()
     }
 }
 
-// Where somebody needs them: the other tests have a board without.
+// Only for tests that need them: the boards of the others have none.
 void make_monitors(const manifest_header &manifest)
 {
     const std::span domains(manifest_domains(&manifest), manifest.domains.count);
@@ -300,7 +301,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     }
 }
 
-// What EL2 has of its pool in use: all of it that a machine can change.
+// The part of the pool that EL2 uses: all of it that a machine can change.
 struct HostedMachine::State {
     Board board;
     struct boot_handover handover;
@@ -356,7 +357,7 @@ template <typename Exit> void HostedMachine::run(const Exit &exit)
 
 namespace {
 
-// As vectors.S does it: the short way does not see x19 to x29, which are the guest's own then.
+// As vectors.S does it: the short path does not see x19 to x29, which then keep the guest's values.
 void take_sync(guest_regs &regs)
 {
     constexpr uint64_t not_saved = 0xDEADDEADDEADDEAD;

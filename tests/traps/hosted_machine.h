@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hosted hypervisor, booted from a manifest on fake registers, and a guest that traps into it. One
-// instance at a time; one host thread plays all cores.
+// instance at a time; one host thread acts as all cores.
 #pragma once
 
 #include "sample_manifest.h"
@@ -37,40 +37,40 @@ uint64_t esr_store(unsigned bytes, unsigned reg);
 uint64_t esr_sysreg(unsigned op0, unsigned op1, unsigned crn, unsigned crm, unsigned op2, unsigned reg,
                     bool read);
 
-// What the firmware beneath answers from now on, by function and first argument; until then, and after
-// nullptr, it knows PSCI calls alone and does nothing at them.
+// Sets an answer of the firmware beneath, by function and first argument. Before the first call, and after
+// nullptr, the firmware has only PSCI calls, which do nothing.
 void set_firmware(std::function<int64_t(uint64_t function, uint64_t first)> answers);
 int64_t firmware_call(uint64_t function, uint64_t first);
 
 class HostedMachine {
 public:
-    // Boots the sample manifest after `change` was made to it; `hardware` adds what the board has beside the
-    // usual.
+    // Boots the sample manifest after applying `change`; `hardware` adds parts of the board beside the usual
+    // ones.
     explicit HostedMachine(
         const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {},
         const std::function<void()> &hardware = [] {});
-    // Boots any other manifest for this board: up to four cores, the UART where the sample has it.
+    // Boots any other manifest for this board: up to four cores, the UART at the sample's address.
     HostedMachine(
         const manifest_header &manifest, uint32_t list_registers,
         const std::function<void()> &hardware = [] {});
     HostedMachine(const HostedMachine &) = delete;
     HostedMachine &operator=(const HostedMachine &) = delete;
 
-    // All of a machine, now, but for what C code has in static storage: who puts that away too, and back, can
-    // start another machine from there without booting.
+    // All state of a machine except the static storage of C code: a caller that saves and restores that, too,
+    // can start another machine from this state without booting.
     struct State;
     std::shared_ptr<const State> state() const;
     explicit HostedMachine(const State &state);
 
-    // Whether all domains could be set up, and the hardware is what the manifest says.
+    // Whether all domains could be set up, and the hardware agrees with the manifest.
     bool booted() const { return booted_; }
 
-    // The registers of the guest on a core, which executes from now on. Starts its VCPU if that waits to be
+    // The registers of the guest on a core, which executes from now on. Starts its VCPU if it waits to be
     // started.
     guest_regs &on_core(uint32_t core);
 
     // The guest of the executing core traps. Returns after the exit path; if the hypervisor then waits for
-    // something to run, `waited()` says so.
+    // work, `waited()` is true.
     void trap(uint64_t esr, uint64_t ipa = 0);
     // HVC with up to four arguments; returns x0.
     uint64_t hvc(uint64_t function, uint64_t first = 0, uint64_t second = 0, uint64_t third = 0);
@@ -78,23 +78,22 @@ public:
     void interrupt();
     // An asynchronous abort arrives while the guest runs.
     void serror();
-    // The run ends: what EL2 does last, on the console core.
+    // The run ends: EL2's last steps, on the console core.
     void end();
-    // The executing core, idle at EL2, is woken by an interrupt and takes what there is.
+    // The executing core, idle at EL2, is woken by an interrupt and handles what is pending.
     void take_while_idle();
     bool waited() const { return waited_; }
 
-    // A page of physical memory as EL2 reaches it through windows: made when first looked at.
+    // A page of physical memory as EL2 reaches it through windows: created at the first access.
     std::vector<char> &page(uint64_t pa);
-    // Called each time when EL2 opens a window, with the page's address.
+    // Called whenever EL2 opens a window, with the page's address.
     void on_window(std::function<void(uint64_t)> hook);
 
     status_domain &status(uint32_t domain) const;
     uint64_t exits(uint32_t core, bh_exit_reason reason) const;
     guest_regs &regs(uint32_t core) { return regs_[core]; }
 
-    // The board's UART: what was written, what is typed, whether it takes more (if not, for some thousand
-    // looks).
+    // The board's UART: its output, its input, and whether it accepts more (if not, for some thousand polls).
     const std::string &uart_output() const;
     void type(uint8_t character);
     void set_uart_full(bool full);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of budgets and of the regulator that managers want are admitted by what a system's file is (T4: F3,
-// B7, B10): what is refused changes nothing and says how much would be admitted, what makes less always is,
-// and no two requests have the same room, whenever they come.
+// Changes of budgets and of the regulator by managers are admitted by the test of a system's file (T4: F3,
+// B7, B10): a refused change changes nothing and reports how much would be admitted, a decrease is always
+// admitted, and no two requests get the same capacity, whenever they come.
 #include "hosted_machine.h"
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ protected:
         machine.on_core(0);
     }
 
-    // By the manager on `core`; x1 and x2 of the answer are kept.
+    // A call by the manager on `core`; x1 and x2 of the answer are kept.
     uint64_t change(uint32_t domain, uint64_t events, uint64_t period_ns = ms, uint32_t core = 0)
     {
         guest_regs &regs = machine.on_core(core);
@@ -85,8 +85,8 @@ protected:
     uint64_t answer = 0;
 };
 
-// As tests/core/sample_manifest.h has it: control 1000 events in a ms, linux 2000 together, of 11,250 that
-// the curve leaves beside the broker.
+// As tests/core/sample_manifest.h defines it: control 1000 events in a ms, linux 2000 together, of 11,250
+// that the curve leaves beside the broker.
 class BudgetAdmission : public Admission {
 protected:
     BudgetAdmission() : Admission(give_bandwidth) {}
@@ -202,8 +202,8 @@ TEST_F(BudgetAdmission, T4_RequestsOfTwoCoresAtTheSameTimeAreOneAfterTheOther)
     EXPECT_EQ(none, 0);
 }
 
-// Whatever managers ask for, and whenever: at each moment what holds and what waits are admitted together,
-// and the number that is told is, too.
+// Whatever managers request, and whenever: at each moment the budgets in force and those waiting are admitted
+// together, and so is the number that the answer states.
 TEST_F(BudgetAdmission, T4_PropertyAtEachMomentTheMemoryBearsWhatHoldsAndWhatWaits)
 {
     std::mt19937_64 random(3);
@@ -234,8 +234,8 @@ namespace {
 using Words = std::array<uint64_t, BH_REGULATION_WORDS>;
 constexpr uint64_t first_budget = offsetof(manifest_regulation, budget_events) / sizeof(uint64_t);
 
-// linux's cores have budgets that the regulator hands out as they are given, control its own. Refills of 128
-// bytes, with what they write back: of 7,500 in a ms control has 1000, linux 500 on each core.
+// linux's cores have budgets that the regulator distributes; control has its own. Refills of 128 bytes, with
+// what they write back: of 7,500 in a ms control has 1000, linux 500 on each core.
 void regulate(SampleManifest &m)
 {
     m.header.platform.traffic_event = 0x17;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of managers for the regulator's parameters (B8): read and changed whole, from the next interval on
-// for all cores; what is bad changes nothing.
+// Calls of managers for the regulator's parameters (B8): read and changed as a whole, in force from the next
+// interval on for all cores; an invalid call changes nothing.
 #include "hosted_machine.h"
 #include <algorithm>
 #include <array>
@@ -94,7 +94,7 @@ protected:
         machine.interrupt();
     }
 
-    // Requests of others arrive.
+    // Handles requests of other cores.
     void notice(uint32_t core)
     {
         fake_switch_core(core);

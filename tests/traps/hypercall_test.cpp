@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Management calls: who may make them, what they answer, and that a domain's life stays in order whenever
-// they come and however many managers there are.
+// Management calls: which domains may make them, their answers, and that a domain's life cycle stays
+// consistent whenever they come and however many managers there are.
 #include "hosted_machine.h"
 #include "run/domain_life.h"
 #include "run/vcpu_run.h"
@@ -58,7 +58,7 @@ protected:
         return static_cast<bh_domain_state>(answer);
     }
 
-    // Interrupts of all of linux's cores are taken, in this order.
+    // Handles the interrupts of all of linux's cores, in this order.
     void let_linux_notice(std::initializer_list<uint32_t> cores = {1, 3, 1})
     {
         for (uint32_t core : cores) {
@@ -311,7 +311,7 @@ TEST_F(Hypercall, MachineEndEndsTheRun)
 }
 
 // Two managers, one of which is the victim itself, and a victim that turns VCPUs on and off, crashes and
-// resets, in any order: each restart that was promised happens, and no other.
+// resets, in any order: each promised restart happens, and no other.
 TEST_F(HypercallTwoManagers, EveryPromisedRestartHappensInAnyOrderOfThings)
 {
     std::mt19937 random(4711);
@@ -327,7 +327,7 @@ TEST_F(HypercallTwoManagers, EveryPromisedRestartHappensInAnyOrderOfThings)
         vcpu *vcpu = this_cpu()->vcpu;
         if (core != 0 &&
             (idle[core] || atomic_load_explicit(&vcpu->power, memory_order_acquire) == VCPU_OFF)) {
-            machine.on_core(core); // its wait goes on
+            machine.on_core(core); // its wait continues
             idle[core] = machine.waited() && !vcpu_may_run(vcpu);
             continue;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// T5: what EL2 sends to all cores for a domain is of that domain's budget, and when that is spent the domain
-// waits for its next period, on a core of its own and on one that it shares.
+// T5: maintenance that EL2 broadcasts to all cores for a domain is charged to that domain's budget, and when
+// the budget is spent the domain waits for its next period, on a core of its own and on one that it shares.
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// T5: maintenance of translations and caches that a guest's domain has trapped. What EL2 executes in its
-// place, on which cores, and what a guest is told that names what is not there.
+// T5: maintenance of translations and caches of a domain for which it is trapped: what EL2 executes in its
+// place, on which cores, and the result for an address that is not mapped.
 #include "hosted_machine.h"
 #include <array>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ constexpr Instruction ic_iallu{"IC IALLU", 0, 7, 5, 0};
 constexpr Instruction ic_ivau{"IC IVAU", 3, 7, 5, 1};
 constexpr Instruction dc_cvau{"DC CVAU", 3, 7, 11, 1};
 
-// By the names of the manual, not by the table that EL2 decodes with: CRm and op2 of each.
+// By the names of the manual, not by EL2's decoding table: CRm and op2 of each.
 struct Tlbi {
     const char *name;
     enum tlbi_form form;
@@ -53,7 +53,7 @@ constexpr Tlbi ranges[] = {{"RVAE1", TLBI_RVAE1, 6, 2, 5, 1},
 
 constexpr uint64_t par_write_back = 0xFFull << 56;
 constexpr uint64_t page_of_guest = 0x48000000;
-uint64_t translated = par_write_back | page_of_guest; // what PAR_EL1 says
+uint64_t translated = par_write_back | page_of_guest; // the value of PAR_EL1
 bool asked_as_user = false;
 
 class Maintenance : public testing::Test {
@@ -81,7 +81,7 @@ protected:
         return regs;
     }
 
-    // With the operand in a register that the short way has, or in one that only the whole way has.
+    // With the operand in a register that the short path has, or in one that only the full path has.
     void execute(const Instruction &what, unsigned reg = 3)
     {
         machine.regs(fake_current_core()).x[reg] = operand;
@@ -224,7 +224,7 @@ TEST_F(Maintenance, T5_InstructionCachesAreInvalidatedWhereTheDomainIs)
     EXPECT_EQ(count(BH_EXIT_REASON_CACHE_BROADCAST), 1u);
 }
 
-// By EL2's own address of the line, which is the guest's line only where the cache looks at physical ones.
+// By EL2's own address of the line, which is the guest's line only if the cache uses physical addresses.
 TEST_F(Maintenance, ALineOfInstructionsOfSeveralCores)
 {
     constexpr uint64_t vipt = 2ull << 14;
@@ -270,7 +270,7 @@ TEST_F(Maintenance, ADevicesPageIsNotLookedAt)
     EXPECT_EQ(fake_barriers(FAKE_DCACHE_CLEAN_LINE), 0u);
 }
 
-// A page that the guest's own tables keep away, because they count who looks: the guest hears of it.
+// A page that the guest's own tables do not map, because it counts accesses: the guest gets the fault.
 TEST_F(Maintenance, WhatTheGuestsTablesDoNotAllowIsAnAbortOfTheGuest)
 {
     constexpr uint64_t access_flag_level3 = 0x0B;
@@ -291,7 +291,7 @@ TEST_F(Maintenance, WhatTheGuestsTablesDoNotAllowIsAnAbortOfTheGuest)
                   exception_class << 26 | 1u << 25 | 1u << 8 | 1u << 6 | access_flag_level3);
     }
     enter(alone);
-    translated = 1ull << 9 | 0x07 << 1 | 1; // a fault of stage 2: nobody has touched it
+    translated = 1ull << 9 | 0x07 << 1 | 1; // a fault of stage 2: the page has not been accessed
     execute(dc_cvau);
     EXPECT_EQ(pc(), guest_pc + 4);
 }

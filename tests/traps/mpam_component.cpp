@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components as IHI 0099 has them, as far as a driver of controls and monitors sees it; see the header.
+// Components as IHI 0099 defines them, as far as a driver of controls and monitors uses them; see the header.
 #include "mpam_component.h"
 #include "core/mpam_registers.h"
 #include "sample_manifest.h"

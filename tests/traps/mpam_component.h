@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPAM components for unit tests, from IHI 0099, with nothing of core/mpam_settings: registers that keep what
-// is written for each instance and PARTID, in the bits that there are; monitors whose values a test gives;
-// errors of selections out of range. And the cores' registers, as they come out of reset.
+// MPAM components for unit tests, from IHI 0099, independent of core/mpam_settings: registers that keep what
+// is written for each instance and PARTID, in the implemented bits; monitors whose values a test sets; errors
+// of selections out of range. And the cores' registers, as they are after reset.
 #pragma once
 
 #include "hosted_machine.h"
@@ -15,9 +15,9 @@
 namespace bulkhead_test {
 
 struct MpamInstance {
-    // ID registers by offset; of MPAMF_IDR its features alone (bits 24 to 31).
+    // ID registers by offset; of MPAMF_IDR only its features (bits 24 to 31).
     std::map<uint32_t, uint32_t> ids;
-    // Writable bits of each control that there is, by offset.
+    // Writable bits of each existing control, by offset.
     std::map<uint32_t, uint32_t> controls;
 };
 
@@ -30,16 +30,16 @@ struct MpamComponent {
     uint32_t error_irq = 0;
     std::vector<MpamInstance> instances;
 
-    // What a control has for an instance and PARTID (an internal one, with narrowing).
+    // The value of a control for an instance and PARTID (an internal one, with narrowing).
     uint32_t control(uint32_t instance, uint32_t partid, uint32_t offset) const;
     uint32_t internal_of(uint32_t partid) const;
-    // The value that a monitor shows from now on, and whether it is ready.
+    // Sets the value that a monitor shows from now on, and whether it is ready.
     void set_monitor(uint32_t instance, bool storage, uint32_t number, uint64_t value, bool ready = true);
-    // What a monitor is configured to: PARTID of its filter; -1: it is off.
+    // A monitor's configuration: PARTID of its filter; -1: it is off.
     int64_t filter(uint32_t instance, bool storage, uint32_t number) const;
-    // An error arrives, as of a request.
+    // An error occurs, as of a request.
     void raise_error(uint32_t code, uint32_t partid);
-    // So often its interrupt has risen.
+    // The number of times that its interrupt was raised.
     uint32_t interrupts = 0;
     uint32_t monitor_writes = 0; // of configurations and values
     uint32_t stuck_offset = 0;   // a control that does not take what is written
@@ -75,8 +75,8 @@ private:
     std::map<MonitorPlace, Monitor> monitors_;
 };
 
-// Those of the sample manifest (give_mpam), with every difference that a test makes to them; they are on the
-// board from plug_in() on.
+// Those of the sample manifest (give_mpam), with the changes that a test makes to them; they are on the board
+// from plug_in() on.
 extern MpamComponent first_component;
 extern MpamComponent second_component;
 void reset_components();
@@ -86,7 +86,7 @@ void plug_in();
 constexpr uint64_t mpam_ids = uint64_t{3} << 32 | 1u << 18 | 1u << 17 | 15;
 void give_cores_mpam(uint64_t ids = mpam_ids);
 
-// A board with these components and cores, and the sample manifest with its part of MPAM, changed by a test.
+// A board with these components and cores, and the sample manifest with its MPAM tables, changed by a test.
 std::unique_ptr<HostedMachine> boot_with_mpam(const std::function<void(SampleManifest &)> &change);
 
 } // namespace bulkhead_test

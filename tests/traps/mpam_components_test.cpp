@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of MPAM's components on fake ones: what it programs is what the manifest asks for, what differs
-// is refused by name, errors and monitors are published, and nobody is disturbed by it.
+// The driver of MPAM's components on fake ones: it programs what the manifest requests, refuses differences
+// by name, publishes errors and monitors, and disturbs no domain by that.
 #include "hosted_machine.h"
 #include "mpam_component.h"
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ protected:
         machine = boot_with_mpam(change);
         fake_switch_core(console_core);
     }
-    // What was logged until now.
+    // The log until now.
     std::string said()
     {
         console_write_start();
@@ -103,7 +103,7 @@ TEST_F(MpamComponents, M3_EveryPartidHasEveryControl)
     }
 }
 
-// Traps of the field: a minimum of 0 on some silicon, narrowed PARTIDs.
+// Known pitfalls: a minimum of 0 on some silicon, narrowed PARTIDs.
 TEST_F(MpamComponents, M7_NobodyHasAMinimumOfZero)
 {
     boot();
@@ -333,7 +333,7 @@ TEST_F(MpamComponents, M2_CoresWithFewerPartidsAreRefused)
     EXPECT_NE(said().find("MPAMIDR_EL1 has PARTID_MAX 7, the platform file says 15"), std::string::npos);
 }
 
-// Nothing maps groups: a guest that writes its own labels has all that the core has.
+// PMGs are not mapped: a guest that writes its own labels can use all that the core has.
 TEST_F(MpamComponents, M3_GroupsThatAComponentLacksAreRefusedWhereGuestsChooseThem)
 {
     constexpr uint64_t more_groups = mpam_ids | uint64_t{7} << 32;
@@ -344,7 +344,7 @@ TEST_F(MpamComponents, M3_GroupsThatAComponentLacksAreRefusedWhereGuestsChooseTh
             [&](SampleManifest &m) {
                 give_mpam(m);
                 m.domains[1].mpam_virtual = virtual_partids;
-                if (virtual_partids == 0) { // nobody's settings for PARTIDs that nobody has
+                if (virtual_partids == 0) { // PARTIDs without an owner get the settings for none
                     m.header.mpam_settings.count = 0;
                     m.header.mpam_words.count = 0;
                 }
@@ -363,7 +363,7 @@ TEST_F(MpamComponents, M3_GroupsThatAComponentLacksAreRefusedWhereGuestsChooseTh
     }
 }
 
-// A trap of the field: a write to a feature page by a guest. No width, no direction, no word.
+// A known pitfall: a guest writes to a feature page. No width, no direction, no word succeeds.
 TEST_F(MpamComponents, M7_NoByteOfAFeaturePageIsReachedByAGuest)
 {
     boot();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose requests are whose: labels of cores and VCPUs, in every order in which they change, and what guests
+// Owners of requests: labels of cores and VCPUs, in every order in which they change, and what guests
 // see of MPAM. No request carries another domain's PARTID.
 #include "hosted_machine.h"
 #include "mpam_component.h"
@@ -64,7 +64,7 @@ protected:
         machine->trap(esr_wfi);
         ASSERT_EQ(running(), 1u);
     }
-    // It comes, from a device that another core emulates.
+    // The interrupt arrives, from a device that another core emulates.
     void switch_back()
     {
         fake_switch_core(elsewhere);
@@ -73,7 +73,8 @@ protected:
         machine->interrupt();
         ASSERT_EQ(running(), 0u);
     }
-    // What the guest of the executing core reads from a register; all ones: it is undefined to it.
+    // The value that the guest of the executing core reads from a register; all ones: the register is
+    // undefined.
     uint64_t read_register(unsigned op1, unsigned crm, unsigned op2, unsigned crn = 10)
     {
         guest_regs &regs = machine->regs(fake_current_core());
@@ -86,8 +87,8 @@ protected:
     std::unique_ptr<HostedMachine> machine;
 };
 
-// Of all writes of MPAM1_EL1, MPAM0_EL1 and VTTBR_EL2: while walks are possible, the label is of whom the
-// tables are of.
+// Checks all writes of MPAM1_EL1, MPAM0_EL1 and VTTBR_EL2: while walks are possible, the label belongs to the
+// owner of the tables.
 void expect_labels_follow_tables(const std::map<uint64_t, std::set<uint64_t>> &labels_of, uint64_t vttbr,
                                  uint64_t mpam1, uint64_t mpam0)
 {
@@ -147,7 +148,7 @@ TEST_F(MpamLabels, M2_AVcpuRunsWithItsDomainsLabel)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM2_EL2) & 0xFFFFFFFF, label_of_hypervisor) << "EL2's is its own";
 }
 
-// A trap of the field: a PARTID that a VCPU leaves behind on its core.
+// A known pitfall: a PARTID that a VCPU leaves on its core.
 TEST_F(MpamLabels, M7_NoVcpuFindsAnothersPartid)
 {
     boot(without_virtual);
@@ -253,7 +254,7 @@ TEST_F(MpamLabels, M2_OnASharedCoreAVirtualGuestKeepsItsNumbersAndTheOtherSeesNo
     EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM2_EL2) & (trap_mpam0 | trap_mpam1), trap_mpam0 | trap_mpam1);
     machine->trap(esr_wfi);
     fake_switch_core(shared);
-    if (running() == 0) { // its interrupt is still there: it waits no longer for nothing
+    if (running() == 0) { // its interrupt is still pending: it would not wait
         machine->hvc(0x84000008);
     }
     ASSERT_EQ(running(), 1u);
@@ -273,7 +274,8 @@ TEST_F(MpamLabels, M2_ANewLifeBeginsWithPartitionZero)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM0_EL1), 0u);
 }
 
-// What the guest chose before it went off, or what an earlier guest of the core left, is not what it finds.
+// A VCPU that is turned on again does not find the label that it chose before it went off, or that an earlier
+// guest of the core left.
 TEST_F(MpamLabels, M7_ACoreThatComesUpLateHasItsDomainsPartitionZero)
 {
     constexpr uint32_t late = 3;
@@ -298,7 +300,7 @@ TEST_F(MpamLabels, M7_ACoreThatComesUpLateHasItsDomainsPartitionZero)
     }
 }
 
-// Its number of the life before is saved with the switch, and must not come back with the next life.
+// The label of the previous life is saved at the switch, and must not be restored in the next life.
 TEST_F(MpamLabels, M7_ADomainThatRestartsOnASharedCoreForgetsWhatItChose)
 {
     boot(share);

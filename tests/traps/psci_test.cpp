@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PSCI for guests (DEN0022): power of their own VCPUs and of their own domain, never of the machine or of
-// others.
+// other domains.
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 
@@ -52,10 +52,10 @@ TEST_F(Psci, SaysWhatItImplements)
     EXPECT_EQ(machine.hvc(0x12345678), not_supported);
 }
 
-// Whoever makes them chooses how many there are: they would keep the VCPU from starting.
+// The caller chooses the number of these calls: they could keep the VCPU from starting.
 TEST_F(Psci, T1_AStormOfInterruptsOnAnIdleCoreDoesNotHoldUpTheStartOfItsVcpu)
 {
-    constexpr uint32_t first_spi = 64; // nobody's
+    constexpr uint32_t first_spi = 64; // no VCPU's
     constexpr uint32_t storm = 20;
     fake_switch_core(linux_core1);
     for (uint32_t i = 0; i < storm; i++) {

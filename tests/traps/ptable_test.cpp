@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translation tables against an independent walk of what is in memory.
+// Translation tables, checked by an independent walk of the memory.
 #include "table_walk.h"
 #include <gtest/gtest.h>
 #include <memory>
@@ -82,7 +82,7 @@ TEST_F(Tables, PropertyTheyTranslateWhatWasMappedAndNothingElse)
         uint64_t input = (random() % 64) << 21 | (random() % 3 == 0 ? 0 : (random() % 512) << 12);
         uint64_t pa = (random() % 4096) << 21 | (input & 0x1FF000);
         uint64_t bytes = (1 + random() % 600) << 12;
-        // Ranges do not overlap: the caller's promise.
+        // Ranges do not overlap, as the caller guarantees.
         auto next = expected.lower_bound(input);
         if ((next != expected.end() && next->first < input + bytes) ||
             !ptable_map(&pool, root, input, paddr(pa), bytes, attributes)) {

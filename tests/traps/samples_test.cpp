@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where rings of samples are (B8): in on-chip memory where all of them fit, else in the pool.
+// Where rings of samples are (B8): in on-chip memory if all of them fit, otherwise in the pool.
 #include "hosted_machine.h"
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// VCPUs of two domains on one core (B2): who has it when, that each finds its registers as it left them and
-// nothing of the other's, that its interrupts bring it back, and that the end of one is not the end of the
-// other.
+// VCPUs of two domains on one core (B2): which one has it when, that each finds its registers as it left them
+// and nothing of the other's, that its interrupts let it run again, and that the end of one is not the end of
+// the other.
 #include "hosted_machine.h"
 #include <array>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ constexpr uint64_t esr_wfi = 0x01ull << 26 | 1u << 25;
 constexpr uint64_t hcr_twi = 1u << 13;
 constexpr uint32_t uart_spi = 33;
 
-// What a guest has in a core: guest_state_reset() gives each a value of its own at the start.
+// A guest's state in a core: guest_state_reset() gives each register a value of its own at the start.
 constexpr std::array guests_registers{
     SYSREG_ID_SCTLR_EL1,      SYSREG_ID_CPACR_EL1,     SYSREG_ID_TTBR0_EL1,     SYSREG_ID_TTBR1_EL1,
     SYSREG_ID_TCR_EL1,        SYSREG_ID_MAIR_EL1,      SYSREG_ID_AMAIR_EL1,     SYSREG_ID_VBAR_EL1,
@@ -53,7 +53,7 @@ protected:
         fake_set_sysreg(SYSREG_ID_ID_AA64ISAR1_EL1, 1 << 8);           // keys for addresses
     }
 
-    // What the guest leaves in its registers.
+    // The values that the guest leaves in its registers.
     void fill(uint64_t mark)
     {
         guest_regs &regs = machine.regs(shared);
@@ -121,7 +121,8 @@ TEST_F(SharedCore, B2_TheHigherPriorityStartsAndAWfiIsItsEndForNow)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_HCR_EL2) & hcr_twi, 0u) << "other cores wait by themselves";
 }
 
-// Errata of Cortex-A55, A57 and A72: a core may walk tables while a guest's registers are half another's.
+// Errata of Cortex-A55, A57 and A72: a core may walk tables while only some of a guest's registers are
+// loaded.
 TEST_F(SharedCore, T5_WalksAreClosedWhileTheTablesChange)
 {
     machine.on_core(shared);
@@ -204,7 +205,7 @@ TEST_F(SharedCore, B2_TheEndOfOneLeavesTheOther)
     EXPECT_TRUE(machine.waited()) << "nobody is left who could run";
 }
 
-// What it does last may take long in EL2, and so does putting it away: never both in one piece.
+// Its last operation may take long in EL2, and so does switching it out: never both in one step.
 TEST_F(SharedCore, T3_OneThatEndsItselfIsPutAwayAfterThoseThatAreDue)
 {
     machine.on_core(shared);
@@ -223,7 +224,7 @@ TEST_F(SharedCore, T3_OneThatEndsItselfIsPutAwayAfterThoseThatAreDue)
     EXPECT_EQ(status(1).state, BH_VCPU_STATE_RESET);
 }
 
-// Nobody chooses it again before its period ends, which may be an hour later.
+// It is not chosen again before its period ends, which may be an hour later.
 TEST(SharedCoreReserved, T3_OneThatEndsWithItsBudgetSpentIsPutAwayAtOnce)
 {
     HostedMachine machine([](SampleManifest &m) {
@@ -249,7 +250,7 @@ TEST_F(SharedCore, B2_AnInterruptOfOneThatDoesNotWaitDisturbsNobody)
     machine.trap(esr_wfi);
     ASSERT_EQ(running(), 1u);
     enable_uart_interrupt();
-    raise(1); // of the one that runs: its core hears of it
+    raise(1); // of the one that runs: its core is told
     EXPECT_TRUE(fake_gic_has_interrupt());
     machine.interrupt();
     EXPECT_EQ(running(), 1u);
@@ -279,7 +280,7 @@ TEST_F(SharedCore, T3_AStormOnOneThatWaitsIsOneRequest)
     ASSERT_EQ(running(), 1u);
     raise(0);
     ASSERT_NE(cpu_at(shared)->requests, 0u);
-    cpu_at(shared)->requests = 0; // its core has begun to look at it
+    cpu_at(shared)->requests = 0; // its core has begun to handle it
     fake_switch_core(elsewhere);
     for (int i = 0; i < 100; i++) {
         vgic_set_spi_level(domain_at(0), uart_spi, false);
@@ -345,7 +346,7 @@ TEST_F(SharedCore, T3_AReleaseCountsFromTheMomentOfItsEvent)
     ASSERT_EQ(running(), 1u);
     fake_clock_set(20000);
     raise(0);
-    fake_clock_set(20700); // so long EL2 was at something else, with interrupts masked
+    fake_clock_set(20700); // for that long EL2 was busy, with interrupts masked
     machine.interrupt();
     ASSERT_EQ(running(), 0u);
     EXPECT_EQ(status(0).release_max_ticks, 700u);
@@ -362,7 +363,7 @@ TEST_F(SharedCore, T3_OneThatIsPreemptedIsReleasedWhenTheOtherLeaves)
     machine.interrupt();
     ASSERT_EQ(running(), 0u);
     const uint64_t releases = status(1).releases;
-    fake_clock_set(90000); // it has the core so long
+    fake_clock_set(90000); // it has the core for that long
     vgic_set_spi_level(domain_at(0), uart_spi, false);
     fake_gic_guest_open();
     fake_gic_guest_end(fake_gic_guest_acknowledge());
@@ -395,7 +396,7 @@ TEST_F(SharedCore, C5_TheEndOfOneThatHasNoRegistersHereLeavesTheOthersInterrupts
     EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi) << "it is still in its list register";
 }
 
-// Of what it did last: found when another VCPU is to have the core.
+// From its last operation: found when another VCPU is about to get the core.
 TEST_F(SharedCore, AnAbortThatIsTakenAtASwitchIsReportedWithTheGuestsOwnAddress)
 {
     machine.on_core(shared);

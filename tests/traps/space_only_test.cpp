@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hypervisor that isolates space only: it refuses every manifest that asks for something of time, and to
-// its guests there is none of it.
+// The hypervisor that isolates space only: it refuses every manifest with settings of time isolation, and its
+// guests see none of these features.
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                     REFUSED("regulation", NOT_IN_IMAGE, m.header.regulation.members = 1),
                     REFUSED("calls", NOT_IN_IMAGE, give_calls(m)),
                     REFUSED("shared_core", NOT_IN_IMAGE, m.vcpus[1].core = m.vcpus[0].core),
-                    // What the full one refuses, too.
+                    // An error that the full program refuses, too.
                     REFUSED("half_a_budget", BUDGET, m.domains[0].budget_period_ns = 1000000),
                     REFUSED("half_a_regulation", REGULATION, m.header.regulation.step = 1)),
     [](const auto &row) { return std::string(row.param.name); });

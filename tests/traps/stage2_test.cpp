@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage 2 of a domain (C2, C3): every page of its memory leads to the frame that its colors say, in order,
-// and nothing else leads anywhere.
+// Stage 2 of a domain (C2, C3): every page of its memory maps to the frame that its colors determine, in
+// order, and nothing else is mapped.
 #include "hosted_machine.h"
 #include "table_walk.h"
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(Stage2, D7_FlashIsMemoryThatTheGuestCannotWrite)
     constexpr uint64_t s2_write = 2u << 6;
     HostedMachine machine([](SampleManifest &m) {
         m.segments[0].flags = BH_SEGMENT_FLAG_READ_ONLY; // premapped
-        m.segments[1].flags = BH_SEGMENT_FLAG_READ_ONLY; // mapped when touched
+        m.segments[1].flags = BH_SEGMENT_FLAG_READ_ONLY; // mapped on first access
     });
     machine.on_core(1);
     machine.trap(esr_load(4, 0), 0x40000010);
@@ -151,7 +151,7 @@ TEST(Stage2, PassThroughDevicesAreDeviceMemoryThatCannotExecute)
 
 namespace {
 
-// MemAttr[3:0], and HCR_EL2.FWB, which says how it is meant.
+// MemAttr[3:0], and HCR_EL2.FWB, which determines its meaning.
 constexpr uint64_t write_back = 0xF;
 constexpr uint64_t forced_write_back = 0x6;
 constexpr uint64_t as_stage_1 = 0x7;
@@ -163,7 +163,7 @@ uint64_t memory_type(uint32_t domain, uint64_t ipa)
     return translate(domain, ipa).descriptor >> 2 & 0xF;
 }
 
-// Of a domain whose memory was mapped at the start, and of one that is mapped lazily.
+// For a domain whose memory was mapped at the start, and for one that is mapped lazily.
 void expect_types(HostedMachine &machine, uint64_t control, uint64_t linux)
 {
     EXPECT_EQ(memory_type(0, 0x40000000), control);

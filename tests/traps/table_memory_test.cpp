@@ -14,7 +14,7 @@ constexpr uint64_t on_chip_pa = 0xFFFC0000;
 constexpr uint64_t colored_pa = 0x4800C000; // color 6 of bits 15..13
 constexpr uint64_t cached_walks = (1u << 8) | (1u << 10) | (3u << 12);
 
-// Color 6, of which nobody else has memory.
+// Color 6, which no other owner has.
 void give_colored(SampleManifest &m, uint64_t frames)
 {
     m.header.tables.colored_pa = colored_pa;

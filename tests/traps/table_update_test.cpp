@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries that walkers may use change in the order of break-before-make (DDI 0487, D8.16): seen at each
-// barrier and each TLBI, with what is in the entry then.
+// Entries that walkers may use change in the order of break-before-make (DDI 0487, D8.16): observed at each
+// barrier and each TLBI, with the contents of the entry at that time.
 #include "hypervisor/arch/hosted/fake_registers.h"
 #include <gtest/gtest.h>
 #include <vector>
@@ -17,7 +17,7 @@ constexpr uint64_t after = 0x40002000 | attributes | 3;
 constexpr uint64_t address = 0x6000005000;
 constexpr ipaddr_t ipa{0x48003000};
 
-// An operation, and what a walk would find while it is executed.
+// An operation, and the entry that a walk would find while it is executed.
 struct Step {
     enum fake_barrier what;
     uint64_t entry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timers that expire: only on the simulated machine's devices, since the plain fakes have none. From a
-// guest's or the hypervisor's deadline to what it causes.
+// guest's or the hypervisor's deadline to its effect.
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 #include <utility>
@@ -43,7 +43,7 @@ protected:
         fake_gic_guest_open();
     }
 
-    // What the guest writes itself: its timer does not trap.
+    // Written by the guest itself: its timer does not trap.
     static void arm_guest(uint64_t when)
     {
         sysreg_write(CNTV_CVAL_EL0, when);

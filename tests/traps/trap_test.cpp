@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traps of a guest: what is emulated, what is hidden, what ends its domain and only that.
+// Traps of a guest: which registers and devices are emulated, which are hidden, and which accesses end its
+// domain, and only that.
 #include "console/console.h"
 #include "hosted_machine.h"
 #include "time/pmu.h"
@@ -65,7 +66,7 @@ TEST_F(Traps, AGuestFindsNothingInTheFloatingPointRegisters)
 
 TEST_F(Traps, AGuestFindsNothingOfAnEarlierDebuggerOrKey)
 {
-    // As the loader would: some are a device's.
+    // Loaded as by the loader: some pages are a device's.
     const auto set = [](sysreg_id id, uint64_t value) { hosted_sysreg_write(id, value); };
 
     fake_switch_core(control_core);
@@ -172,7 +173,7 @@ TEST_F(Traps, TheSystemRegisterInterfaceOfTheGicCannotBeTurnedOff)
 
 TEST_F(Traps, TheDebugRegistersAreOpenAndAGuestCannotLockThem)
 {
-    // Behind a closed lock MDSCR_EL1.HDE can be written, and then breakpoints and HLT halt the core, in EL2
+    // With the OS lock set, MDSCR_EL1.HDE can be written, and then breakpoints and HLT halt the core, in EL2
     // too.
     EXPECT_EQ(fake_sysreg(SYSREG_ID_MDCR_EL2) >> 10 & 1, 1u) << "the locks trap";
     bool opened = false;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""S7, cross-checks: the machine's DRAM beside a peer's. The peer itself is not here: a program that answers
-as it does stands in for it."""
+"""S7, cross-checks: the machine's DRAM compared with a peer's. The peer itself is not available here: a
+program that answers in the same form stands in for it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ queue_structure = PER_BANK
 trans_queue_size = 8
 """
 CLOCK_PS = 1250
-# Serves as many requests as it is told to, and each read in as many clocks.
+# Serves this many requests, and each read in this many clocks.
 STAND_IN = """#!{python}
 import json, sys
 arguments = dict(zip(sys.argv[2::2], sys.argv[3::2]))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published figures of boards: their files, how a figure is measured on the machine, errors, the verdict."""
+"""Published figures of boards: their files, the measurement of a figure on the machine, errors, the
+verdict."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ def test_there_are_boards_of_both_roles_and_five_to_validate_with() -> None:
 
 
 def test_no_value_of_a_validation_board_is_fitted_to_it() -> None:
-    """Its own file has no fitted value; what a part says was fitted names a calibration board."""
+    """Its own file has no fitted value; a fitted value of a part names a calibration board."""
     for one in boards_of([]):
         text = (ROOT / "platforms" / f"{one.board}.yaml").read_text()
         if one.role == "validation":
@@ -102,7 +103,7 @@ def test_what_is_wrong_in_a_file_is_reported_at_its_line(
 
 
 def test_a_read_beyond_all_caches_takes_about_as_long_as_on_the_board() -> None:
-    """One small point, the whole way: jobs, the time of a hit taken off, the error."""
+    """One small point goes through all steps: jobs, subtraction of the time of a hit, the error."""
     wanted = [point("orange-pi-pc2", "single", "huge", 4 << 20)]
     (found,) = compare(wanted, run)
     assert found.predicted == pytest.approx(found.point.published, rel=0.2)

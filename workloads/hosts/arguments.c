@@ -37,7 +37,7 @@ static bool parse(const char *text, uint64_t *number)
     return true;
 }
 
-// Behind `NAME=`; NULL if the argument does not begin so.
+// The text after `NAME=`; NULL if the argument does not begin so.
 static const char *value_of(const char *argument, const char *wanted)
 {
     while (*wanted != 0 && *argument == *wanted) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Workloads as a Linux program: workload NAME|all [PARAMETER=NUMBER ...], or without arguments the list of
-// them. Memory is what `memory_mib` says (256), mapped before the clock starts.
+// them. Memory has the size `memory_mib` (256), and is mapped before the clock starts.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #define ENTRY_ACCESSED  (1ull << 10)
 #define ENTRY_SHARED    (3ull << 8) // inner shareable
 #define ENTRY_NORMAL    (1ull << 2) // MAIR attribute 1
-#define ENTRY_UNCACHED  (2ull << 2) // and 2
+#define ENTRY_UNCACHED  (2ull << 2) // MAIR attribute 2
 #define ENTRY_NO_EXEC   (3ull << 53)
 #define ENTRY_ADDRESS   0x0000FFFFFFFFF000ull
 #define BLOCK_OF_MEMORY (ENTRY_BLOCK | ENTRY_ACCESSED | ENTRY_SHARED | ENTRY_NORMAL)
@@ -35,7 +35,7 @@ _Alignas(4096) uint64_t mmu_level1[ENTRIES];
 _Alignas(4096) static uint64_t level2[level2_tables][ENTRIES];
 static uint32_t level2_used;
 
-// The level-2 table under this level-1 entry, made of device blocks at first; NULL: none is left.
+// The level-2 table of this level-1 entry, filled with device blocks when it is made; NULL: none is left.
 static uint64_t *split(uint64_t gib)
 {
     uint64_t entry = mmu_level1[gib];
@@ -51,7 +51,8 @@ static uint64_t *split(uint64_t gib)
     return table;
 }
 
-// Maps whole blocks within [start, end) as memory. What finds no table stays device memory: slow, but right.
+// Maps whole blocks within [start, end) as memory. A block for which no table is left stays device memory:
+// slow, but correct.
 static void map_memory(uint64_t start, uint64_t end)
 {
     uint64_t at = (start + MEMORY_BLOCK_BYTES - 1) & ~(uint64_t)(MEMORY_BLOCK_BYTES - 1);
@@ -75,8 +76,8 @@ static uint64_t line_bytes(void)
     return 4ull << (sysreg_read(CTR_EL0) >> 16 & 0xF);
 }
 
-// What was written with the caches off must not be hidden by older lines in them. Only bss, stacks and
-// tables were; the loader cleaned the rest.
+// Older cache lines must not hide data that was written with the caches off: bss, stacks and tables. The
+// loader cleaned the rest.
 static void drop_cached_bss(void)
 {
     uint64_t step = line_bytes();
@@ -93,7 +94,8 @@ void mmu_init(void)
 
     for (uint64_t gib = 0; gib < ENTRIES; gib++)
         mmu_level1[gib] = gib * GIB_BYTES | BLOCK_OF_DEVICE;
-    // The image's blocks even if the device tree does not call them RAM: this code runs there.
+    // The image's blocks are mapped even if the device tree does not list them as RAM, since this code runs
+    // there.
     uint64_t start = (uintptr_t)image_start & ~(uint64_t)(MEMORY_BLOCK_BYTES - 1);
     map_memory(start, (uintptr_t)image_end + MEMORY_BLOCK_BYTES - 1);
     for (uint32_t i = 0; i < b->ram_count; i++)
@@ -111,7 +113,7 @@ static void clean_lines(uint64_t start, uint64_t end)
     cpu_sync_memory();
 }
 
-// Of a block that is mapped by itself; NULL: it is not.
+// The entry of a block that is mapped by itself; NULL: it is not.
 static uint64_t *block_of(uint64_t address)
 {
     uint64_t entry = mmu_level1[address / GIB_BYTES];
@@ -139,7 +141,7 @@ bool mmu_map_past_caches(uint64_t start, uint64_t bytes, bool device)
     for (uint64_t at = start; at < end; at += MEMORY_BLOCK_BYTES)
         *block_of(at) = at | (device ? BLOCK_OF_DEVICE : BLOCK_UNCACHED);
     cpu_invalidate_translations();
-    clean_lines(start, end); // what was fetched ahead meanwhile
+    clean_lines(start, end); // lines that were fetched speculatively meanwhile
     return true;
 }
 

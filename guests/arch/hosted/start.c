@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // First steps of a guest that is compiled for the build host, in place of start.S and vectors.S: the entry
-// points that the machine finds in the domain's memory, what the linker left for the address at which the
-// image runs, and zeroed bss. The machine has given a stack. The rest is runtime/start.c.
+// points that the machine finds in the domain's memory, relocations for the address at which the image runs,
+// and zeroed bss. The machine has set the stack. The rest is runtime/start.c.
 #include <elf.h>
 #include <stddef.h>
 
@@ -21,8 +21,8 @@ void start_hosted(uint64_t device_tree);
 void start_hosted_secondary(uint64_t cpu);
 void start_hosted_exception(uint64_t vector, uint64_t elr, uint64_t spsr);
 
-// Where the processor would find instructions is the distance to a function (machine/hosted/entry_point.h).
-// Vectors are aligned as VBAR_EL1 wants them.
+// Where the processor would find instructions, memory holds the distance to a function
+// (machine/hosted/entry_point.h). Vectors have the alignment that VBAR_EL1 needs.
 #define ENTRY_POINT(name, function, alignment)                                                               \
     __asm__(".pushsection .data.entry_points,\"aw\"\n\t.balign " #alignment "\n\t.globl " #name              \
             "\n\t.hidden " #name "\n" #name ":\n\t.ascii \"HOSTED->\"\n\t.quad " #function                   \
@@ -33,8 +33,8 @@ ENTRY_POINT(start_secondary_entry, start_hosted_secondary, 16);
 ENTRY_POINT(vectors, start_hosted_exception, 2048);
 extern char vectors[];
 
-// Pointers among the data that the linker could not know. Each time: a domain that starts again gets its data
-// as they are in the file.
+// Relocates pointers in the data. This is done at each start, because a restarted domain gets its data as
+// they are in the file.
 static void relocate(void)
 {
     const Elf64_Rela *relocations = NULL;
@@ -71,7 +71,7 @@ void start_hosted_secondary(uint64_t cpu)
     start_secondary((uint32_t)cpu);
 }
 
-// General registers are the host's: the frame has none.
+// General registers are the host's: the frame does not contain them.
 void start_hosted_exception(uint64_t vector, uint64_t elr, uint64_t spsr)
 {
     struct exception_frame frame = {.elr = elr, .spsr = spsr};

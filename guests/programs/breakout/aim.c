@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stage 1 lets the guest aim at any guest-physical address: one entry of the runtime's first-level table, a
-// GiB, is pointed there. Whether there is anything is for stage 2 to say.
+// Stage 1 lets the guest access any guest-physical address: one entry of the runtime's first-level table, a
+// GiB, is set to it. Stage 2 decides whether anything is mapped there.
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
 

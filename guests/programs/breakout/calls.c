@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls by the SMC calling convention: PSCI with bad functions, affinities, entries and races; the services
-// of every other owner; management of other domains without being a manager. Success where there must be none
-// is the evidence.
+// of every other owner; management of other domains without being a manager. The evidence is a call that
+// succeeds although it must not.
 #include <arch/sysreg.h>
 #include <bulkhead_layout.h>
 
@@ -45,7 +45,7 @@ static void try_call(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3)
     judge(function, call(function, a1, a2, a3));
 }
 
-// All functions that are not the guest's to use with any effect.
+// All functions that must have no effect for a guest.
 static void function(uint32_t step)
 {
     uint32_t n = step / 2;
@@ -62,7 +62,7 @@ static void function(uint32_t step)
     case AFFINITY_INFO:
     case SYSTEM_OFF:
     case SYSTEM_RESET:
-        break; // below, or its own end
+        break; // tested below, or would end this domain
     case MIGRATE_TYPE:
     case FEATURES:
         if (step % 2 == 0)
@@ -110,7 +110,7 @@ static void entry(uint32_t step)
     try_call(PSCI | SMC64 | CPU_ON, board()->cpu_count > 1 ? 1 : 0, nowhere[step], 0);
 }
 
-// Powers down to somewhere else: it may come back, never go there.
+// Powers down with another entry point: the call may return, but must not resume there.
 static void suspend(uint32_t step)
 {
     static const uint64_t states[] = {0, 0x10000, 0x1010000, 0x3010033, 0xFFFFFFFF};
@@ -124,7 +124,7 @@ static void suspend(uint32_t step)
     note(OUTCOME_OWN, 1);
 }
 
-// The second VCPU asks to be turned on, while the first asks the same.
+// The second VCPU asks to be turned on, while the first does the same.
 static void ask_to_be_on(void)
 {
     while (!second_is_told_to_stop())
@@ -137,7 +137,7 @@ static void race(uint32_t step)
     if (!second_start(ask_to_be_on))
         return;
     for (uint32_t i = 0; i < races; i++) {
-        // It runs all the time: being turned on again would start it twice.
+        // The second VCPU runs all the time: being turned on again would start it twice.
         int64_t answer = call(PSCI | SMC64 | CPU_ON, 1, (uintptr_t)start_secondary_entry, 1);
         if (answer == 0)
             note_through(i);
@@ -146,13 +146,13 @@ static void race(uint32_t step)
     note(OUTCOME_ERROR_CODE, races);
 }
 
-// Of the core's own branch predictors (SMCCC 1.4, 7.5 to 7.7).
+// Functions for the core's own branch predictors (SMCCC 1.4, 7.5 to 7.7).
 static bool is_workaround(uint64_t id)
 {
     return id == 0x80008000 || id == 0x80007FFF || id == 0x80003FFF;
 }
 
-// What any guest may call, and CPU_SUSPEND, which was tried above.
+// Functions that any guest may call, and CPU_SUSPEND, which was tried above.
 static bool is_for_everyone(uint64_t id)
 {
     return id == BH_HYPERCALL_COUNT || id == BH_HYPERCALL_UID || id == BH_HYPERCALL_REVISION ||

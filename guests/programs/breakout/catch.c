@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exceptions that the guest causes itself: noticed, and skipped. Everywhere else they are bugs of the
+// Exceptions that the guest causes itself are counted and skipped. Everywhere else they are bugs of the
 // program, and end it with the runtime's dump.
 #include <arch/sysreg.h>
 
@@ -18,7 +18,7 @@ enum {
     class_illegal_state = 0x0E,
     class_instruction_abort = 0x21,
     class_misaligned_pc = 0x22,
-    caught_register = 10, // tells code in a buffer that its instruction was caught
+    caught_register = 10, // reports to code in a buffer that its instruction was caught
 };
 
 static struct {
@@ -58,7 +58,7 @@ bool program_exception(struct exception_frame *frame, uint64_t vector)
     switch (caught[self].class) {
     case class_instruction_abort:
     case class_misaligned_pc:
-        frame->elr = frame->x[30]; // back to where it was called
+        frame->elr = frame->x[30]; // return to the caller
         break;
     case class_illegal_state:
         frame->spsr &= ~SPSR_ILLEGAL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Emulated devices by instructions that nobody should use on a device: pairs, write-back, exclusives,
+// Accesses to emulated devices by instructions that are unusual for devices: pairs, write-back, exclusives,
 // atomics, unprivileged and unaligned accesses, maintenance, fetches and table walks. They may end the
-// domain; they must not reach the real device. The interrupt controller's identification is the hypervisor's
-// own: another one would be the real controller's.
+// domain; they must not reach the real device. The hypervisor emulates the interrupt controller's
+// identification: another value would be the real controller's.
 #include "guests/programs/breakout/breakout.h"
 #include "guests/programs/breakout/probes.h"
 #include "guests/runtime/board.h"
@@ -35,7 +35,7 @@ static const struct {
     {probe_store8, false},          {probe_store64, false},
 };
 
-// A register of each that can be read, and that a written 0 does not disturb.
+// One register of each device that can be read, and where writing 0 does no harm.
 static uint64_t device(uint32_t n)
 {
     const struct board *b = board();
@@ -61,7 +61,7 @@ static void try_instruction(uint32_t step)
     note_caught(OUTCOME_EMULATED);
 }
 
-// The same instructions with a mapping that allows caching: the device is not there either.
+// The same instructions with a cacheable mapping: they do not reach the device either.
 static void try_as_memory(uint32_t step)
 {
     uint32_t n = step / device_count;
@@ -99,7 +99,7 @@ static void walk(uint32_t step)
     note_caught(OUTCOME_NO_EFFECT);
 }
 
-// Whose interrupt controller it is.
+// The identification of the interrupt controller.
 static void identify(uint32_t step)
 {
     uint64_t found = probe_load32(device(step), 0);

@@ -2,7 +2,7 @@
 //
 // Abuse of the virtual interrupt controller: every register of distributor and redistributors in every width,
 // the other VCPU's frames, interrupts that the domain does not have, ends of interrupts that are not active.
-// An interrupt that arrives though nobody of this domain raised it is the evidence.
+// The evidence is an interrupt that arrives although no VCPU of this domain raised it.
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
 
@@ -40,7 +40,7 @@ static uint64_t redistributors(void)
     return board()->gic_redistributor.address;
 }
 
-// Nothing of what was done stays: all off, nothing pending or active, group 1 on.
+// Restores the initial state: all disabled, nothing pending or active, group 1 enabled.
 static void clean_up(void)
 {
     for (uint32_t i = 0; i < banks; i++) {
@@ -88,7 +88,7 @@ static void write_redistributor(uint32_t step)
     clean_up();
 }
 
-// Behind the own redistributors are those of other cores.
+// After the domain's own redistributors come those of other cores.
 static void beyond(uint32_t step)
 {
     uint64_t offset = board()->cpu_count * (uint64_t)redistributor_bytes + step * 0x8000ull;
@@ -113,8 +113,8 @@ static void width(uint32_t step)
     note_caught(OUTCOME_EMULATED);
 }
 
-// All on, routed here, and nobody raises any: what comes is somebody else's. The own console's is masked
-// there.
+// Enables all interrupts, routed here, and raises none: any that arrives is another domain's. That of the
+// domain's own console is masked at the UART.
 static void enable_everything(uint32_t step)
 {
     uint32_t intid;
@@ -137,7 +137,7 @@ static void enable_everything(uint32_t step)
     clean_up();
 }
 
-// Ends of interrupts that never came, also of those that other domains have.
+// Ends interrupts that never came, including those that other domains have.
 static void end_what_is_not_active(uint32_t step)
 {
     (void)step;
@@ -148,7 +148,7 @@ static void end_what_is_not_active(uint32_t step)
     note(OUTCOME_NO_EFFECT, special * 2);
 }
 
-// Software-generated interrupts to all affinities and ranges: only the own VCPUs are there.
+// Software-generated interrupts to all affinities and ranges: only the domain's own VCPUs exist.
 static void signal_everybody(uint32_t step)
 {
     uint64_t affinities =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Instruction classes other than MRS and MSR: calls upward with every immediate, debug, exception returns to
-// higher levels, vectors and matrices, pointer authentication, tags, waiting. Level and answers are the
-// evidence.
+// higher levels, vectors and matrices, pointer authentication, tags, waiting. The evidence is the exception
+// level and the results.
 #include <arch/sysreg.h>
 #include <stddef.h>
 
@@ -80,7 +80,7 @@ static const uint32_t odd[] = {
     0xD4A00003, // dcps1, dcps2, dcps3: debug state only
     0xD6BF03E0, // drps
     0xD4400000,
-    0xD45E0000, // hlt #0, hlt #0xF000: a debugger's, semihosting
+    0xD45E0000, // hlt #0, hlt #0xF000: for a debugger, semihosting
     0xD4200000, // brk
     0x00000000, // udf
     0xD4000001, // svc
@@ -107,7 +107,7 @@ static const uint32_t odd[] = {
     0xD5031F1F,              // unallocated hint-like
     0xDAC00000 | 0x1C << 10, // unallocated data processing
     0x1E200400,
-    0x0E200400,           // FP, AdvSIMD: enabled by nobody
+    0x0E200400,           // FP, AdvSIMD: not enabled
     0xD69F03E0 | 1 << 10, // eretaa
     0xFFFFFFFF,
     0xCE000000,
@@ -124,13 +124,13 @@ static void execute_odd(uint32_t step)
 static void hint(uint32_t step)
 {
     if (step == hint_wfe || step == hint_wfi)
-        return; // the waits below
+        return; // for the waits below
     code[0] = HINT(step);
     run(1);
     note_caught(OUTCOME_NO_EFFECT);
 }
 
-// A timer that fires ends each; the interrupt itself stays masked.
+// A timer ends each wait; its interrupt stays masked.
 static void wait(uint32_t step)
 {
     static const uint32_t waits[] = {HINT(hint_wfi), HINT(hint_wfe), 0xD5031001,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the program knows of its earlier lives: how far it has come and what it has noted. Kept behind the
-// image, where a restart leaves memory as it is, under a checksum. Written by main.c alone.
+// What the program knows of its earlier lives: its progress and the noted outcomes. Stored after the image,
+// where a restart does not change memory, with a checksum. Written by main.c only.
 #ifndef BULKHEAD_BREAKOUT_JOURNAL_H
 #define BULKHEAD_BREAKOUT_JOURNAL_H
 
@@ -9,9 +9,9 @@
 
 struct journal {
     uint64_t magic;
-    uint32_t attempt; // that is being tried, or is next
+    uint32_t attempt; // the step being tried, or the next one
     uint32_t step;
-    uint32_t trying; // 1: if a life begins with it, that step has ended the one before
+    uint32_t trying; // 1: if a life begins with it, that step has ended the previous one
     uint32_t records;
     uint64_t lives;
     uint64_t counts[OUTCOME_COUNT]; // of the attempt
@@ -23,10 +23,10 @@ struct journal {
     uint32_t reserved;
 };
 
-// The journal of the lives before, or a new one if there is none. Its `lives` counts this one.
+// The journal of the previous lives, or a new one if there is none. Its `lives` counts this one.
 struct journal *journal_open(void);
 
-// After each change.
+// Called after each change.
 void journal_seal(struct journal *journal);
 
 #endif

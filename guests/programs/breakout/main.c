@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tries to break out of its domain, in every way that it knows, one after the other, and says what became of
-// each (docs/design/containment.md). Needs `restart: on-failure`: what ends the domain is noted by the next life.
-// Parameters: `mpam_page`: where components have their registers; `still_ms` before the first attempt,
-// `storm_ms` for each storm, `every`: one step in so many is tried.
+// Tries to break out of its domain, in every way that it knows, one after the other, and reports the outcome
+// of each (docs/design/containment.md). Needs `restart: on-failure`: if a step ends the domain, the next life
+// notes that. Parameters: `mpam_page`: address of the components' registers; `still_ms` before the first
+// attempt, `storm_ms` for each storm, `every`: one of that many steps is tried.
 #include <arch/sysreg.h>
 #include <stddef.h>
 
@@ -81,7 +81,7 @@ static uint32_t attempt_count(void)
     return count;
 }
 
-// Lines of one attempt: one for each kind of outcome.
+// Prints the lines of one attempt: one for each kind of outcome.
 static void print(const struct attempt *attempt)
 {
     for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {

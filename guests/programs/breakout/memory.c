@@ -12,7 +12,8 @@
 #define PAGE   0x1000ull
 #define CANARY 0x5AC3D21EE4B70F96ull
 
-// Guest-physical addresses. Where the own memory ends is added, and steps through all of what may be RAM.
+// Guest-physical addresses. The end of the domain's own memory is added, and steps through all of what may be
+// RAM.
 static const uint64_t fixed[] = {
     0x0,       // boot flash
     0x8010000, // the GIC's other frames: physical CPU interface, hypervisor interface, ITS
@@ -31,9 +32,9 @@ static const uint64_t fixed[] = {
     0xC0000000,
     0x100000000,
     0x200000000,
-    0xFF000000, // other boards' devices
+    0xFF000000, // devices of other boards
     0xFFFFF000,
-    0x8000000000 - PAGE, // the end of what stage 2 can translate, and behind it
+    0x8000000000 - PAGE, // the end of the addresses that stage 2 can translate, and beyond it
     0x8000000000,
     0x4000000000,
     0x6000000000, // EL2's own addresses: pool, windows
@@ -45,7 +46,7 @@ static const uint64_t fixed[] = {
 
 enum {
     fixed_count = sizeof(fixed) / sizeof(fixed[0]),
-    around_own = 2, // just before and just behind
+    around_own = 2, // just before and just after
     ram_stride_log2 = 26,
     ram_steps = 30, // of 64 MiB
     all_addresses = fixed_count + around_own + ram_steps,
@@ -61,7 +62,7 @@ static bool is_own(uint64_t address)
     return false;
 }
 
-// Never one of the own memory.
+// The result is never in the domain's own memory.
 static uint64_t address_of(uint32_t step)
 {
     const struct dt_range *own = &board()->ram[0];
@@ -85,7 +86,7 @@ static void access(uint32_t step, probe *instruction, enum aim as)
     uint64_t found = instruction(at, CANARY);
     uint32_t caught = catch_stop();
     if (caught != 0)
-        note(OUTCOME_FAULT, 1); // too far for stage 1
+        note(OUTCOME_FAULT, 1); // beyond what stage 1 translates
     else
         note_through(found);
 }
@@ -127,9 +128,9 @@ static void fetch(uint32_t step)
     catch_start();
     (void)probe_call(at);
     if (catch_stop() != 0 && catch_class() != 0)
-        note(OUTCOME_FAULT, 1); // the fetch itself, by stage 1
+        note(OUTCOME_FAULT, 1); // the fetch faults in stage 1
     else
-        note_through(at); // something there was executed
+        note_through(at); // an instruction there was executed
 }
 
 static void walk(uint32_t step)
@@ -138,15 +139,15 @@ static void walk(uint32_t step)
 
     catch_start();
     (void)probe_walk(table);
-    // A walk through a table in memory that is not there cannot end in an ordinary translation fault.
+    // A table walk in memory that is not mapped in stage 2 cannot end in an ordinary translation fault.
     if (catch_stop() != 0 && table >= 1ull << 40)
         note(OUTCOME_FAULT, 1);
     else
         note_through(table);
 }
 
-// Whether a line exists is not told; what must not happen is that a value comes back, or that somebody else's
-// memory changes, which the witness would see.
+// Maintenance does not tell whether a line exists. It must neither return a value, nor change other domains'
+// memory, which the witness would detect.
 static void without_data(uint32_t step, probe *instruction)
 {
     uint64_t at = aim(address_of(step), AIM_MEMORY);
@@ -176,7 +177,7 @@ static void prefetch(uint32_t step)
     without_data(step, step % 2 == 0 ? probe_prefetch_load : probe_prefetch_store);
 }
 
-// The own tables must give guest-physical addresses, whatever is behind them.
+// The domain's own page tables must yield guest-physical addresses, whatever those are mapped to.
 static void translate(uint32_t step)
 {
     uint64_t ipa = address_of(step);
@@ -192,12 +193,12 @@ static void translate(uint32_t step)
         note(OUTCOME_OWN, 1);
 }
 
-// Memory that was never written must not hold what the witness beside has in its own.
+// Memory that was never written must not contain the pattern of the witness in the other domain.
 static void search(uint32_t step)
 {
     struct memory_area area = memory_arena();
     const uint64_t *words = (const uint64_t *)(uintptr_t)area.start;
-    uint64_t seed = step + 1; // the witness's parameter
+    uint64_t seed = step + 1; // the parameter of the witness
     uint64_t found = 0;
 
     for (uint64_t i = 0; i < area.bytes / sizeof(*words); i++) {

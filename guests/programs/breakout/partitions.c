@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPAM (docs/design/mpam.md): partitions that are not the domain's, and the registers of components, which say what
-// every partition gets. A guest without virtual PARTIDs has none of its registers; one with them may choose
-// any number, and all stand for partitions of its own.
+// MPAM (docs/design/mpam.md): partitions of other domains, and the registers of components, which control the
+// resources of every partition. A guest without virtual PARTIDs has none of MPAM's registers; a guest with
+// them may choose any number, and all of them map to partitions of its own.
 #include <arch/sysreg.h>
 
 #include "guests/programs/breakout/breakout.h"
@@ -23,7 +23,7 @@ bool has_partitions(void)
     return (sysreg_read(ID_AA64PFR0_EL1) >> 40 & 15) != 0;
 }
 
-// A word of a component's registers: one access of each, for it ends the domain.
+// A word of a component's registers: one access to each, since an access ends the domain.
 static void page_word(uint32_t step)
 {
     uint64_t at = aim(param("mpam_page", PAGE_DEFAULT) + 4ull * step, AIM_DEVICE);
@@ -37,7 +37,7 @@ static void page_word(uint32_t step)
         note_through(found);
 }
 
-// Of all numbers, those beyond what the guest has among them.
+// Of all PARTIDs, those beyond the guest's own.
 static uint64_t label_of(uint32_t step)
 {
     uint64_t partid = step < labels / 2 ? step : step * 257ull;
@@ -71,7 +71,7 @@ static void choose(uint32_t step)
         note_through(answer);
 }
 
-// What a guest is told of its numbers must not be what the core has.
+// The number of PARTIDs that a guest reads must not be the core's.
 static void ask(uint32_t step)
 {
     uint64_t answer;

@@ -3,7 +3,7 @@
 // Every encoding of MRS, MSR, SYS and SYSL, by executing it: a buffer is filled with the instructions of one
 // step, each between two that record whether it was caught. Registers and operations of EL2 and EL3,
 // performance monitors, limited ordering, resource partitioning and those of the implementation must be
-// undefined; if one answers, it got through, and its encoding is the evidence.
+// undefined; the evidence is the encoding of one that is not.
 #include <arch/sysreg.h>
 
 #include "guests/programs/breakout/breakout.h"
@@ -32,7 +32,7 @@ struct answer {
 static uint32_t code[batch * 4 + 1];
 static struct answer answers[batch];
 static uint64_t values[batch];
-static _Alignas(64) uint64_t scratch[64]; // what operations by address are given
+static _Alignas(64) uint64_t scratch[64]; // operand of operations by address
 
 struct group {
     uint32_t op0;
@@ -80,7 +80,7 @@ static void execute(struct group g, uint32_t direction, uint32_t reg)
     (void)catch_stop();
 }
 
-// Not for EL1, or not for a guest, whatever CRm and op2.
+// Encodings that are not for EL1, or not for a guest, whatever CRm and op2 are.
 static bool is_forbidden(struct group g)
 {
     return g.op1 >= 4 || g.crn == 11 || g.crn == 15;
@@ -93,7 +93,7 @@ static bool is_performance_monitor(struct group g, uint32_t n)
             (g.op1 == 0 && g.crn == 9 && crm_of(n) >= 9));
 }
 
-// A domain with `pmu: true` has monitors: those registers answer, and change nothing but its own counters.
+// A domain with `pmu: true` has monitors: their registers are accessible, and change only its own counters.
 static bool has_monitors(void)
 {
     return (sysreg_read(ID_AA64DFR0_EL1) >> 8 & 15) != 0;
@@ -105,8 +105,8 @@ static bool is_partition(uint32_t n)
     return (crm_of(n) == 4 && op2_of(n) == 4) || (crm_of(n) == 5 && op2_of(n) <= 1);
 }
 
-// Limited-ordering regions are of physical addresses; partitions and their monitors are the machine's, but
-// for the numbers that a guest with virtual ones chooses among.
+// Limited-ordering regions are of physical addresses. Partitions and their monitors belong to the machine,
+// except for the virtual PARTIDs of a guest that has them.
 static bool is_of_the_machine(struct group g, uint32_t n)
 {
     return g.op0 == 3 && g.op1 == 0 && g.crn == 10 && crm_of(n) >= 4 &&
@@ -163,8 +163,8 @@ static void read(uint32_t op0, uint32_t step)
     judge(g, READ);
 }
 
-// What can be read is written back, so that the own state stays; what cannot is given a value: nothing at
-// all, or every bit if it is not for EL1.
+// A register that can be read is written with the value that was read, so that the VCPU's own state is kept.
+// Others are written with 0, or with all ones if they are not for EL1.
 static void write(uint32_t op0, uint32_t step)
 {
     struct group g = group_of(op0, step);
@@ -218,8 +218,7 @@ static void operate_with_answer(uint32_t step)
     judge(g, READ);
 }
 
-// op0 = 0: barriers, hints, state of the processor. Those that wait or change the stack have steps of their
-// own.
+// op0 = 0: barriers, hints, state of the processor. Those that wait or change the stack have separate steps.
 static void unallocated(uint32_t step)
 {
     struct group g = group_of(0, step);
@@ -230,7 +229,7 @@ static void unallocated(uint32_t step)
     judge(g, 0);
 }
 
-// Which core this is, is not for a guest to know: its affinity is its index.
+// A guest must not see which core it runs on: its affinity is its index.
 static void look_for_the_core(uint32_t step)
 {
     uint64_t mpidr = sysreg_read(MPIDR_EL1);
@@ -242,7 +241,7 @@ static void look_for_the_core(uint32_t step)
         note(OUTCOME_MASKED, 1);
 }
 
-// The counters above PMCR_EL0.N are somebody else's: no bit of them may stay.
+// The counters above PMCR_EL0.N are not the guest's: no bit of them may be set.
 static void take_more_counters(uint32_t step)
 {
     const uint64_t all = 0xFFFFFFFF;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second VCPU: started when it is first needed in a life, then it does what it is told.
+// The second VCPU: started when it is first needed in a life; then it executes the given work.
 #include <arch/sysreg.h>
 #include <stddef.h>
 

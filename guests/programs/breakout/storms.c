@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Storms: the same thing as fast as it goes, on both VCPUs, for a while. What they must not reach is time:
-// other domains' jitter and the exits of their cores are the evidence, and not this guest's to see.
+// Storms: one operation repeated as fast as possible, on both VCPUs, for a while. They must not affect the
+// timing of others: the evidence is other domains' jitter and the exits of their cores, which this guest
+// cannot see.
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #define MOV_X0(value) (0xD2800000u | (uint32_t)(value) << 5)
 
 enum {
-    per_look = 64, // at the clock
+    per_look = 64, // between two readings of the counter
     fault_steps = 50,
     everybody_shift = 40,
 };
@@ -44,7 +45,7 @@ static void registers(void)
     (void)mmio_read32(board()->gic_distributor.address + TYPER);
 }
 
-// Code that changes with each execution, and leaves upward.
+// Code that changes before each execution, and calls the hypervisor.
 static void changing_code(void)
 {
     static uint32_t code[3];
@@ -147,7 +148,7 @@ static void enable_storm(uint32_t step)
     storm(enables);
 }
 
-// Ended and started again as fast as it goes, each time with the second VCPU in the middle of something.
+// Ends and restarts this domain as fast as possible, each time while the second VCPU is busy.
 static void fault_storm(uint32_t step)
 {
     (void)step;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State of the broker, which its files share, and its calls of EL2.
+// State of the broker, shared by its files, and its calls of EL2.
 #ifndef BULKHEAD_GUESTS_BROKER_H
 #define BULKHEAD_GUESTS_BROKER_H
 
@@ -11,7 +11,7 @@
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
 
-// The door: a page each, as EL2 expects them.
+// The pages shared with EL2 (the door), one for each purpose, as EL2 expects them.
 struct broker_pages {
     struct broker_door door __attribute__((aligned(BH_PAGE_BYTES)));
     struct broker_reply reply __attribute__((aligned(BH_PAGE_BYTES)));
@@ -21,13 +21,13 @@ struct broker_pages {
 struct broker {
     struct broker_pages pages;
     struct flow_exchange exchange;
-    struct flow_effects effects; // of which EL2 has not yet heard
-    uint32_t left;               // devices, 1 << index, of which earlier lives are over: the same
+    struct flow_effects effects; // which EL2 has not yet been told of
+    uint32_t left; // devices, 1 << index, of which earlier lives are over, which EL2 has not yet been told of
 };
 
 extern struct broker broker;
 
-// Returns x0 of the answer: 0, or a negated hypercall_error.
+// Returns x0: 0, or a negated hypercall_error.
 static inline uint64_t broker_call(uint64_t function, uint64_t x1, uint64_t x2, uint64_t x3, uint64_t x4)
 {
     uint64_t x[CALL_REGISTERS] = {function, x1, x2, x3, x4};

@@ -24,7 +24,7 @@ struct broker broker;
 
 static struct flow_path paths[BH_MAX_FLOWS];
 
-// What EL2 is to do, at once: drivers wait for it.
+// Passes to EL2 at once what EL2 has to do, since drivers wait for it.
 static void tell(void)
 {
     struct flow_effects *effects = &broker.effects;
@@ -53,7 +53,7 @@ static void finish(bool done)
     path_close(BH_PATH_PART_FINALIZE, 0);
 }
 
-// The whole transfer, piece by piece.
+// Copies the whole transfer, piece by piece.
 static void copy(void)
 {
     uint32_t bytes = broker.exchange.inflight.transfer.bytes;
@@ -68,7 +68,7 @@ static void copy(void)
     finish(true);
 }
 
-// EL2 keeps the rate, too, by its own look at the time.
+// EL2 enforces the rate, too, by its own clock.
 static void have_copied(void)
 {
     const struct flow_transfer *transfer = &broker.exchange.inflight.transfer;
@@ -81,7 +81,7 @@ static void have_copied(void)
     x[4] = piece.to;
     cpu_hypervisor_call_all(x);
     if (x[0] != 0)
-        finish(false); // an error of this program, or of who took it over
+        finish(false); // an error of this program, or of an attacker that controls it
     else if (x[1] == 0)
         flow_exchange_put_off(&broker.exchange, x[2]);
     else
@@ -98,8 +98,9 @@ static void transfer(void)
         have_copied();
 }
 
-// All of a look is as of its begin: what is noted, released or due later is for the next one. Returns until
-// when there is nothing to do, if nothing comes; 0: there may be something.
+// Everything in a step is as of the time of its begin; events that are noted, released or due later are left
+// to the next step. Returns the time until which there is nothing to do unless an event comes; 0: there may
+// be something to do.
 static uint64_t step(void)
 {
     uint64_t now = timer_now();

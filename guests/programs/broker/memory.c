@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Guest-physical addresses of others through the window. Where a page is does not change, so that it is kept:
-// a queue is looked at again and again.
+// Guest-physical addresses of other domains, reached through the window. The place of a page does not change,
+// so it is cached: queues are read again and again.
 #include "guests/programs/broker/memory.h"
 #include "core/guest_memory.h"
 #include "core/segment_map.h"
@@ -12,7 +12,7 @@
 enum { kept_pages = 16 };
 
 struct kept_page {
-    uint64_t page; // one more than the guest-physical address; 0: none
+    uint64_t page; // guest-physical address plus one; 0: none
     char *pointer;
 };
 
@@ -66,7 +66,8 @@ uint64_t guest_memory_run(const struct guest_memory *memory, uint64_t at, uint64
     return place.bytes;
 }
 
-// Where the byte at `at` is seen, which the guest owns; `*run`: how many more follow in the page.
+// The address at which the guest's byte `at` is visible; `*run`: the number of bytes from there to the end of
+// the page.
 static char *reach(struct guest_memory *memory, uint64_t at, uint32_t *run)
 {
     uint64_t in_page = at % BH_PAGE_BYTES;
@@ -83,7 +84,7 @@ static char *reach(struct guest_memory *memory, uint64_t at, uint32_t *run)
     return kept->pointer + in_page;
 }
 
-// What is in a page that is kept is the guest's own: domains have whole pages.
+// A cached page belongs to the guest as a whole: domains have whole pages.
 static bool owns(const struct guest_memory *memory, uint64_t at, uint32_t bytes)
 {
     uint64_t in_page = at % BH_PAGE_BYTES;
@@ -99,7 +100,8 @@ static bool are_aligned(const void *a, const void *b, uint32_t bytes)
     return ((uintptr_t)a | (uintptr_t)b) % bytes == 0;
 }
 
-// One access where a guest may look at the same time; by words what is a descriptor or a header.
+// A single access where the guest may access the same memory at the same time; descriptors and headers are
+// copied by words.
 static void copy(void *to, const void *from, uint32_t bytes)
 {
     if (bytes == sizeof(uint16_t) && are_aligned(to, from, bytes)) {

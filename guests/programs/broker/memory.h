@@ -8,11 +8,11 @@
 
 struct guest_memory;
 
-// That of a domain, which the map describes.
+// Memory of a domain, as the map describes it.
 struct guest_memory *memory_of(const struct broker_map *map, uint32_t domain);
 
-// Pages of the broker, as if they were a domain's from that guest-physical address on: 16 at most. What a
-// domain of that number has had is forgotten.
+// Up to 16 pages of the broker, used as if they were a domain's from that guest-physical address on. Cached
+// pages of the domain with that number are dropped.
 struct guest_memory *memory_of_own(uint32_t domain, uint64_t address, char *pages, uint32_t count);
 
 #endif

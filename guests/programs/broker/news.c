@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The door's words, and what they mean to the exchange.
+// Reads the door's words, and passes their meaning to the exchange.
 #include "guests/programs/broker/news.h"
 #include "guests/programs/broker/broker.h"
 #include "guests/programs/broker/costs.h"
@@ -10,15 +10,16 @@
 
 static struct {
     struct vsock_device devices[BH_MAX_DOMAINS];
-    uint32_t lives[BH_MAX_DOMAINS]; // of each device, as it was told last,
+    uint32_t lives[BH_MAX_DOMAINS]; // life of each device, as last reported by EL2
     uint32_t begun[BH_MAX_DOMAINS][VSOCK_QUEUES];
-    uint32_t leaving; // devices, 1 << index, of which EL2 has not yet heard that an earlier life is over
+    uint32_t
+        leaving; // devices, 1 << index, with an earlier life that is over, which EL2 has not yet been told of
     uint32_t flow_changes;
-    uint32_t changes[BH_MAX_FLOWS]; // of each flow, as it was told last,
-    uint64_t ending;                // flows, 1 << number, of which EL2 has not yet heard that nothing is left
+    uint32_t changes[BH_MAX_FLOWS]; // change counter of each flow, as last reported by EL2
+    uint64_t ending; // flows, 1 << number, with no packet left, which EL2 has not yet been told of
 } news;
 
-// A device's registers, copied.
+// A copy of a device's registers.
 struct registers {
     uint32_t life;
     struct virtio_device virtio;
@@ -47,7 +48,7 @@ void news_init(struct flow_path paths[])
     flow_exchange_init(exchange);
 }
 
-// False: EL2 is at it, and rings when it is done.
+// Returns false if EL2 is writing; EL2 rings the bell when it has finished.
 static bool read_registers(const struct door_device *from, struct registers *to)
 {
     uint32_t version = __atomic_load_n(&from->version, __ATOMIC_ACQUIRE);
@@ -70,7 +71,7 @@ static bool read_registers(const struct door_device *from, struct registers *to)
     return version % 2 == 0 && version == __atomic_load_n(&from->version, __ATOMIC_RELAXED);
 }
 
-// Queues that begin, and those that a broker before this one has begun with.
+// Starts queues that are ready, and those that an earlier life of the broker had started.
 static void follow_device(uint32_t index, uint64_t now)
 {
     struct door_progress *progress = &broker.pages.reply.progress[index];
@@ -100,8 +101,8 @@ static void follow_device(uint32_t index, uint64_t now)
         flow_exchange_resume(&broker.exchange, index, resumed);
 }
 
-// A bell that was seen is cleared before what it is about is looked at: what comes then rings again. The time
-// of a notification is read while its bell is set, which keeps EL2 from changing it.
+// A bell is cleared before the state that it announces is read: later changes ring it again. The time of a
+// notification is read while its bell is set, which keeps EL2 from changing it.
 static void answer_bells(uint32_t index, uint64_t now)
 {
     struct door_device *device = &broker.pages.door.devices[index];
@@ -112,7 +113,7 @@ static void answer_bells(uint32_t index, uint64_t now)
         sent = __atomic_load_n(&device->notified_at, __ATOMIC_RELAXED);
         if (sent > now)
             bells &=
-                ~(1u << VSOCK_QUEUE_TX); // for the next look: nothing of this one is later than its begin
+                ~(1u << VSOCK_QUEUE_TX); // left to the next step: a step handles nothing later than its begin
         else
             costs_woken(sent);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both ends have their queues and buffers in three pages each, which the exchange reaches as it does those of
-// a domain. Nothing is copied between them.
+// Both ends have their queues and buffers in three pages each, which the exchange accesses like those of a
+// domain. No payload is copied between them.
 #include "guests/programs/broker/rehearsal.h"
 #include "guests/programs/broker/memory.h"
 
@@ -9,7 +9,8 @@
 
 enum {
     ends = 2,
-    rounds = 3, // the second one finds what the first has brought in; one more for what depends on history
+    rounds = 3, // the second round finds the lines that the first has fetched; a third covers code that
+                // depends on history
     entries = 8,
     buffers = entries / 2, // a header and a payload each
     payload_bytes = 256,
@@ -17,7 +18,7 @@ enum {
     first_cid = 3,
     server_port = 1,
     client_port = 2,
-    pause_ticks = 1 << 20, // between two packets: all turns are there again
+    pause_ticks = 1 << 20, // between two packets: all credit is available again
     counter_hz = 1 << 30,
     descriptor_next = 1,
     descriptor_write = 2,
@@ -132,13 +133,13 @@ static void open(struct flow_exchange *exchange, uint32_t number)
         .deadline_ticks = pause_ticks,
         .queued_ticks = pause_ticks,
         .connections = number == 0,
-        .answers = number, // the second one is the way back of the first
+        .answers = number, // the second path is the way back of the first
     };
 
     flow_exchange_open(exchange, number, &parameters);
 }
 
-// One packet from an end to the other, and all that comes of it.
+// Sends one packet from one end to the other, and handles all that follows from it.
 static void say(struct flow_exchange *exchange, uint32_t from, enum vsock_operation operation, uint64_t now)
 {
     struct end *end = &both[from];

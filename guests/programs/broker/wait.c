@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting. Interrupts stay masked, they only end it.
+// Waiting. Interrupts stay masked and only end the wait.
 #include "guests/programs/broker/wait.h"
 #include "guests/programs/broker/broker.h"
 #include "guests/programs/broker/costs.h"
@@ -9,7 +9,7 @@
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 
-enum { watched_ns = 20000 }; // waits that are not longer are not worth the timer's interrupt
+enum { watched_ns = 20000 }; // for shorter waits the timer's interrupt does not pay
 
 static bool waits_for_events;
 static uint64_t watched_ticks;
@@ -28,7 +28,7 @@ static void end_timer(void)
     uint32_t intid;
 
     timer_stop();
-    if (gic_acknowledge(&intid)) // the timer's; the line is EL2's to lower
+    if (gic_acknowledge(&intid)) // the timer's interrupt; EL2 lowers that of the line
         gic_end(intid);
 }
 
@@ -39,7 +39,7 @@ static void wait_for_interrupt(uint64_t deadline)
     cpu_wait_for_interrupt();
     end_timer();
     if (broker.pages.door.woken != 0)
-        broker_call(BH_HYPERCALL_BROKER_TELL, 0, 0, 0, 0); // it has heard
+        broker_call(BH_HYPERCALL_BROKER_TELL, 0, 0, 0, 0); // the broker has seen it
 }
 
 static bool is_woken(void)
@@ -47,8 +47,8 @@ static bool is_woken(void)
     return __atomic_load_n(&broker.pages.door.woken, __ATOMIC_ACQUIRE) != 0;
 }
 
-// An event that comes after the look at the word is kept by the core, so that WFE returns at once. Returns to
-// EL1 count as events, too: it is the word that says whether it was woken.
+// If an event comes after the word is read, the core keeps it, and WFE returns at once. Returns to EL1 are
+// events, too, so only the word tells whether the broker was woken.
 static void wait_for_event(uint64_t deadline)
 {
     uint64_t now = timer_now();

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the broker waits: for events (WFE), or for its interrupt where others share its core or WFE does not
-// wait.
+// How the broker waits: for events (WFE), or for its interrupt if it shares its core or WFE returns at once.
 #ifndef BULKHEAD_GUESTS_BROKER_WAIT_H
 #define BULKHEAD_GUESTS_BROKER_WAIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// `interrupt`: of its line. When the interrupt controller is set up.
+// `interrupt` is that of its line. Called after the interrupt controller is set up.
 void wait_init(bool by_event, uint32_t interrupt);
 
-// Until EL2 has something new, or it is `until` by the counter.
+// Waits until EL2 reports an event, or the counter reaches `until`.
 void wait_for_news(uint64_t until);
 
 #endif

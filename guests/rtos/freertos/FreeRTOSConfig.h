@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define configCPU_CLOCK_HZ                      0 // the counter says
+#define configCPU_CLOCK_HZ                      0 // read from the counter
 #define configTICK_RATE_HZ                      1000u
 #define configTICK_TYPE_WIDTH_IN_BITS           TICK_TYPE_WIDTH_64_BITS
 #define configUSE_PREEMPTION                    1
@@ -23,9 +23,9 @@
 #define configUSE_TIMERS                        0
 #define configUSE_MUTEXES                       0
 #define configCHECK_FOR_STACK_OVERFLOW          0
-#define configUSE_TASK_FPU_SUPPORT              1 // none has floating point
+#define configUSE_TASK_FPU_SUPPORT              1 // no task uses floating point
 #define configUNIQUE_INTERRUPT_PRIORITIES       32
-#define configMAX_API_CALL_INTERRUPT_PRIORITY   18 // more urgent than all that the runtime enables (20)
+#define configMAX_API_CALL_INTERRUPT_PRIORITY   18 // above those of the runtime (20)
 #define INCLUDE_vTaskDelay                      1
 #define INCLUDE_xTaskDelayUntil                 1
 #define INCLUDE_vTaskDelete                     0

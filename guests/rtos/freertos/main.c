@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a FreeRTOS program uses the socket library: a task sends a stream along its domain's first flow,
-// another one, more urgent, runs every millisecond meanwhile. Start, console, timer and interrupt controller
-// are those of the runtime (guests/runtime). Parameters: `total` bytes [256 KiB]; the tool adds `send_cid`,
-// `send_port` and `send_bytes`. Report: `sent`, `crc32` of it, `releases` of the other task.
+// How a FreeRTOS program uses the socket library: a task sends a stream along its domain's first flow, while
+// another, more urgent task runs every millisecond. Start, console, timer and interrupt controller are those
+// of the runtime (guests/runtime). Parameters: `total` bytes [256 KiB]; the tool adds `send_cid`, `send_port`
+// and `send_bytes`. Report: `sent`, `crc32` of it, `releases` of the other task.
 #include <FreeRTOS.h>
 #include <arch/sysreg.h>
 #include <semphr.h>
@@ -60,7 +60,7 @@ void freertos_next_tick(void)
     timer_set(demo.next_tick);
 }
 
-// The port has acknowledged the interrupt, and ends it.
+// The port has acknowledged the interrupt, and will end it.
 void vApplicationIRQHandler(uint32_t intid)
 {
     BaseType_t wakes_a_task = pdFALSE;

@@ -12,7 +12,7 @@
 
 #include "guests/socket/one_to_one.h"
 
-#define SOCKET_PORT_NEVER UINT64_MAX // a deadline that does not come; others are ticks of the kernel
+#define SOCKET_PORT_NEVER UINT64_MAX // no deadline; others are ticks of the kernel
 
 extern SemaphoreHandle_t socket_port_semaphore; // binary; made before socket_start()
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The socket driver (guests/socket) on this runtime. Interrupts are masked but where it waits, so nothing in
-// it happens twice at once.
+// The socket driver (guests/socket) on this runtime. Interrupts are masked except while it waits, so none of
+// its functions is interrupted by another.
 #ifndef BULKHEAD_GUESTS_SOCKET_PORT_H
 #define BULKHEAD_GUESTS_SOCKET_PORT_H
 
@@ -13,7 +13,7 @@
 
 #include "guests/runtime/timer.h"
 
-#define SOCKET_PORT_NEVER 0u // a deadline that does not come
+#define SOCKET_PORT_NEVER 0u // no deadline
 
 static inline uint32_t socket_port_read(uint64_t at)
 {
@@ -25,13 +25,13 @@ static inline void socket_port_write(uint64_t at, uint32_t value)
     mmio_write32(at, value);
 }
 
-// Where the device finds what is here.
+// The address at which the device finds this memory.
 static inline uint64_t socket_port_physical(const void *at)
 {
     return mmu_physical(at);
 }
 
-// The device sees what was written before, and nothing was read before.
+// Orders earlier writes before the device is told, and later reads after that.
 static inline void socket_port_barrier(void)
 {
     cpu_sync_memory();
@@ -47,7 +47,7 @@ static inline bool socket_port_is_past(uint64_t deadline)
     return timer_now() >= deadline;
 }
 
-// Until an interrupt, or the deadline. The timer's interrupt is enabled if there is a deadline, and
+// Waits for an interrupt, or for the deadline. With a deadline the timer's interrupt is enabled, and
 // program_interrupt() calls timer_stop() for it.
 static inline void socket_port_wait(uint64_t deadline)
 {

@@ -121,7 +121,7 @@ std::optional<memory::place> memory::translate(const access_request &what, std::
     return place{made.of(address), cached, made.says.memory == sd::memory_kind::ordered};
 }
 
-// The rights of all accesses to it, as DACR is now.
+// The rights of all accesses to the page with the present value of DACR.
 void memory::remember(std::uint32_t address, const page_translation &found)
 {
     const std::uint64_t physical = found.of(address).value & ~std::uint64_t{page_mask};
@@ -195,7 +195,8 @@ bool memory::store(const place &to, const access_request &what, std::uint32_t by
     return true;
 }
 
-// Over the end of a page there are two translations, of which either can be refused before anything is done.
+// An access across the end of a page needs two translations. Both are made before any byte is read, since
+// either can fault.
 std::optional<std::uint32_t> memory::read_slowly(const access_request &what)
 {
     if (!is_aligned(what)) {

@@ -13,7 +13,7 @@ struct event {
     core_event counted;
 };
 
-// Of 0x62 and of the cycles of stalls in general there is more than one count: total() knows them.
+// Event 0x62 and the stall cycles in general are sums of several counts, which total() adds up.
 constexpr event events[] = {
     {0x01, core_event::l1i_refill},    {0x02, core_event::l1i_tlb_refill}, {0x03, core_event::l1d_refill},
     {0x04, core_event::memory_access}, {0x05, core_event::l1_tlb_refill},  {0x65, core_event::l1d_write_back},

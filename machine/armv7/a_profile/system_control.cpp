@@ -22,7 +22,7 @@ system_control::system_control(surroundings around)
     make_regime();
 }
 
-// --- Registers that are what was written last ---
+// --- Registers that read as last written ---
 
 std::uint32_t *system_control::kept(key which)
 {
@@ -101,7 +101,7 @@ std::uint32_t system_control::cache_size() const
            (shape.line_bits() - 4);
 }
 
-// Of a Cortex-A9 without NEON (DDI 0388I, table 4-2 and 4.3).
+// Values of a Cortex-A9 without NEON (DDI 0388I, table 4-2 and 4.3).
 std::optional<std::uint32_t> system_control::identification(key which) const
 {
     switch (which) {
@@ -225,7 +225,7 @@ bool system_control::write(const coprocessor_register &which, bool privileged, s
         monitors_.write(*monitor, value);
         return true;
     }
-    switch (one) { // barriers and WFI of before Armv7; User mode may use the barriers
+    switch (one) { // barriers and WFI as encoded before Armv7; User mode may use the barriers
     case key_of(7, 0, 5, 4):
     case key_of(7, 0, 10, 4):
     case key_of(7, 0, 10, 5):
@@ -251,7 +251,7 @@ bool system_control::write(const coprocessor_register &which, bool privileged, s
 
 // --- Translation ---
 
-// Registers whose change empties the micro-TLBs (DDI 0388I, 6.2.1, and those that walks depend on).
+// Registers whose change empties the micro-TLBs: those of DDI 0388I, 6.2.1, and those that walks depend on.
 bool system_control::translation_written(key which)
 {
     return which == key_of(1, 0, 0, 0) || which == key_of(13, 0, 0, 1) || which >> 12U == 2 ||
@@ -340,7 +340,7 @@ bool system_control::maintain_caches(key which, std::uint32_t value)
             around_.on.forget_instructions(*where);
         }
         return true;
-    case key_of(7, 0, 0, 4): // WFI of before Armv7, and branch predictors, which are not modelled
+    case key_of(7, 0, 0, 4): // WFI as encoded before Armv7, and branch predictors, which are not modelled
     case key_of(7, 0, 1, 6):
     case key_of(7, 0, 5, 6):
     case key_of(7, 0, 5, 7):
@@ -382,8 +382,8 @@ bool system_control::maintain_caches(key which, std::uint32_t value)
     }
 }
 
-// By table 4-26 of DDI 0388I those by address and ASID, and by ASID, concern locked entries too; the others
-// do not. What is for all cores is for this one: no other one translates.
+// By table 4-26 of DDI 0388I, operations by address and ASID, and by ASID, invalidate locked entries too; the
+// others keep them. Operations for all cores act on this core only, since no other core translates.
 bool system_control::maintain_tlb(key which, std::uint32_t value)
 {
     const auto asid = static_cast<std::uint16_t>(value & asid_mask);

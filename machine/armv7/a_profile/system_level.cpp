@@ -102,7 +102,7 @@ void system_level::breakpoint(std::uint32_t /*immediate*/)
     take(exception::prefetch_abort, around_.state.r[pc] + 4);
 }
 
-// Whether one is there to be taken. One that is on its way signals the core when it arrives.
+// Whether an interrupt can be taken now. An interrupt that arrives later signals the core.
 bool system_level::sees_interrupt()
 {
     if (around_.irq.is_seen(around_.on.clock())) {
@@ -126,7 +126,7 @@ bool system_level::exception_return(std::uint32_t /*value*/)
     return false;
 }
 
-// Masks and privilege may be others now.
+// Interrupt masks and the privilege may have changed.
 void system_level::state_changed()
 {
     by().set_privileged(modes_.privileged());
@@ -218,7 +218,8 @@ bool system_level::mcr(const coprocessor_register &which, std::uint32_t value)
 
 // --- Waiting ---
 
-// WFI ends with an interrupt that is masked, too. A loop of nothing else has no other end.
+// Whether the core is in a loop of nothing but WFI with interrupts masked. A pending interrupt ends WFI, but
+// it cannot be taken, so that such a loop never ends.
 bool system_level::waits_in_vain()
 {
     constexpr std::uint64_t loop = 2; // WFI and a branch

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t frame_bytes = 32;
 constexpr std::uint32_t frame_words = 8;
-constexpr std::uint32_t xpsr_aligned = 1U << 9U; // of a stored one: SP was moved by 4
+constexpr std::uint32_t xpsr_aligned = 1U << 9U; // of a stored PSR: SP was moved by 4
 constexpr std::uint32_t xpsr_thumb = 1U << 24U;
 constexpr std::uint32_t ipsr_mask = 0x1FF;
 constexpr std::uint32_t to_handler = 0xFFFFFFF1;
@@ -65,7 +65,7 @@ void m_profile::mode_changed()
     by().set_privileged(is_privileged());
 }
 
-// r13 becomes the other stack pointer.
+// Makes r13 the other stack pointer.
 void m_profile::use_stack(bool process)
 {
     if (process != process_stack_) {
@@ -87,8 +87,8 @@ void m_profile::record(const fault &what)
     }
 }
 
-// What a synchronous exception becomes where `base` is the priority that it has to preempt: HardFault if it
-// is disabled or not urgent enough. Nothing: not even that.
+// The exception that a synchronous exception becomes if it has to preempt priority `base`: HardFault if its
+// own is disabled or not urgent enough. Nothing: HardFault cannot preempt either.
 std::optional<std::uint32_t> m_profile::escalated(std::uint32_t number, int base)
 {
     if (number != exception::hard_fault &&
@@ -163,7 +163,7 @@ void m_profile::synchronous(std::uint32_t number, std::uint32_t return_address)
     }
 }
 
-// Something that is pending preempts what executes with priority `base`.
+// A pending exception preempts the code that executes with priority `base`.
 void m_profile::enter(int base)
 {
     const std::uint32_t exc_return = exc_return_now();
@@ -174,8 +174,8 @@ void m_profile::enter(int base)
     }
 }
 
-// SP moves whether the frame can be stored or not. A fault is derived: it is taken before the exception that
-// the frame is for if it is as urgent, and that one stays pending.
+// SP moves whether the frame can be stored or not. A fault while storing it is derived: it is taken instead
+// of the exception that the frame is for if it is at least as urgent, and that exception stays pending.
 void m_profile::push_frame(int base)
 {
     const std::uint32_t top = state_.r[sp] & ~3U;
@@ -200,7 +200,7 @@ void m_profile::push_frame(int base)
 
 void m_profile::derive(std::uint32_t memory_status, std::uint32_t bus_status, int base)
 {
-    // The address registers say nothing of faults on the stack.
+    // Faults on the stack leave MMFAR and BFAR unchanged.
     const bool by_mpu = fault_.number == exception::mem_manage;
     system_.cfsr |= by_mpu ? memory_status : bus_status;
     if (const auto taken = escalated(by_mpu ? exception::mem_manage : exception::bus_fault, base)) {
@@ -254,7 +254,7 @@ void m_profile::deactivate(std::uint32_t number)
     }
 }
 
-// The next handler, on the frame of the one that has returned.
+// Enters the next handler, on the frame of the handler that has returned.
 void m_profile::chain(std::uint32_t number, std::uint32_t exc_return)
 {
     const int base = execution_priority();
@@ -309,7 +309,7 @@ bool m_profile::exception_return(std::uint32_t value)
     return true;
 }
 
-// Reads with the rights of what is returned to. A fault leaves the frame where it is.
+// Reads the frame with the rights of the code that is returned to. After a fault the frame stays in place.
 bool m_profile::pop_frame(std::uint32_t value)
 {
     const bool to_thread = value != to_handler;
@@ -347,7 +347,8 @@ bool m_profile::pop_frame(std::uint32_t value)
     return true;
 }
 
-// The handler of a fault has returned: was a region loaded, so that the instruction executes again?
+// Called when a fault handler returns. If the faulting instruction executes again, the handler has loaded an
+// MPU region for it: this counts as a miss.
 void m_profile::count_miss(std::uint32_t pc_after)
 {
     if (miss_.open && pc_after == miss_.pc && state_.r[sp] == miss_.stack) {
@@ -364,7 +365,7 @@ void m_profile::count_miss(std::uint32_t pc_after)
 
 // --- Waiting ---
 
-// PRIMASK does not keep an interrupt from waking the core.
+// An interrupt that PRIMASK masks wakes the core, too.
 void m_profile::wait_for_interrupt()
 {
     for (;;) {

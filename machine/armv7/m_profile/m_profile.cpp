@@ -68,7 +68,7 @@ bool m_profile::reset(std::uint32_t vector_table)
     return true;
 }
 
-// --- Whether ---
+// --- Access rights ---
 
 void m_profile::fail(std::uint32_t number, std::uint32_t status, std::uint32_t address)
 {
@@ -99,8 +99,8 @@ bool m_profile::is_aligned(const access_request &what)
     return true;
 }
 
-// An access that is not aligned is one of bytes for the MPU (B2.3, MemU): each is checked, and the first that
-// may not be accessed is the address of the fault. So an access that crosses two regions needs both.
+// For the MPU an unaligned access is one of single bytes (B2.3, MemU): each byte is checked, and the first
+// that is refused is the address of the fault. So an access that crosses two regions needs both.
 std::optional<memory_attributes> m_profile::allowed(const access &what)
 {
     const std::uint32_t last = what.address + (what.bytes - 1);
@@ -122,7 +122,7 @@ std::optional<memory_attributes> m_profile::allowed(const access &what)
     }
 }
 
-// Unprivileged accesses to it are bus errors, but for the one register that may be opened.
+// Unprivileged accesses to the system control space are bus errors, except to STIR if USERSETMPEND opens it.
 bool m_profile::private_bus_allows(const access &what)
 {
     const bool opened =
@@ -138,7 +138,7 @@ bool m_profile::private_bus_allows(const access &what)
     return true;
 }
 
-// --- What is there, and the time ---
+// --- Memory and devices at an address, and timing ---
 
 void m_profile::charge(const access &what, memory_attributes attributes)
 {
@@ -222,7 +222,8 @@ bool m_profile::write_checked(const access &what, std::uint32_t value)
     return true;
 }
 
-// The store has left the core before the bus answers: an imprecise fault, which waits until it may be taken.
+// The store has left the core before the bus answers. The fault is imprecise: it stays pending until it can
+// be taken.
 void m_profile::write_nowhere()
 {
     system_.cfsr |= cfsr::impreciserr;
@@ -327,7 +328,7 @@ void m_profile::maintain(maintenance what, std::uint32_t value)
     case maintenance::clean_way:
         flush(by_place(), true);
         break;
-    // What is invalidated without being cleaned has no contents of its own here: memory has them.
+    // Invalidating without cleaning loses no data here: the cache model has no contents, memory has them.
     case maintenance::invalidate_line:
     case maintenance::flush_line:
         flush(phys_addr{value}, false);

@@ -11,7 +11,7 @@ enum mpu_register : std::uint32_t {
     mpu_type = 0x00,
     mpu_ctrl = 0x04,
     mpu_rnr = 0x08,
-    mpu_rbar = 0x0C, // and three aliases of it and of the next, 8 bytes apart
+    mpu_rbar = 0x0C, // and three aliases of this and the next register, 8 bytes apart
     mpu_rasr = 0x10,
 };
 
@@ -59,7 +59,7 @@ void mpu::write(std::uint32_t offset, std::uint32_t value)
     }
 }
 
-// With VALID, REGION becomes MPU_RNR; a number that there is not is UNPREDICTABLE, and ignored here.
+// With VALID, REGION becomes MPU_RNR. A number of no region is UNPREDICTABLE, and ignored here.
 void mpu::write_base(std::uint32_t value)
 {
     if ((value & rbar_valid) != 0) {
@@ -81,7 +81,8 @@ void mpu::write_attributes(std::uint32_t value)
     }
 }
 
-// A size below 32 bytes is UNPREDICTABLE: such a region is off here. Address bits below the size are ignored.
+// A size below 32 bytes is UNPREDICTABLE: here such a region is disabled. Address bits below the size are
+// ignored.
 void mpu::derive(region &one)
 {
     const std::uint32_t bits = (one.rasr >> 1U & 0x1FU) + 1;

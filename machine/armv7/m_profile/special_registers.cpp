@@ -37,7 +37,7 @@ void m_profile::set_stack_pointer(bool process, std::uint32_t value)
     (process == process_stack_ ? state_.r[sp] : other_stack_) = value & ~3U;
 }
 
-// SPSEL can be changed by Thread mode alone.
+// Only Thread mode can change SPSEL.
 void m_profile::set_control(std::uint32_t value)
 {
     unprivileged_thread_ = (value & control_npriv) != 0;
@@ -103,7 +103,7 @@ bool m_profile::msr(std::uint32_t which, std::uint32_t mask, std::uint32_t value
     case sysm_basepri:
         masks.basepri = priority;
         break;
-    case sysm_basepri_max: // it only becomes more urgent
+    case sysm_basepri_max: // a write can only make it more urgent
         if (priority != 0 && (masks.basepri == 0 || priority < masks.basepri)) {
             masks.basepri = priority;
         }

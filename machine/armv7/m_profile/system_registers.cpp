@@ -108,7 +108,7 @@ constexpr std::array handler_bits{
     handler_bit{exception::systick, 1U << 11U, 0, 0},
 };
 
-// Of those that SHPR1 to SHPR3 have a priority for.
+// Exceptions whose priorities are in SHPR1 to SHPR3.
 bool has_priority(std::uint32_t number)
 {
     return (number >= exception::mem_manage && number <= exception::usage_fault) ||
@@ -121,7 +121,7 @@ std::uint32_t merged(std::uint32_t old, std::uint32_t value, std::uint32_t lanes
     return (old & ~lanes) | (value & lanes);
 }
 
-// Registers of 32 interrupts each: the first interrupt's exception number.
+// Registers for 32 interrupts each: returns the exception number of the first interrupt.
 std::uint32_t first_of(std::uint32_t offset)
 {
     return exception::first_interrupt + (offset & 0x7FU) * 8;
@@ -232,7 +232,7 @@ void system_registers::write_systick(std::uint32_t offset, std::uint32_t value, 
     case syst_rvr:
         systick_.set_reload(value & counter_mask, now);
         break;
-    case syst_cvr: // whatever is written
+    case syst_cvr: // any write clears it
         systick_.set_value(0, now);
         tick_flag_ = false;
         break;
@@ -317,7 +317,7 @@ std::uint32_t system_registers::icsr() const
     value |= events_.is_pending(exception::nmi) ? icsr_nmipendset : 0;
     value |= events_.is_pending(exception::pendsv) ? icsr_pendsvset : 0;
     value |= events_.is_pending(exception::systick) ? icsr_pendstset : 0;
-    // The exception that executes is the only active one.
+    // The executing exception is the only active one.
     value |= events_.active_count() <= 1 ? icsr_rettobase : 0;
     return value;
 }
@@ -374,7 +374,7 @@ void system_registers::write_aircr(std::uint32_t value)
 
 void system_registers::write_ccr(std::uint32_t value, std::uint32_t lanes)
 {
-    constexpr std::uint32_t always = ccr_bit::stkalign | 1U << 18U; // and branch prediction
+    constexpr std::uint32_t always = ccr_bit::stkalign | 1U << 18U; // and enables branch prediction
     const std::uint32_t caches = (has_.data_cache != nullptr ? ccr_bit::data_cache : 0) |
                                  (has_.instruction_cache != nullptr ? ccr_bit::instruction_cache : 0);
     const std::uint32_t writable = ccr_mask & (caches | ~(ccr_bit::data_cache | ccr_bit::instruction_cache));
@@ -382,7 +382,7 @@ void system_registers::write_ccr(std::uint32_t value, std::uint32_t lanes)
     said_.code();
 }
 
-// Of the cache that CSSELR names: bit 0 is the instruction side.
+// Describes the cache that CSSELR selects: bit 0 is the instruction side.
 std::uint32_t system_registers::ccsidr() const
 {
     const cache_geometry *const one = (csselr_ & 1U) != 0 ? has_.instruction_cache : has_.data_cache;
@@ -476,7 +476,7 @@ void system_registers::write_scb(std::uint32_t offset, std::uint32_t value, std:
     case scb_shcsr:
         write_shcsr(value, lanes);
         break;
-    case scb_cfsr: // both are cleared by ones
+    case scb_cfsr: // writing ones clears both
         state_.cfsr &= ~(value & cfsr_mask);
         break;
     case scb_hfsr:

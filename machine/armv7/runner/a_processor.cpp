@@ -151,8 +151,8 @@ private:
 
     processor_place where_;
     core &core_;
-    std::map<std::uint16_t, cost_counts> walks_; // of unprivileged code, by address space
-    cost_counts kernel_walks_;                   // of privileged code
+    std::map<std::uint16_t, cost_counts> walks_; // misses of unprivileged code, by address space
+    cost_counts kernel_walks_;                   // misses of privileged code
     mmu mmu_;
     devices::irq_output irq_;
     std::vector<std::string> missing_;

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks: one module for each, and what they share. Called by the command `bench` and by tests."""
+"""Benchmarks: one module for each, and shared code. Called by the command `bench` and by tests."""

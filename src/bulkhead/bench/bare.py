@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A domain's images as a program for the bare emulator: everything where the domain has it.
+"""A domain's images as a program for the bare emulator, at the addresses that they have in the domain.
 
 Called by `linux_boot`, to compare a guest with itself without the hypervisor. Guest-physical addresses become
-physical ones, so the board must have its memory where the domain has it. Changes nothing of the images.
+physical ones, so the board must have its memory where the domain has it. The images are not changed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.memory import LoadedMemory, LoadRegion, align_down
 from bulkhead.planning.model import Plan
 
-# The boot protocol in a few instructions: x0 the device tree, x1 to x3 zero, then to the entry.
+# The boot protocol in a few instructions: x0 is the device tree, x1 to x3 are zero; then branch to the entry.
 _STUB = struct.Struct("<6I2Q")
 _LDR_X0_LITERAL, _LDR_X4_LITERAL = 0x58000000, 0x58000004
 _MOV_X1_0, _MOV_X2_0, _MOV_X3_0, _BR_X4 = 0xD2800001, 0xD2800002, 0xD2800003, 0xD61F0080
@@ -23,7 +23,7 @@ _STUB_ROOM_BYTES = 4096
 
 
 def boot_stub(device_tree: int, entry: int) -> bytes:
-    """Code for any address that starts `entry` as Linux's boot protocol wants it."""
+    """Code for any address that starts `entry` as Linux's boot protocol requires."""
     load_tree = _LDR_X0_LITERAL | (_TREE_OFFSET // 4) << 5
     load_entry = _LDR_X4_LITERAL | ((_ENTRY_OFFSET - 4) // 4) << 5
     return _STUB.pack(load_tree, load_entry, _MOV_X1_0, _MOV_X2_0, _MOV_X3_0, _BR_X4, device_tree, entry)
@@ -32,7 +32,8 @@ def boot_stub(device_tree: int, entry: int) -> bytes:
 def bare_program(images: LoadedMemory) -> bytes:
     """An ELF file with the images in place, which starts them by a stub.
 
-    The stub is at the end of what is reserved for the device tree: nobody needs it once Linux runs.
+    The stub is at the end of the memory that is reserved for the device tree, and is not needed once Linux
+    runs.
     """
     tree = next(piece for piece in images.pieces if piece.ipa == images.device_tree_ipa)
     stub_at = align_down(tree.region.end - _STUB_ROOM_BYTES)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a point of a campaign costs besides its simulation, and what follows for large campaigns.
+"""Cost of a campaign's point besides its simulation, and its consequences for large campaigns.
 
 Points that simulate a single walk over a page are run as every campaign runs its points: hashed, dispatched,
 run in a process of their own, kept. The command's own share of a point is its processor time: it is spent one
-point after the other, and bounds how many points a second a campaign can have. All else is spent at workers.
+point after the other, and bounds how many points a second a campaign can have. The rest is spent by workers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PointCost:
     workers: int
     wall_ms: float
     client_ms: float  # processor time of the command
-    kept_ms: float  # of a point that is kept, and not run
+    kept_ms: float  # time of a point whose result is kept, and that is not run
     client_kib: float  # memory of the command
 
     @property
@@ -43,7 +43,7 @@ class PointCost:
         return self.wall_ms * self.workers
 
     def hours(self, workers: int, point_s: float, points: int = CAMPAIGN_POINTS) -> float:
-        """How long a campaign takes: as long as its workers, or as the command if that has more to do."""
+        """How long a campaign takes: limited by its workers, or by the command if that has more to do."""
         at_workers_s = (point_s + self.worker_ms / 1000) / workers
         return points * max(at_workers_s, self.client_ms / 1000) / S_PER_HOUR
 

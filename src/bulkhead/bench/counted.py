@@ -38,7 +38,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Events:
-    """From where to where is counted, and what else is wanted; see docs/design/observer.md."""
+    """The events between which instructions are counted, and further options; see docs/design/observer.md."""
 
     from_: int  # virtual address of the first instruction
     match: str  # ends the count
@@ -48,7 +48,7 @@ class Events:
     read: tuple[int, int] | None = None  # (address, bytes)
 
     def plugin(self, library: Path, out: Path) -> str:
-        """As for -plugin."""
+        """The value for -plugin."""
         texts = {"out": str(out), "match": self.match, "uart": f"{self.uart:#x}", "from": f"{self.from_:#x}"}
         pairs = {"start": self.start, "within": self.within, "read": self.read}
         texts |= {key: f"{pair[0]:#x}:{pair[1]:#x}" for key, pair in pairs.items() if pair is not None}
@@ -57,7 +57,7 @@ class Events:
 
 
 def parse_count(text: str) -> Count:
-    """The plugin's result file. Raises CountError for one that is no answer."""
+    """The plugin's result file. Raises CountError if it is not valid."""
     try:
         result = json.loads(text)
         started, matched = result["started"], result["matched"]
@@ -76,7 +76,7 @@ def parse_count(text: str) -> Count:
 
 
 async def count_run(machine: EmulatedMachine, out: Path, directory: Path, timeout_s: float) -> Count:
-    """Run `machine`, whose plugin writes `out`, until that is there. Raises CountError."""
+    """Run `machine`, whose plugin writes `out`, until that file exists. Raises CountError."""
     out.unlink(missing_ok=True)
     console = directory / f"{out.stem}-console.log"
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each part of a packet's path costs (F5), by the stamps of the hypervisor and of a guest.
+"""Cost of each part of a packet's path (F5), by time stamps of the hypervisor and of a guest.
 
 Called by `bulkhead bench flows`, which runs the two systems named here: one with flows, one with calls alone.
-On the simulated machine the counter ticks once a nanosecond, on the emulator once an instruction. What each
-part is, and what the figures stand for: docs/design/flows.md.
+On the simulated machine the counter ticks once a nanosecond, on the emulator once an instruction.
+docs/design/flows.md defines the parts and their figures.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from bulkhead.run.target import MACHINE, QEMU, RunOptions
 SYSTEM = "flow-paths.yaml"
 CALLS = "flow-calls.yaml"
 CALLER = "calls"
-SLEEPER_CORE = 2  # of `quiet`: whoever is notified elsewhere may have its interrupts masked
+SLEEPER_CORE = 2  # of `quiet`: other notified guests may have interrupts masked
 PUBLISHED = "zcu102-published"
 BY_INTERRUPT = "-by-interrupt"  # of a broker that is not woken by events
 RUN_NS = 200_000_000
 WRITTEN_ROUNDS = 8  # for a platform's file
-_ROUND = Fraction(13, 1000)  # by so much periods are longer from round to round: packets meet in other ways
+_ROUND = Fraction(13, 1000)  # increase of periods from round to round, so that packets coincide in other ways
 MACHINE_HZ = 10**9
 EMULATOR_HZ = 500_000_000  # a tick is 2 ns of virtual time, which is one instruction under -icount shift=1
 LEAST_MARGIN_NS = 100
@@ -47,11 +47,11 @@ Json = dict[str, Any]
 _OF_A_PACKET = {"hypervisor_call": 2} | dict.fromkeys(
     ("transport", "parse", "find_earliest", "program_dma", "finalize"), 1
 )
-RunSystem = Callable[[Loaded, RunOptions, Path], Mapping[str, Any]]  # what `run --json` prints
+RunSystem = Callable[[Loaded, RunOptions, Path], Mapping[str, Any]]  # the result of `run --json`
 
 
 class FlowsNotMeasured(BulkheadError):
-    """A system cannot be run, or a part was not seen; the message says which, a line for each reason."""
+    """A system cannot be run, or a part did not occur; the message names each reason on a line."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ class MeasuredFlows:
         }
 
     def yaml(self) -> list[str]:
-        """As a platform file has them: with a margin, because no run shows the largest that there can be."""
+        """In the format of a platform file: with a margin, because a run does not show the largest possible
+        values."""
         width = max(len(name) for name in self.parts) + 1
         return [
             f"  {name + ':':{width}} {{ "
@@ -102,7 +103,8 @@ def most_with_margin(most: int) -> int:
 
 
 def write_costs(platform: str, measured: MeasuredFlows) -> None:
-    """Put the parts into a platform file in place of its own; all else stays. Raises FlowsNotMeasured."""
+    """Put the parts into a platform file in place of its own; everything else stays. Raises
+    FlowsNotMeasured."""
     path = platform_path(platform)
     assert path is not None, "it was measured"
     before, found, rest = path.read_text(encoding="utf-8").partition("\nflow_costs:")
@@ -116,7 +118,7 @@ def write_costs(platform: str, measured: MeasuredFlows) -> None:
 
 
 def published_costs() -> FlowCosts | None:
-    """Those that a board was measured with, which ours are shown beside."""
+    """The costs with which a board was measured, for comparison."""
     path = platform_path(PUBLISHED)
     published = load_platform(path)[0] if path is not None else None
     return published.flow_costs if published is not None else None
@@ -161,7 +163,7 @@ def measure(
 
 
 def _in_round(flows: Loaded, number: int) -> Loaded:
-    """With longer periods; the first round has those of the file."""
+    """The system with longer periods; the first round has those of the file."""
     assert flows.system is not None
     longer = 1 + number * _ROUND
     changed = [flow.model_copy(update={"period": int(flow.period * longer)}) for flow in flows.system.flows]
@@ -169,8 +171,8 @@ def _in_round(flows: Loaded, number: int) -> Loaded:
 
 
 def _brokers(flows: Loaded, on: str) -> dict[str, dict[str, str]]:
-    """The brokers that are measured, by name, each by what is other than in the file. On the machine, if the
-    user asks for none, those with each engine of the platform, each woken by events and by interrupts."""
+    """The brokers to measure, by name, each with its differences from the file. On the machine, if the user
+    selects none: those with each engine of the platform, each woken by events and by interrupts."""
     assert flows.platform is not None and flows.system is not None and flows.system.broker is not None
     broker = flows.system.broker
     if on != MACHINE or broker.wait != "auto" or broker.engine != "cpu-copy":
@@ -189,8 +191,8 @@ def _with_broker(flows: Loaded, keys: Mapping[str, str]) -> Loaded:
 
 def combined(brokers: Sequence[tuple[str, MeasuredFlows]]) -> MeasuredFlows:
     """One table for all brokers and rounds: smallest and largest of all, averages and medians of the first.
-    Being woken by an interrupt is a part of its own, and so is what a core that copies has between transfers,
-    where there are engines, too."""
+    Waking by an interrupt is a separate part, and so is the time of a core that copies between transfers, if
+    there are engines, too."""
     engines = any(name.startswith("zdma") for name, _ in brokers)
     tables = [_apart(one, name, engines) for name, one in brokers]
     parts: dict[str, Part] = {}
@@ -206,13 +208,13 @@ def combined(brokers: Sequence[tuple[str, MeasuredFlows]]) -> MeasuredFlows:
 
 
 def packet_of(measured: MeasuredFlows) -> int:
-    """What EL2 does for a packet of one transfer that nothing else delays: two calls, of the sender and of
-    the broker, and the parts between them. Medians."""
+    """EL2's work for a packet of one transfer that nothing else delays: two calls, of the sender and of the
+    broker, and the parts between them. Medians."""
     return sum(times * measured.parts[name]["median"] for name, times in _OF_A_PACKET.items())
 
 
 def _apart(table: MeasuredFlows, broker: str, engines: bool) -> MeasuredFlows:
-    """With the names of the parts that are only such a broker's."""
+    """Renames the parts that only such a broker has."""
     names = {"wake": "wake_by_interrupt"} if broker.endswith(BY_INTERRUPT) else {}
     if engines and broker.startswith("cpu-copy"):
         names["dma_interrupt"] = "between_copies"
@@ -220,7 +222,8 @@ def _apart(table: MeasuredFlows, broker: str, engines: bool) -> MeasuredFlows:
 
 
 def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
-    """With a counter that is as fine as it can be. `costs` admit the flows, whatever is measured then."""
+    """The system with a counter of the finest resolution. `costs` admit the flows, whatever is measured
+    then."""
     assert loaded.platform is not None and loaded.system is not None
     platform, system = loaded.platform, loaded.system
     if on == MACHINE:
@@ -262,8 +265,8 @@ def measured(flows: Mapping[str, Any], calls: Mapping[str, Any], on: str) -> Mea
 
 
 def beyond(fresh: Mapping[str, Part], kept: FlowCosts) -> list[str]:
-    """Which parts of a measurement are beyond what a platform file says, by more than its margin
-    (each change of EL2's code moves the largest values a little), each as a sentence."""
+    """Parts of a measurement that exceed the platform file's values by more than its margin (each change of
+    EL2's code moves the largest values a little), each as a sentence."""
     found = []
     for name, part in kept.parts().items():
         if name in LOCKED:

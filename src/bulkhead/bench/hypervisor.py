@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each path into the hypervisor costs, in instructions, against the best public hypervisors.
+"""Cost of each path into the hypervisor, in instructions, compared with the best public hypervisors.
 
 Called by `bulkhead bench hypervisor`. The guest `paths` reads a counter of which each tick is one
-instruction, so what it reports is exact and the same in every run. docs/results/benchmarks.md says from
-where to where each path counts.
+instruction, so what it reports is exact and the same in every run. docs/results/benchmarks.md defines the
+ends of each path.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from bulkhead.run.session import SessionPlan, run_session
 SYSTEM = Path("examples") / "paths.yaml"
 SHARED = Path("examples") / "paths-shared.yaml"  # two domains on one core, with budgets
 ONE_VCPU = ("isolation.llc=none", "domains.paths.cpus=[0]")
-# A budget that two VCPUs share, of which one is off: a sixteenth of it is drawn at each overflow, and there
-# is more of it than one VCPU can use in a period.
+# A budget that two VCPUs share, of which one is off: a sixteenth of it is drawn at each overflow, and it is
+# larger than one VCPU can use in a period.
 BUDGET = (
     "isolation.premap=all",
     "domains.paths.bandwidth={events: 160000, period: 200 us}",
@@ -52,18 +52,19 @@ class PathWay:
     key: str
     what: str
     best_public: int | None = None  # instructions, of the best public hypervisor on the same emulator
-    goal: int | None = None  # at most: half of that, or less than that where half is out of reach; or a price
+    goal: int | None = None  # limit: half of that, or a higher one if half is out of reach; or a price
     budget: bool = False  # only where a budget is counted on the emulator
     of_gic: str | None = None  # the public figure is of this interrupt controller, which is in the path
 
     def on(self, gic: str) -> PathWay:
-        """As it can be compared on a board with this interrupt controller: like with like, or not at all."""
+        """The path on a board with this interrupt controller; without the public figure if that is of another
+        controller."""
         return self if self.of_gic in (None, gic) else replace(self, best_public=None, goal=None)
 
 
 _GICV3 = "gicv3"
 
-# What a guest that is not trusted with maintenance may be made to pay for each (`bench linux-boot`).
+# The most that a guest that is not trusted with maintenance may pay for each (`bench linux-boot`).
 TLB_MAINTENANCE = PathWay("tlb_maintenance", "trapped TLBI of a domain on one core", goal=120)
 CACHE_MAINTENANCE = PathWay("cache_maintenance", "trapped DC CVAU", goal=240)
 
@@ -102,7 +103,7 @@ WAYS = (
 
 @dataclass(frozen=True)
 class PathSample:
-    """What was seen of a path: the first time, and of all other times."""
+    """Measurements of a path: the first time, and all other times."""
 
     first: int
     min: int
@@ -146,7 +147,7 @@ class HypervisorCosts:
     """All paths."""
 
     rows: tuple[PathRow, ...]
-    packet: int | None = None  # of what EL2 does for a packet of a flow, by bench/flows.py
+    packet: int | None = None  # EL2's work for a packet of a flow, by bench/flows.py
 
     @property
     def missed(self) -> list[str]:
@@ -168,7 +169,7 @@ class HypervisorCosts:
 
 
 def one_core(loaded: Loaded) -> Loaded:
-    """The same system on the same board with its first core alone."""
+    """The same system on the same board, with the first core only."""
     assert loaded.platform is not None
     return replace(loaded, platform=first_core_only(loaded.platform))
 
@@ -207,14 +208,14 @@ def gic_of(loaded: Loaded) -> str:
 
 
 def has_budget(loaded: Loaded) -> bool:
-    """A domain has one that the emulator's board counts."""
+    """Whether a domain has a budget that the emulator's board counts."""
     assert loaded.system is not None and loaded.platform is not None
     limited = any(not domain.bandwidth.unlimited for domain in loaded.system.domains)
     return limited and counted_event(loaded.platform, emulated=True) is not None
 
 
 def samples_of(lines: Sequence[str]) -> dict[str, PathSample]:
-    """All that the guest reported, in any of its lives."""
+    """All reports of the guest, from all of its lives."""
     found: dict[str, PathSample] = {}
     for line in lines:
         if not line.startswith(_REPORT):
@@ -228,7 +229,7 @@ def samples_of(lines: Sequence[str]) -> dict[str, PathSample]:
 
 
 def _run(build: Build, binary: Path, directory: Path, seed: int) -> list[str]:
-    """What the guest said."""
+    """The guest's console output."""
     platform = build.plan.platform
     assert platform.emulator is not None
     machine = EmulatedMachine(

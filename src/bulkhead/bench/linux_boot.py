@@ -5,8 +5,8 @@ Called by `bulkhead bench linux-boot`. Kernel, RAM disk and device tree are the 
 addresses in both; under the hypervisor all instructions of all cores count, at EL2 too
 (docs/results/benchmarks.md).
 
-The limit is for what the hypervisor does by itself. Maintenance that the file has trapped is asked for, and
-has a price of its own: so many traps, each of which may take what `bench hypervisor` allows.
+The limit applies to the hypervisor's own work. Maintenance that the system file traps is requested, and has a
+price of its own: the number of traps, times the limit of `bench hypervisor` for each.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from bulkhead.schema.layout import Layout
 SYSTEM = Path("examples") / "linux-smp.yaml"
 ONE_VCPU = "domains.linux.cpus=[0]"
 LIMIT = 1.01  # times the bare emulator's instructions
-# What `domains[].maintenance` may ask for, and the most that an exit of that reason may then take.
+# Values of `domains[].maintenance`, and the largest allowed cost of an exit for that reason.
 TRAPPED_REASONS = {
     "tlb_maintenance": TLB_MAINTENANCE.goal or 0,
     "tlb_broadcast": TLB_MAINTENANCE.goal or 0,
@@ -44,7 +44,7 @@ TRAPPED_REASONS = {
 }
 _PROMPT = "~ # "
 _STATUS_SYMBOL = "status_pages"
-_SEED_MASK = 0xFFFF_FFFF  # what the emulator takes
+_SEED_MASK = 0xFFFF_FFFF  # times of the emulator
 _TIMEOUT_S = 300.0
 
 
@@ -58,13 +58,13 @@ class Side:
 
 @dataclass(frozen=True)
 class Setup:
-    """Both machines, and how to read what was counted."""
+    """Both machines, and how to evaluate their counts."""
 
     bare: Side
     hypervisor: Side
     layout: Layout
     cores: int
-    maintenance: str  # of the domain, as the file has it
+    maintenance: str  # as in the system file
 
 
 @dataclass(frozen=True)
@@ -75,24 +75,24 @@ class BootComparison:
     hypervisor: tuple[int, ...]
     at_el2: tuple[int, ...]
     exits: dict[str, int] = field(default_factory=dict)  # of the last run, all cores
-    maintenance: str = "auto"  # of the domain: what is trapped by default is within the limit
+    maintenance: str = "auto"  # of the domain; the default traps are within the limit
 
     @property
     def traps(self) -> int:
-        """Entries for maintenance that the file has trapped."""
+        """Exits for maintenance that the file traps."""
         asked = self.maintenance in ("translations", "trapped")
         return sum(self.exits.get(reason, 0) for reason in TRAPPED_REASONS) if asked else 0
 
     @property
     def allowed_for_traps(self) -> int:
-        """The most instructions that these may take."""
+        """The most instructions that these exits may take."""
         if not self.traps:
             return 0
         return sum(self.exits.get(reason, 0) * most for reason, most in TRAPPED_REASONS.items())
 
     @property
     def limit(self) -> float:
-        """Times the bare emulator's instructions."""
+        """Multiple of the bare emulator's instructions."""
         return LIMIT + self.allowed_for_traps / min(self.bare)
 
     @property
@@ -106,7 +106,7 @@ class BootComparison:
 
     @property
     def ratio(self) -> float:
-        """The worst that was seen."""
+        """The largest ratio of all runs."""
         return max(self.hypervisor) / min(self.bare)
 
     @property
@@ -119,7 +119,7 @@ class BootComparison:
 
     @property
     def reasons(self) -> list[str]:
-        """Why the answer is no; empty if it is yes."""
+        """Why the comparison failed; empty if it passed."""
         if self.ratio <= self.limit:
             return []
         return [
@@ -171,7 +171,7 @@ def _maintenance_of(build: Build) -> str:
 
 
 def _images(loaded: LoadedSystem, build: Build) -> Images:
-    """What the domain starts with, as the package has it."""
+    """The domain's images, from the package."""
     plan, domain = build.plan, build.plan.domains[0]
     configured = plan.system.domain(domain.name)
     assert configured is not None
@@ -179,7 +179,7 @@ def _images(loaded: LoadedSystem, build: Build) -> Images:
     target_dir = paths.build_dir() / "target"
     around = Surroundings(plan.platform, loaded.path.parent, target_dir, build.seed, plan.system.name)
     images = load_domain(configured, regions_of(domain), around)
-    # What is compared must be the same, not only made alike.
+    # Compare the bytes themselves, not only their origin.
     assert images.device_tree == build.device_trees[domain.name].read_bytes()
     return images
 
@@ -250,7 +250,7 @@ def measure(setup: Setup, directory: Path, runs: int, done: Callable[[int], None
 
 
 async def _both(setup: Setup, directory: Path) -> tuple[Count, Count]:
-    """Side by side: what they count does not depend on the host's speed."""
+    """Side by side: the counts do not depend on the host's speed."""
     try:
         async with asyncio.TaskGroup() as group:
             bare, hypervisor = (
@@ -263,7 +263,7 @@ async def _both(setup: Setup, directory: Path) -> tuple[Count, Count]:
 
 
 def exits_of(layout: Layout, memory: bytes, cores: int) -> dict[str, int]:
-    """Entries to EL2 by reason, from the cores' statistics pages; empty if these were not read."""
+    """Exits to EL2 by reason, from the cores' statistics pages; empty if these were not read."""
     page = layout.constant("page_bytes")
     names = {value: name for name, value in layout.enum("exit_reason").items()}
     total: Counter[str] = Counter()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the simulated machine is on one host processor, and another DRAM simulator on the same requests.
+"""Speed of the simulated machine on one host processor, and of another DRAM simulator on the same requests.
 
-Called by `bulkhead bench machine`. The measuring itself is a native program (machine/bench), so that nothing
-of Python is in the figures; this runs it, reads its answer and compares.
+Called by `bulkhead bench machine`. The measuring itself is a native program (machine/bench), so that the
+figures contain no time of Python; this runs it, reads its answer and compares.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MachineError(BulkheadError):
 
 @dataclass(frozen=True)
 class Goal:
-    """One figure: accesses a second that are aimed at, and below which the machine is not done."""
+    """One figure: the intended number of accesses a second, and the least acceptable one."""
 
     key: str
     what: str
@@ -92,14 +92,15 @@ class Peer:
 
 @dataclass(frozen=True)
 class Speeds:
-    """All figures, as the program gave them."""
+    """All figures, as the program reports them."""
 
     figures: dict[str, SpeedResult]
     peer: Peer | None = None
 
     @property
     def missed(self) -> list[str]:
-        """What is slower than it may be, each as a sentence. The best run counts: others use the host too."""
+        """Figures below their limit, each as a sentence. The best run counts: other programs use the host
+        too."""
         return [
             f"{goal.what}: {self.figures[goal.key]['max']:,.0f} per second, but the goal is at least "
             f"{goal.least:,} are wanted"
@@ -187,4 +188,4 @@ def _cpu_s(words: list[str], directory: Path) -> float:
         last = log.read_text(errors="replace").strip().splitlines()[-1:]
         raise MachineError(f"'{words[0]}' ended with {ended.returncode}{': ' if last else ''}{''.join(last)}")
     spent = after.children_user + after.children_system - before.children_user - before.children_system
-    return max(spent, 1e-3)  # the clock ticks that finely at best
+    return max(spent, 1e-3)  # the clock's resolution

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bound of a refill of a dynamic region: computed, as the platform file has it, and the longest one that
+"""The bound of a refill of a dynamic region: computed, as in the platform file, and the longest refill that
 the simulated machine shows in the microkernel's system `ranges` (X8)."""
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class MeasuredRefill:
 
 
 def measure(name: str) -> MeasuredRefill | list[str]:
-    """A list holds the reasons why nothing could be computed."""
+    """Returns a list of reasons if nothing could be computed."""
     from bulkhead.config.load import load_platform
     from bulkhead.config.locate import platform_path
     from bulkhead.env.native import ensure_built

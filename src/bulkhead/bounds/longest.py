@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The longest path through a graph of blocks, by integer programming (implicit path enumeration).
 
-How often each edge is taken is a variable; a block is entered as often as it is left. Of each loop the
-caller says how often its head is executed for each time that the loop is entered. A loop without a bound is
-an error.
+The number of times that each edge is taken is a variable; a block is entered as often as it is left. For each
+loop the caller states how often its head is executed for each entry of the loop. A loop without a bound is an
+error.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,11 +16,11 @@ from bulkhead.errors import BulkheadError
 
 
 class NoBoundError(BulkheadError):
-    """A loop of which nobody says how often it is executed."""
+    """A loop for which no bound is given."""
 
 
 def _back_edges(function: Function) -> set[tuple[int, int]]:
-    """Edges to a block that is on the way to them, by a search in depth."""
+    """Edges to a block on the current path of a depth-first search."""
     back = set()
     done: set[int] = set()
     path: list[tuple[int, list[int]]] = [(function.entry, sorted(function.blocks[function.entry].next))]
@@ -55,9 +55,9 @@ def _instructions(block: Block) -> float:
 def longest_path(
     function: Function, bounds: Mapping[int, int], cost_of: Callable[[Block], float] = _instructions
 ) -> int:
-    """Instructions on the longest path, or what `cost_of` says of each block, on the costliest one.
+    """Instructions on the longest path, or the sum of `cost_of` on the costliest one.
 
-    `bounds`: by a loop's head, how often at most for each entry.
+    `bounds`: by a loop's head, the most executions for each entry.
     """
     back = _back_edges(function)
     missing = {to for _, to in back} - set(bounds)

@@ -2,10 +2,10 @@
 """The most cycles of a refill of a dynamic region, from the fault to the return, of a kernel as it is linked
 (X8, T6).
 
-The costliest path through the MemManage handler and what it calls, where each instruction takes its cycle,
-each access to cached memory reads a line from DRAM that no cache has and writes one back, each line of code
-is read once, and all writes that can be under way when the fault comes go first. DRAM serves each line as
-slowly as it can: another row of the bank is open. Nothing is assumed of what caches hold.
+The costliest path through the MemManage handler and its callees. Each instruction takes its cycle, each
+access to cached memory reads a line from DRAM that no cache has and writes one back, each line of code is
+read once, and all writes that can be in flight at the fault are served first. DRAM serves each line as slowly
+as possible: another row of the bank is open. Nothing is assumed about the contents of caches.
 
 The bound is one of the model that the platform file describes and the simulated machine executes
 (docs/design/machine.md).
@@ -30,14 +30,14 @@ from bulkhead.machine.settings import PICOSECONDS_PER_S, Settings, settings_of
 
 HANDLER = "memory_fault"  # microkernel/arch/armv7m/entry.S
 REFILLS = ("mxu_regions_refill", "mxu_regions_refill_fetch")
-WATCH = "is_livelock"  # of components that nobody has admitted
+WATCH = "is_livelock"  # for components that are not admitted
 LEVELS = 4  # MXU_TRIE_LEVELS: how often the look-up's loop is executed
 FRAME_BYTES = 32  # that an exception stores
 PRIVATE_BUS = 0xE0000000  # and beyond: no memory
 
-# What the pointers lead to that are read on the way: type of the object, offset, type of what it points to
-# (microkernel/arch/armv7m/include/arch_offsets.h, core/mxu_trie.h). Of others nothing is known, and an access
-# through one is an error.
+# Objects to which pointers on the path lead: type of the object, offset, type of the object that is pointed
+# to (microkernel/arch/armv7m/include/arch_offsets.h, core/mxu_trie.h). An access through any other pointer is
+# an error.
 POINTERS = {
     ("kernel", 0): "thread",
     ("thread", 36): "component",
@@ -51,20 +51,20 @@ CALLER_SAVED = ("r0", "r1", "r2", "r3", "ip", "lr")
 
 
 class NotBounded(InvalidInput):
-    """The platform or the kernel has something of which this knows no bound."""
+    """The platform or the kernel has a property for which no bound is known."""
 
 
 @dataclass(frozen=True)
 class RefillBound:
-    """Parts of the bound, in cycles unless they say something else."""
+    """Parts of the bound, in cycles unless stated otherwise."""
 
-    instructions: int  # cycles of instructions, with those of waits for values and of further words
+    instructions: int  # cycles of instructions, including waits for values and further words
     exception: int  # entry and return
     code_lines: int
     data_lines: int  # accesses to cached memory, each to a line of its own
     read: int  # of a line
     write_back: int  # of a line
-    before: int  # lines that are on their way to memory when the fault comes
+    before: int  # lines in flight to memory at the fault
     refreshes: int
     refresh: int
 
@@ -98,7 +98,8 @@ class RefillBound:
 
 
 def refill_bound(platform: Platform, kernel: Path) -> RefillBound:
-    """Raises NotBounded, NotSimulated, or what bulkhead.bounds raises of code that it cannot follow."""
+    """Raises NotBounded, NotSimulated, or the exceptions of bulkhead.bounds for code that it cannot
+    follow."""
     settings = settings_of(platform)
     if platform.cores.count != 1 or platform.dma or settings["levels"] or "l1i" not in settings["cores"][0]:
         raise NotBounded(
@@ -144,7 +145,7 @@ def refill_bound(platform: Platform, kernel: Path) -> RefillBound:
         line = memory.read + memory.write_back
         both = longest_path(function, bounds, lambda block: cycles_of(block) + line * lines_of(block))
         most_lines = longest_path(function, bounds, lines_of)
-        # Of paths with fewer lines the cycles may be more: each part is the most of all paths.
+        # On paths with fewer lines there may be more cycles: each part is the maximum over all paths.
         return max(longest_path(function, bounds, cycles_of), both - line * most_lines), most_lines
 
     called = {one.name: costs(one, ARGUMENTS, {}) for one in refills}
@@ -197,7 +198,7 @@ class _Code:
 
 
 class _Memory:
-    """What a line from and to DRAM takes, in cycles, at worst."""
+    """Worst-case time of a line from and to DRAM, in cycles."""
 
     def __init__(self, settings: Settings) -> None:
         core, master, dram = settings["cores"][0], settings["masters"][0], settings["dram"]
@@ -207,7 +208,7 @@ class _Memory:
         self._clocks = dram["timings"]
         t = self._clocks
         self._requests = math.ceil(self.line_bytes / dram["shape"]["burst_bytes"])
-        # Precharge, activation, and the other's data before; one clock until the next edge.
+        # Precharge, activation, and the data of the previous access; one clock until the next edge.
         row = t["rp"] + t["rcd"] + max(0, t["ras"] - t["rcd"] - t["burst"]) + t["turnaround"] + 1
         read = row + t["cl"] + t["burst"]
         write = row + t["cwl"] + t["burst"] + t["wr"]
@@ -223,7 +224,8 @@ class _Memory:
         return int(-(-total_fs * self._hz // (PICOSECONDS_PER_S * 1000)))
 
     def with_refreshes(self, found: RefillBound) -> RefillBound:
-        """As many as there can be in the time, their own included."""
+        """With the most refreshes that can occur in the time, including the time of the refreshes
+        themselves."""
         if not self._clocks["refi"]:
             return found
         apart = self._clocks["refi"] * self._clocks["period_fs"] * self._hz / (PICOSECONDS_PER_S * 1000)
@@ -233,7 +235,7 @@ class _Memory:
 
 
 def _is_uncached(platform: Platform, address: int) -> bool:
-    """Whether the kernel's data are in memory on the chip that costs no more than the instruction (DTCM)."""
+    """Whether the kernel's data are in on-chip memory that costs no more than the instruction (DTCM)."""
     ocm = platform.ocm
     return (
         ocm is not None
@@ -244,7 +246,7 @@ def _is_uncached(platform: Platform, address: int) -> bool:
 
 
 def _code_lines(function: Function, memory: _Memory) -> int:
-    """Lines of all of its blocks, each in a set of its own: none pushes out another."""
+    """Lines of all of its blocks, each in a set of its own: none evicts another."""
     lines = {
         at // memory.line_bytes
         for block in function.blocks.values()
@@ -256,7 +258,7 @@ def _code_lines(function: Function, memory: _Memory) -> int:
     return len(lines)
 
 
-# --- What accesses go to ---
+# --- Objects that accesses refer to ---
 
 _LOADS = re.compile(r"^(ldr(b|h|sb|sh|d)?|ldm(ia|db)?|pop)(\.[nw])?$")
 _STORES = re.compile(r"^(str(b|h|d)?|stm(ia|db)?|push)(\.[nw])?$")
@@ -265,11 +267,11 @@ _LITERAL = re.compile(r"\[pc, #-?\d+\]")
 _MOVES = re.compile(r"^(mov|add|sub|orr)s?(\.[nw])?$")
 _CHANGES_NOTHING = re.compile(r"^(cmp|cmn|tst|it\w*|b|b\w\w|cbz|cbnz|dsb|isb|nop|bx)(\.[nw])?$")
 
-Types = dict[str, str]  # of registers; what is not there is no pointer, or may be any
+Types = dict[str, str]  # contents of registers; a register that is missing is no pointer, or may be any
 
 
 def _accesses(function: Function, given: Types, code: _Code) -> dict[int, list[_Access]]:
-    """Of each instruction, by what registers point to on all ways to it."""
+    """The objects that each instruction accesses, by what registers point to on all paths to it."""
     entering: dict[int, Types] = {function.entry: dict(given)}
     work = [function.entry]
     while work:
@@ -335,7 +337,7 @@ def _set(types: Types, register: str, to: str) -> None:
 
 
 def _step(one: Instruction, types: Types, code: _Code) -> None:
-    """What registers point to behind an instruction."""
+    """The contents of registers after an instruction."""
     operands = [part.strip() for part in one.operands.split(",")]
     if one.name.split(".")[0] in ("bl", "blx"):
         for register in CALLER_SAVED:

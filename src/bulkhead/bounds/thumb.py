@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of an Armv7-M object file as graphs of basic blocks.
 
-Reads the disassembly of binutils. A call counts as its one instruction, and is reported: what it calls has a
-bound of its own. What this cannot follow (jumps by table or register) is an error, never left out.
+Reads the disassembly of binutils. A call counts as its one instruction, and is reported: the callee has a
+bound of its own. Code that cannot be followed (jumps by table or register) is an error and is never left out.
 """
 
 import re
@@ -25,7 +25,7 @@ RETURN = -1  # in the place of a following instruction's address
 
 
 class NotFollowedError(BulkheadError):
-    """An instruction of which this does not know where it goes."""
+    """An instruction whose targets are not known."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Function:
 
     @property
     def calls(self) -> list[str]:
-        """What it calls, in the order of addresses."""
+        """The functions that it calls, in the order of addresses."""
         return [name for block in self.blocks.values() for name in block.calls]
 
     def without_calls_of(self, name: str) -> "Function":
-        """As if no block that calls `name` were ever reached."""
+        """The function as if no block that calls `name` were ever reached."""
         gone = {at for at, block in self.blocks.items() if name in block.calls}
         blocks = {
             at: Block(at, block.instructions, block.next - gone, block.calls, block.code)
@@ -92,7 +92,7 @@ def _returns(one: Instruction) -> re.Match[str] | None:
 
 
 def _follows(one: Instruction, after: int, inside: range) -> tuple[set[int], str]:
-    """Where an instruction can go, and what it calls."""
+    """The addresses where an instruction can go, and the function that it calls."""
     target = _TARGET.search(one.operands)
     branch = _BRANCH.match(one.name)
     if back := _returns(one):

@@ -94,7 +94,9 @@ class Engine:
                 notice(f"workers were lost ({_text(error)}): {len(left)} unfinished points run again")
             finally:
                 if answers is not None:
-                    with warnings.catch_warnings(action="ignore"):  # joblib's, of answers that nobody wants
+                    with warnings.catch_warnings(
+                        action="ignore"
+                    ):  # joblib's, about answers that are not used any more
                         answers.close()
 
     def _parallel(self, tasks: Iterable[Task]) -> tuple[Any, Call]:

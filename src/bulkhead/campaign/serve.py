@@ -32,7 +32,7 @@ def answer(line: str) -> str:
         return json.dumps({"error": f"the job has no key {error}"})
     except (BulkheadError, ValueError, TypeError) as error:
         return json.dumps({"error": str(error)})
-    except Exception as error:  # no memory left, or a mistake of ours: whoever waits gets a line
+    except Exception as error:  # no memory left, or a mistake of ours: the caller still gets a line
         return json.dumps({"error": f"{type(error).__name__}: {error}"})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker does with a task: hand it to a serving process (serve.py), and return the answer.
+"""A worker's handling of a task: it passes the task to a serving process (serve.py), and returns the answer.
 
 Runs in a process of this machine, or at a worker of a cluster, whose Python need not have Bulkhead: this
 file comes with the archive of the code (archive.py) and uses the standard library alone.

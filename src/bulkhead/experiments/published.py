@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ours beside each published figure: from the platform files and from what experiments have left, or
-measured now.
+"""Our value for each published figure: from the platform files and from results of experiments, or measured
+now.
 
-The command `published` calls it. What is measured is kept, each figure as soon as it is there, and shown by
-later calls until an experiment has left a newer row; whoever runs the jobs keeps their results, so that a
-second measurement is fast.
+The command `published` calls it. Each measured figure is kept at once, and shown by later calls until an
+experiment has a newer row. Results of jobs are kept, so that a second measurement is fast.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ _RATES = {"MB/s": 10**6, "B/s": 1}
 
 @dataclass(frozen=True)
 class FigureBeside:
-    """A figure and what we have for it."""
+    """A figure and our value for it."""
 
     figure: Figure
     ours: float | None
-    origin: str  # where ours is from; without one, what would make one
-    low: float | None = None  # interval of ours, over seeds
+    origin: str  # source of ours; if there is none, what would produce it
+    low: float | None = None  # confidence interval of ours, over seeds
     high: float | None = None
 
     @property
@@ -81,7 +80,7 @@ class FigureBeside:
 
 @dataclass(frozen=True)
 class FigurePlaces:
-    """Where ours are left."""
+    """Places of our results."""
 
     experiments: Path  # their rows, by name
     measured: Path  # what `measured` found, by figure
@@ -98,15 +97,15 @@ class Batch:
 
 
 def kept(figures: Sequence[Figure], places: FigurePlaces) -> list[FigureBeside]:
-    """Without running anything."""
+    """Our kept values; nothing is run."""
     return [_kept(figure, places) for figure in figures]
 
 
 def measured(
     figures: Sequence[Figure], run: Jobs, rows: Table, places: FigurePlaces
 ) -> tuple[list[FigureBeside], list[str]]:
-    """All that the machine can measure, measured with the machine as it is, and what could not be: one that
-    fails keeps no other from being measured. Each is left in `places` as soon as it is there."""
+    """Everything that the machine can measure, measured with the present machine, and what could not be
+    measured: a failure does not stop the other measurements. Each result is kept in `places` at once."""
     own: dict[str, FigureBeside] = {}
     failures = []
     batches = batches_of(figures)
@@ -124,8 +123,8 @@ def measured(
 
 
 def batches_of(figures: Sequence[Figure]) -> list[Batch]:
-    """What is to be measured for them, in their order: facts of a board together, and what is a row of the
-    same points or of the same section."""
+    """Measurements for these figures, in their order: facts of a board together, and rows of the same points
+    or of the same section."""
     found: dict[tuple[str, ...], Batch] = {}
     for figure in figures:
         wanted = figure.ours.experiment
@@ -157,7 +156,7 @@ def _measured(batch: Batch, run: Jobs, rows: Table, title: str) -> list[FigureBe
 
 
 def _keep(one: FigureBeside, places: FigurePlaces) -> None:
-    """Of facts the platform's file has what counts."""
+    """For facts, the value in the platform's file is used."""
     if one.figure.ours.experiment is not None and one.ours is not None:
         result = {"ours": one.ours, "low": one.low, "high": one.high}
         keep_result(_place(one.figure, places), _meaning(one.figure), result)
@@ -194,12 +193,12 @@ def _place(figure: Figure, places: FigurePlaces) -> Path:
 
 
 def _meaning(figure: Figure) -> str:
-    """Of the row that is ours: what was kept for another one is not it."""
+    """Hash of the definition of our row: a value that was kept for another row is not used."""
     return f"{figure.unit} {figure.ours.model_dump_json()}"
 
 
 def _of_rows(figure: Figure, rows: Sequence[dict[str, Any]], origin: str) -> FigureBeside:
-    """The first of the rows that the figure means: those that are left have the same."""
+    """The first matching row: all matching rows have the same value."""
     wanted = figure.ours.experiment
     assert wanted is not None
     meant = [row for row in rows if is_at(wanted.where, row)]
@@ -227,7 +226,7 @@ def _fact_job(figure: Figure) -> tuple[dict[str, Any], Callable[[dict[str, Any]]
 
 
 def _only(what: Experiment | Sectioned, wanted: FigureRow) -> list[str]:
-    """What `--only` would be given for the row."""
+    """The value of `--only` for the row."""
     if isinstance(what, Sectioned):
         return [wanted.section]
     return list(_swept(what, wanted.where))

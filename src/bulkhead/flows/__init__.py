@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flows between domains as the analysis sees them (F4 to F6): core/'s test in Python's hands."""
+"""Flows between domains in the form of the analysis (F4 to F6): core/'s test as a Python module."""

@@ -2,7 +2,7 @@
 """The initial RAM disk of the Linux guest: a gzip-compressed cpio archive, the same bytes for the same input.
 
 Called by the image builder and by tests. Needs no root (device nodes are entries of the archive) and never
-looks at the file system.
+reads the file system.
 """
 
 import gzip
@@ -17,9 +17,9 @@ _EXECUTABLE = stat.S_IFREG | 0o755
 _PLAIN = stat.S_IFREG | 0o644
 _CHARACTER_DEVICE = stat.S_IFCHR
 
-# Mount points and places that the init script relies on.
+# Mount points and directories that the init script needs.
 _DIRECTORIES = ("bin", "dev", "etc", "proc", "sys", "tmp")
-# Who the shell runs as: it writes this home as `~` in its prompt.
+# The shell's user: it writes this home as `~` in its prompt.
 _PASSWD = b"root:x:0:0:root:/:/bin/sh\n"
 _MAGIC = b"070701"
 _TRAILER = "TRAILER!!!"
@@ -40,7 +40,7 @@ def make_initrd(busybox: bytes, init: str, extra: Mapping[str, bytes] | None = N
 
     `extra` maps absolute paths to contents; directories on the way are made, and contents that start like a
     script or an ELF program are executable. Raises ValueError for a path that is not plain and absolute, or
-    that is taken.
+    that is already used.
     """
     entries = {path: _Entry(_DIRECTORY) for path in _DIRECTORIES}
     entries["dev/console"] = _Entry(_CHARACTER_DEVICE | 0o600, device=(5, 1))
@@ -76,7 +76,7 @@ def _add_file(entries: dict[str, _Entry], path: str, data: bytes) -> None:
 
 
 def _archive(entries: Mapping[str, _Entry]) -> bytes:
-    """The entries as a cpio archive of format newc; sorting puts directories before what they hold."""
+    """The entries as a cpio archive of format newc; sorting puts directories before their contents."""
     records = [_record(number, name, entries[name]) for number, name in enumerate(sorted(entries), start=1)]
     records.append(_record(0, _TRAILER, _Entry(0)))
     return _padded(b"".join(records), _BLOCK_BYTES)

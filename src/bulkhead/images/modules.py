@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of the guests' kernel, with those that they need, in the order in which they can be loaded.
+"""Modules of the guests' kernel with their dependencies, in load order.
 
-Called by the image builder. What a module needs is read from the module itself (`depends=` in its section
+Called by the image builder. Dependencies are read from the module itself (`depends=` in its section
 .modinfo): the package has no modules.dep, which depmod makes where a kernel is installed. Kernels have their
 modules plain or compressed (CONFIG_MODULE_COMPRESS_GZIP, _XZ, _ZSTD); a guest gets them plain.
 """
@@ -31,12 +31,12 @@ class Module:
 
     @property
     def name(self) -> str:
-        """As a guest has it: plain."""
+        """The name as in a guest: without the suffix of compression."""
         return self.path.name.partition(".")[0] + _PLAIN
 
     @cached_property
     def content(self) -> bytes:
-        """The module, unpacked. Raises OSError for what is not what its name says."""
+        """The module, decompressed. Raises OSError if the content does not match its name."""
         data = self.path.read_bytes()
         if self.path.suffix != _PLAIN and not is_packed(data):
             raise OSError(f"{self.path} is not compressed in the format that its name says")
@@ -47,11 +47,11 @@ class Module:
 
 
 def load_order(directory: Path, names: tuple[str, ...]) -> list[Module]:
-    """The modules `names` below `directory` (lib/modules/VERSION) and all that they need, what is needed
-    first. Raises FileNotFoundError for a module that is not there, plain or packed."""
+    """The modules `names` below `directory` (lib/modules/VERSION) and their dependencies, dependencies first.
+    Raises FileNotFoundError for a module that does not exist, plain or compressed."""
     files = {
         path.name.partition(".")[0].replace("-", "_"): Module(path)
-        for suffix in (*_PACKED, _PLAIN)  # a plain one is preferred
+        for suffix in (*_PACKED, _PLAIN)  # an uncompressed one is preferred
         for path in sorted(directory.glob(f"kernel/**/*{suffix}"))
     }
     order: dict[str, Module] = {}
@@ -61,7 +61,7 @@ def load_order(directory: Path, names: tuple[str, ...]) -> list[Module]:
 
 
 def release_of(module: bytes) -> str | None:
-    """The release of the kernel that a module was built for; None if it does not say."""
+    """The release of the kernel that a module was built for; None if it does not state one."""
     _, found, rest = module.partition(_VERMAGIC)
     return rest.partition(b"\0")[0].partition(b" ")[0].decode("ascii", "replace") if found else None
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks what distributions ship compressed, whichever way: gzip, xz or zstd, told by its first bytes.
+"""Decompresses files of distributions: gzip, xz or zstd, recognized by the first bytes.
 
-Called for kernels and their modules. An output longer than it may be is an error, not memory that is used."""
+Called for kernels and their modules. An output beyond the limit is an error and does not use memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def _unxz(content: bytes, most_bytes: int) -> bytes:
 
 
 def _unzstd(content: bytes, most_bytes: int) -> bytes:
-    """In short pieces, because each is unpacked as a whole. The library's stream does not miss an end."""
+    """In short pieces, because each is decompressed as a whole. The library's stream does not detect a
+    missing end."""
     stream = zstandard.ZstdDecompressor().decompressobj()
     plain = bytearray()
     for at in range(0, len(content), _PIECE_BYTES):
@@ -49,16 +50,17 @@ _BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.
 
 
 class UnpackError(BulkheadError):
-    """It cannot be unpacked."""
+    """The content cannot be decompressed."""
 
 
 def is_packed(content: bytes) -> bool:
-    """Whether it begins as something that `unpacked` knows."""
+    """Whether it begins like a format that `unpacked` supports."""
     return any(content.startswith(magic) for magic in _FORMATS)
 
 
 def unpacked(content: bytes, most_bytes: int) -> bytes:
-    """What was packed; `content` itself if it is not. Raises UnpackError, also for more than `most_bytes`."""
+    """The decompressed content; `content` itself if it is not compressed. Raises UnpackError, also for more
+    than `most_bytes`."""
     for magic, (name, unpack) in _FORMATS.items():
         if content.startswith(magic):
             try:
@@ -75,7 +77,8 @@ _ZBOOT = struct.Struct("<2s2x4sII8x32s")  # drivers/firmware/efi/libstub/zboot-h
 
 
 def zboot_payload(content: bytes) -> bytes | None:
-    """The packed kernel in an EFI image that unpacks itself (`CONFIG_EFI_ZBOOT`); None if it is none."""
+    """The compressed kernel in an EFI image that decompresses itself (`CONFIG_EFI_ZBOOT`); None if it is not
+    such an image."""
     if len(content) < _ZBOOT.size:
         return None
     dos_magic, magic, offset, size, kind = _ZBOOT.unpack_from(content)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a system of components to an image: sizes, admission, links, description, one ELF file.
+"""Builds an image from a system of components: sizes, admission, linking, description, one ELF file.
 
-Each step can refuse; what is wrong is said with its place in the system file.
+Each step can refuse; errors have their place in the system file.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from bulkhead.results.build import ImageComponentResult
 
 TARGETS = ("microkernel",)  # of preset `target`
 APP_TARGETS = ("microkernel", "apps")
-DESCRIPTION = "board_system"  # symbol of the kernel: where the description is
-MOST_LOCKED_WAYS = 7  # that the kernel holds for table nodes: ARCH_MOST_WAYS
+DESCRIPTION = "board_system"  # symbol of the kernel: the address of the description
+MOST_LOCKED_WAYS = 7  # that the kernel reserves for table nodes: ARCH_MOST_WAYS
 MOST_UNSAID = ("stack", "data")  # allocations that a component has by its header
 
 
 @dataclass(frozen=True)
 class ComponentsImage:
-    """What was built, and what it promises."""
+    """The image, and what it promises."""
 
     elf: Path
     system: ComponentSystem
@@ -86,19 +86,19 @@ def build_image(loaded: LoadedComponents, directory: Path, run_ns: int = 0) -> C
 
 
 def measured(system: ComponentSystem, kernel: Microkernel, base: Path, tools: Toolbox) -> tuple[Sizes, ...]:
-    """Sizes of all components, which can be linked then; by number. Raises PackageError."""
+    """Sizes of all components, by number, from linking them once. Raises PackageError."""
     return _measured(system, _objects(system, base, tools), kernel, tools)
 
 
 def targets_of(system: ComponentSystem) -> tuple[str, ...]:
-    """What has to be built of preset `target`."""
+    """Targets of preset `target` that have to be built."""
     return APP_TARGETS if any(one.image.app is not None for one in system.components) else TARGETS
 
 
 def _programs(
     system: ComponentSystem, objects: list[list[Path]], layout: MxuLayout, tools: Toolbox
 ) -> list[Elf32Program]:
-    """Linked at their places, with the parameters of the file."""
+    """The programs linked at their addresses, with the parameters of the file."""
     linked = [
         link(name, files, places, tools)
         for name, files, places in zip(_names(system), objects, layout.places, strict=True)
@@ -207,7 +207,7 @@ def _description(admission: MxuAdmission, priorities: dict[str, int], run_ns: in
 
 
 def _check_description(content: bytes) -> None:
-    """By the kernel's own check: an image that it would refuse is none."""
+    """Runs the kernel's own check, so that no image is built that the kernel would refuse."""
     wrong = native.mxu().check_description(content)
     if wrong is not None:
         raise PackageError(f"the kernel would refuse the system's description: {wrong}")
@@ -237,7 +237,7 @@ def _component(
 
 
 def _listed(admission: MxuAdmission) -> list[Served]:
-    """What the memory manager enters by the description: in the order in which it was admitted."""
+    """The allocations that the memory manager enters from the description, in the order of admission."""
     return [
         one
         for one in admission.served

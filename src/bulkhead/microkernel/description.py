@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The description of a system as the kernel reads it: struct boot_system of microkernel/kernel/boot.h.
 
-The kernel's own check (microkernel/kernel/description.c) is run on what is written here before an image is
-made.
+The kernel's own check (microkernel/kernel/description.c) is run on the result before an image is made.
 """
 
 from __future__ import annotations

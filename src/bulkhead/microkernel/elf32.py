@@ -2,7 +2,7 @@
 """Reads 32-bit Arm ELF files: the kernel, linked components, objects of users; and writes the image of a
 system.
 
-Trusts nothing that a file says about itself: whatever is wrong is a PackageError.
+Nothing in a file is trusted: every error is a PackageError.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Elf32Program:
 
 
 def check_object(path: Path) -> None:
-    """A file that a component can be linked of."""
+    """A file that a component can be linked from."""
     content = read_image(path)
     if content.startswith(ARCHIVE):
-        return  # the linker looks into it
+        return  # the linker checks the contents
     try:
         elf = _arm(content)
         kind = elf["e_type"]
@@ -68,7 +68,7 @@ def check_object(path: Path) -> None:
 
 
 def read_program(path: Path) -> Elf32Program:
-    """A linked program: what is loaded where, by physical addresses."""
+    """A linked program: its chunks by physical address."""
     content = read_image(path)
     try:
         elf = _arm(content)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `check` finds out about the images of components, where all that they are linked with is here.
+"""The check of components' images, if everything that they are linked with is on this machine.
 
-It builds nothing of the microkernel: without its library, or without a file that the system names, sizes are
-those of the file or the platform, and `check` says that images were not checked.
+No part of the microkernel is built: without its library, or without a file that the system names, sizes are
+those of the file or the platform, and `check` reports that images were not checked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bulkhead.package.errors import PackageError
 
 
 def sizes_here(loaded: LoadedComponents) -> tuple[tuple[Sizes, ...], list[Finding], str | None]:
-    """Sizes by number; what is wrong with images; or what keeps them from being looked at."""
+    """Sizes by number; errors of images; or the reason why images could not be checked."""
     system, platform = loaded.system, loaded.platform
     assert system is not None and platform is not None and platform.microkernel is not None
     board = board_directory(platform.microkernel)

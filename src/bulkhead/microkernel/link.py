@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links a component with the microkernel's library: once to know its size, once where the planner has put it.
+"""Links a component with the microkernel's library: once to determine its size, and once at its final
+address.
 
-The compiler is the one that the kernel is built with; its options are files of the build
-(microkernel/systems.cmake).
+The compiler is that of the kernel; its options are files of the build (microkernel/systems.cmake).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _CONFLICT = "conflicting architecture profiles"
 
 @dataclass(frozen=True)
 class Toolbox:
-    """What components of one board are linked with."""
+    """Files with which components of one board are linked."""
 
     board: Path  # directory of the build
-    scratch: Path  # where objects and linked components go
+    scratch: Path  # directory for objects and linked components
 
     @property
     def compile_options(self) -> list[str]:
@@ -42,13 +42,13 @@ class Toolbox:
     @property
     def link_options(self) -> list[str]:
         script = repository() / "microkernel" / "lib" / "component.ld"
-        # Small pages: else a segment begins in front of the code, with the headers of the file.
+        # Small pages: otherwise a segment with the file's headers would begin before the code.
         pages = "-Wl,-z,max-page-size=32"
         return [f"@{self.board / 'link.options'}", "-Wl,--gc-sections", pages, "-T", str(script)]
 
 
 def objects_of(name: str, image: ComponentImage, base: Path, tools: Toolbox) -> list[Path]:
-    """Files to link: the image's own, or what its sources are compiled to. `base`: of the system file."""
+    """Files to link: the image's own, or the objects of its sources. `base`: directory of the system file."""
     if image.elf is not None:
         path = base / image.elf
         with located("image", "elf"):
@@ -70,7 +70,7 @@ def objects_of(name: str, image: ComponentImage, base: Path, tools: Toolbox) -> 
 
 
 def own_object(name: str, tools: Toolbox) -> list[Path]:
-    """Of the memory manager, the scheduler or an application."""
+    """Object file of the memory manager, the scheduler or an application."""
     return [tools.board / "components" / f"{name}.o"]
 
 
@@ -82,7 +82,7 @@ def _compile(name: str, index: int, source: Path, tools: Toolbox) -> Path:
 
 
 def measure(name: str, objects: Sequence[Path], kernel: Microkernel, tools: Toolbox) -> Sizes:
-    """How much code and data it has, wherever it will be."""
+    """Sizes of its code and data, which do not depend on its address."""
     anywhere = MxuPlaces(
         stack=Span(kernel.frames.at, kernel.stack),
         data=Span(kernel.frames.at, kernel.frames.size),
@@ -95,7 +95,7 @@ def measure(name: str, objects: Sequence[Path], kernel: Microkernel, tools: Tool
 
 
 def link(name: str, objects: Sequence[Path], places: MxuPlaces, tools: Toolbox) -> Elf32Program:
-    """The component at its place."""
+    """The component linked at its address."""
     assert places.code is not None
     out = tools.scratch / f"{name}.elf"
     values = {

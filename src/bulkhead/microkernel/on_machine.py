@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of a system of components on the simulated machine, which executes the image's own code and knows
-what it costs (machine/armv7/runner)."""
+"""One run of a system of components on the simulated machine, which executes the image's own code and models
+its timing (machine/armv7/runner)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bulkhead.microkernel.session import HALTED, KERNEL, Ending, Serial, run_emu
 from bulkhead.run.console import ConsoleParser
 from bulkhead.run.session import View
 
-BOOT_NS = 5 * 10**9  # simulated time that the start may take
+BOOT_NS = 5 * 10**9  # simulated time allowed for the start
 PS_PER_NS = 1000
 
 
 class ComponentMachine(Serial):
-    """Lines of the console and, at the end, what the machine counted: JSON objects, one a line."""
+    """Lines of the console and, at the end, the machine's counts: JSON objects, one a line."""
 
     name = "machine"
     ends_itself = True

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that a system file gives a component: written into its code, where the program has defaults.
+"""Numbers that a system file gives a component: they replace the defaults in the program's code.
 
-The place is the symbol rt_parameters (microkernel/include/microkernel/parameters.h).
+They are at the symbol rt_parameters (microkernel/include/microkernel/parameters.h).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bulkhead.package.errors import PackageError, located
 
 SYMBOL = "rt_parameters"
 _ENTRY = struct.Struct("<12sI")  # struct rt_parameter
-MOST = 32  # entries: a table without an end is none
+MOST = 32  # most entries: a table without an end is invalid
 
 
 def with_parameters(program: Elf32Program, params: Mapping[str, int]) -> Elf32Program:
@@ -42,7 +42,7 @@ def _unknown(name: str, known: tuple[str, ...]) -> str:
 
 
 def _place(program: Elf32Program, name: str) -> tuple[Elf32Chunk, int]:
-    """Which chunk has the table, and where in it."""
+    """The chunk with the table, and the table's offset in it."""
     at = program.symbols.get(SYMBOL)
     chunk = next((one for one in program.chunks if at is not None and one.at <= at < one.end), None)
     if at is None or chunk is None:

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Priorities of components that say none: the shorter the period, the sooner (rate-monotonic).
+"""Priorities of components whose file states none: a shorter period is more urgent (rate-monotonic).
 
-A component that others call runs in its callers' time; by itself it runs until it waits for the first call.
-It comes right before the most urgent of its callers, so that it waits when that one calls. Components without
-period come last, all alike: they take turns.
+A component that others call runs in its callers' time; by itself it runs only until it waits for the first
+call. Its priority is just above that of the most urgent of its callers, so that it already waits when that
+one calls. Components without a period have the lowest priority, all the same: they take turns.
 """
 
 from __future__ import annotations
 
 from bulkhead.config.components import Component, ComponentSystem
 
-HIGHEST, LOWEST = 1, 255  # 0: nobody before those that ask for it
+HIGHEST, LOWEST = 1, 255  # 0: no component is more urgent than those that request it
 
 
 def priorities_of(system: ComponentSystem) -> dict[str, int]:
-    """By component; 0 is the most urgent."""
+    """Priorities by component; 0 is the most urgent."""
     ranks = {one.name: _rank(system, one) for one in system.components}
     order = sorted(set(ranks.values()))
     found = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What came of a run of a system of components: the object that `run --json` prints, with the verdict.
+"""The result of a run of a system of components: the object that `run --json` prints, with the verdict.
 
 Refills of jobs are counted by the kernel, and compared with what was admitted. Pure: no file, no process.
 """
@@ -47,7 +47,7 @@ class ComponentFacts:
     parser: ConsoleParser
     ending: Ending
     on: str
-    timed: bool  # time is that of the platform: the simulated machine's
+    timed: bool  # times are those of the platform: of the simulated machine
     run_ns: int
     options: ComponentOptionsResult
     notes: tuple[str, ...]
@@ -233,7 +233,7 @@ def _not_shown(one: ComponentResult) -> Iterator[str]:
 
 
 def said(value: object) -> str:
-    """What a component says, on one line and not too long, for a sentence of the tool's."""
+    """Text of a component, on one line and limited in length, for a message of the tool."""
     text = visible(str(value))
     return text if len(text) <= _LONGEST_SAID else text[:_LONGEST_SAID] + " ..."
 
@@ -246,7 +246,7 @@ def _late(name: str, job: JobResult) -> Iterator[str]:
 
 
 def _refill_notes(facts: ComponentFacts) -> Iterator[str]:
-    """What jobs were admitted with, where nobody promises that it is a bound."""
+    """The number of refills with which jobs were admitted, if it is not a promised bound."""
     mpu, longest = facts.image.platform.cores.mpu, _longest_refill(facts)
     if mpu is not None and mpu.bound is None and longest > mpu.fault:
         yield (f"a refill took {longest} cycles, but jobs were admitted with {mpu.fault} (`cores.mpu.fault`)")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of a system of components on the emulator: from its start until the kernel says that it has ended.
+"""One run of a system of components on the emulator: from its start until the kernel reports the end.
 
-The kernel halts and cannot switch the emulator off, so this ends it when that line has come; or after a limit
-of wall time, or by a signal. No process is left.
+The kernel halts but cannot switch the emulator off, so this module ends the emulator when that line has come,
+after a limit of wall time, or by a signal. No process is left.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _AT_ONCE = 65536
 
 @dataclass
 class Ending:
-    """How the run ended: `end` (by itself), `halted` (the kernel had to), timeout, interrupted, died."""
+    """How the run ended: `end` (by itself), `halted` (by the kernel because of an error), timeout,
+    interrupted, died."""
 
     how: str
     detail: str = ""
@@ -39,7 +40,7 @@ class Ending:
 
 
 def command_line(binary: Path, machine: str, image: Path, core_hz: int | None) -> list[str]:
-    """Instructions are counted: each takes about a cycle of the platform's core."""
+    """The command line. Instructions are counted: each takes about a cycle of the platform's core."""
     instruction_ns = NS_PER_S / core_hz if core_hz else 1.0
     shift = max(0, int(instruction_ns).bit_length() - 1)
     return [
@@ -50,7 +51,7 @@ def command_line(binary: Path, machine: str, image: Path, core_hz: int | None) -
 
 
 class Serial:
-    """How bytes of the console come from the process: as they are."""
+    """The console's bytes come from the process unchanged."""
 
     name = "emulator"
     ends_itself = False  # when the kernel has halted
@@ -69,7 +70,7 @@ def run_emulator(
     serial: Serial | None = None,
     request: Path | None = None,
 ) -> Ending:
-    """Shows lines while they come; all bytes are in console.log. `request`: what the process reads."""
+    """Shows lines as they come; all bytes are in console.log. `request`: the input of the process."""
     serial = serial or Serial()
     started = time.monotonic()
     ending = Ending("died")
@@ -144,7 +145,7 @@ def _chunks(
 
 @contextlib.contextmanager
 def _signals() -> Iterator[list[str]]:
-    """Names of the signals that have come: a run ends in order by them."""
+    """Names of the signals that have come: they end the run regularly."""
     received: list[str] = []
 
     def note(number: int, _frame: FrameType | None) -> None:

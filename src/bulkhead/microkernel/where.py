@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which board a system of components is built for, by where it will run.
+"""Selects the board that a system of components is built for, by where it will run.
 
-The emulator lacks some boards; a platform file names the one that stands for its board there
-(`microkernel.emulated_by`). Places in memory are that board's then, and all else, what was promised too,
-stays the file's platform's. Whoever builds or runs a system is told.
+The emulator lacks some boards; a platform file names another board that the emulator uses instead
+(`microkernel.emulated_by`). Memory addresses are then those of that board; everything else, including
+promises, follows the file's platform. Commands that build or run a system show a notice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ QEMU, MACHINE, BOARD = "qemu", "machine", "board"
 def load_for(
     file: str, overrides: Sequence[str], *, on: str, unprotected: bool
 ) -> tuple[LoadedComponents, str | None]:
-    """The system on the board that it will run on, and what to tell if that is not the file's own."""
+    """The system on the board where it will run, and a notice if that is not the file's own board."""
     loaded = load_components(file, overrides, unprotected=unprotected)
     platform = loaded.platform
     if loaded.system is None or platform is None or platform.microkernel is None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Admission of a system of components (X2, X9): the allocations that the memory manager makes, in its order.
 
-What is at fixed addresses is entered first, then what needs room. core/ decides each (bindings/mxu/), so the
-answers are the kernel's; this module asks, and collects who has what.
+Allocations at fixed addresses come first, then those that need a free place. core/ decides each
+(bindings/mxu/), so the results are the kernel's; this module makes the requests, and records which component
+has what.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ OF_NODES = (native.OCM_BYTES, native.WAY_BYTES, native.ASIDS)
 
 
 def admit(system: ComponentSystem, platform: Platform, sizes: Sequence[Sizes | None] = ()) -> MxuAdmission:
-    """Of a system that was cross-checked. What is refused is a finding; the rest is admitted beside it.
+    """Admits a system that was cross-checked. A refusal is a finding; the remaining allocations are still
+    admitted.
 
-    `sizes`: of components that are linked, by number.
+    `sizes`: those of components that are linked, by number.
     """
     checker = checker_of(system, platform)
     layout = layout_of(system, checker.kernel, checker.mmu, sizes)
@@ -68,7 +70,7 @@ def _no_room(number: int, what: str, checker: Checker) -> Finding:
 
 @dataclass
 class _Books:
-    """The manager's books, with the names of what is in them."""
+    """The manager's records, with the names of the allocations in them."""
 
     system: ComponentSystem
     platform: Platform
@@ -76,7 +78,7 @@ class _Books:
     memory: native.NativeMemory
     served: list[Served] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    refused: set[str] = field(default_factory=set)  # components without something that they asked for
+    refused: set[str] = field(default_factory=set)  # components for which a request was refused
 
     def allocate(self, asked: AskedResource) -> None:
         status, answer, number = self.memory.malloc(
@@ -115,7 +117,7 @@ class _Books:
         )
 
     def give_kernel(self) -> None:
-        """Frames for what the kernel keeps of each component but the memory manager."""
+        """Frames for the kernel's data about each component except the memory manager."""
         frame = self.checker.kernel.frame
         for number in range(1, OWN_COMPONENTS + len(self.system.components)):
             given = self.memory.give(-(-KERNEL_BYTES // frame))
@@ -129,7 +131,8 @@ class _Books:
                 self.findings.append(Finding(path, "mxu-enomem", cause))
 
     def finished(self, one: Served) -> Served:
-        """With the place of its component's table nodes, which is that of all of them, and the cost."""
+        """The allocation with the place of its component's table nodes, which is the same for all of them,
+        and the cost."""
         flags = native.spec_flags(one.spec)
         if self.checker.mmu and flags & PLACED and not flags & LOCKED:
             one = replace(one, mechanism=self.memory.nodes_taken(self.number_of(one.component)).mechanism)
@@ -149,7 +152,7 @@ class _Books:
         return names.index(component)
 
     def resources(self) -> Iterator[MxuResource]:
-        """What all components share. The regions of an MPU are each component's own."""
+        """Resources that all components share. The regions of an MPU belong to each component."""
         names = [*SYSTEM_COMPONENTS, *(one.name for one in self.system.components)]
         for number in (native.LOCKED_ENTRIES, *OF_NODES) if self.checker.mmu else ():
             if number == native.LOCKED_ENTRIES:
@@ -167,14 +170,14 @@ class _Books:
         yield MxuResource(native.FRAMES, "memory", self.checker.kernel.frames.size, free, held)
 
     def _memory_of(self, component: str) -> int:
-        """Shared memory counts for the first one that has it."""
+        """Shared memory counts for the first component that has it."""
         first = {one.shared: one.component for one in reversed(self.served) if one.shared is not None}
         own = [one for one in self.served if one.component == component]
         return sum(one.nbytes for one in own if one.shared is None or first[one.shared] == component)
 
 
 def _asked(system: ComponentSystem, checker: Checker, layout: MxuLayout) -> Iterator[AskedResource]:
-    """What is at fixed addresses: stack and data of each component, then what says `at`."""
+    """Allocations at fixed addresses: stack and data of each component, then those with `at`."""
     stack_spec = () if checker.mmu else ("deterministic",)  # an exception stores its frame there (X4)
     specs = [
         *((name, ()) for name in SYSTEM_COMPONENTS),

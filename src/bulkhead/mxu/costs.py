@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the check of an access costs in the worst case, beside the access: by the platform file's figures.
+"""Worst-case cost of the check of an access, besides the access, by the platform file's figures.
 
-Each cost says what it is made of and where the figures come from. A check that others can disturb has no
+Each cost states its parts and the source of its figures. A check that other components can disturb has no
 bound: then `cycles` is None.
 """
 
@@ -21,7 +21,7 @@ PS_PER_NS = 1000
 @dataclass(frozen=True)
 class Cost:
     cycles: int | None
-    ns: int | None  # rounded up; None also where the platform does not say its clock
+    ns: int | None  # rounded up; also None if the platform does not state its clock
     made_of: str
     sources: tuple[str, ...] = ()
 
@@ -35,7 +35,8 @@ class Cost:
 
 
 def refill_cycles(platform: Platform) -> int:
-    """Of one dynamic region, as jobs are admitted with: the computed bound, else the file's figure."""
+    """Cycles of a refill of one dynamic region for the admission of jobs: the computed bound, else the file's
+    figure."""
     mpu = platform.cores.mpu
     assert mpu is not None
     return mpu.fault if mpu.bound is None else mpu.bound
@@ -47,7 +48,7 @@ def refill_ns(platform: Platform) -> int:
 
 
 def refill_figures(platform: Platform) -> str:
-    """Which figure is which: computed, measured on the simulated machine, published or assumed."""
+    """The sources of the figures: computed, measured on the simulated machine, published or assumed."""
     mpu = platform.cores.mpu
     assert mpu is not None
     figures = [f"{mpu.fault} {'assumed' if 'fault' in mpu.assumed else 'published'}"]
@@ -59,7 +60,7 @@ def refill_figures(platform: Platform) -> str:
 
 
 def region_cost(platform: Platform, mechanism: int, misses: int) -> Cost:
-    """Of an access to a static or a dynamic region, which can miss so often."""
+    """Cost of an access to a static region, or to a dynamic one, which can have that many misses."""
     mpu = platform.cores.mpu
     assert mpu is not None
     if mechanism == native.BY_STATIC_REGION:
@@ -72,7 +73,8 @@ def region_cost(platform: Platform, mechanism: int, misses: int) -> Cost:
 
 
 def translation_cost(platform: Platform, mechanism: int) -> Cost:
-    """Of an access through an MMU whose micro-TLB misses. Other cores are off: components have one."""
+    """Cost of an access through an MMU whose micro-TLB misses. Other cores are off: components have one
+    core."""
     tlb = platform.cores.tlb
     assert tlb is not None
     main = tlb.l2.hit if tlb.l2 is not None else 0
@@ -101,7 +103,7 @@ def translation_cost(platform: Platform, mechanism: int) -> Cost:
 
 
 def _alone(platform: Platform) -> tuple[str, tuple[str, ...]]:
-    """Nothing bounds a walk in DRAM; what was measured without others is said."""
+    """A walk in DRAM has no bound; the cost measured without others is stated."""
     facts = {one.fact: one for one in platform.calibration}
     miss, hit = facts.get("load-tlb-miss"), facts.get("load-hit")
     if miss is None or hit is None or miss.target is None or hit.target is None:
@@ -119,7 +121,7 @@ def _ns(platform: Platform, cycles: int) -> int | None:
 
 
 def _sources(*sections: tuple[str, Section | None]) -> tuple[str, ...]:
-    """With what is assumed or fitted, which is not in each source."""
+    """The sources, with the values that are assumed or fitted, which not every source mentions."""
     found = []
     for name, section in sections:
         if section is not None and section.source is not None:

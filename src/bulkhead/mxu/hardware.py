@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a platform and a system file give all components together, as core/ has it; the manager's books."""
+"""The hardware that a platform and a system file give all components together, in core/'s form; the manager's
+records."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ MOST_RANGES = 80  # of a component
 MOST_NODES = 160
 MOST_ALLOCATIONS = 256
 KERNEL_BYTES = MOST_RANGES * (24 + 4 * 72)  # for a component's ranges in the kernel: manager/apply.c
-OWN_COMPONENTS = 2  # memory manager and scheduler, in front of the system's
+OWN_COMPONENTS = 2  # memory manager and scheduler, before the system's own
 
 CACHE_LEVEL = 2  # of OCM and of locked ways: both answer at the speed of L2 (X5)
 ANY_REGION_BITS = 32
@@ -23,7 +24,7 @@ ANY_REGION_BITS = 32
 
 @dataclass(frozen=True)
 class Checker:
-    """What checks accesses, and how much there is for all components."""
+    """The hardware that checks accesses, and its resources for all components."""
 
     mmu: bool
     limits: tuple[int, ...]  # by resource
@@ -47,7 +48,7 @@ class Checker:
 
 
 def checker_of(system: ComponentSystem, platform: Platform) -> Checker:
-    """Of a system that was cross-checked with its platform."""
+    """The checker of a system that was cross-checked with its platform."""
     kernel, asked = platform.microkernel, system.hardware
     assert kernel is not None
     limits = [0] * native.RESOURCES
@@ -78,7 +79,7 @@ def _bits(most: int | None) -> int:
 
 
 def books_of(checker: Checker, components: int) -> native.NativeMemory:
-    """Without any allocation. `components`: of the system file."""
+    """Records without any allocation. `components`: those of the system file."""
     kernel = checker.kernel
     found = native.mxu().Memory(
         checker.native(),

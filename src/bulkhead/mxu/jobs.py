@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The most misses of a component's job in its dynamic regions, and whether its budget bears them (X8)."""
+"""The most misses of a component's job in its dynamic regions, and whether its budget is large enough for
+them (X8)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where code, stack and data of each component are: decided before anything is linked, so that no user need
-know an address.
+"""Addresses of code, stack and data of each component, decided before linking, so that users need not know
+any address.
 
-Code is one region of the MPU (or pages), behind the kernel. Stacks are side by side at the start of the
-memory of components, largest first: below each is another component's, or nothing, so that an overflow is a
-violation. Data follow. Nothing is placed where a system file says that memory is (`memory[].at`).
+Code is one region of the MPU (or pages), after the kernel. Stacks are adjacent at the start of the
+components' memory, largest first: below each is another component's stack, or nothing, so that an overflow is
+a violation. Data follow. Nothing is placed at addresses that a system file gives to memory (`memory[].at`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from bulkhead.config.components import ComponentSystem
 from bulkhead.config.microkernel import Microkernel
 from bulkhead.mxu import native
 
-# Of memory that no file names: the memory manager's and the scheduler's.
+# Stacks of the components that no file names: the memory manager and the scheduler.
 SYSTEM_COMPONENTS = ("manager", "scheduler")
 
 ADDRESS_BITS = 32
-# Code is of whole KiB, and so are the eighths of a region that it has: the emulator translates code anew each
-# time that it runs, if the pages of 1 KiB that it is in may be executed in part only.
+# Code has a size of whole KiB, and so have the eighths of its region: the emulator translates code again at
+# each execution if only a part of one of its pages of 1 KiB is executable.
 LEAST_CODE_BITS = 10
 LEAST_PARTED = 4096
 PAGE_BITS, SECTION_BITS = 12, 20
@@ -30,7 +30,7 @@ LEAST_STACK = 256
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a component needs, before it is rounded. `code` is None where nothing is linked."""
+    """A component's needs, before rounding. `code` is None if nothing is linked."""
 
     code: int | None
     data: int
@@ -48,7 +48,7 @@ class Span:
 
 @dataclass(frozen=True)
 class MxuPlaces:
-    """Of one component."""
+    """Addresses of one component."""
 
     stack: Span
     data: Span
@@ -58,7 +58,7 @@ class MxuPlaces:
 @dataclass(frozen=True)
 class MxuLayout:
     places: tuple[MxuPlaces, ...]  # by number: memory manager, scheduler, the system's
-    no_room: tuple[tuple[int, str], ...] = ()  # number of a component, and what of it has no place
+    no_room: tuple[tuple[int, str], ...] = ()  # number of a component, and which part of it has no place
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Fit:
 def layout_of(
     system: ComponentSystem, kernel: Microkernel, mmu: bool, sizes: Sequence[Sizes | None] = ()
 ) -> MxuLayout:
-    """`sizes`: by number, of those that are known; else what the file or the platform says."""
+    """`sizes`: by number, for those that are known; the others are those of the file or the platform."""
     count = len(SYSTEM_COMPONENTS) + len(system.components)
     known = [*sizes, *[None] * (count - len(sizes))]
     fit = _fit_pages if mmu else _fit_region
@@ -132,7 +132,7 @@ def _up(value: int, multiple: int) -> int:
 
 
 def _stack_fit(nbytes: int, frame: int, mmu: bool) -> _Fit:
-    """On an MPU a power of two: then stacks leave no gaps."""
+    """On an MPU the size is a power of two, so that stacks leave no gaps."""
     least = max(_up(nbytes, frame), LEAST_STACK)
     size = least if mmu else 1 << (least - 1).bit_length()
     return _Fit(size, frame if mmu else size, 1 << ADDRESS_BITS)
@@ -147,7 +147,7 @@ def _fit_pages(nbytes: int) -> _Fit:
 
 
 def _code_fit(nbytes: int, mmu: bool) -> _Fit:
-    """On an MMU the kernel has one table for a component's code: the rest are whole sections."""
+    """On an MMU the kernel has one table for a component's code: more code takes whole sections."""
     if not mmu:
         power = 1 << max(LEAST_CODE_BITS, (nbytes - 1).bit_length())
         return _fit_region(nbytes) if nbytes > LEAST_PARTED else _Fit(power, power, power)
@@ -156,7 +156,7 @@ def _code_fit(nbytes: int, mmu: bool) -> _Fit:
 
 
 def _free(area: Span, wanted: _Fit, taken: Sequence[Span]) -> Span | None:
-    """The first place that nothing has."""
+    """The first free place."""
     at = _up(area.at, wanted.align)
     while at + wanted.size <= area.end:
         last = at + wanted.size - 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What admission found out about a system of components: for `check`, and for who builds an image of it."""
+"""Results of the admission of a system of components, for `check` and for building an image."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bulkhead.mxu.layout import MxuLayout
 
 @dataclass(frozen=True)
 class Served:
-    """An allocation that was admitted, and what it got."""
+    """An allocation that was admitted, and the hardware that it has."""
 
     component: str
     name: str
@@ -27,14 +27,14 @@ class Served:
     shared: str | None
     mechanism: int
     independence: int
-    ranges: int  # in its component's trie; of an MPU: regions
-    entries: int  # locked ones of the TLB that it has
-    asked: int  # bytes, before they were rounded to frames
+    ranges: int  # ranges in its component's trie; with an MPU: regions
+    entries: int  # locked entries of the TLB that it has
+    asked: int  # bytes, before rounding to frames
     rights: str
     shared_id: int
-    fixed: bool  # it has its address from the file or the layout
-    admitted: int  # mechanism that the memory manager answers when it is allocated
-    cost: Cost | None = None  # of the check of one access
+    fixed: bool  # its address comes from the file or the layout
+    admitted: int  # mechanism that the memory manager returns when it is allocated
+    cost: Cost | None = None  # cost of the check of one access
 
     @property
     def is_static(self) -> bool:
@@ -58,7 +58,7 @@ class PhaseRanges:
 
 @dataclass(frozen=True)
 class Job:
-    """Misses of a component's job. On an MMU they are not counted: `misses` is None."""
+    """Misses of a component's job. With an MMU they are not counted: `misses` is None."""
 
     component: str
     period_ns: int
@@ -73,7 +73,7 @@ class Job:
 
 @dataclass(frozen=True)
 class MxuResource:
-    """What there is of one resource, and who has it."""
+    """Total of one resource, and its owners."""
 
     number: int
     name: str

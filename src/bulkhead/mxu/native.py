@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """core/'s policy of memory access control, compiled: builds the module when it is out of date, and loads it.
 
-The numbers of core/mxu.h, core/mxu_eviction.h and core/mxu_mpu.h that cross stand here. Nothing is decided.
+It repeats the numbers of core/mxu.h, core/mxu_eviction.h and core/mxu_mpu.h that the module uses. Nothing is
+decided here.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class NativeAccount(Protocol):
 
 
 class NativeMemory(Protocol):
-    """The memory manager's books; allocations and components by number."""
+    """The memory manager's records; allocations and components by number."""
 
     def mpu(self, policy: int, most_region_bits: int) -> None: ...
     def mmu(self, entry_sizes: int) -> None: ...
@@ -100,7 +101,7 @@ class NativeDynamic(Protocol):
 
 
 class Mxu(Protocol):
-    """The module (bindings/mxu). What is out of range is a ValueError."""
+    """The module (bindings/mxu). Values out of range raise ValueError."""
 
     def Hardware(self) -> NativeHardware: ...  # noqa: N802
     def Request(self) -> NativeRequest: ...  # noqa: N802
@@ -138,7 +139,7 @@ class Mxu(Protocol):
 
 @cache
 def mxu() -> Mxu:
-    """Raises BuildFailed, or MissingTool where it cannot be built."""
+    """Raises BuildFailed, or MissingTool if it cannot be built."""
     core_modules()
     path = compiled_path("bindings/mxu", MODULE)
     return cast(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why core/ refuses an allocation, in the terms of the system file: the range, its specification, what is
-used up and by whom, and what would help.
+"""The reason why core/ refuses an allocation, in the terms of the system file: the range, its specification,
+the resource that is used up and its owners, and what would help.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ IN_BYTES = (native.OCM_BYTES, native.WAY_BYTES, native.COLORED_BYTES)
 
 @dataclass(frozen=True)
 class AskedResource:
-    """One allocation, as the memory manager gets it."""
+    """One allocation, as the memory manager is asked for it."""
 
     number: int  # of the component
     component: str
@@ -69,7 +69,7 @@ def refused(
 
 
 def _key(asked: AskedResource, key: str) -> KeyPath:
-    """Of an entry of `memory`; stack, data and heap are keys themselves."""
+    """Key of an entry of `memory`; stack, data and heap have keys of their own."""
     return asked.path if asked.name in OWN else (*asked.path, key)
 
 
@@ -79,11 +79,11 @@ def _holders(holders: Sequence[tuple[str, int]], *, in_bytes: bool = False) -> s
 
 
 def _has_regions(asked: AskedResource, checker: Checker, served: Sequence[Served]) -> bool:
-    """Whether its component has enough static regions left: then what it leaves to others is too little."""
+    """Whether its component has enough static regions left: then too few would be left for others."""
     own = sum(one.ranges for one in served if one.component == asked.component and one.is_static)
     frame = checker.kernel.frame
     last = (asked.at or 0) + -(-asked.nbytes // frame) * frame - 1
-    # Without an address one is found at which a single region covers it.
+    # Without a given address, one is used at which a single region covers the allocation.
     needed = 1 if asked.at is None else len(native.mxu().regions(asked.at, last, ANY_REGION_BITS))
     return needed + own + checker.system_regions + 1 <= checker.limits[native.REGIONS]
 

@@ -55,10 +55,10 @@ def accept(plan: Plan, base: Path, *, target_dir: Path | None = None) -> Accepta
     `target_dir`: a build tree of preset `target`, used as it is [the checkout's, in which missing programs
     are built].
     """
-    return _Door(plan, base, target_dir).open()
+    return _Acceptor(plan, base, target_dir).open()
 
 
-class _Door:
+class _Acceptor:
     """One acceptance check of a plan."""
 
     def __init__(self, plan: Plan, base: Path, target_dir: Path | None) -> None:

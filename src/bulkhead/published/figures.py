@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of published/figures.yaml: what somebody measured on a board, how, and what of ours stands
-beside it.
+"""The figures of published/figures.yaml: what was measured on a board, how, and which figure of ours is
+compared.
 
-The only place where published figures are read; experiments name them by id, the command `published` shows
-them all. A figure that a platform's file has (a fact of its calibration, costs of a packet's path) is taken
+Only this module reads published figures; experiments name them by id, the command `published` shows all of
+them. A figure that is in a platform's file (a fact of its calibration, costs of a packet's path) is taken
 from there, so that it is written once. Nothing here runs anything.
 """
 
@@ -29,7 +29,7 @@ from bulkhead.env.paths import published_file
 from bulkhead.errors import InvalidInput
 from bulkhead.results.published import MeasuredHowResult
 
-STATISTICS = ("min", "avg", "max", "median")  # of a packet's path, as the table of costs has them
+STATISTICS = ("min", "avg", "max", "median")  # parts of a packet's path, in the order of the table of costs
 
 Statistic = Literal["min", "mean", "median", "max", "slope", "least that works", "not stated"]
 Way = Literal["one way", "round trip", "both directions", "-"]
@@ -37,11 +37,11 @@ Per = Literal["line", "word", "access", "chunk", "part", "period", "program", "i
 
 
 class BadFigures(InvalidInput):
-    """The file of figures does not make sense."""
+    """The file of figures is not valid."""
 
 
 class How(Model):
-    """How a number was measured: two that differ in one of these are not the same quantity."""
+    """How a number was measured: two numbers that differ in one of these are different quantities."""
 
     statistic: Statistic
     way: Way = "-"
@@ -53,7 +53,7 @@ class How(Model):
 
 
 class FigureRow(Model):
-    """What of an experiment's table is ours."""
+    """The row and column of an experiment's table that is our figure."""
 
     name: Name
     section: Text = ""
@@ -62,12 +62,12 @@ class FigureRow(Model):
 
 
 class Ours(Model):
-    """Where our number comes from: exactly one of these."""
+    """Source of our number: exactly one of these."""
 
     fact: Text | None = None  # of the board's calibration
     experiment: FigureRow | None = None
-    missing: Text | None = None  # why there is none
-    how: How | None = None  # none: as the published one
+    missing: Text | None = None  # why we have none
+    how: How | None = None  # if none: as the published one
 
     @model_validator(mode="after")
     def _one(self) -> Ours:
@@ -77,19 +77,19 @@ class Ours(Model):
 
 
 class Entry(Model):
-    """As the file has it."""
+    """An entry as in the file."""
 
     id: Text
     board: Name  # a platform
     what: Text
     value: Ratio | None = None  # or
-    low: Ratio | None = None  # a range; where `ours` is a fact: neither, the platform's file has it
+    low: Ratio | None = None  # a range; neither if `ours` is a fact: then the value is in the platform's file
     high: Ratio | None = None
     unit: Text | None = None
     source: Text | None = None
     measured: How
     ours: Ours
-    used: Literal["fitted", "compared", "admission", "-"] = "compared"  # what the project uses it for
+    used: Literal["fitted", "compared", "admission", "-"] = "compared"  # its use in the project
 
 
 class Path(Model):
@@ -121,7 +121,7 @@ class Figure(Model):
     measured: How
     ours: Ours
     used: Text
-    given: Annotated[float | None, Field()] = None  # ours, where a file has it
+    given: Annotated[float | None, Field()] = None  # our value, if a file has it
 
     def text(self) -> str:
         """Value and unit."""
@@ -129,7 +129,7 @@ class Figure(Model):
         return f"{amount} {self.unit}"
 
     def error(self, ours: float) -> float | None:
-        """Relative: of a range, beyond its nearer end."""
+        """Relative error: for a range, relative to its nearer end."""
         low, high = self.low or self.value, self.high or self.value
         if low is None or high is None:
             return None
@@ -138,7 +138,7 @@ class Figure(Model):
 
     @property
     def alike(self) -> bool:
-        """Is ours the same statistic of the same quantity? By which program is another question."""
+        """Whether ours is the same statistic of the same quantity, regardless of the program."""
         how = self.ours.how
         return how is None or (how.statistic, how.way, how.per) == (
             self.measured.statistic,
@@ -149,7 +149,7 @@ class Figure(Model):
 
 @cache
 def figures() -> dict[str, Figure]:
-    """All, by id, in the order of the file. Raises BadFigures with all that is wrong."""
+    """All figures, by id, in the order of the file. Raises BadFigures with all problems."""
     path = published_file()
     source = read_file(path, str(path))
     problems = [one.text() for one in source.problems]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings that anybody can repeat: a package, a program of it, its arguments (workloads/traces/*.yaml).
 
-Experiments name them, and have them made when they first need them. A trace `NAME.trace` is in the build
+Experiments name recordings, which are made when they are first needed. A trace `NAME.trace` is in the build
 tree; the same recording gives the same bytes.
 """
 
@@ -18,7 +18,7 @@ from bulkhead.env.qemu_user import arm64_root
 from bulkhead.recording.record import RecordedProgram, RecordingError, describe, run
 
 SUFFIX = ".trace"
-# A program reads its environment: each variable would be seen in the trace.
+# A program reads its environment, so each variable would affect the trace.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/", "LC_ALL": "C"}
 PROGRAMS = ("usr/bin", "bin", "usr/sbin", "sbin", "usr/games")
 
@@ -48,7 +48,7 @@ def program_in(package: str, name: str) -> RecordedProgram | None:
 
 
 def known_trace(name: str) -> Path:
-    """The trace of a recording by its name, made now if it is not there yet.
+    """The trace of a recording by its name, made now if it does not exist yet.
 
     Raises RecordingError, MissingTool, BuildFailed.
     """
@@ -60,7 +60,7 @@ def known_trace(name: str) -> Path:
 
 
 def load_recording(name: str) -> Recording:
-    """Raises RecordingError with all that is wrong with its file."""
+    """Raises RecordingError with all problems of its file."""
     path = recordings_dir() / f"{name}.yaml"
     source = read_file(path, str(path))
     problems = list(source.problems)

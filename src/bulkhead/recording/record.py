@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs an AArch64 program under the emulator of single programs, with the recorder in it.
 
-Called by `bulkhead record` and by the comparison of workloads. What a trace holds is decided by the plugin
-(observe/record_plugin.cpp) and described in docs/guide/traces.md.
+Called by `bulkhead record` and by the comparison of workloads. The plugin (observe/record_plugin.cpp) decides
+the contents of a trace; docs/guide/traces.md describes them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from bulkhead.env.qemu_user import qemu_user
 from bulkhead.errors import BulkheadError
 from bulkhead.results.record import TraceContents
 
-# A core that the platforms have: programs choose their routines by it. Of the C library, memset without
-# DC ZVA, whose stores the emulator does not report.
+# A core that the platforms have: programs select their routines by it. The C library uses memset without DC
+# ZVA, whose stores the emulator does not report.
 CPU = "cortex-a53"
 TUNABLES = "GLIBC_TUNABLES=glibc.cpu.name=kunpeng920"
 
@@ -37,7 +37,7 @@ class RecordingError(BulkheadError):
 
 @dataclass(frozen=True)
 class Counts:
-    """Of what was executed while recording was on."""
+    """Counts of what was executed while recording was on."""
 
     instructions: int
     reads: int
@@ -52,7 +52,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class TraceWindow:
-    """Record only from the one address up to before the other."""
+    """Record only from one address up to before the other."""
 
     start: int
     end: int
@@ -60,7 +60,7 @@ class TraceWindow:
 
 @dataclass(frozen=True)
 class RecordedProgram:
-    """What to run. `root`: where its loader and libraries are, if not in the machine's own directories."""
+    """The program to run. `root`: directory with its loader and libraries, if not the machine's own."""
 
     file: Path
     arguments: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class RecordedProgram:
 
 
 def _quoted(value: object) -> str:
-    """A value of a plugin's argument: a comma is written as two."""
+    """A value of a plugin's argument: commas are doubled."""
     return str(value).replace(",", ",,")
 
 
@@ -83,10 +83,10 @@ def run(
     directory: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> tuple[int, Counts]:
-    """The program's exit code and what was counted; `trace` is complete when this returns.
+    """The program's exit code and the counts; `trace` is complete when this returns.
 
-    What the program prints is appended to `output`, where given, else it is shown. It runs in `directory` and
-    with `environment`, where they are given, else with this process's.
+    The program's output is appended to `output`, if given, else it is shown. It runs in `directory` and with
+    `environment`, if given, else with those of this process.
 
     Raises RecordingError, MissingTool, BuildFailed.
     """

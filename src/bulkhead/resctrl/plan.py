@@ -38,7 +38,7 @@ _RESERVED = ("info", "mon_groups", "mon_data")
 
 @dataclass(frozen=True)
 class WantedGroup:
-    """One group as the file wants it. `cpus` None: it shares CPUs, and its tasks are to be put into it."""
+    """One group of the file. `cpus` None: it shares CPUs, so its tasks have to be put into it."""
 
     group: str
     schemata: dict[str, Values]
@@ -48,7 +48,7 @@ class WantedGroup:
 @dataclass
 class ResctrlPlan:
     wanted: list[WantedGroup] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)  # errors: nothing is written then
+    findings: list[Finding] = field(default_factory=list)  # errors: then nothing is written
     lacking: list[Finding] = field(default_factory=list)  # what the kernel cannot express
     notices: list[Finding] = field(default_factory=list)
 
@@ -160,7 +160,7 @@ def _with_shares(system: System, nbytes: int | None, plan: ResctrlPlan) -> Syste
 
 
 def _percents(system: System, offer: Offer, default: ResctrlGroup, plan: ResctrlPlan) -> dict[int, int]:
-    """Maxima in the kernel's steps, rounded down; 100 % where there is none, so that no older value stays."""
+    """Maxima in the kernel's steps, rounded down; 100 % without a maximum, so that no older value stays."""
     given = [index for index, domain in enumerate(system.domains) if domain.bandwidth.max is not None]
     values = default.schemata.get(MB, {}).values()
     if offer.bandwidth is None or MB not in default.schemata or any(one > MOST_PERCENT for one in values):

@@ -25,13 +25,13 @@ Values = Mapping[int, int]  # by the id of a cache, or of a domain of bandwidth
 
 
 class ResctrlError(BulkheadError):
-    """The tree is none of resctrl's, or the kernel refused a write."""
+    """The tree is not resctrl's, or the kernel refused a write."""
 
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """A cache that can be divided. `names`: of its lines in `schemata`, two where the file system is mounted
-    with `cdp`, for data and code."""
+    """A cache that can be divided. `names`: names of its lines in `schemata`; two if the file system is
+    mounted with `cdp`, for data and code."""
 
     names: tuple[str, ...]
     portions: int
@@ -52,16 +52,16 @@ class BandwidthInfo:
 
 @dataclass(frozen=True)
 class Offer:
-    """What the kernel can be told here."""
+    """Controls that the kernel offers here."""
 
     cache: CacheInfo | None
     bandwidth: BandwidthInfo | None
-    groups: int  # at most, the default one included
+    groups: int  # most groups, including the default one
 
 
 @dataclass(frozen=True)
 class ResctrlGroup:
-    """A control group; "" is the default one, which has every task and CPU that no other has."""
+    """A control group; "" is the default one, which has every task and CPU that is in no other group."""
 
     name: str
     schemata: Mapping[str, Values]
@@ -81,7 +81,7 @@ def offer_of(root: Path) -> Offer:
 
 
 def _cache(info: Path, level: str) -> CacheInfo | None:
-    """The last level that has masks; L2 only where L3 has none."""
+    """The last level that has masks; L2 only if L3 has none."""
     names = tuple(
         name for name in (level, f"{level}DATA", f"{level}CODE") if (info / name / "cbm_mask").exists()
     )
@@ -163,7 +163,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
 
 
 def cache_bytes(root: Path, cache: CacheInfo) -> int | None:
-    """Of one cache, by what the kernel says of the default group's part; None: it does not say."""
+    """Size of one cache, from the size of the default group's part; None: the kernel does not state it."""
     size = root / "size"
     if not size.exists():
         return None
@@ -183,7 +183,7 @@ def cache_bytes(root: Path, cache: CacheInfo) -> int | None:
 
 
 def write(root: Path, name: str, file: str, text: str) -> None:
-    """One write, as the kernel takes it; ResctrlError with its reason."""
+    """A single write; ResctrlError with the kernel's reason."""
     try:
         (root / name).mkdir(exist_ok=True)
         (root / name / file).write_text(text)
@@ -199,7 +199,7 @@ def _occupancy(at: Path) -> dict[int, int]:
     for path in sorted(at.glob("mon_L3_*/llc_occupancy")):
         text = _text(path).strip()
         match = re.fullmatch(r"mon_L3_(\d+)", path.parent.name)
-        if match and text.isdecimal():  # else `Unavailable`, or `Error`
+        if match and text.isdecimal():  # otherwise `Unavailable`, or `Error`
             found[int(match[1])] = int(text)
     return found
 

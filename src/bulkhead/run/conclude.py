@@ -41,7 +41,7 @@ def conclude(
     if target.observer_result is not None:
         observer = read_observer(target.observer_result, _owners(target))
         if isinstance(observer, ObserverResult):
-            observer = replace(observer, hand=_hand(target))
+            observer = replace(observer, hand=_broker_owner(target))
     facts = RunFacts(
         target=target,
         outcome=outcome,
@@ -77,14 +77,14 @@ def simulated_result(target: Target, outcome: RunOutcome) -> SimulatedResult | N
     if target.portions is not None:
         placed = outcome.simulated["levels"][target.portions.level]["placed"]
         portions = check_portions(target.portions, owners, placed)
-    return replace(found, caches=replace(found.caches, hand=_hand(target)), portions=portions)
+    return replace(found, caches=replace(found.caches, hand=_broker_owner(target)), portions=portions)
 
 
 def _owners(target: Target) -> list[str]:
     return ["nobody", "hypervisor", *(domain.name for domain in target.domains)]
 
 
-def _hand(target: Target) -> int | None:
+def _broker_owner(target: Target) -> int | None:
     """The broker's number as owner if it has colors of the hypervisor, else None."""
     promise = target.promise
     for owner, domain in enumerate(promise.domains, FIRST_DOMAIN):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m bulkhead.schema header LAYOUT.yaml OUT.h`: the build's door to the header generator.
+"""`python -m bulkhead.schema header LAYOUT.yaml OUT.h`: called by the build to generate the header.
 
 Runs inside the build, before any Python environment exists: the standard library and PyYAML only."""
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a schema as one C header that C11 and C++ accept and that checks itself while it is compiled.
+"""Writes a schema as one C header for C11 and C++, which checks itself when it is compiled.
 
-Called by the build through `python -m bulkhead.schema header`. The text depends on the schema alone, so
-that it can be compared with a golden file. Must never write anything but constants, enums and structs."""
+Called by the build through `python -m bulkhead.schema header`. The text depends on the schema alone, so that
+it can be compared with a golden file. It writes only constants, enums and structs."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _declaration(field: Field) -> str:
 
 
 def _region(region: LayoutRegion, schema: Schema) -> str:
-    """Without pointers, so that it can be read before the program is where it was linked to be."""
+    """Without pointers, so that it can be read before the program is at its link address."""
     size_at = f"offsetof(struct manifest_header, {region.bytes})" if isinstance(region.bytes, str) else "0"
     size = 0 if isinstance(region.bytes, str) else region.bytes
     versions = {m.name: m.value for m in schema.enums["gic_version"].members} if region.gic else {}

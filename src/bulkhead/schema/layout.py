@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs and unpacks records by name, from the same file that the C header is made of.
+"""Packs and unpacks records by name, by the same file from which the C header is generated.
 
-Used by the manifest builder and by readers of the statistics pages. Knows no record by name: what a field
-means is its user's business. Must never truncate a value: what does not fit is an error."""
+Used by the manifest builder and by readers of the statistics pages. It does not know the meaning of any
+record. A value is never truncated: one that does not fit is an error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LayoutError(InvalidInput):
 
 @dataclass(frozen=True)
 class Kept:
-    """A region of a system: [pa, pa + bytes), and how much of it a guest finds at the same address."""
+    """A region of a system: [pa, pa + bytes), and how much of it a guest has at the same address."""
 
     name: str
     at: str  # path of the field of the manifest's header that says where it is
@@ -68,7 +68,7 @@ class Layout:
         return _found(self.enum(enum), member, f"member of enum '{enum}'")
 
     def enum_name(self, enum: str, value: int) -> str | None:
-        """The member's name, or None: a newer or broken writer must not crash a reader."""
+        """The member's name, or None: readers must not fail because of a newer or broken writer."""
         return next((member.name for member in self._enum(enum).members if member.value == value), None)
 
     def size(self, record: str) -> int:
@@ -98,7 +98,7 @@ class Layout:
         return offset, entry
 
     def regions(self, header: Mapping[str, Value], cores: int) -> list[Kept]:
-        """The regions that a manifest with this header and so many cores has (`regions` of the layout)."""
+        """The regions of a manifest with this header and this number of cores (`regions` of the layout)."""
         found: list[Kept] = []
         for region in self.schema.regions.values():
             version = _at(header, "platform.gic_version")
@@ -115,7 +115,7 @@ class Layout:
     # --- bytes ----------------------------------------------------------------------------------------
 
     def pack(self, record: str, values: Mapping[str, Value]) -> bytes:
-        """The record's bytes. Every field must be given but `reserved` ones, which are zero by default."""
+        """The record's bytes. Every field must be given except `reserved` ones, which are zero by default."""
         return self._pack(self._record(record), values, record)
 
     def unpack(self, record: str, buffer: Buffer, offset: int = 0) -> dict[str, Value]:

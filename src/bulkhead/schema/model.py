@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a layout file says: constants, enums and records with every offset worked out.
+"""Contents of a layout file: constants, enums, and records with computed offsets.
 
 Filled by `parse`, used by the C generator and by the packer. Holds no bytes and does no I/O."""
 
@@ -100,7 +100,7 @@ class Schema:
 
     @cached_property
     def canonical_text(self) -> str:
-        """Everything that both sides must agree on, and nothing else: no comments, no spelling of numbers."""
+        """Everything that both sides must agree on, and nothing else: no comments, no notation of numbers."""
         lines = [f"version {self.version}"]
         lines += [f"constant {c.name} {c.value}" for c in self.constants.values()]
         for enum in self.enums.values():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a layout file (`schema/manifest.yaml`) and refuses what two compilers could read in two ways.
+"""Reads a layout file (`schema/manifest.yaml`) and refuses layouts that compilers could interpret
+differently.
 
-Called by the header generator and by `Layout`. Works on YAML nodes rather than on plain data, because a
-plain load forgets the lines, the spelling of numbers and duplicate keys. Must never guess padding."""
+Called by the header generator and by `Layout`. Works on YAML nodes rather than on plain data, because plain
+data lack lines, the notation of numbers and duplicate keys. Padding is never guessed."""
 
 from __future__ import annotations
 
@@ -25,15 +26,15 @@ from bulkhead.schema.model import (
     SchemaError,
 )
 
-# The parser in C, where the package has it: every command reads this file.
+# The parser in C, if the package has it: every command reads this file.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _TYPE = re.compile(r"(?P<base>[a-z][a-z0-9_]*)(?:\[(?P<length>[a-z0-9_]+)\])?\Z")
 _SECTIONS = ("version", "constants", "enums", "regions", "records")
 _REGION_KEYS = ("at", "bytes", "gic", "mapped", "guest_bytes", "guest_bytes_per_core")
-_REGION_HEADER = "manifest_header"  # the record whose fields say where regions are
+_REGION_HEADER = "manifest_header"  # the record whose fields give the addresses of regions
 _RECORD_MULTIPLE_BYTES = 8
-_ENUM_MAX = 0x7FFFFFFF  # what an `int` of C holds
+_ENUM_MAX = 0x7FFFFFFF  # range of an `int` in C
 # Words that a field or a record may not have as its name in C or C++.
 _KEYWORD_TEXT = """
     auto bool break case char class const continue default delete do double else enum extern false float for
@@ -110,7 +111,7 @@ class _Parser:
         return result
 
     def _records(self, node: yaml.Node | None, constants: dict[str, Constant]) -> dict[str, Record]:
-        """All records, each behind those that it contains, as C wants them; the file may have any order."""
+        """All records, each after those that it contains, as C requires; the file may have any order."""
         bodies: dict[str, tuple[yaml.Node, yaml.SequenceNode]] = {}
         for key, body in self._pairs(node):
             name = self._name(key)
@@ -320,7 +321,7 @@ class _Parser:
         """The comment at the end of the node's line: it is documentation, so the header repeats it."""
         line = self.text.splitlines()[node.start_mark.line]
         rest = line[node.start_mark.column :]
-        if rest.count(":") and "{" in rest:  # a flow mapping: the comment speaks of the whole line
+        if rest.count(":") and "{" in rest:  # a flow mapping: the comment describes the whole line
             return ""
         return rest.partition("#")[2].strip().replace("*/", "* /")
 

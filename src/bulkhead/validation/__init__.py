@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions of the simulated machine beside what others measured on boards."""
+"""Predictions of the simulated machine compared with others' measurements of boards."""

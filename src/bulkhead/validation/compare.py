@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions beside published figures: errors, and the verdict by the two limits.
+"""Predictions compared with published figures: errors, and the verdict by the two limits.
 
-The figures of calibration boards are shown and judge nothing: parameters were fitted to them.
+The figures of calibration boards are shown but not judged, because parameters were fitted to them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Compared:
 
     @property
     def error(self) -> float:
-        """Relative to what was published."""
+        """Error relative to the published figure."""
         return (self.predicted - self.point.published) / self.point.published
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Of the sizes of errors."""
+    """Summary of the sizes of errors."""
 
     points: int
     median: float
@@ -44,7 +44,7 @@ class Summary:
 
 
 def compare(wanted: Sequence[ValidationPoint], run: Run) -> list[Compared]:
-    """The machine's value of each point. `run` gives the results of jobs; equal jobs it runs once."""
+    """The machine's value of each point. `run` returns the results of jobs; it runs equal jobs once."""
     jobs: list[tuple[str, Job]] = []
     for point in wanted:
         jobs.append((point.key, point.job))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points that belong together: the curve of one board, or one of its rates. Tables and pages show them so."""
+"""Points that belong together: the curve of one board, or one of its rates. Tables and pages are grouped by
+them."""
 
 from __future__ import annotations
 

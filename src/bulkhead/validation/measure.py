@@ -3,7 +3,7 @@
 
 tinymembench reads random bytes of a block, one at a time or two at a time, and prints by how much a read is
 slower than one that always hits L1; and it times loops that fill, read and copy 32 MiB. The machine walks
-over fewer bytes and reads fewer places, as many as the means need to settle. lmbench's bw_mem copies 8 MiB,
+over fewer bytes and reads fewer places, as many as the means need to converge. lmbench's bw_mem copies 8 MiB,
 by the C library or word by word, in one or several processes. Jobs: machine/point.py.
 """
 
@@ -24,23 +24,24 @@ PS_PER_NS = 1000
 PS_PER_US = 10**6
 PAGE = 4 * KIB
 LINE = 64
-DRAWS = 60_000  # random reads that are timed, after as many that warm caches and TLBs
-WALKS_BESIDE = 3  # of each of several processes, of which the second is timed
-BLOCK = 4 * MIB  # that is filled, read or copied; before it is timed, once untimed
-# The program puts its destination so much further into a MiB than its source, so that the two do not alias.
+DRAWS = 60_000  # timed random reads, after as many that warm caches and TLBs
+WALKS_BESIDE = 3  # walks of each of several processes, of which the second is timed
+BLOCK = 4 * MIB  # bytes that are filled, read or copied; once untimed, then timed
+# The program places its destination this much further into a MiB than its source, so that the two do not
+# alias.
 APART = 0xAA000
 VECTOR = 32  # bytes of a pair of vector registers
 WORDS = 16  # of a pair of general registers, or of four words
 
-# Instructions of a loop's pass for each place, as in the program's source. Each pass of the random reads
-# depends on what the one before read, so that its instructions take the same time in each block.
+# Instructions of the loop for each place, as in the program's source. Each iteration of the random reads
+# depends on the previous read, so that its instructions take the same time in each block.
 _WALKS: dict[Kind, dict[str, Any]] = {
     "single": {"kind": "random", "instructions": 12, "access_bytes": 1, "draws": DRAWS},
     "dual": {"kind": "random-pair", "instructions": 20, "access_bytes": 1, "draws": DRAWS},
     "fill": {"kind": "write", "instructions": 2, "access_bytes": VECTOR, "stride_bytes": VECTOR},
     "read": {"kind": "read", "instructions": 2, "access_bytes": VECTOR, "stride_bytes": VECTOR},
     "copy": {"kind": "copy", "instructions": 3, "access_bytes": VECTOR, "stride_bytes": VECTOR},
-    # The C library's memcpy moves pairs of general registers; the loop of words takes every fourth.
+    # The C library's memcpy moves pairs of general registers; the loop over words accesses every fourth word.
     "bcopy": {"kind": "copy", "instructions": 3, "access_bytes": WORDS, "stride_bytes": WORDS},
     "cp": {"kind": "copy", "instructions": 2, "access_bytes": 4, "stride_bytes": WORDS},
 }
@@ -49,7 +50,7 @@ _COPIES = ("copy", "bcopy", "cp")
 
 @dataclass(frozen=True)
 class ValidationPoint:
-    """A published figure, and how the machine gets its own."""
+    """A published figure, and how the machine produces its own."""
 
     board: Board
     kind: Kind
@@ -69,11 +70,11 @@ class ValidationPoint:
 
     @property
     def base(self) -> Job | None:
-        """The run whose time is taken off: the same reads of one line."""
+        """The run whose time is subtracted: the same reads of one line."""
         return _job(self.board, self.kind, self.pages, LINE) if self.unit == "ns" else None
 
     def value(self, result: Result, base: Result | None) -> float:
-        """In the unit of the published figure."""
+        """The value in the unit of the published figure."""
         times = _last_walks(result)
         if base is not None:
             return (times[0] - _last_walks(base)[0]) / DRAWS / PS_PER_NS
@@ -81,8 +82,8 @@ class ValidationPoint:
 
 
 def points(board: Board, least_ns: float) -> Iterator[ValidationPoint]:
-    """All figures of a board. Latencies below `least_ns` are left out: so close to a hit in L1, the published
-    figure has one digit."""
+    """All figures of a board. Latencies below `least_ns` are left out: that close to a hit in L1, the
+    published figure has one digit."""
     for curve in board.measured.latency:
         for one in curve.ns:
             for kind, published in (("single", one.single), ("dual", one.dual)):
@@ -93,7 +94,7 @@ def points(board: Board, least_ns: float) -> Iterator[ValidationPoint]:
 
 
 def _job(board: Board, kind: Kind, pages: Pages, size: int, processes: int = 1) -> Job:
-    """Processes beside one another keep on until all have been timed."""
+    """Processes beside each other continue until all have been timed."""
     parts = [
         _part(board, kind, pages, size) | {"name": f"{kind}-{core}", "core": core}
         for core in range(processes)
@@ -115,5 +116,5 @@ def _part(board: Board, kind: Kind, pages: Pages, size: int) -> dict[str, Any]:
 
 
 def _last_walks(result: Result) -> list[int]:
-    """The time of each core's second walk: the first one warms its caches, and others run beside both."""
+    """The time of each core's second walk: the first one warms its caches, and others run during both."""
     return [int(walk["walk_ps"][1]) for walk in result["walks"]]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured on a board and published: the files of validation/, as models.
+"""Published measurements of boards: the files of validation/, as models.
 
-A file holds figures, what each of them measures, and where it was published; never text of others. The board
-is the platform of the same name. load_board() is the one way in, for the command `validate` and for tests.
+A file has figures, what each of them measures, and where it was published; never text of others. The board is
+the platform of the same name. The command `validate` and tests read them by load_board().
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Figure = Annotated[float, BeforeValidator(_figure), WithJsonSchema({"type": "num
 
 
 class Latency(Model):
-    """Random reads within a block: what they take beyond a hit in L1, in nanoseconds."""
+    """Random reads within a block: the time beyond a hit in L1, in nanoseconds."""
 
     size: Bytes
     single: Figure  # one read at a time
@@ -47,7 +47,7 @@ class Latency(Model):
 
 
 class LatencyCurve(Model):
-    pages: Pages  # of 4 KiB, or of 2 MiB where an aligned piece of the block is so large
+    pages: Pages  # of 4 KiB, or of 2 MiB if an aligned piece of the block is that large
     ns: tuple[Latency, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -60,13 +60,15 @@ class LatencyCurve(Model):
 
 class Rate(Model):
     kind: RateKind
-    loop: Text  # the published program's name of it
-    processes: Annotated[int, Field(ge=1, le=64)] = 1  # that do the same at the same time, each on a core
-    mb_s: Figure  # of bytes that are filled, read, or copied from one place to another, of all processes
+    loop: Text  # its name in the published program
+    processes: Annotated[int, Field(ge=1, le=64)] = (
+        1  # number of processes that do the same at the same time, each on a core
+    )
+    mb_s: Figure  # rate of bytes that are filled, read, or copied, of all processes together
 
 
 class Explanation(Model):
-    """Why points of one kind are far off."""
+    """Why points of one kind have large errors."""
 
     points: Text
     why: Text
@@ -91,7 +93,7 @@ class Board(Model):
 
 
 class NoSuchBoard(InvalidInput):
-    """A board of which nothing published is known."""
+    """No published figures of this board are known."""
 
 
 def board_names() -> list[str]:
@@ -121,7 +123,8 @@ def load_board(path: Path) -> tuple[Board | None, list[Problem]]:
 
 
 def boards_of(names: list[str]) -> list[Board]:
-    """The boards of these names; of none, all. Raises NoSuchBoard, or ValueError for a file that is wrong."""
+    """The boards of these names; without names, all. Raises NoSuchBoard, or ValueError for a file that is not
+    valid."""
     found: list[Board] = []
     for name in names or board_names():
         board, problems = load_board(board_file(name))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a validation: for each board the machine's curves over the published ones, and all points.
+"""The page of a validation: for each board the machine's curves together with the published ones, and all
+points.
 
-Called by the command `validate` when all points are there. Plots are also written as SVG and PNG files.
+Called by the command `validate` when all points are done. Plots are also written as SVG and PNG files.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine's DRAM beside a peer's, on the same requests: DRAMsim3 (Li et al., IEEE CAL 2020), which the
-user has built. Its configuration files describe the memory for both.
+"""The machine's DRAM compared with a peer's, on the same requests: DRAMsim3 (Li et al., IEEE CAL 2020), which
+the user has built. Its configuration files describe the memory for both.
 
-Both get a trace of requests at given clocks, longer than what they can serve in the time where a mix
-saturates them. The peer takes one request a clock and holds back the next one while its queue is full. It
-has one queue of 32 requests, served first-ready first-come, as the machine has; when it turns to writes is
-its own.
+Both get a trace of requests at given clocks; if a mix saturates them, the trace is longer than they can serve
+in the time. The peer takes one request a clock and delays the next one while its queue is full. It has one
+queue of 32 requests, served first-ready first-come, like the machine; it has its own rule for switching to
+writes.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from bulkhead.machine.native import dram_alone
 CLOCKS = 200_000
 SEED = 1
 QUEUE = 32  # requests
-LIMIT = 0.05  # of what both serve by the same policy
+LIMIT = 0.05  # of mixes that both serve by the same policy
 CONFIGURATIONS = ("DDR3_4Gb_x16_1600", "DDR4_8Gb_x8_2400", "DDR4_4Gb_x16_2133", "LPDDR3_8Gb_x32_1600")
 _PARTS = {"ch": "channel", "ra": "rank", "bg": "group", "ba": "bank", "ro": "row", "co": "column"}
-# With what the peer takes where a file is silent (one of its own has `REFI` for `tREFI`).
+# Including the peer's defaults for values that a file does not give (one of its own files has `REFI` for
+# `tREFI`).
 _TIMES = {
     "CL": 12,
     "CWL": 12,
@@ -84,12 +85,12 @@ class PeerRequest:
 @dataclass(frozen=True)
 class Found:
     bytes_per_s: float
-    read_clocks: float  # of a read on average, from its time to the end of its data
+    read_clocks: float  # of a read on average, from its arrival to the end of its data
 
 
 @dataclass(frozen=True)
 class Mix:
-    """`share`: of the DRAM's peak that is asked for, above 1 more than it can move."""
+    """`share`: share of the DRAM's peak that is requested; above 1 it is more than the DRAM can move."""
 
     name: str
     share: float
@@ -102,7 +103,7 @@ class Mix:
 
     @property
     def judged(self) -> bool:
-        """Both serve it by the same policy."""
+        """Whether both serve it by the same policy."""
         return self.one_write_in == 0
 
 
@@ -116,7 +117,7 @@ class PeerBeside:
 
     @property
     def error(self) -> float:
-        """Of the bandwidth of a mix that saturates, of the latency of another one."""
+        """Error of the bandwidth for a mix that saturates, of the latency for another one."""
         if self.mix.saturates:
             return self.ours.bytes_per_s / self.theirs.bytes_per_s - 1
         return self.ours.read_clocks / self.theirs.read_clocks - 1
@@ -137,7 +138,7 @@ def _scattered(random_: random.Random, memory: PeerMemory) -> Iterator[int]:
 
 
 def _both(random_: random.Random, memory: PeerMemory) -> Iterator[int]:
-    """Three lines of a stream, then one anywhere."""
+    """Three lines of a stream, then one random line."""
     stream, scattered = _sequential(random_, memory), _scattered(random_, memory)
     while True:
         for _ in range(3):
@@ -234,7 +235,7 @@ def _masks(order: str, counts: dict[str, int], line: int) -> dict[str, list[int]
 
 
 def requests_of(mix: Mix, memory: PeerMemory, clocks: int) -> list[PeerRequest]:
-    """More than `clocks` of them can serve, if the mix saturates."""
+    """More requests than can be served in `clocks`, if the mix saturates."""
     random_ = random.Random(SEED)  # noqa: S311
     between = max(1.0, memory.burst_clocks / mix.share)
     addresses = mix.addresses(random_, memory)

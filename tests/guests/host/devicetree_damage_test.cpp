@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever a device tree claims, the reader stays within the blob and comes to an end. The address sanitizer
-// is the judge; each blob is a heap block of exactly its size.
+// Whatever a device tree contains, the reader stays within the blob and terminates. The address sanitizer
+// checks this; each blob is a heap block of exactly its size.
 extern "C" {
 #include "guests/runtime/devicetree.h"
 }
@@ -14,7 +14,7 @@ extern "C" {
 
 namespace {
 
-// Everything that a guest does with a tree. Returns whether it was opened.
+// All reads of a tree that a guest makes. Returns whether it was opened.
 bool use(const std::vector<uint8_t> &bytes)
 {
     tree::Blob blob(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The guests' device-tree reader finds what is there, with the right cell counts, and nothing else.
+// The guests' device-tree reader finds all that is in the tree, with the right cell counts, and nothing else.
 extern "C" {
 #include "guests/runtime/devicetree.h"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The guests' formatter prints what the C library's printf prints, for what it supports, and never writes
-// beyond its buffer.
+// The guests' formatter prints the same as the C library's printf, for the conversions that it supports, and
+// never writes beyond its buffer.
 extern "C" {
 #include "guests/runtime/format.h"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device trees for the tests of the reader, written by libfdt. Each blob lies alone in a heap block of its
-// exact size, so that the address sanitizer sees a read one byte outside.
+// Device trees for the tests of the reader, written by libfdt. Each blob is a separate heap block of its
+// exact size, so that the address sanitizer detects a read one byte outside.
 #pragma once
 
 #include <libfdt.h>
@@ -16,7 +16,7 @@
 
 namespace tree {
 
-// Exactly `bytes`, with nothing readable around.
+// Exactly `bytes`, with nothing readable around it.
 class Blob {
 public:
     explicit Blob(std::span<const uint8_t> bytes)
@@ -38,8 +38,8 @@ inline void check(int error)
         throw std::runtime_error(fdt_strerror(error));
 }
 
-// A guest's device tree as the builder makes them, with traps for a careless reader: a bus with other cell
-// counts, a node that looks like another one, a property after a nested node's namesake.
+// A guest's device tree as the builder makes it, with nodes that mislead a careless reader: a bus with other
+// cell counts, a node that resembles another one, a property after a nested node of the same name.
 inline std::vector<uint8_t> guest()
 {
     std::vector<uint8_t> bytes(8192);

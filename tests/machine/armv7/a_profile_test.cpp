@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system level of Armv7-A in its parts: banked registers and status registers (DDI 0406C, B1.3), CP15 of
-// a Cortex-A9 with its lockdown registers and performance monitors (DDI 0388I, chapters 4 and 11).
+// Parts of the system level of Armv7-A: banked registers and status registers (DDI 0406C, B1.3), CP15 of a
+// Cortex-A9 with its lockdown registers and performance monitors (DDI 0388I, chapters 4 and 11).
 #include <map>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder's tables as a whole: each row is reached, and ITSTATE and what the core has decide what is
+// The decoder's tables as a whole: each row is reached, and ITSTATE and the core's features decide what is
 // undefined. Which words are instructions is compared with a disassembler (test_against_objdump.py).
 #include "machine/armv7/decode.h"
 

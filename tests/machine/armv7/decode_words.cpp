@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes the words that it reads, hexadecimal, one a line, of 4 digits or 8 (T32: the first halfword first),
-// and says what each is: its name, or `-` for what is undefined or unpredictable. For comparison with a
-// disassembler (test_against_objdump.py).
+// and prints the name of each, or `-` if it is undefined or unpredictable. For comparison with a disassembler
+// (test_against_objdump.py).
 //
 //     armv7_decode_words t32|a32|m < WORDS      m: T32 of v7-M
 #include <iostream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the interpreter executes: state at faults and between instructions, changes of code, interrupts and
-// time. What each instruction computes is compared with an emulator (test_against_emulator.py).
+// time. The results of instructions are compared with an emulator (test_against_emulator.py).
 #include "machine/armv7/interpreter.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ protected:
         std::memcpy(&word, &system->memory()[address - base], sizeof word);
         return word;
     }
-    // Executes until something happens.
+    // Executes until an event.
     event run_on()
     {
         system->go_on();
@@ -307,7 +307,7 @@ TEST_F(interpreting, a_loop_without_accesses_is_interrupted_at_its_time)
     on_core([this] {
         put(base, {0x3801, 0xD1FD, 0xDF04}); // 1: subs r0, #1; bne 1b; svc #4
         state.r[0] = 1;
-        (void)run_on(); // the line is there
+        (void)run_on(); // the line is in the cache
         const picoseconds start = own->clock();
         constexpr std::uint64_t instruction_ps = 833;
         own->signal(start + picoseconds{1000 * instruction_ps});
@@ -334,7 +334,7 @@ TEST_F(interpreting, lines_of_code_come_through_l1i_once)
         state.r[0] = 100;
         EXPECT_EQ(run_on(), event::svc);
         EXPECT_EQ(own->count_of(core_event::l1i_refill), 2U);
-        // Two others of the same sets push them out.
+        // Two other lines of the same sets evict them.
         constexpr std::uint32_t way = 16 * 1024;
         for (const std::uint32_t other : {1U, 2U}) {
             put(base + other * way, {0xDF05});
@@ -413,7 +413,7 @@ TEST_F(interpreting, each_cycle_moves_so_many_words_as_the_core_can)
     });
 }
 
-// Whatever the words are, a run ends in an event or at its limit, within the machine's memory.
+// For any words a run ends in an event or at its limit, within the machine's memory.
 TEST_F(interpreting, random_code_executes_or_is_undefined)
 {
     for (const bool v7m : {true, false}) {
@@ -448,7 +448,7 @@ TEST_F(interpreting, random_code_executes_or_is_undefined)
     }
 }
 
-// A property: how a run is cut into pieces changes nothing.
+// A property: cutting a run into pieces changes nothing.
 TEST_F(interpreting, registers_and_time_are_the_same_for_any_cut)
 {
     std::array<std::uint32_t, 16> expected{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a static Armv7 Linux program (ELF32, in the flat memory of the file's own addresses) on the
-// interpreter: exit and write are the calls that it has. Tests give the same file to the emulator
+// interpreter: it supports the calls exit and write. Tests give the same file to the emulator
 // (test_against_emulator.py) and compare what both write.
 //
 //     armv7_linux_program FILE [--count]   writes the program's output; --count: instructions and processor
@@ -33,7 +33,7 @@ std::uint32_t word(const std::vector<std::uint8_t> &file, std::size_t at, std::s
     return value;
 }
 
-// Copies the loadable segments; the entry point.
+// Copies the loadable segments; returns the entry point.
 std::uint32_t load(const std::vector<std::uint8_t> &file, std::vector<std::uint8_t> &memory)
 {
     if (word(file, 0, 4) != 0x464C457F || word(file, 18, 2) != 40) {
@@ -59,7 +59,7 @@ std::uint32_t load(const std::vector<std::uint8_t> &file, std::vector<std::uint8
 constexpr std::uint32_t call_exit = 1;
 constexpr std::uint32_t call_write = 4;
 
-// Runs until exit; its status.
+// Runs until exit; returns its status.
 int run(armv7::interpreter &cpu, armv7::flat_profile &system, armv7::registers &state)
 {
     using event = armv7::flat_profile::event;

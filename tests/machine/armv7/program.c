@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program for test_against_emulator.py, without a library but the compiler's own: loops, switches, calls by
- * address, recursion, divisions of 64 bits and soft floating point. It writes its results and ends. */
+ * A program for test_against_emulator.py, without a library except the compiler's own: loops, switches, calls
+ * by address, recursion, divisions of 64 bits and soft floating point. It writes its results and ends. */
 #include <stdint.h>
 
 #ifndef ROUNDS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes assembly of random instructions for comparison with an emulator: every row of a table several times,
-// with random operands that are allowed, random registers and flags before it, and all of them stored
-// afterwards. Branches and what needs a system are not in it.
+// with random valid operands, random registers and flags before it, and all of them stored afterwards.
+// Branches and instructions that need a system are left out.
 //
 //     armv7_random_streams t32|a32 SEED CASES_OF_ROW
 #include <array>
@@ -35,7 +35,7 @@ public:
             }
         }
     }
-    // Flags and registers before each case, and what the buffer has: small and special numbers among random
+    // Flags and registers before each case, and the buffer's contents: small and special numbers among random
     // ones.
     void data()
     {
@@ -55,7 +55,7 @@ private:
         const std::uint32_t any = bits();
         return any % 4 == 0 ? special[bits() % 8] : any % 4 == 1 ? bits() % 64 : bits();
     }
-    // Registers that a case must keep: sp, where they are stored, and pc.
+    // Registers that a case must not change: sp, the pointer for storing them, and pc.
     static bool keeps_registers(const operation &what)
     {
         const std::uint32_t writes =
@@ -77,7 +77,7 @@ private:
         return !(name.starts_with("LDR") || name.starts_with("STR")) || name.substr(3, 1) == "D" ||
                name.substr(3, 1) == "E";
     }
-    // Whether its addresses can be made to lie in the buffer, or in code for loads.
+    // Whether its addresses can be made to lie in the buffer, or, for loads, in code.
     static bool stays_in_memory(const operation &what)
     {
         if (what.addresses == 0) {
@@ -120,7 +120,7 @@ private:
         std::cout << "    movw r" << number << ", #:lower16:" << value << "\n    movt r" << number
                   << ", #:upper16:" << value << '\n';
     }
-    // The base amid the buffer, and an index that is small.
+    // The base in the middle of the buffer, and a small index.
     void aim(const operation &what)
     {
         if (what.addresses == 0) {
@@ -137,7 +137,7 @@ private:
             open_monitor(what);
         }
     }
-    // A load-exclusive of the same place, to registers that the store does not have.
+    // A load-exclusive of the same address, to registers that the store does not use.
     void open_monitor(const operation &what)
     {
         std::uint32_t to = 0;
@@ -158,7 +158,7 @@ private:
                   << std::hex << what.word << std::dec << " @ " << what.name << '\n';
     }
 
-    // In T32 sometimes as an IT block of one.
+    // In T32 sometimes in an IT block of one instruction.
     void one_case(const row &from)
     {
         const encoding layout(from);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the interpreter of Armv7 instructions computes (A5), compared with qemu-arm.
+"""Results of the interpreter of Armv7 instructions (A5), compared with qemu-arm.
 
 The same ELF file runs on both, and both write the same bytes: registers and flags after each of some thousand
 random instructions, the memory that they wrote, and the results of a C program with branches and calls.
@@ -33,7 +33,7 @@ def built() -> None:
 
 
 def linked(directory: Path, *arguments: str) -> Path:
-    """A static program at an address that both have memory at."""
+    """A static program at an address where both have memory."""
     program = directory / "program.elf"
     place = ["-nostdlib", "-static", "-Wl,-z,max-page-size=0x1000", "-Wl,-Ttext=0x12000"]
     subprocess.run(

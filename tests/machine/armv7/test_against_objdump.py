@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which words are instructions, and which (A5): the decoder's tables compared with binutils' disassembler.
+"""Words that are instructions, and their names (A5): the decoder's tables compared with binutils'
+disassembler.
 
 All words of 16 bits, random words of 32 bits, and all instructions of the compiler's libraries. The
-disassembler knows later architectures, too, and shows much that is unpredictable, which the interpreter takes
-as undefined: each such case is named here.
+disassembler supports later architectures, too, and shows many unpredictable words, which the interpreter
+treats as undefined: each such case is listed here.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MISSING = {"floating point", "Advanced SIMD", "coprocessor"}  # a class of words
 NO_MORE = re.compile(r"undefined|unpredictable|^\.", re.IGNORECASE)
 LINE = re.compile(r"\s+[0-9a-f]+:\t([0-9a-f ]+?)\s*\t(.*)")
 
-# The disassembler's names of what the tables call otherwise; else its name begins with the table's.
+# Names of the disassembler that differ from those of the tables; otherwise its name begins with the table's.
 NAMES = {
     "MOV": ("mov", "lsl", "lsr", "asr", "ror", "rrx", "nop"),
     "LSL": ("lsl", "lsr", "asr", "ror"),
@@ -52,7 +53,7 @@ NAMES = {
     "DSB": ("dsb", "ssbb", "pssbb", "dfb"),
 } | {name: (name[:-1].rstrip("xy").lower(),) for name in ("SMULxy", "SMLAxy", "SMLALxy", "SMULWy", "SMLAWy")}
 
-# What the disassembler shows of 16 bits and the tables do not have.
+# 16-bit words that the disassembler shows and the tables do not have.
 UNPREDICTABLE_16 = re.compile(
     r"udf|hlt|setpan|bl?xns"  # undefined for ever, and v8
     r"|it[te]*\t(<und>|al)"
@@ -83,7 +84,7 @@ def lines_of(object_file: Path) -> list[tuple[str, str]]:
 
 
 def disassembled(directory: Path, instructions: str, words: Sequence[str]) -> list[str]:
-    """What the disassembler shows of each word. IT changes what it shows of the four behind."""
+    """The disassembler's output for each word. IT changes the output for the following four."""
     thumb = instructions != "a32"
     source = [".syntax unified", f".arch {ARCHITECTURES[instructions]}"]
     if instructions != "m":
@@ -113,7 +114,7 @@ def disassembled(directory: Path, instructions: str, words: Sequence[str]) -> li
 
 
 def told_apart(word: str, name: str) -> bool:
-    """It has coprocessors of old below 14, and does not know A32's memory hints that do nothing."""
+    """It has old coprocessors below 14, and does not know A32's memory hints without effect."""
     coprocessor = int(word, 16) >> 8 & 15
     transfer = name in {"MCR", "MRC", "MCRR", "MRRC"}
     hint_of_a32 = name == "hint" and word.startswith(("f4", "f6"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UART and timer of the Cortex-M System Design Kit, as DDI 0479D 4.1 and 4.3 say.
+// UART and timer of the Cortex-M System Design Kit, as DDI 0479D 4.1 and 4.3 define them.
 #include "machine/devices/cmsdk_timer.h"
 #include "machine/devices/cmsdk_uart.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GICv2 as its manual describes it, from one core and from several (S2): what is banked, who is told of an
-// interrupt, software-generated interrupts with their senders, and what a guest sees of list registers.
+// A GICv2 as its manual describes it, from one core and from several (S2): banked registers, the cores to
+// which an interrupt is signalled, software-generated interrupts with their senders, and a guest's view of
+// list registers.
 #include "machine/devices/gic_v2.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +82,7 @@ protected:
     {
         gic.write_distributor(first, d_itargetsr + intid, 1, cores);
     }
-    // A guest on the core that takes all of Group 0, and list register 0.
+    // A guest on the core that takes all interrupts of Group 0, and list register 0.
     void guest(core_id core, std::uint64_t lr, std::uint64_t hcr = 1)
     {
         gic.write_hypervisor(core, h_hcr, hcr);
@@ -253,7 +254,7 @@ TEST_F(gic_v2_device, WhatDoesNotExistReadsAsZeroAndTakesNoWrite)
     EXPECT_EQ(gic.read_distributor(first, d_isenabler + 8, 4), 0u);
     target(100, 1);
     EXPECT_EQ(gic.read_distributor(first, d_itargetsr + 100, 1), 0u);
-    gic.write_distributor(first, d_itargetsr + 40, 1, 0xFF); // cores that there are not
+    gic.write_distributor(first, d_itargetsr + 40, 1, 0xFF); // cores that do not exist
     EXPECT_EQ(gic.read_distributor(first, d_itargetsr + 40, 1), 3u);
     gic.write_distributor(first, d_icfgr, 4, 0); // SGIs are edges
     EXPECT_EQ(gic.read_distributor(first, d_icfgr, 4), 0xAAAAAAAAu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private region of a Cortex-A9 MPCore (DDI 0407I): its timer ends a wait by an interrupt, again and
-// again or once; the interrupt controller is at its offsets.
+// The private region of a Cortex-A9 MPCore (DDI 0407I): its timer ends a wait by an interrupt, repeatedly or
+// once; the interrupt controller is at its offsets.
 #include <gtest/gtest.h>
 
 #include "machine/devices/mpcore.h"
@@ -36,7 +36,7 @@ protected:
         });
         machine->timeline().run(picoseconds{1'000'000'000});
     }
-    // Waits for the next interrupt; says which, and when.
+    // Waits for the next interrupt; returns which, and when.
     static std::pair<std::uint32_t, std::uint64_t> next(core &on, mpcore &region, std::uint64_t at_most)
     {
         on.order();

@@ -42,12 +42,12 @@ protected:
         machine_->core_at({on}).start(body);
         machine_->timeline().run(for_ever);
     }
-    // The line of set 5 that lies `number` ways away.
+    // A line of set 5; `number` selects one of those that map to this set.
     static phys_addr line(std::uint64_t number) { return phys_addr{number * way_bytes + 5 * 32}; }
     static void touch(core &own, std::uint64_t number, access_kind kind = access_kind::read)
     {
         own.access(line(number), 4, kind);
-        own.access(phys_addr{0x10'0000 + 6 * 32}, 4, access_kind::read); // what was dirty leaves L1
+        own.access(phys_addr{0x10'0000 + 6 * 32}, 4, access_kind::read); // dirty lines leave L1
         own.access(phys_addr{0x18'0000 + 7 * 32}, 4, access_kind::read);
     }
     [[nodiscard]] bool has(std::uint64_t number) const
@@ -85,7 +85,7 @@ TEST_F(pl310_test, a_locked_way_keeps_its_lines_however_many_others_come)
         }
         touch(own, 0);
         for (const std::uint64_t offset : {lock_data, lock_code}) {
-            cache_->write({0}, offset, 1); // way 0 alone
+            cache_->write({0}, offset, 1); // way 0 only
         }
         EXPECT_EQ(cache_->read({0}, lock_data), 1U);
         touch(own, 1);
@@ -135,7 +135,7 @@ TEST_F(pl310_test, maintenance_by_line_index_and_way)
         touch(own, 1, access_kind::write);
         touch(own, 2, access_kind::write);
         touch(own, 3);
-        own.flush(phys_addr{0}, byte_count{4 * way_bytes}); // L1 has no line of them any more
+        own.flush(phys_addr{0}, byte_count{4 * way_bytes}); // L1 no longer has any of these lines
         const std::uint64_t before = machine_->memory().counts().line_writes;
         cache_->write({0}, clean_line, static_cast<std::uint32_t>(line(1).value));
         EXPECT_EQ(machine_->memory().counts().line_writes, before + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PMU's registers as the architecture describes them, and a property: counting lazily gives what counting
-// every event one by one would have given.
+// The PMU's registers as the architecture describes them, and a property: counting lazily gives the same as
+// counting every event one by one.
 #include "machine/devices/pmu.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr std::uint64_t nsh = 1U << 27U;
 constexpr std::uint64_t no_el1 = 1U << 31U;
 constexpr std::uint64_t cycle_bit = 1U << 31U;
 
-// A core whose totals the test moves; it tells the PMU when a watched one is reached, as a core does.
+// A core whose totals the test sets; it tells the PMU when a watched total is reached, as a core does.
 class pmu_on_a_core : public testing::Test {
 protected:
     static constexpr std::uint32_t counters = 6;
@@ -47,7 +47,7 @@ protected:
         }
         totals[event] += times;
     }
-    // As the hypervisor sets one up: an event, counted at the levels of `filter`.
+    // As the hypervisor configures one: an event, counted at the levels of `filter`.
     void count(std::uint32_t index, std::uint16_t event, std::uint64_t filter = 0)
     {
         monitors.write(reg::pmevtyper, filter | event, index);
@@ -72,7 +72,7 @@ TEST_F(pmu_on_a_core, CountsAnEventOfTheCoresOwnAndInterruptsForIt)
 {
     monitors.write(reg::pmcr, enable);
     count(0, pmu_event::ext_mem_req_nc, nsh);
-    count(1, 0xC2, nsh); // that the core has not
+    count(1, 0xC2, nsh); // an event that the core does not have
     monitors.write(reg::pmevcntr, 0xFFFFFFFF - 9, 0);
     monitors.write(reg::pmintenset, 3);
     totals[0xC2] = 100;
@@ -228,7 +228,7 @@ TEST_F(pmu_on_a_core, AnEventItDoesNotHaveCountsNothing)
     EXPECT_EQ(monitors.read(reg::pmevcntr, 0), 0U);
 }
 
-// Counts every event by itself, with no memory of totals.
+// Counts every event one by one, without totals.
 struct eager {
     std::uint32_t value = 0;
     bool overflowed = false;

@@ -34,7 +34,7 @@ protected:
                                           access_kind) { return std::span(bytes).first(count.value); },
                           .line = [this](bool high) { ended = high ? machine->timeline().now() : ended; }}};
 
-    // Bytes a second of a transfer that begins at a round time, when what was before is long paid for.
+    // Bytes a second of a transfer that begins at a round time, long after earlier credit was paid back.
     double copied(std::uint32_t count = transfer_bytes)
     {
         const picoseconds begin{(ended.value / pause_ps + 2) * pause_ps};
@@ -73,7 +73,7 @@ TEST_F(qos, F2_RateIsTransactionsOfTheClockWithinAPercent)
 
 TEST_F(qos, ARateOfZeroAndADisabledOneAreNone)
 {
-    const double free = copied(); // refresh of the DRAM falls here and there
+    const double free = copied(); // the DRAM's refresh delays some of them
     set(reg::read_rate, 8);
     set(reg::write_rate, 8);
     EXPECT_NEAR(copied(), free, free / 100); // not enabled

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// USART and timer of STM32F7 chips, as RM0410 says.
+// USART and timer of STM32F7 chips, as RM0410 describes them.
 #include "machine/devices/stm32_timer.h"
 #include "machine/devices/stm32_usart.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of timers: one on the timeline of a small machine, with what became of its interrupt.
+// For tests of timers: one on the timeline of a small machine, with a record of its interrupt.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both UARTs as their drivers see them (S2): what is written goes out, what comes in waits and interrupts
-// until it is read, and what the Cadence one latches.
+// Both UARTs as their drivers see them (S2): output is sent, input waits and interrupts until it is read, and
+// the conditions that the Cadence one latches.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A DMA channel as its driver sees it: bytes arrive whole and in place however they are cut, interrupts come
-// when all is written, lists are followed to their end, and what it cannot reach ends it with an error.
+// A DMA channel as its driver sees it: bytes arrive completely and in place however they are cut, interrupts
+// come when all is written, lists are followed to their end, and an address that it cannot reach ends it with
+// an error.
 #include "machine/devices/zdma.h"
 
 #include <gtest/gtest.h>
@@ -192,8 +193,8 @@ protected:
     dma_channel_with_one_write() : dma_channel(one_write()) {}
 };
 
-// A read of nothing ends it while a write of it waits for the other channel of the port, which goes on. When
-// that read comes is a matter of its pace.
+// A failing read ends it while a write of it waits for the other channel of the port, which continues. Its
+// pace determines when that read comes.
 TEST_F(dma_channel_with_one_write, AFailedOneKeepsNoPlace)
 {
     for (std::uint64_t pace = 20'000; pace <= 400'000; pace += 20'000) {

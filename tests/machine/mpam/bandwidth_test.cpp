@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// M4: what MPAM's controls do to the bandwidth of memory. The witness is what memory itself answered to each
-// core, in time. Numbers T301 to T303: the compliance suite's (docs/design/mpam.md).
+// M4: the effect of MPAM's controls on memory bandwidth. It is measured by memory's answers to each core, in
+// time. Numbers T301 to T303: the compliance suite's (docs/design/mpam.md).
 #include <gtest/gtest.h>
 
 #include "tests/machine/mpam/mpam_make.h"
@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t window_ps = 20'000'000;
 constexpr std::uint64_t windows = 25;
-// Of shares that are in relation to each other: after the first window they are what they stay, and four
-// cores that never wait take a sanitized build a tenth of a second for each.
+// For shares that are related to each other: after the first window they do not change, and four cores that
+// never wait take a sanitized build a tenth of a second for each window.
 constexpr std::uint64_t some_windows = 8;
 
 // Cores that read or write memory as fast as they can, each in rows of its own, for some windows.
@@ -23,7 +23,7 @@ protected:
     void start(settings all)
     {
         for (core_settings &one : all.cores) {
-            one.loads = 20; // more than the controller's queue, together
+            one.loads = 20; // together more than the controller's queue
             one.stores = 8;
             one.l1d.size_bytes = 4096;
         }
@@ -31,14 +31,14 @@ protected:
         registers_.emplace(machine_->mpam()->at(0));
         for (std::uint16_t i = 0; i < 4; ++i) {
             machine_->core_at({i}).set_label({.partition = static_cast<std::uint16_t>(i + 1)});
-            // Nothing of them in the shared level, so that all goes to memory.
+            // None of their lines is in the shared level, so that all accesses go to memory.
             registers_->set(cache_instance, i + 1U, MPAMCFG_CPBM(0), 0);
             registers_->set(memory_instance, i + 1U, MPAMCFG_MBW_MIN, 0);
         }
     }
     page &registers() { return *registers_; }
 
-    // `instructions`: between two accesses.
+    // `instructions`: number of instructions between two accesses.
     void stream(std::uint32_t core, access_kind kind = access_kind::read, std::uint64_t instructions = 1)
     {
         machine_->core_at({core}).start([this, core, kind, instructions](machine::core &runs) {
@@ -55,7 +55,7 @@ protected:
             }
         });
     }
-    // Waits for each datum, and says how long it waits on average.
+    // Waits for each datum, and returns the average wait.
     void chase(std::uint32_t core)
     {
         machine_->core_at({core}).start([this, core](machine::core &runs) {
@@ -72,7 +72,7 @@ protected:
         ran_ = picoseconds{for_windows * window_ps};
         machine_->timeline().run(ran_);
     }
-    // Of the data bus.
+    // Share of the data bus.
     [[nodiscard]] double share(std::uint32_t core) const
     {
         return static_cast<double>(count_[core] * line_bytes) /

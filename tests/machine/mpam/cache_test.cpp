@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// M4: what MPAM's controls do to a cache, by behaviour and by property. The witness is the cache's own lines,
-// looked at one by one, not the counts that the controls are made of. Numbers T101 to T106, T125 and T151 to
-// T155: the compliance suite's, see docs/design/mpam.md.
+// M4: the effect of MPAM's controls on a cache, by behaviour and by property. The tests inspect the cache's
+// lines one by one, not the counts that the controls use. Numbers T101 to T106, T125 and T151 to T155: the
+// compliance suite's, see docs/design/mpam.md.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -33,7 +33,7 @@ public:
     {
         page_.set(0, partid, offset, value);
     }
-    // A demand of a partition, and what it pushed out.
+    // A demand access of a partition, and the line that it evicted.
     std::optional<displaced> touch(std::uint64_t line, mpam_label label, access_kind kind = access_kind::read)
     {
         const phys_addr at{line * line_bytes};
@@ -155,7 +155,7 @@ TEST(M4CachePortions, MorePortionsThanWaysArePartsOfAWay)
     EXPECT_EQ(model.held(1, 64), 32U);
 }
 
-// The witness of isolation: where lines of an owner are, whatever label they came under.
+// Isolation: where lines of an owner are, whatever label they were filled with.
 TEST(M4CachePortions, LinesAreCountedByTheOwnerOfTheirFrameAndWhereTheyWent)
 {
     cache_with_mpam model;
@@ -320,7 +320,7 @@ TEST(M4CacheCapacity, NarrowedPartitionsHaveOneMaximumTogether)
     const mpam::cache_partitions &own = *machine->mpam()->at(0).instance(cache_instance).cache;
     EXPECT_EQ(own.lines_of_internal(2), lines / 16);
     EXPECT_EQ(own.lines_of({.partition = 5}) + own.lines_of({.partition = 6}), lines / 16);
-    // Another mapping takes a partition's lines with it.
+    // Changing the mapping moves a partition's lines to the new PARTID.
     registers.select(cache_instance, 6);
     registers.write(MPAMCFG_INTPARTID, MPAMCFG_INTPARTID_INTERNAL | 3);
     EXPECT_EQ(own.lines_of_internal(3), own.lines_of({.partition = 6}));
@@ -395,7 +395,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, M4CacheProperty,
 
 // --- On the machine: labels ---
 
-// A core's lines keep its label in all caches, and what it wrote goes back with it, whoever runs then.
+// A core's lines keep its label in all caches, and its write-backs carry it, whichever program runs then.
 TEST(M4Labels, AWrittenBackLineCarriesThePartitionThatBroughtIt)
 {
     const auto machine = make_machine(machine_with_mpam(1));
@@ -423,7 +423,7 @@ TEST(M4Labels, AWrittenBackLineCarriesThePartitionThatBroughtIt)
     EXPECT_EQ(machine->memory().counts().line_writes, written);
 }
 
-// Prefetches, walks of tables and fetches go with the label of the core; so all that memory moved has it.
+// Prefetches, walks of tables and fetches carry the label of the core; so all memory traffic has it.
 TEST(M4Labels, AllThatACoreAsksForHasItsLabel)
 {
     settings all = machine_with_mpam(1);

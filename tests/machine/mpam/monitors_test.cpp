@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// M4, M8: MPAM's monitors. What they count is compared with the machine's own counts, which know nothing of
+// M4, M8: MPAM's monitors. Their values are compared with the machine's own counts, which are independent of
 // them. Numbers are those of the compliance suite (docs/design/mpam.md).
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ protected:
         : machine_(make_machine(wanted)), page_(page_of(*machine_))
     {
     }
-    // Reads or writes of lines, one behind the other, and then `now` is after them.
+    // Reads or writes lines one after the other; then `now` is after them.
     void run(std::size_t core, mpam_label label, std::uint64_t first, std::uint64_t count,
              access_kind kind = access_kind::read)
     {
@@ -32,7 +32,7 @@ protected:
         machine_->timeline().run(for_ever);
         page_.now = late;
     }
-    // Of the machine itself, line by line.
+    // Counts of the machine itself, line by line.
     [[nodiscard]] std::uint64_t lines_with(mpam_label label, std::uint64_t below) const
     {
         const cache &level = machine_->memory().level(0).storage();

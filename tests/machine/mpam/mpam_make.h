@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small machine with MPAM for tests: one component with the shared level and the memory controller as
-// instances, all controls and monitors. And a driver that knows nothing but offsets.
+// instances, all controls and monitors. And a driver that uses offsets only.
 #pragma once
 
 #include "core/mpam_registers.h"
@@ -33,7 +33,7 @@ inline mpam::component_settings full_component()
     return one;
 }
 
-// Each core has a port of its own, so that one whose writes wait holds up nobody else.
+// Each core has a port of its own, so that a core whose writes wait does not delay the others.
 inline settings machine_with_mpam(std::size_t cores = 4)
 {
     settings all = small_machine(cores);
@@ -70,7 +70,7 @@ public:
     {
         write(MSMON_CFG_MON_SEL, ris << 24U | number);
     }
-    // Counts what has the label's ids; `more`: other bits of the control register.
+    // Counts requests with the label's ids; `more`: other bits of the control register.
     void watch_storage(std::uint32_t number, mpam_label label, std::uint32_t more = 0)
     {
         select_monitor(cache_instance, number);

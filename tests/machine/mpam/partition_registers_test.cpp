@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// M2, M4: MPAM's registers of a core, and the label that its requests have at EL2 and at EL1.
+// M2, M4: MPAM's registers of a core, and the labels of its requests at EL2 and at EL1.
 #include "machine/hosted/partition_registers.h"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST_F(M2PartitionRegisters, VirtualNumbersBecomePhysicalOnes)
     EXPECT_EQ(get(SYSREG_ID_MPAMVPMV_EL2), 0xFEU);
 }
 
-// No label that a guest can write is another's: whatever it chooses, one of the map's entries comes out.
+// No label that a guest can write is another domain's: every value maps to one of the map's entries.
 TEST_F(M2PartitionRegisters, AGuestWithVirtualNumbersHasOnlyThoseOfItsMap)
 {
     set(SYSREG_ID_MPAM2_EL2, enabled);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // M4, M8: the feature page of a memory-system component. Numbers are those of the architecture's compliance
-// suite (ARM-software/sysarch-acs, MPAM), whose ideas these tests have; docs/design/mpam.md lists all of them.
+// suite (ARM-software/sysarch-acs, MPAM), whose ideas these tests have; docs/design/mpam.md lists all of
+// them.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -345,7 +346,7 @@ TEST_F(M8Registers, T212TheErrorInterruptIsALevel)
     EXPECT_EQ(seen, std::vector<bool>{true});
     page_.write(MPAMF_ESR, 0);
     EXPECT_EQ(seen, (std::vector<bool>{true, false}));
-    page_.write(MPAMF_ESR, 1U << MPAMF_ESR_ERRCODE_SHIFT); // software can raise it
+    page_.write(MPAMF_ESR, 1U << MPAMF_ESR_ERRCODE_SHIFT); // software can set it
     EXPECT_EQ(seen.size(), 3U);
 }
 
@@ -383,7 +384,7 @@ TEST_F(M8Registers, T217ASecondErrorIsSeen)
     EXPECT_NE(page_.read(MPAMF_ESR) & MPAMF_ESR_OVRWR, 0U);
 }
 
-// --- What cannot be ---
+// --- Impossible settings ---
 
 TEST(M4Settings, ImpossibleComponentsAreRefusedWithTheirPath)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns stage 2 decides what happens at an access that cannot be made: it maps the page and the program
-// goes on as if nothing had been, whether a callback announced the access or not. Issue 4, S1.
+// The owner of stage 2 decides what happens at an access that cannot be made: it maps the page and the
+// program continues as if the access had succeeded, whether a callback announced the access or not. Issue 4,
+// S1.
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -71,7 +72,7 @@ protected:
     std::uint64_t run(std::string kernel, std::string n)
     {
         std::array<char *, 3> arguments = {kernel.data(), kernel.data(), n.data()};
-        // main's arguments are the host's memory: no page to map, nothing to pay.
+        // main's arguments are in the host's memory: no page to map, no time.
         here.free_first = 0;
         here.free_bytes = ~std::uint64_t{0};
         std::byte *top = expect_made(make_stack(space, 0, {0x10000}, first_ipa + program_bytes - 0x10000));
@@ -116,7 +117,7 @@ TEST_F(faults, accesses_without_a_callback_are_resolved_and_tried_again)
 {
     EXPECT_EQ(run("unannounced", "8192"), 0U);
     EXPECT_EQ(owner.unannounced, 1);
-    // What the program had in its registers is still there: the next access behind it works too.
+    // The program's registers are unchanged: the next access after it works too.
     EXPECT_EQ(run("unannounced", "40960"), 0U);
     EXPECT_EQ(owner.unannounced, 2);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// S7, instruction side: a program's blocks are fetched from its own memory, those of a loop once; what a
-// program computes and executes stays the same.
+// S7, instruction side: a program's blocks are fetched from its own memory, those of a loop once; the
+// program's results and instructions stay the same.
 #include <gtest/gtest.h>
 
 #include "tests/machine/program/run.h"
@@ -46,7 +46,7 @@ TEST(program_fetches, a_loop_that_stays_in_l1i_costs_what_it_costs_without)
                 static_cast<double>(often.counts.of(stall_cause::fetch)) / cycles, 2000);
 }
 
-// Its frames are owner 3's; the shared level is asked for as many lines of them more as L1I takes.
+// Its frames are owner 3's; the shared level gets as many more requests for them as L1I fetches lines.
 TEST(program_fetches, text_lies_in_the_memory_of_its_program)
 {
     const ram bytes = make_ram();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program files come from outside: whatever is in one, it is refused with a reason or placed where it may be.
-// Run with sanitizers, which see each read that is not in the file. Issue 4, S1.
+// Program files come from outside: any contents are refused with a reason or placed where they may be. Run
+// with sanitizers, which detect each read outside of the file. Issue 4, S1.
 #include "machine/program/image.h"
 
 #include <cstring>
@@ -36,7 +36,7 @@ const void *whatever_it_wants(std::string_view /*name*/)
     return &anything;
 }
 
-// Parsed and placed, as far as it gets.
+// Parsed and placed, as far as possible.
 std::string reason(std::vector<std::byte> file)
 {
     const result<image> made = image::parse(std::move(file));
@@ -109,7 +109,7 @@ TEST(image, what_is_no_program_is_refused)
 TEST(image, every_truncation_is_refused)
 {
     const std::vector<std::byte> whole = contents();
-    // Behind the last segment are names only: less of them is no harm.
+    // After the last segment there are only names: fewer of them do no harm.
     Elf64_Ehdr header;
     std::memcpy(&header, whole.data(), sizeof(header));
     std::uint64_t end = 0;
@@ -137,7 +137,7 @@ TEST(image, no_change_of_a_few_bytes_does_harm)
     for (int round = 0; round < 1000; ++round) {
         std::vector<std::byte> file = whole;
         for (std::uint64_t i = 0; i < 1 + random.below(4); ++i) {
-            // Headers, tables and relocations are at the file's begin and end.
+            // Headers, tables and relocations are at the file's start and end.
             const std::uint64_t at = random.below(2) == 0
                                          ? random.below(1024)
                                          : random.below(static_cast<std::uint32_t>(file.size()));

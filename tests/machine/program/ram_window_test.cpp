@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated RAM and windows on it: a page of a window is a frame, so what one window writes the other reads
-// and the machine sees; what cannot be mapped is refused before anything changes. Issue 4, S1.
+// Simulated RAM and windows on it: a page of a window is a frame, so a write through one window is read
+// through another and seen by the machine; impossible mappings are refused before anything changes. Issue 4,
+// S1.
 #include "machine/program/window.h"
 
 #include <cstring>
@@ -95,8 +96,9 @@ TEST(window, counts_host_mappings_as_contiguous_runs)
             runs.push_back({0x80000 + i * 0x2000, {0x40000000 + i * 0x4000}, {0x2000}});
         }
         ASSERT_EQ(reason(space.map(runs, {})), "");
-        EXPECT_EQ(window::host_mappings() - before, 17U); // and the annex, apart from what is not mapped
-        // The same frames without gaps are one mapping.
+        EXPECT_EQ(
+            window::host_mappings() - before,
+            17U); // and the annex, without its unmapped pages The same frames without gaps are one mapping.
         ASSERT_EQ(
             reason(space.map({{{0x80000, {0x40000000}, {0x10000}}, {0x90000, {0x40010000}, {0x10000}}}}, {})),
             "");
@@ -129,7 +131,7 @@ TEST(window, refuses_runs_outside_of_window_or_memory)
                 HasSubstr("outside of the window"));
     EXPECT_THAT(reason(space.map({{{0x80000, {0x3ffff000}, {0x1000}}}}, {})), HasSubstr("not memory"));
     EXPECT_THAT(reason(space.map({{{0x80000, {0x40000800}, {0x1000}}}}, {})), HasSubstr("not whole pages"));
-    // The first of two is good, and yet nothing is mapped.
+    // The first of two is valid, and yet nothing is mapped.
     EXPECT_NE(reason(space.map({{{0x80000, {0x40000000}, {0x1000}}, {0, {0x40000000}, {0x1000}}}}, {})), "");
     EXPECT_EQ(space.translate(0x80000), std::nullopt);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one instrumented program on a small machine and says what it did; what most tests of this directory
-// do.
+// Runs one instrumented program on a small machine and returns its results; used by most tests of this
+// directory.
 #pragma once
 
 #include "machine/machine.h"
@@ -28,7 +28,7 @@ inline image read_image(const char *path)
     return expect_made(image::read(path));
 }
 
-// A program's memory: 1 MiB at IPA 1 MiB, wherever.
+// A program's memory: 1 MiB at IPA 1 MiB, at any frames.
 inline std::vector<mapping_run> memory_at(std::uint64_t pa, std::uint64_t bytes = program_bytes)
 {
     return {{0x100000, {pa}, {bytes}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instrumented programs on simulated cores: what they compute, that every load, store and instruction counts,
-// that bytes are shared where frames are, and that a program which goes astray ends with a report. Issue 4,
+// Instrumented programs on simulated cores: their results, that every load, store and instruction counts,
+// that bytes are shared where frames are, and that a program with a wild access ends with a report. Issue 4,
 // S1.
 #include <algorithm>
 #include <array>
@@ -16,8 +16,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// How many instructions lie between the target of a function's only backward jump and that jump, without the
-// six by which they are paid for and fetched.
+// The number of instructions from the target of a function's only backward jump to that jump, without the six
+// instructions of the instrumentation.
 std::uint64_t loop_length(const std::string &file, const std::string &function)
 {
     const std::string command = "objdump -d --no-show-raw-insn " + file;
@@ -55,10 +55,10 @@ protected:
         EXPECT_EQ(what.trouble.value_or(""), "");
         return what;
     }
-    // What n more of something cost.
+    // The cost of n more repetitions.
     [[nodiscard]] std::uint64_t accesses(const std::string &kernel, std::uint64_t n) const
     {
-        // Numbers of the same length, so that main does the same with them.
+        // Numbers of the same length, so that main takes the same time for them.
         return run(kernel, 2 * n).counts.of(core_event::memory_access) -
                run(kernel, n).counts.of(core_event::memory_access);
     }
@@ -175,7 +175,7 @@ TEST_F(programs, what_one_writes_the_other_reads_where_frames_are_shared)
     const ram bytes = make_ram();
     const auto whole = make_machine(small_machine(2));
     whole->share({0x800000}, {page_bytes}, true);
-    // Both have the frame at 8 MiB as a page of their own memory, and add one to each 64th byte of it.
+    // Both have the frame at 8 MiB as a page of their own memory, and increment every 64th byte of it.
     std::uint64_t results = 0;
     for (std::uint32_t which = 0; which < 2; ++which) {
         std::vector<mapping_run> memory = memory_at(0x200000 + which * 0x200000);

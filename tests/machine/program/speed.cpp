@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many callbacks a second the runtime takes, and what a basic block costs: no test, since no time holds
-// on every machine. build/host/tests/machine/program/program_speed
+// How many callbacks a second the runtime handles, and what a basic block costs: not a test, since times
+// differ between hosts. build/host/tests/machine/program/program_speed
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -14,7 +14,8 @@ using namespace bulkhead::machine::test;
 
 double seconds(const image &kernels, const char *kernel, std::uint64_t n, core_counts &counts)
 {
-    const std::clock_t start = std::clock(); // of this process: others may be running too
+    const std::clock_t start =
+        std::clock(); // processor time of this process: other processes may be running too
     counts = run_alone(kernels, kernel, n).counts;
     return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on their core's MMU: which pages go the fast way and for how long, that this way changes nothing
-// but the speed of the simulation, and what translation costs.
+// Programs on their core's MMU: which pages use the fast path and for how long, that this path changes
+// nothing but the speed of the simulation, and what translation costs.
 #include <gtest/gtest.h>
 
 #include "machine/random.h"
@@ -31,7 +31,7 @@ settings machine_with_mmu()
     return made;
 }
 
-// Every second frame of four, as colors are, or one piece.
+// Every second frame of four, as with colors, or one piece.
 std::vector<mapping_run> memory_of(std::uint64_t bytes, bool colored)
 {
     if (!colored) {
@@ -123,7 +123,7 @@ struct outcome {
     core_counts counts;
 };
 
-// Random accesses through the callbacks' door; `fast`: as programs have it, else each one asks the MMU.
+// Random accesses through the callbacks; `fast`: as programs make them, otherwise each one goes to the MMU.
 outcome touched(bool colored, bool fast, std::uint64_t seed)
 {
     constexpr std::uint64_t bytes = 4 * mib;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads on a simulated core compute what the Linux program computes, to the bit, and take simulated
+// The workloads on a simulated core compute the same as the Linux program, bit by bit, and take simulated
 // time.
 #include <cstdio>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budgets and regulators on simulated cores: overflows and how far the core goes on behind them, waiting,
-// periods on their grid, the same budgets for all, what an interrupt costs, and that equal runs are equal.
+// Budgets and regulators on simulated cores: overflows and how far the core runs on after them, waiting,
+// periods on their grid, the same budgets for all, the cost of an interrupt, and that equal runs are equal.
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using settings_of_machine = machine::settings;
 constexpr std::uint64_t ms = 1'000'000'000;
 constexpr std::uint64_t mib = 1024 * 1024;
 
-// Endless misses, each in another line of more than the caches hold.
+// Misses without end, each on another line of more than the caches hold.
 std::function<void(core &)> walker(std::uint32_t number, access_kind kind = access_kind::read)
 {
     return [=](core &own) {
@@ -31,7 +31,7 @@ std::function<void(core &)> walker(std::uint32_t number, access_kind kind = acce
     };
 }
 
-// The shortest and the longest time between two misses of a walker that nothing stops.
+// The shortest and the longest time between two misses of an unregulated walker.
 std::pair<std::uint64_t, std::uint64_t> between_misses()
 {
     const auto machine = make_machine(small_machine(1));
@@ -95,14 +95,14 @@ TEST(regulation, B1_a_core_causes_its_budget_in_each_period_and_waits_for_the_ne
     machine->timeline().run(picoseconds{10 * ms});
     const reservation_statistics &found = driven->cores()[0]->state().statistics;
     EXPECT_EQ(driven->cores()[0]->used(), 10'000U);
-    EXPECT_EQ(found.overshoot_max_events, 0U); // interrupted at once, it stops at the one
+    EXPECT_EQ(found.overshoot_max_events, 0U); // interrupted at once, it stops at the first
     EXPECT_EQ(machine->core_at({0}).count_of(core_event::l2d_refill), 10'000U);
     EXPECT_GT(reservation_throttled_ticks(&driven->cores()[0]->state(), 10 * ms), 8 * ms);
     EXPECT_GT(machine->core_at({0}).counts().idle_ps, 8 * ms);
 }
 
-// Between the overflow and the interrupt the core goes on at its own rate: that many misses are beyond the
-// budget, in each period, and none else.
+// Between the overflow and the interrupt the core continues at its own rate: that many misses exceed the
+// budget, in each period, and no more.
 TEST(regulation, B1_a_core_is_beyond_its_budget_by_what_it_misses_in_the_latency_of_the_interrupt)
 {
     const auto [shortest, longest] = between_misses();
@@ -111,7 +111,7 @@ TEST(regulation, B1_a_core_is_beyond_its_budget_by_what_it_misses_in_the_latency
         const auto machine = make_machine(interrupted_after(latency));
         const auto driven = make_driver(*machine, {.budgets = {one_budget(0, 1000)}});
         machine->core_at({0}).start(walker(0));
-        machine->timeline().run(picoseconds{10 * ms}); // the tenth period has not been looked at
+        machine->timeline().run(picoseconds{10 * ms}); // the tenth period has not been accounted yet
         const reservation_statistics &found = driven->cores()[0]->state().statistics;
         const std::uint64_t least = latency / longest;
         const std::uint64_t most = (latency + shortest - 1) / shortest;
@@ -211,7 +211,7 @@ TEST(regulation, interrupts_cost_what_is_said_and_their_lines_are_the_cores_own)
     const auto [instructions, accesses] = run(cost, true);
     EXPECT_EQ(no_accesses, 0U);
     EXPECT_EQ(accesses, 40U);
-    // 940 ns and its lines ten times, less than 2 us each; what the handler executes counts as the core's.
+    // Ten times 940 ns and the lines, less than 2 us each; the handler's instructions count as the core's.
     const std::uint64_t lost = free_instructions - instructions;
     EXPECT_GT(lost, 10U * 940 * 12 / 10);
     EXPECT_LT(lost, 10U * 1500 * 12 / 10);
@@ -229,7 +229,8 @@ TEST(regulation, B5_the_regulator_finds_the_budget_that_makes_the_memory_as_busy
         wanted.regulator = utilization(threshold);
         wanted.sample_ps = ms;
         const auto driven = make_driver(*machine, wanted);
-        // Two that read one line at a time fall in step, and then the memory is never busier than by one.
+        // Two cores that read one line at a time synchronize, and then the memory is never busier than by
+        // one.
         machine->core_at({1}).start(walker(1, access_kind::write));
         machine->core_at({2}).start(walker(2));
         machine->timeline().run(picoseconds{120 * ms + 1'000'000});
@@ -274,7 +275,7 @@ TEST(regulation, equal_runs_have_equal_digests_whatever_the_lookahead)
 {
     const auto run = [](std::uint64_t lookahead_ps) {
         auto board = interrupted_after(800'000, 3);
-        board.signals.event_ps = lookahead_ps; // nothing sends any, but cores do not run ahead by more
+        board.signals.event_ps = lookahead_ps; // no core sends any, but cores do not run ahead by more
         const auto machine = make_machine(board);
         settings wanted;
         for (const std::uint32_t i : {1U, 2U}) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a Zephyr application uses the socket library: the main thread sends a stream along a flow (Kconfig says
- * to whom), another thread, more urgent, runs every millisecond meanwhile.
+ * How a Zephyr application uses the socket library: the main thread sends a stream along a flow (Kconfig
+ * gives its destination), while another, more urgent thread runs every millisecond.
  */
 #include "socket_port.h"
 
@@ -16,7 +16,7 @@
 #include "core/crc32.h"
 #include "guests/socket/socket.h"
 
-#define DEVICE_AT       0x0A000000u /* as the device tree of a domain with a socket has it (docs/guide/own-guests.md) */
+#define DEVICE_AT       0x0A000000u /* as in a device tree with a socket (docs/guide/own-guests.md) */
 #define DEVICE_BYTES    0x1000u
 #define DEVICE_INTID    48
 #define DEVICE_PRIORITY 1

@@ -17,7 +17,7 @@
 
 #include "guests/socket/one_to_one.h"
 
-#define SOCKET_PORT_NEVER UINT64_MAX /* a deadline that does not come; others are milliseconds of uptime */
+#define SOCKET_PORT_NEVER UINT64_MAX /* no deadline; others are milliseconds of uptime */
 
 extern struct k_sem socket_port_semaphore;
 

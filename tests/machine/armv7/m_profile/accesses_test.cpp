@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses and fetches of a Cortex-M7: each is checked at its exact addresses, and takes the time of what is
-// there (DDI 0403E.e A3.2, B2.3, B3.5).
+// Accesses and fetches of a Cortex-M7: each is checked at its exact addresses, and takes the time of the
+// memory or device there (DDI 0403E.e A3.2, B2.3, B3.5).
 #include "tests/machine/armv7/m_profile/cortex_m7.h"
 
 namespace bulkhead::machine::armv7::m_profile::test {

@@ -20,7 +20,7 @@ inline constexpr std::uint32_t data = 0x20000000;
 inline constexpr std::uint32_t data_bytes = 0x10000;
 inline constexpr std::uint32_t main_stack = data + data_bytes;
 inline constexpr std::uint32_t program = 0x4000;
-inline constexpr std::uint32_t slow = 0x28000000; // memory behind the DRAM: each access is waited for
+inline constexpr std::uint32_t slow = 0x28000000; // memory beyond the DRAM: the core waits for each access
 inline constexpr std::uint32_t slow_bytes = 0x1000;
 
 // Registers of the system control space.
@@ -82,7 +82,7 @@ protected:
             cpu = std::make_unique<interpreter>(on, state, *system);
             ASSERT_TRUE(system->reset(0));
             what();
-            whole->timeline().stop(); // SysTick would go on for ever
+            whole->timeline().stop(); // SysTick would continue for ever
             cpu.reset();
         });
         whole->timeline().run(machine::test::for_ever);
@@ -108,7 +108,7 @@ protected:
         return value;
     }
 
-    // --- Registers, as the core's software has them ---
+    // --- Registers, as the core's software accesses them ---
 
     [[nodiscard]] std::uint32_t get(std::uint32_t address)
     {
@@ -127,7 +127,8 @@ protected:
         set(mpu_rbar, base | 1U << 4U | number);
         set(mpu_rasr, rasr);
     }
-    // A thread without privilege on its own stack, code and data in regions 0 and 1; the rest is not its own.
+    // An unprivileged thread on its own stack, with code and data in regions 0 and 1; everything else is not
+    // accessible to it.
     void be_a_thread(std::uint32_t stack)
     {
         set(shcsr, faults_on);

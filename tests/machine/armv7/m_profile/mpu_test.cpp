@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions of an MPU by their registers, against the rule of DDI 0403E.e B3.5.3 written plainly.
+// Regions of an MPU by their registers, compared with a literal implementation of DDI 0403E.e B3.5.3.
 #include "machine/armv7/m_profile/mpu.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ void set_region(mpu &one, std::uint32_t number, std::uint32_t base, std::uint32_
     one.write(rasr, attributes);
 }
 
-// AP 3 or as given, Normal memory, 2^bits bytes, sub-regions that are disabled.
+// AP 3 or as given, Normal memory, 2^bits bytes, mask of disabled sub-regions.
 constexpr std::uint32_t attributes(std::uint32_t bits, std::uint32_t ap = 3, std::uint32_t disabled = 0,
                                    bool xn = false)
 {
@@ -155,7 +155,7 @@ TEST(default_map, has_the_manual_s_parts)
     EXPECT_EQ(default_map(0xFFFFFFFF).last, 0xFFFFFFFFU);
 }
 
-// One region, as B3.5.3 asks.
+// One region, as B3.5.3 defines it.
 bool has(std::uint32_t base, std::uint32_t attributes, std::uint32_t address)
 {
     const std::uint32_t bits = (attributes >> 1U & 0x1FU) + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that needs what nobody has.
+// A program that needs a symbol that does not exist.
 int launch_rockets(int count);
 int main(void);
 

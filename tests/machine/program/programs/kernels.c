@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that most tests run: argv[1] says which kernel, argv[2] how often or how much. Each kernel's
-// accesses can be counted by hand; tests compare two runs, so that what main itself does cancels out.
+// The program that most tests run: argv[1] names the kernel, argv[2] gives a number of repetitions or bytes.
+// Each kernel's accesses can be counted by hand; tests compare two runs, so that main's own accesses cancel
+// out.
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +39,7 @@ static uint64_t sum(uint64_t n)
     return total;
 }
 
-// 16 KiB over and over.
+// Reads 16 KiB repeatedly.
 static uint64_t again(uint64_t n)
 {
     uint64_t total = 0;
@@ -69,7 +70,7 @@ static uint64_t volatiles(uint64_t n)
     return 0;
 }
 
-// No memory at all, and nothing that the compiler can compute beforehand.
+// No memory accesses, and nothing that the compiler can compute beforehand.
 __attribute__((noinline)) int kernel_spin(int n)
 {
     uint32_t state = 1;
@@ -139,7 +140,7 @@ static uint64_t copy_only(uint64_t n)
     return 0;
 }
 
-// A local whose address is given away is an access like any other.
+// A local whose address escapes is accessed like any other memory.
 __attribute__((noipa)) static void give_away(int *local, int value)
 {
     *local = value;
@@ -196,7 +197,7 @@ static uint64_t wild_write(uint64_t offset)
     return 0;
 }
 
-// What no callback announces: the load of an asm statement.
+// An access that no callback announces: the load of an asm statement.
 static uint64_t unannounced(uint64_t offset)
 {
     uint64_t value;

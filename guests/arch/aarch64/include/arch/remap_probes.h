@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every instruction by which EL1 invalidates translations, for the program `remap`: in the assembler's own
-// spelling, so that nothing of the hypervisor's decoding is repeated here.
+// Every instruction by which EL1 invalidates translations, for the program `remap`, as the assembler encodes
+// it, so that the hypervisor's decoding is not repeated here.
 #ifndef BULKHEAD_GUESTS_ARCH_REMAP_PROBES_H
 #define BULKHEAD_GUESTS_ARCH_REMAP_PROBES_H
 
@@ -9,7 +9,7 @@
 
 typedef void (*remap_invalidate)(uint64_t operand);
 
-// What the operand names.
+// What the operand contains.
 enum remap_operand { remap_nothing, remap_page, remap_address_space, remap_range };
 
 // The same instruction for this VCPU, for the inner and for the outer shareable domain.
@@ -38,14 +38,14 @@ struct remap_form {
 REMAP_FORMS(REMAP_DECLARE)
 #undef REMAP_DECLARE
 
-// The word at `address`; REMAP_FAULT where it is not mapped: the program's handler goes on behind
-// remap_load_at and remap_clean_at with x0 = REMAP_FAULT.
+// The word at `address`; REMAP_FAULT if it is not mapped: the program's handler continues after remap_load_at
+// and remap_clean_at with x0 = REMAP_FAULT.
 #define REMAP_FAULT 0xFA17u
 uint64_t remap_load(uint64_t address);
 extern char remap_load_at[];
 
-// Instructions written at `address` by this VCPU: cleans the line, invalidates the instruction cache by its
-// address, of this VCPU, of all. remap_clean returns 0, or REMAP_FAULT.
+// Makes instructions written at `address` by this VCPU effective: cleans the line, and invalidates the
+// instruction cache by address, of this VCPU, or of all VCPUs. remap_clean returns 0, or REMAP_FAULT.
 uint64_t remap_clean(uint64_t address);
 extern char remap_clean_at[];
 void remap_forget_line(uint64_t address);

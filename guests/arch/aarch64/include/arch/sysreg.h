@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processor, seen by the guests' C code: system registers and the few instructions that C cannot say.
-// The runtime and the programs call these; on the target each is one instruction. Nothing outside this
-// file, mmio.h and the assembly files may contain an instruction.
+// The processor, as the guests' C code accesses it: system registers and the few instructions that C cannot
+// express. The runtime and the programs call these; on the target each is one instruction. Nothing outside
+// this file, mmio.h and the assembly files may contain an instruction.
 #ifndef BULKHEAD_GUESTS_ARCH_SYSREG_H
 #define BULKHEAD_GUESTS_ARCH_SYSREG_H
 
@@ -39,13 +39,13 @@
 #define sysreg_read(name)         sysreg_read_##name()
 #define sysreg_write(name, value) sysreg_write_##name(value)
 
-// Waits until everything before is complete for the whole system.
+// Waits until all earlier accesses are complete for the whole system.
 static inline void cpu_sync_memory(void)
 {
     __asm__ volatile("dsb sy" : : : "memory");
 }
 
-// Makes changed system registers and code effective for what follows.
+// Makes changed system registers and code effective for the following instructions.
 static inline void cpu_sync_context(void)
 {
     __asm__ volatile("isb" : : : "memory");
@@ -56,7 +56,8 @@ static inline void cpu_wait_for_interrupt(void)
     __asm__ volatile("dsb sy\n\twfi" : : : "memory");
 }
 
-// Until an event or an interrupt comes, or at once if one came since the last time. May return for no reason.
+// Waits for an event or an interrupt; returns at once if an event came since the last call. May return
+// without a reason.
 static inline void cpu_wait_for_event(void)
 {
     __asm__ volatile("wfe" : : : "memory");
@@ -72,25 +73,25 @@ static inline void cpu_unmask_interrupts(void)
     __asm__ volatile("msr daifclr, #2\n\tisb" : : : "memory");
 }
 
-// Drops the data-cache line that holds `address` without writing it back.
+// Invalidates the data-cache line that holds `address` without writing it back.
 static inline void cpu_invalidate_line(uint64_t address)
 {
     __asm__ volatile("dc ivac, %0" : : "r"(address) : "memory");
 }
 
-// Writes the data-cache line that holds `address` to memory, and drops it.
+// Cleans and invalidates the data-cache line that holds `address`.
 static inline void cpu_clean_and_invalidate_line(uint64_t address)
 {
     __asm__ volatile("dc civac, %0" : : "r"(address) : "memory");
 }
 
-// Forgets all translations of this stage, on all processors of the guest.
+// Invalidates all translations of this stage, on all processors of the guest.
 static inline void cpu_invalidate_translations(void)
 {
     __asm__ volatile("dsb ishst\n\ttlbi vmalle1is\n\tdsb ish\n\tisb" : : : "memory");
 }
 
-// Empties the instruction caches, of all processors.
+// Invalidates the instruction caches of all processors.
 static inline void cpu_invalidate_instructions(void)
 {
     __asm__ volatile("ic ialluis\n\tdsb ish\n\tisb" : : : "memory");
@@ -102,7 +103,7 @@ static inline void cpu_undefined_instruction(void)
     __asm__ volatile("udf #0" : : : "memory");
 }
 
-// One call by the SMC calling convention: up to three arguments, x0 is the answer.
+// A call by the SMC calling convention: up to three arguments; returns x0.
 static inline uint64_t cpu_hypervisor_call(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3)
 {
     register uint64_t x0 __asm__("x0") = function;
@@ -117,7 +118,7 @@ static inline uint64_t cpu_hypervisor_call(uint64_t function, uint64_t a1, uint6
     return x0;
 }
 
-// One call with all registers of arguments and answers, x0 to x17.
+// A call with all registers of arguments and results, x0 to x17.
 #define CALL_REGISTERS 18
 
 static inline void cpu_hypervisor_call_all(uint64_t x[CALL_REGISTERS])
@@ -147,7 +148,7 @@ static inline void cpu_hypervisor_call_all(uint64_t x[CALL_REGISTERS])
                        "x14", "x15", "x16", "x17", "memory");
 }
 
-// One to firmware: up to three arguments, x0 is the answer.
+// A call to firmware: up to three arguments; returns x0.
 static inline uint64_t cpu_firmware_call(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3)
 {
     register uint64_t x0 __asm__("x0") = function;

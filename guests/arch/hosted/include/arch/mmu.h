@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Address translation of a guest, hosted backend: the machine maps guest-physical memory at a place of its
-// choosing, as what stage 2 says; there is nothing to build. Same interface as the target's.
+// Address translation of a guest, hosted backend: the machine maps guest-physical memory at an address of its
+// choice, as stage 2 does; there are no tables to build. Same interface as the target's.
 #ifndef BULKHEAD_GUESTS_ARCH_MMU_H
 #define BULKHEAD_GUESTS_ARCH_MMU_H
 
@@ -36,7 +36,7 @@ static inline bool mmu_map_past_caches(uint64_t start, uint64_t bytes, bool devi
 {
     uint64_t address = start - guest_memory_base();
 
-    (void)device; /* the machine makes no difference between the two */
+    (void)device; /* the machine does not distinguish the two */
     if ((address | bytes) % MEMORY_BLOCK_BYTES != 0)
         return false;
     guest_map_past_caches(address, bytes);
