@@ -4,8 +4,8 @@
  * and the account of what is taken. Called by the memory manager for each allocation, by the tool in `check`
  * and by the hypervisor's planner for stage-2 tables, so that all give the same answer (G4).
  *
- * The rules are in docs/design/mxu.md. Resources stay taken until mxu_release(), so that a guarantee once given is
- * kept (G2).
+ * The rules are in docs/design/mxu.md. Resources stay taken until mxu_release(), so that a guarantee once
+ * given is kept (G2).
  */
 #ifndef BULKHEAD_CORE_MXU_ADMISSION_H
 #define BULKHEAD_CORE_MXU_ADMISSION_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Interface of a regulator's policy: takes the sample of an interval and computes the budgets for the next
- * one. Each policy is in a file of its own and is called by regulator.c. docs/guide/own-policy.md describes how to
- * add one.
+ * one. Each policy is in a file of its own and is called by regulator.c. docs/guide/own-policy.md describes
+ * how to add one.
  */
 #ifndef BULKHEAD_CORE_REGULATOR_POLICY_H
 #define BULKHEAD_CORE_REGULATOR_POLICY_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format of a recorded trace, in memory and in the file (docs/guide/traces.md describes the layout). Writer and
-// reader include this; no other code may use the numbers. All integers in the file are little-endian.
+// The format of a recorded trace, in memory and in the file (docs/guide/traces.md describes the layout).
+// Writer and reader include this; no other code may use the numbers. All integers in the file are
+// little-endian.
 #pragma once
 
 #include <array>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The console that all components share. If the system's description says so, each line begins with a tag:
- * the component's name and the time since the start, as in lines of domains (docs/design/architecture.md, Console).
- * A component cannot write a tag at the start of a line, so no line can be mistaken for another component's.
+ * the component's name and the time since the start, as in lines of domains (docs/design/architecture.md,
+ * Console). A component cannot write a tag at the start of a line, so no line can be mistaken for another
+ * component's.
  */
 #ifndef BULKHEAD_MICROKERNEL_CONSOLE_H
 #define BULKHEAD_MICROKERNEL_CONSOLE_H
