@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.campaign.engine import Engine
-from bulkhead.campaign.points import Job, run_jobs
+from bulkhead.campaign.points import run_jobs
+from bulkhead.machine.job import Job
 from bulkhead.machine.native import built_machine
 from bulkhead.results.bench import PointCostKeys
 

@@ -23,10 +23,10 @@ from bulkhead.config.locate import is_path, platform_path
 from bulkhead.env.compiled import core_modules
 from bulkhead.env.progress import progress
 from bulkhead.errors import BulkheadError
+from bulkhead.machine.job import Job
 from bulkhead.machine.native import module_path, workload_image
 from bulkhead.planning.mpam_native import module_path as encoder_path
 
-Job = dict[str, Any]
 Result = dict[str, Any]
 
 _OF_POINTS = ("machine", "config", "planning", "schema")  # packages that run in a point's process

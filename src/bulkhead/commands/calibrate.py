@@ -17,10 +17,11 @@ from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import complain, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.campaign.points import Job, Result
+    from bulkhead.campaign.points import Result
     from bulkhead.config.platform import Platform
     from bulkhead.machine.calibrate import CheckedFact
     from bulkhead.machine.independence import Perturbed
+    from bulkhead.machine.job import Job
     from bulkhead.results.calibrate import CalibrateResult, CheckedFactResult, FittedParameterResult
 
 

@@ -25,7 +25,7 @@ from bulkhead.commands.output import (
 if TYPE_CHECKING:
     from bulkhead.campaign.engine import Engine
     from bulkhead.experiments.model import Experiment, Sectioned
-    from bulkhead.experiments.rows import Row
+    from bulkhead.experiments.row import Row
     from bulkhead.experiments.run import Table
     from bulkhead.results.experiment import ExperimentEntryResult, ExperimentResult, ExperimentsResult
 

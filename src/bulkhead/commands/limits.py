@@ -13,9 +13,10 @@ from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import complain, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.campaign.points import Job, Result
+    from bulkhead.campaign.points import Result
     from bulkhead.config.platform import Platform
     from bulkhead.machine.enforcement import Enforced
+    from bulkhead.machine.job import Job
     from bulkhead.machine.limits import StaticBudget, SustainedRate
     from bulkhead.results.limits import LimitsResult
 

@@ -13,10 +13,11 @@ from bulkhead.commands.output import complain_of, console, print_json, reported,
 
 if TYPE_CHECKING:
     from bulkhead.campaign.engine import Engine
-    from bulkhead.campaign.points import Job, Result
+    from bulkhead.campaign.points import Result
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.experiments.published import FigureBeside, FigurePlaces
-    from bulkhead.experiments.rows import Row
+    from bulkhead.experiments.row import Row
+    from bulkhead.machine.job import Job
     from bulkhead.published.figures import Figure, How
     from bulkhead.results.envelope import Verdict
     from bulkhead.results.published import PublishedResult

@@ -12,10 +12,12 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bulkhead.experiments.model import Experiment, Job, Point, PointJob, measured_part, unlimited
+from bulkhead.experiments.model import Experiment, PointJob, measured_part, unlimited
 from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET, is_at, rate_text
+from bulkhead.experiments.row import Point
 from bulkhead.experiments.sweep import key_of
 from bulkhead.machine.budget_search import Run, Searched, smallest_budgets
+from bulkhead.machine.job import Job
 
 
 def find_budgets(

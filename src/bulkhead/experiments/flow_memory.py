@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bulkhead.experiments.row import Row
 from bulkhead.machine.engines import rate_of
 from bulkhead.machine.facts import LINE_REFILL, MB, MIB, PS_PER_S, bandwidth
+from bulkhead.machine.job import Job
 from bulkhead.machine.point import job_platform
-
-Job = dict[str, Any]
-Row = dict[str, Any]
 
 PLATFORM = "zcu102"
 ENGINE = "adma"

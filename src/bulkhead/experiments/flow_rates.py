@@ -18,14 +18,14 @@ from bulkhead.experiments.flow_memory import (
     PERIOD_PS,
     PLATFORM,
     WARM_PS,
-    Job,
-    Row,
     allowed_mb_s,
     engine,
     refills_of,
     stress,
 )
+from bulkhead.experiments.row import Row
 from bulkhead.machine.facts import MB, PS_PER_S
+from bulkhead.machine.job import Job
 from bulkhead.machine.point import job_platform
 from bulkhead.planning.memory_budget import sustained_by
 from bulkhead.planning.native import memory

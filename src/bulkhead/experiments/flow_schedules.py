@@ -9,10 +9,9 @@ from typing import Any
 
 from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.config.system import Flow
+from bulkhead.experiments.row import Row
 from bulkhead.flows import analysis, sweep
 from bulkhead.flows.model import FlowModel
-
-Row = dict[str, Any]
 
 KIB, MB = 1024, 10**6
 DOMAINS = 4

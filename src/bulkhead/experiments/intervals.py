@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-Row = dict[str, Any]
+from bulkhead.experiments.row import Row
 
 CONFIDENCE = 0.95
 LOW, HIGH = "_low", "_high"  # suffixes of an interval's ends

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bulkhead.campaign.engine import Engine
-from bulkhead.campaign.points import Job, Result, keep_result, kept_result, run_jobs
+from bulkhead.campaign.points import Result, keep_result, kept_result, run_jobs
 from bulkhead.env.progress import progress
+from bulkhead.experiments.row import Row
+from bulkhead.machine.job import Job
 
 if TYPE_CHECKING:
     from bulkhead.bench.flows import RunSystem
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

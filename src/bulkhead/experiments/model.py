@@ -29,13 +29,12 @@ from bulkhead.experiments.check import findings_of, findings_of_sections
 from bulkhead.experiments.partitioned import Change, PartitionChoice, changes_at, labelled, partitions_at
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
 from bulkhead.experiments.regulated import RegulationChoice, Search, choice_at, is_at, with_budgets
+from bulkhead.experiments.row import Point
 from bulkhead.experiments.said import Headline, Published, Relative, Sheet, SheetSection
 from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word
+from bulkhead.machine.job import Job, JobPart
 from bulkhead.machine.regulation import problems_of as regulation_problems
 from bulkhead.machine.regulation import without_no_budget
-
-Point = dict[str, Any]
-Job = dict[str, Any]
 
 MOST_ITERATIONS = 1 << 20
 MOST_SEEDS = 1000
@@ -223,7 +222,7 @@ def measured_part(experiment: Experiment) -> str:
 
 def _job(experiment: Experiment, key: str, point: Point) -> Job:
     parts = [_point_part(part, key, point) for part in experiment.parts if _wanted(part, point)]
-    more: dict[str, Any] = {}
+    more: Job = {}
     if experiment.result == "slowdown":
         if experiment.iterations == 0 or not all("workload" in part for part in parts):
             raise BadExperiment("slowdowns need `iterations`, and a workload in each part")
@@ -264,7 +263,7 @@ def _wanted(part: Part, point: Point) -> bool:
     return is_at(part.when, point)
 
 
-def _point_part(part: Part, key: str, point: Point) -> dict[str, Any]:
+def _point_part(part: Part, key: str, point: Point) -> JobPart:
     try:
         made = dict(_part(part, point))
     except PydanticCustomError as error:  # the quantity is not valid

@@ -11,10 +11,11 @@ from typing import Any
 
 from bulkhead.experiments import mxu_systems as systems
 from bulkhead.experiments.intervals import combined
-from bulkhead.experiments.means import Means, Row
+from bulkhead.experiments.means import Means
 from bulkhead.experiments.mxu_rows import per_access
 from bulkhead.experiments.mxu_runs import MxuPoint, run_points
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM, MPU_PLATFORM, PATTERNS, PLACES, POLICIES
+from bulkhead.experiments.row import Row
 
 SIZES = ("usual", "quick", "full")
 ACCESSES = 262144  # for matrices 557,056

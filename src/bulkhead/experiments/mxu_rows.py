@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from bulkhead.errors import InvalidInput
+from bulkhead.experiments.row import Row
 
 Json = dict[str, Any]
-Row = dict[str, Any]
 Costs = dict[int, int]  # number of misses by cycles
 
 MARK_BEGIN, MARK_END = 1, 2  # as in microkernel/programs/apps/app.h

@@ -23,8 +23,9 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.env.native import ensure_built
-from bulkhead.experiments.means import Means, Row
+from bulkhead.experiments.means import Means
 from bulkhead.experiments.mxu_rows import ProgramNotMeasured, measured_row
+from bulkhead.experiments.row import Row
 from bulkhead.experiments.sweep import key_of
 from bulkhead.machine import armv7
 from bulkhead.microkernel.build import APP_TARGETS, board_directory, build_image

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from bulkhead.experiments.intervals import HIGH, LOW
 from bulkhead.experiments.model import PointJob
 from bulkhead.experiments.regulated import is_at
-from bulkhead.experiments.rows import Row
+from bulkhead.experiments.row import Row
 from bulkhead.experiments.said import Plot, Sheet
 from bulkhead.experiments.series import drawing, table_of, write_series
 from bulkhead.experiments.sweep import word

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bulkhead.experiments.row import Row
 from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.partition_monitors import DIRECTIONS
 
-Row = dict[str, Any]
 Result = dict[str, Any]
 
 KIB = 1 << 10

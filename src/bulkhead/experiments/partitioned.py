@@ -12,9 +12,8 @@ from typing import Any
 from bulkhead.config.base import Model, Text
 from bulkhead.experiments.parts import Value
 from bulkhead.experiments.regulated import is_at
-
-Point = dict[str, Any]
-Job = dict[str, Any]
+from bulkhead.experiments.row import Point
+from bulkhead.machine.job import Job
 
 
 class PartitionChoice(Model):

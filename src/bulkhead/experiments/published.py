@@ -15,14 +15,15 @@ from typing import Any
 
 import polars
 
-from bulkhead.campaign.points import Job, PointFailed, Result, keep_result, kept_result
+from bulkhead.campaign.points import PointFailed, Result, keep_result, kept_result
 from bulkhead.config.quantity import parse
 from bulkhead.experiments.intervals import HIGH, LOW
 from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, load_experiment
 from bulkhead.experiments.regulated import is_at
-from bulkhead.experiments.rows import Row
+from bulkhead.experiments.row import Row
 from bulkhead.experiments.sweep import values_of, word
 from bulkhead.machine.facts import measurement
+from bulkhead.machine.job import Job
 from bulkhead.published.figures import Figure, FigureRow, board
 from bulkhead.results.published import FigureResult
 
@@ -197,7 +198,7 @@ def _meaning(figure: Figure) -> str:
     return f"{figure.unit} {figure.ours.model_dump_json()}"
 
 
-def _of_rows(figure: Figure, rows: Sequence[dict[str, Any]], origin: str) -> FigureBeside:
+def _of_rows(figure: Figure, rows: Sequence[Row], origin: str) -> FigureBeside:
     """The first matching row: all matching rows have the same value."""
     wanted = figure.ours.experiment
     assert wanted is not None
@@ -217,7 +218,7 @@ def _number(value: Any, unit: str) -> float:
     return float(value)
 
 
-def _fact_job(figure: Figure) -> tuple[dict[str, Any], Callable[[dict[str, Any]], float]] | None:
+def _fact_job(figure: Figure) -> tuple[Job, Callable[[Result], float]] | None:
     if figure.ours.fact is None:
         return None
     platform = board(figure.board)

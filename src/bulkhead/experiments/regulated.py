@@ -16,9 +16,8 @@ from pydantic import BeforeValidator, Field
 from bulkhead.config.base import Model, Text
 from bulkhead.config.quantity import SHARE_UNITS, BytesPerS, parse, problem
 from bulkhead.experiments.parts import Value
+from bulkhead.experiments.row import Point
 from bulkhead.experiments.sweep import values_of, word
-
-Point = dict[str, Any]
 
 MB = 10**6
 

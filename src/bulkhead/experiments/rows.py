@@ -13,13 +13,13 @@ from bulkhead.experiments.model import Experiment, PointJob, alone_jobs, alone_k
 from bulkhead.experiments.partition_rows import partition_columns
 from bulkhead.experiments.phases import phases
 from bulkhead.experiments.regulated import is_at
+from bulkhead.experiments.row import Row
 from bulkhead.experiments.said import Relative
 from bulkhead.experiments.sweep import word
 from bulkhead.machine.facts import MB, PS_PER_S, bandwidth
+from bulkhead.machine.job import JobPart
 from bulkhead.machine.programs import counted
 from bulkhead.published.figures import figures
-
-Row = dict[str, Any]
 
 PS_PER_NS = 1000
 
@@ -166,7 +166,7 @@ def slowdowns(
 
 
 def _traffic(
-    result: dict[str, Any], parts: Sequence[dict[str, Any]], alone: dict[str, dict[str, Any]]
+    result: dict[str, Any], parts: Sequence[JobPart], alone: dict[str, dict[str, Any]]
 ) -> float | None:
     """Slowdown of the other parts by traffic, which also counts unfinished iterations: their traffic per
     second alone, divided by that together with the measured part, for all of them together."""

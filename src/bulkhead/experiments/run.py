@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bulkhead.campaign.points import Job, Result, runs_workloads
+from bulkhead.campaign.points import Result, runs_workloads
 from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.check import with_interval
 from bulkhead.experiments.intervals import combined
@@ -27,11 +27,13 @@ from bulkhead.experiments.model import (
 )
 from bulkhead.experiments.output import Recorded
 from bulkhead.experiments.override import quick, with_seeds
-from bulkhead.experiments.rows import Row, rows_of
+from bulkhead.experiments.row import Row
+from bulkhead.experiments.rows import rows_of
 from bulkhead.experiments.said import Sheet
 from bulkhead.experiments.sections import WAYS
 from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.traces import Trace, with_traces
+from bulkhead.machine.job import Job
 from bulkhead.machine.native import built_machine
 
 

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from bulkhead.experiments import flow_memory, flow_rates, flow_schedules, mxu
 from bulkhead.experiments.flow_memory import PLATFORM
-from bulkhead.experiments.means import Means, Row
+from bulkhead.experiments.means import Means
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM
+from bulkhead.experiments.row import Row
 from bulkhead.results.run import PathPartResult
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from random import Random
 from typing import Any
 
 from bulkhead.config.quantity import TIME_UNITS, parse
-
-Job = dict[str, Any]
+from bulkhead.machine.job import Job
 
 PHASE_PS = 10**9
 _PS_PER_NS = 1000

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bulkhead.campaign.points import Job, Result
+from bulkhead.campaign.points import Result
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.problem import no_such
@@ -28,12 +28,14 @@ from bulkhead.experiments.model import (
     points_of,
 )
 from bulkhead.experiments.regulated import is_at
-from bulkhead.experiments.rows import Row, rows_of
+from bulkhead.experiments.row import Row
+from bulkhead.experiments.rows import rows_of
 from bulkhead.experiments.said import Plot, Sheet
 from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.sweep import word
 from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.assumed import Assumed, Varied, assumed
+from bulkhead.machine.job import Job
 from bulkhead.results.experiment import SensitivityRowResult
 
 Run = Callable[[Sequence[tuple[str, Job]]], list[Result]]

@@ -12,6 +12,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bulkhead.experiments.row import Row
 from bulkhead.experiments.said import Plot
 from bulkhead.report.style import PALETTE
 
@@ -21,7 +22,7 @@ _HEIGHT = 0.38  # height of a bar; each parameter has two
 
 
 def draw_tornado(
-    figure: Figure, axes: Axes, plot: Plot, series: Mapping[tuple[Any, ...], Sequence[dict[str, Any]]]
+    figure: Figure, axes: Axes, plot: Plot, series: Mapping[tuple[Any, ...], Sequence[Row]]
 ) -> None:
     """Draws the bars. Rows without a value are left out, and the row without a side, which shows the
     unchanged headline."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from bulkhead.config.problem import nearest_of, quoted
 from bulkhead.experiments.model import BadExperiment, PointJob
+from bulkhead.machine.job import JobPart
 from bulkhead.recording.known import SUFFIX, known_names, known_trace, trace_directory
 from bulkhead.recording.record import RecordingError, trace_info
 from bulkhead.results.experiment import TraceUsedResult
@@ -58,7 +59,7 @@ def with_traces(points: Sequence[PointJob]) -> tuple[list[PointJob], list[Trace]
     }
     traces = {name: _trace(name) for name in sorted(names)}
 
-    def found(part: dict[str, Any]) -> dict[str, Any]:
+    def found(part: JobPart) -> JobPart:
         trace = traces.get(part.get("workload", ""))
         return part if trace is None else {**part, "trace": {"file": str(trace.file), "sha256": trace.sha256}}
 

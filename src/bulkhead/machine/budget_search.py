@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bulkhead.machine.job import Job
 from bulkhead.machine.programs import counted
 
-Job = dict[str, Any]
 Run = Callable[[Sequence[tuple[str, Job]]], list[dict[str, Any]]]
 
 MB = 10**6

@@ -15,6 +15,7 @@ from typing import Any
 
 from bulkhead.config.platform import Platform
 from bulkhead.machine.facts import MB, PS_PER_S
+from bulkhead.machine.job import JobPart
 from bulkhead.machine.limits import job_beside
 from bulkhead.planning.delays import share_a_cluster
 from bulkhead.results.limits import DelayResult
@@ -23,7 +24,7 @@ Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
 _READS = {"kind": "read", "stride_bytes": 64}
 # Whole lines, which are not fetched, as membomb does; random lines; lines in different rows of one bank.
-_WRITES: dict[str, dict[str, Any]] = {
+_WRITES: dict[str, JobPart] = {
     "whole lines": {"kind": "write", "stride_bytes": 32, "access_bytes": 32},
     "random lines": {"kind": "write", "stride_bytes": 64, "shuffled": True},
     "lines of one bank": {"kind": "write", "pattern": "same-bank"},

@@ -13,6 +13,7 @@ from typing import Any
 
 from bulkhead.config.platform import Platform
 from bulkhead.machine.facts import MB, PS_PER_S
+from bulkhead.machine.job import Job
 from bulkhead.machine.regulation import EVENTS, counted_as, line_bytes
 from bulkhead.results.limits import EnforcedResult
 
@@ -105,7 +106,7 @@ def _measured(platform: Platform, run: Run, wanted: Sequence[tuple[int, int]]) -
     return found
 
 
-def _job(platform: Platform, events: int, period: int) -> dict[str, Any]:
+def _job(platform: Platform, events: int, period: int) -> Job:
     bandwidth = {"events": events, "period": f"{period} ns", "event": event_of(platform)}
     parts = [
         {

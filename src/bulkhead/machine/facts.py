@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from bulkhead.config.platform import Platform
+from bulkhead.machine.job import Job
 
-Job = dict[str, Any]
 Result = dict[str, Any]
 
 MIB = 1 << 20

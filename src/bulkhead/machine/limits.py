@@ -16,6 +16,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.machine.budget_search import Run as SearchRun
 from bulkhead.machine.budget_search import Searched, smallest_budgets
 from bulkhead.machine.facts import KERNEL_MEMORY, KERNELS, MB, PS_PER_S
+from bulkhead.machine.job import Job, JobPart
 from bulkhead.machine.settings import settings_of
 from bulkhead.results.limits import StaticBudgetResult, SustainedRateResult
 
@@ -27,7 +28,7 @@ FILL_PS_PER_BYTE = 1200  # time to fill the caches: a little more than the slowe
 SATURATED = 0.99  # utilization above which more demand brings no more bandwidth
 
 # Name, keys of a generator (machine/generator.h).
-PATTERNS: dict[str, dict[str, Any]] = {
+PATTERNS: dict[str, JobPart] = {
     "sequential reads": {"kind": "read", "stride_bytes": 64},
     "sequential writes": {"kind": "write", "stride_bytes": 64},
     "random reads": {"kind": "read", "stride_bytes": 64, "shuffled": True},
@@ -164,24 +165,24 @@ def _cache_bytes(platform: Platform) -> int:
     return found
 
 
-def _job(platform: Platform, pattern: dict[str, Any], count: int) -> dict[str, Any]:
+def _job(platform: Platform, pattern: JobPart, count: int) -> Job:
     return job_beside(platform, pattern, 0, pattern, range(1, count))
 
 
 def job_beside(
     platform: Platform,
-    pattern: dict[str, Any],
+    pattern: JobPart,
     core: int,
-    beside: dict[str, Any],
+    beside: JobPart,
     others: Sequence[int],
-) -> dict[str, Any]:
+) -> Job:
     """A core with a pattern and others with another one, without end; counted when the caches are full."""
     parts = [_part(platform, pattern, core), *(_part(platform, beside, other) for other in others)]
     begin = _cache_bytes(platform) * FILL_PS_PER_BYTE
     return {"platform": platform.name, "parts": parts, "from_ps": begin, "until_ps": begin + WINDOW_PS}
 
 
-def _part(platform: Platform, pattern: dict[str, Any], core: int) -> dict[str, Any]:
+def _part(platform: Platform, pattern: JobPart, core: int) -> JobPart:
     line = int(settings_of(platform)["cores"][0]["l1d"]["line_bytes"])
     room = sum(ram.size for ram in platform.memory) // (2 * platform.cores.count)
     return {

@@ -19,6 +19,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import key_text
 from bulkhead.config.shares import AUTO_LLC, UNLIMITED, Bandwidth, Llc
 from bulkhead.errors import InvalidInput
+from bulkhead.machine.job import Job
 from bulkhead.machine.native import SimulatedMachine
 from bulkhead.planning.mechanism import Instance, instances, is_llc
 from bulkhead.planning.mpam import FIRST_DOMAIN_PARTID, Settings
@@ -26,8 +27,6 @@ from bulkhead.planning.mpam_bandwidth import bandwidth_of
 from bulkhead.planning.mpam_cache import beside_portions
 from bulkhead.planning.mpam_native import ACCEPTED, load_built, refusal_of, writes_of
 from bulkhead.planning.mpam_refusal import reason
-
-Job = dict[str, Any]
 
 # PARTID of parts without a partition, which is set to no limits. After a reset its minimum would be the
 # whole.

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bulkhead.config.platform import Platform
 from bulkhead.errors import InvalidInput
 from bulkhead.geometry import PAGE_BYTES, UNCOLORED, ColorSpace, color_space
+from bulkhead.machine.job import JobPart
 from bulkhead.machine.spaces import ANY, CHIP, CHIP_CACHED, POOL
 from bulkhead.planning.allocate import BLOCK_BYTES, AllocatedMemory
 from bulkhead.planning.model import Segment
@@ -53,7 +54,7 @@ class Placement:
         self._memory = AllocatedMemory(self.space, ((ram.at, ram.size) for ram in platform.memory))
 
     @classmethod
-    def of_parts(cls, platform: Platform, parts: Sequence[dict[str, Any]]) -> Placement:
+    def of_parts(cls, platform: Platform, parts: Sequence[JobPart]) -> Placement:
         """The placement for all parts of a job."""
         return cls(
             platform,

@@ -18,6 +18,7 @@ from bulkhead.errors import BulkheadError, InvalidInput
 from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import between
+from bulkhead.machine.job import Job, JobPart
 from bulkhead.machine.native import SimulatedMachine, load_machine, table_frames
 from bulkhead.machine.partition_monitors import PartitionMonitors
 from bulkhead.machine.partitions import divide, partitions_of
@@ -48,7 +49,6 @@ from bulkhead.machine.spaces import (
     with_tables,
 )
 
-Job = dict[str, Any]
 Result = dict[str, Any]
 
 PAGE_BYTES = 4096
@@ -78,7 +78,7 @@ class BadJob(InvalidInput):
 
 def run_point(job: Job) -> Result:
     """Run a job in this process. Raises ValueError with the reason if it is not possible."""
-    parts: list[dict[str, Any]] = job["parts"]
+    parts: list[JobPart] = job["parts"]
     settings = job_settings(job)
     machine = load_machine(json.dumps(settings))
     placement = Placement.of_parts(job_platform(job), parts)
@@ -156,7 +156,7 @@ def job_settings(job: Job) -> Settings:
 
 def _start_parts(job: Job, machine: SimulatedMachine, settings: Settings, placement: Placement) -> None:
     """Puts all parts on their cores. Their tables are allocated after the memory of all parts."""
-    parts: list[dict[str, Any]] = job["parts"]
+    parts: list[JobPart] = job["parts"]
     iterates = int(job.get("iterations", 0)) > 0
     places = [_places(part, settings, placement) for part in parts]
     for number, (part, place) in enumerate(zip(parts, places, strict=True)):
@@ -205,7 +205,7 @@ def _limits(job: Job, machine: SimulatedMachine, placement: Placement) -> str:
     return json.dumps(regulation_of(job, platform, data))
 
 
-def _pages(name: str, nbytes: int, part: dict[str, Any], placement: Placement) -> list[int]:
+def _pages(name: str, nbytes: int, part: JobPart, placement: Placement) -> list[int]:
     """Pages of the part's colors and banks."""
     return placement.pages(name, nbytes, part.get("colors"), part.get("banks"))
 
@@ -218,7 +218,7 @@ class PartPlaces(NamedTuple):
     anywhere: bool = False  # the lines are not in memory of the part itself
 
 
-def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> PartPlaces:
+def _places(part: JobPart, settings: Settings, placement: Placement) -> PartPlaces:
     pattern = part.get("pattern", "pages")
     line_bytes = int(settings["cores"][0]["l1d"]["line_bytes"])
     if "workload" in part or pattern in ("pages", "one-bank"):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bulkhead.errors import InvalidInput
+from bulkhead.machine.job import JobPart
 from bulkhead.machine.native import SimulatedMachine, workload_image
 from bulkhead.machine.placement import PlacedMemory
 from bulkhead.machine.spaces import AddressSpace, runs_of
@@ -34,7 +35,7 @@ class Iteration(NamedTuple):
 
 def start_program(
     machine: SimulatedMachine,
-    part: dict[str, Any],
+    part: JobPart,
     region: PlacedMemory,
     space: AddressSpace | None,
     *,

@@ -21,11 +21,11 @@ from bulkhead.config.shares import Bandwidth
 from bulkhead.config.system import Regulation
 from bulkhead.errors import InvalidInput
 from bulkhead.machine.interrupt_cost import cost_of
+from bulkhead.machine.job import Job, JobPart
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of, missing_key
 from bulkhead.planning.regulation import DYNAMIC, share_threshold
 
-Job = dict[str, Any]
 _Model = TypeVar("_Model", bound=Model)
 
 PS_PER_NS = 1000
@@ -190,7 +190,7 @@ def _regulator(wanted: JobRegulation, platform: Platform) -> dict[str, Any]:
     return made
 
 
-def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[JobPart]) -> dict[str, Any]:
     regulated = {part["core"] for part in parts if part.get("criticality", "best-effort") == "best-effort"}
     others = {part["core"] for part in parts} - regulated
     found = delays_of(wanted, platform, regulated, others)

@@ -21,6 +21,7 @@ from typing import Any
 from bulkhead.config.platform import Platform
 from bulkhead.errors import InvalidInput
 from bulkhead.geometry import PAGE_BYTES
+from bulkhead.machine.job import JobPart
 
 AddressSpace = dict[str, Any]
 Runs = list[tuple[int, int, int]]
@@ -39,7 +40,7 @@ class BadTranslation(InvalidInput):
     """A part whose translation is not possible."""
 
 
-def is_translated(platform: Platform, part: dict[str, Any]) -> bool:
+def is_translated(platform: Platform, part: JobPart) -> bool:
     """Whether a part is translated. Raises BadTranslation for values that are not possible."""
     way, tables = part.get("translation", "blocks"), part.get("tables", "cached")
     if way not in WAYS:
@@ -58,7 +59,7 @@ def is_translated(platform: Platform, part: dict[str, Any]) -> bool:
     return tlb is not None and way != "none"
 
 
-def space_of(platform: Platform, part: dict[str, Any], pieces: Runs, instructions: int = 0) -> AddressSpace:
+def space_of(platform: Platform, part: JobPart, pieces: Runs, instructions: int = 0) -> AddressSpace:
     """The address space, still without frames for its tables. `instructions` 0: at the beginning of the first
     piece."""
     tlb = platform.cores.tlb

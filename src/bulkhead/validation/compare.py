@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from bulkhead.validation.measure import Job, Result, ValidationPoint
+from bulkhead.machine.job import Job
+from bulkhead.validation.measure import Result, ValidationPoint
 from bulkhead.validation.model import Role
 
 MEDIAN_LIMIT = 0.15

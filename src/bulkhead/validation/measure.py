@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bulkhead.machine.job import Job, JobPart
 from bulkhead.validation.model import Board, Pages
 
-Job = dict[str, Any]
 Result = dict[str, Any]
 Kind = Literal["single", "dual", "fill", "read", "copy", "bcopy", "cp"]
 
@@ -35,7 +35,7 @@ WORDS = 16  # of a pair of general registers, or of four words
 
 # Instructions of the loop for each place, as in the program's source. Each iteration of the random reads
 # depends on the previous read, so that its instructions take the same time in each block.
-_WALKS: dict[Kind, dict[str, Any]] = {
+_WALKS: dict[Kind, JobPart] = {
     "single": {"kind": "random", "instructions": 12, "access_bytes": 1, "draws": DRAWS},
     "dual": {"kind": "random-pair", "instructions": 20, "access_bytes": 1, "draws": DRAWS},
     "fill": {"kind": "write", "instructions": 2, "access_bytes": VECTOR, "stride_bytes": VECTOR},
@@ -104,9 +104,9 @@ def _job(board: Board, kind: Kind, pages: Pages, size: int, processes: int = 1) 
     return {"platform": board.board, "parts": parts}
 
 
-def _part(board: Board, kind: Kind, pages: Pages, size: int) -> dict[str, Any]:
+def _part(board: Board, kind: Kind, pages: Pages, size: int) -> JobPart:
     span = 2 * (size + APART) if kind in _COPIES else max(size, PAGE)
-    part: dict[str, Any] = {"memory_bytes": span, "walks": 2, **_WALKS[kind]}
+    part: JobPart = {"memory_bytes": span, "walks": 2, **_WALKS[kind]}
     if size < PAGE:
         part["bytes"] = size
     # A process of Linux without a hypervisor.

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A job of the simulated machine, and its parts (docs/guide/experiments.md, One point).
+
+Experiments make them from files whose keys are open: workloads and patterns have parameters of their own.
+`point` and the modules that it calls check what they take from a job.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Job = dict[str, Any]
+JobPart = dict[str, Any]
+"""A part of a job: a walk or a workload, with its core and its memory."""
