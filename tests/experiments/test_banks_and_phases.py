@@ -55,7 +55,7 @@ def test_cache_colors_keep_the_victim_s_lines_and_what_is_alone_is_the_measure_o
     assert found["cache", "everywhere"]["relative"] < 1.1
 
 
-def made_up(*rates_mb_s: int) -> dict[str, Any]:
+def made_up(*rates_mb_s: int) -> Any:
     """Invented intervals of 10 ms."""
     return {
         "regulation": {

@@ -552,7 +552,7 @@ def test_static_budgets_come_from_the_search_and_only_there() -> None:
     def slowdown(rate: int) -> float:
         return 1.01 if rate >= 650 * MB else 1.2
 
-    def run(jobs: Any) -> list[dict[str, Any]]:
+    def run(jobs: Any) -> list[Any]:
         found = []
         for key, job in jobs:
             (part,) = job["parts"]
@@ -574,7 +574,7 @@ def test_static_budgets_come_from_the_search_and_only_there() -> None:
 def test_the_search_asks_for_few_budgets_and_says_when_none_is_enough() -> None:
     asked: list[str] = []
 
-    def run(jobs: Any) -> list[dict[str, Any]]:
+    def run(jobs: Any) -> list[Any]:
         asked.extend(key for key, _ in jobs)
         times = [1000 if key.startswith("alone-") else 1000 + int("never" in key) * 500 for key, _ in jobs]
         return [{"programs": [{"first_ps": 0, "iterations": [(0, time * 1000)]}]} for time in times]

@@ -49,7 +49,7 @@ def test_f3_the_largest_rate_is_one_beside_which_no_core_loses_refills_in_a_peri
     """The search's result with a model in place of the machine: at 24 no core loses refills; at 25 one core
     loses some in one period, and all take longer for them than alone."""
 
-    def run(jobs: Any) -> list[dict[str, Any]]:
+    def run(jobs: Any) -> list[Any]:
         return [result(job) for _, job in jobs]
 
     def result(job: dict[str, Any]) -> dict[str, Any]:

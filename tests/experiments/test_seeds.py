@@ -94,6 +94,7 @@ def test_programs_begin_when_they_are_told_to() -> None:
         "from_iterations": True,
     }
     plain = run_point(what)["programs"][0]["first_ps"]
+    assert plain is not None
     late = {**what, "parts": [{**what["parts"][0], "start_ps": 7_000_000_000}]}
     assert run_point(late)["programs"][0]["first_ps"] == pytest.approx(plain + 7_000_000_000, rel=1e-3)
 

@@ -92,7 +92,7 @@ def small() -> Experiment:
     return what
 
 
-def run(jobs: Any) -> list[dict[str, Any]]:
+def run(jobs: Any) -> list[Any]:
     return [run_point(job) for _, job in jobs]
 
 

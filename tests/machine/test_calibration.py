@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("machine_built")
 ROOT = Path(__file__).parents[2]
 
 
-def run(jobs: Any) -> list[dict[str, Any]]:
+def run(jobs: Any) -> list[Any]:
     return [run_point(job) for job in jobs]
 
 
@@ -87,7 +87,7 @@ def test_workloads_are_measured_as_the_file_says_and_nothing_is_fitted_to_them()
     assert set(facts) == {f"{name}-{what}" for name in KERNELS for what in ("bandwidth", "ipc")}
     fitted: list[str] = []
 
-    def recorded(jobs: Any) -> list[dict[str, Any]]:
+    def recorded(jobs: Any) -> list[Any]:
         fitted.extend(part["name"] for job in jobs for part in job["parts"])
         return run(jobs)
 

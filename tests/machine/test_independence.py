@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 QUICK = ("interconnect.request", "dram.controller.cap", "dram.controller.write_queue")
 
 
-def run(jobs: Any) -> list[dict[str, Any]]:
+def run(jobs: Any) -> list[Any]:
     return run_jobs([(str(number), job) for number, job in enumerate(jobs)], None, Engine(2), "facts")
 
 

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from bulkhead.machine.answer import PointAnswer, ProgramAnswer
 from bulkhead.machine.point import run_point
 from bulkhead.machine.programs import ProgramFailed, counted, iterations_in
 
@@ -24,9 +26,22 @@ def job(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"platform": "s32v234", "parts": list(parts)} | more
 
 
-def mean_ps(result: dict[str, Any], leave_out: int = 1) -> list[float]:
+def mean_ps(result: PointAnswer, leave_out: int = 1) -> list[float]:
     found = counted(result["programs"], leave_out)
     return [sum(one.time_ps for one in own) / len(own) for own in found]
+
+
+def program(first_ps: int | None, iterations: Sequence[Sequence[int]]) -> ProgramAnswer:
+    return {
+        "name": "program",
+        "core": 0,
+        "ended": True,
+        "status": 0,
+        "output": "",
+        "trouble": None,
+        "first_ps": first_ps,
+        "iterations": iterations,
+    }
 
 
 def test_iterations_count_from_when_all_iterate() -> None:
@@ -34,11 +49,11 @@ def test_iterations_count_from_when_all_iterate() -> None:
     decides."""
     one = iterations_in([[1, 10], [7, 12], [2, 20], [1, 20], [2, 33], [1, 40], [2, 50], [1, 50]])
     assert one == [(10, 10), (20, 13), (40, 10)]
-    early = {"first_ps": 10, "iterations": one}
-    late = {"first_ps": 30, "iterations": [(30, 5), (35, 6)]}
+    early = program(10, one)
+    late = program(30, [(30, 5), (35, 6)])
     assert counted([early, late], 0) == [[(40, 10)], [(30, 5), (35, 6)]]
     assert counted([early, late], 1) == [[(40, 10)], [(35, 6)]]
-    assert counted([early, {"first_ps": None, "iterations": []}], 0) == [[], []]
+    assert counted([early, program(None, [])], 0) == [[], []]
 
 
 def test_a_workload_runs_to_its_end_and_its_marks_are_the_times_that_it_reports() -> None:
@@ -70,6 +85,7 @@ def test_counts_from_the_iterations_on_leave_out_what_was_prepared() -> None:
     assert counted_only["programs"] == whole["programs"]
     prepared_ps = whole["simulated_ps"] - counted_only["simulated_ps"]
     first_ps = whole["programs"][0]["first_ps"]
+    assert first_ps is not None
     assert first_ps <= prepared_ps <= first_ps + 1_000_000_000, "seen a millisecond later at most"
     core = counted_only["cores"][0]
     assert core["cycles"] == pytest.approx(counted_only["simulated_ps"] / 1000, rel=0.01)

@@ -10,6 +10,7 @@ import pytest
 
 from bulkhead.machine.point import run_point
 from bulkhead.machine.spaces import FIRST_ADDRESS, BadTranslation, identity_of, is_translated, runs_of
+from bulkhead.results.components_run import CoreCounts
 
 from ..platforms import platform
 
@@ -26,9 +27,8 @@ def reader(nbytes: int, **more: Any) -> dict[str, Any]:
     return {"name": "reader", "core": 0, "memory_bytes": nbytes, "kind": "read", "walks": 4, **more}
 
 
-def core(part: dict[str, Any], on: str = "rpi2") -> dict[str, Any]:
-    found: dict[str, Any] = run_point({"platform": on, "parts": [part]})["cores"][0]
-    return found
+def core(part: dict[str, Any], on: str = "rpi2") -> CoreCounts:
+    return run_point({"platform": on, "parts": [part]})["cores"][0]
 
 
 def walks(part: dict[str, Any], on: str = "rpi2") -> int:

@@ -40,7 +40,7 @@ def point(name: str, kind: str, pages: str, size: int) -> ValidationPoint:
     return found
 
 
-def run(jobs: Any) -> list[dict[str, Any]]:
+def run(jobs: Any) -> list[Any]:
     return [run_point(job) for _, job in jobs]
 
 
@@ -118,15 +118,16 @@ def test_small_pages_are_translated_and_cost_more_than_huge_ones() -> None:
 
 def test_what_a_hit_takes_is_taken_off() -> None:
     one = point("teres-i", "single", "huge", 1 << 20)
-    walk = {"walks": [{"walk_ps": [1, 5_000 * DRAWS]}]}
-    hit = {"walks": [{"walk_ps": [1, 3_000 * DRAWS]}]}
+    walk: Any = {"walks": [{"walk_ps": [1, 5_000 * DRAWS]}]}
+    hit: Any = {"walks": [{"walk_ps": [1, 3_000 * DRAWS]}]}
     assert one.value(walk, hit) == pytest.approx(2.0)
 
 
 def test_a_rate_counts_the_bytes_of_the_block() -> None:
     one = point("teres-i", "copy", "small", BLOCK)
     assert one.base is None
-    assert one.value({"walks": [{"walk_ps": [1, 4 * 10**9]}]}, None) == pytest.approx(BLOCK / 4000)
+    result: Any = {"walks": [{"walk_ps": [1, 4 * 10**9]}]}
+    assert one.value(result, None) == pytest.approx(BLOCK / 4000)
     assert one.job["parts"][0]["memory_bytes"] > 2 * BLOCK
 
 
@@ -137,8 +138,8 @@ def test_processes_are_cores_with_memory_of_their_own_whose_rates_are_added() ->
     )
     assert [part["core"] for part in four.job["parts"]] == [0, 1, 2, 3]
     assert one.key != four.key
-    walk = {"walk_ps": [1, 4 * 10**9, 1]}
-    assert four.value({"walks": [walk] * 4}, None) == pytest.approx(4 * BLOCK / 4000)
+    result: Any = {"walks": [{"walk_ps": [1, 4 * 10**9, 1]}] * 4}
+    assert four.value(result, None) == pytest.approx(4 * BLOCK / 4000)
     alone, together = compare([one, four], run)
     assert alone.predicted < together.predicted < 4 * alone.predicted
 

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bulkhead.campaign.engine import CampaignFailed, Engine, Task
 from bulkhead.config.load import load_platform
@@ -23,11 +23,12 @@ from bulkhead.config.locate import is_path, platform_path
 from bulkhead.env.compiled import core_modules
 from bulkhead.env.progress import progress
 from bulkhead.errors import BulkheadError
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
 from bulkhead.machine.native import module_path, workload_image
 from bulkhead.planning.mpam_native import module_path as encoder_path
 
-Result = dict[str, Any]
+R = TypeVar("R")
 
 _OF_POINTS = ("machine", "config", "planning", "schema")  # packages that run in a point's process
 
@@ -36,7 +37,9 @@ class PointFailed(BulkheadError):
     """A job was impossible, or its process died."""
 
 
-def run_jobs(jobs: Sequence[tuple[str, Job]], keep: Path | None, engine: Engine, title: str) -> list[Result]:
+def run_jobs(
+    jobs: Sequence[tuple[str, Job]], keep: Path | None, engine: Engine, title: str
+) -> list[PointAnswer]:
     """The results in the order of the jobs, kept in `keep` by their key. Raises PointFailed."""
     texts = {name: _platform_text(name) for name in {str(job["platform"]) for _, job in jobs}}
     hashes = [
@@ -48,31 +51,37 @@ def run_jobs(jobs: Sequence[tuple[str, Job]], keep: Path | None, engine: Engine,
         names,
         hashes,
         lambda number: task_of(jobs[number][1]),
-        lambda _number, result: result,
+        _answer,
         keep,
         engine,
         title,
     )
 
 
+def _answer(_number: int, answer: Any) -> PointAnswer:
+    """What the machine answers is taken as it is."""
+    found: PointAnswer = answer
+    return found
+
+
 def run_points(
     names: Sequence[str],
     hashes: Sequence[str],
-    task: Callable[[int], Task | Result],
-    result: Callable[[int, Result], Result],
+    task: Callable[[int], Task | R],
+    result: Callable[[int, Any], R],
     keep: Path | None,
     engine: Engine,
     title: str,
-) -> list[Result]:
+) -> list[R]:
     """The results of points in their order, kept in `keep` by their names. Points with equal hashes run once.
 
     `hashes`: of what a point depends on. `task`: what runs a point, by its number, or its result if nothing
     has to run. `result`: makes a point's result of what its task answered. Raises PointFailed.
     """
     first = {one: number for number, one in reversed(list(enumerate(hashes)))}
-    found: dict[int, Result] = {}
+    found: dict[int, R] = {}
 
-    def done(number: int, made: Result) -> None:
+    def done(number: int, made: R) -> None:
         found[number] = made
         if keep is not None:
             keep_result(keep / f"{names[number]}.json", hashes[number], made)
@@ -153,9 +162,7 @@ def keep_result(path: Path, inputs: str, result: Any) -> None:
     part.replace(path)
 
 
-def _named(
-    answers: Iterable[tuple[int, dict[str, Any]]], names: Sequence[str]
-) -> Iterator[tuple[int, Result]]:
+def _named(answers: Iterable[tuple[int, dict[str, Any]]], names: Sequence[str]) -> Iterator[tuple[int, Any]]:
     """The results of answers; an error has the point's name. Raises PointFailed."""
     try:
         for number, answer in answers:

@@ -17,8 +17,8 @@ from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import complain, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.campaign.points import Result
     from bulkhead.config.platform import Platform
+    from bulkhead.machine.answer import PointAnswer
     from bulkhead.machine.calibrate import CheckedFact
     from bulkhead.machine.independence import Perturbed
     from bulkhead.machine.job import Job
@@ -78,7 +78,7 @@ def calibrate(
     engine = engine_of(jobs, cluster)
     built_machine(workloads=runs_workloads(platform))
 
-    def run(wanted: Sequence[Job]) -> list[Result]:
+    def run(wanted: Sequence[Job]) -> list[PointAnswer]:
         return run_jobs([(f"{number}", job) for number, job in enumerate(wanted)], None, engine, "calibrate")
 
     with reported("calibrate", as_json=as_json, platform=name):

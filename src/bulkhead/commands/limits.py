@@ -13,8 +13,8 @@ from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import complain, console, print_json, reported, result_object
 
 if TYPE_CHECKING:
-    from bulkhead.campaign.points import Result
     from bulkhead.config.platform import Platform
+    from bulkhead.machine.answer import PointAnswer
     from bulkhead.machine.enforcement import Enforced
     from bulkhead.machine.job import Job
     from bulkhead.machine.limits import StaticBudget, SustainedRate
@@ -80,7 +80,7 @@ def limits(
     engine = engine_of(jobs, cluster)
     built_machine(workloads=rt is not None)
 
-    def run(wanted: Sequence[Job]) -> list[Result]:
+    def run(wanted: Sequence[Job]) -> list[PointAnswer]:
         return run_jobs(
             [(f"{number}", job) for number, job in enumerate(wanted)], None, engine, f"limits {name}"
         )

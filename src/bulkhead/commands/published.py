@@ -13,10 +13,10 @@ from bulkhead.commands.output import complain_of, console, print_json, reported,
 
 if TYPE_CHECKING:
     from bulkhead.campaign.engine import Engine
-    from bulkhead.campaign.points import Result
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.experiments.published import FigureBeside, FigurePlaces
     from bulkhead.experiments.row import Row
+    from bulkhead.machine.answer import PointAnswer
     from bulkhead.machine.job import Job
     from bulkhead.published.figures import Figure, How
     from bulkhead.results.envelope import Verdict
@@ -108,7 +108,7 @@ def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[FigureBesid
     places = _places()
     run = places.experiments.parent
 
-    def facts(asked: Sequence[tuple[str, Job]], title: str) -> list[Result]:
+    def facts(asked: Sequence[tuple[str, Job]], title: str) -> list[PointAnswer]:
         return Means(title, run / "published", engine, run_quietly).jobs(asked)
 
     def rows(what: Experiment | Sectioned, only: Sequence[str], title: str) -> list[Row]:

@@ -9,7 +9,7 @@ those.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import (
     BaseModel,
@@ -78,7 +78,7 @@ class Model(BaseModel):
 class WordModel(Model):
     """A mapping in whose place the file may have one of a few words, for example `llc: auto`."""
 
-    words: ClassVar[dict[str, dict[str, Any]]] = {}
+    words: ClassVar[dict[str, JsonSchemaValue]] = {}
     one_of: ClassVar[tuple[str, ...]] = ()  # at most one of these keys is in the mapping form
     also: ClassVar[tuple[str, ...]] = ()  # without any key of `one_of`, at least one of these is needed
 
@@ -126,7 +126,7 @@ class ShortModel(Model):
     """A mapping in whose place the file may have a single value. Subclasses define the value and its
     meaning."""
 
-    short: ClassVar[dict[str, Any]]  # JSON Schema of the single value
+    short: ClassVar[JsonSchemaValue]  # JSON Schema of the single value
     forms: ClassVar[str]  # text of an error message: what is accepted, as value or as mapping
 
     @classmethod
@@ -150,7 +150,7 @@ class ShortModel(Model):
 
 
 def _with_short(
-    short: dict[str, Any] | None, schema: CoreSchema, handler: GetJsonSchemaHandler
+    short: JsonSchemaValue | None, schema: CoreSchema, handler: GetJsonSchemaHandler
 ) -> JsonSchemaValue:
     mapping = handler.resolve_ref_schema(handler(schema))
     return mapping if short is None else {"anyOf": [short, dict(mapping)]}

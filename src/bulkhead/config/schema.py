@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from pydantic.json_schema import JsonSchemaValue
+
 from bulkhead.config import meanings, meanings_components, meanings_platform
 from bulkhead.config.base import Model
 from bulkhead.config.components import ComponentSystem
@@ -39,7 +41,7 @@ MEANINGS: dict[str, Meanings] = {
 _NAMED = ("properties", "$defs")  # mappings whose keys are names and not keywords of JSON Schema
 
 
-def file_schema(kind: str) -> dict[str, Any]:
+def file_schema(kind: str) -> JsonSchemaValue:
     """The schema of "system", "components" or "platform" files."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -48,9 +50,9 @@ def file_schema(kind: str) -> dict[str, Any]:
     }
 
 
-def model_schema(model: type[Model], meanings: Meanings) -> dict[str, Any]:
+def model_schema(model: type[Model], meanings: Meanings) -> JsonSchemaValue:
     """The schema of a model and all below it, with each key's meaning; editors show it."""
-    made: dict[str, Any] = _tidied(model.model_json_schema(by_alias=True))
+    made: JsonSchemaValue = _tidied(model.model_json_schema(by_alias=True))
     for name, node in nodes_of(model, made).items():
         for key, below in keys_of(node).items():
             if meaning := meaning_of(meanings, name, key):
@@ -58,7 +60,7 @@ def model_schema(model: type[Model], meanings: Meanings) -> dict[str, Any]:
     return made
 
 
-def nodes_of(model: type[Model], schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def nodes_of(model: type[Model], schema: JsonSchemaValue) -> dict[str, JsonSchemaValue]:
     """The mappings of a schema by the names of their models."""
     return {model.__name__: schema, **schema.get("$defs", {})}
 
@@ -69,7 +71,7 @@ def meaning_of(meanings: Meanings, name: str, key: str) -> str | None:
     return own.get(key) or meanings.get(meanings_platform.SHARED, {}).get(key)
 
 
-def keys_of(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def keys_of(node: JsonSchemaValue) -> dict[str, JsonSchemaValue]:
     """The keys of a mapping in the schema, including mappings with a short form."""
     found = dict(node.get("properties", {}))
     for option in node.get("anyOf", ()):
@@ -101,7 +103,7 @@ def _tidied(node: Any) -> Any:
     return kept
 
 
-def _fits(default: Any, node: dict[str, Any]) -> bool:
+def _fits(default: Any, node: JsonSchemaValue) -> bool:
     kinds = node.get("type")
     if kinds is None:
         return "enum" in node and default in node["enum"]

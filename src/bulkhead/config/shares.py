@@ -8,9 +8,10 @@ the share; keys that only MPAM can provide are listed here.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from bulkhead.config.base import WordModel
 from bulkhead.config.mpam import MOST_PORTIONS
@@ -41,7 +42,7 @@ Bitmap = Annotated[
 class Colored(WordModel):
     """Colors of one mechanism. Without `colors` and `share`: `auto`."""
 
-    words: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
+    words: ClassVar[dict[str, JsonSchemaValue]] = {"auto": {}}
     one_of: ClassVar[tuple[str, ...]] = ("colors", "share")
     colors: tuple[ColorIndex, ...] | None = Field(default=None, min_length=1)
     share: Share | None = None
@@ -94,7 +95,7 @@ class Bandwidth(WordModel):
     Shares are of a component's maximum if MPAM provides them, else of the platform's guaranteed bandwidth.
     """
 
-    words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
+    words: ClassVar[dict[str, JsonSchemaValue]] = {"unlimited": {}}
     one_of: ClassVar[tuple[str, ...]] = ("budget", "events", "read", "read_events", "max")
     also: ClassVar[tuple[str, ...]] = ("min", "priority", "portions", "stride")
     min: Share | None = None  # below this rate, the domain's requests are preferred

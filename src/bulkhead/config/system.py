@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from bulkhead.config.base import FormatVersion, Model, Name, ShortModel, Text, WordModel
 from bulkhead.config.components import Spec
@@ -148,7 +149,7 @@ class Console(Model):
 class DomainConsole(ShortModel):
     """A domain's use of the single UART. A truth value stands for `{ present: ... }`."""
 
-    short: ClassVar[dict[str, Any]] = {"type": "boolean"}
+    short: ClassVar[JsonSchemaValue] = {"type": "boolean"}
     forms: ClassVar[str] = "true, false, or { raw: true }"
     present: bool = True
     raw: bool = False  # bytes unchanged and without tags; no other domain may have a console
@@ -290,7 +291,7 @@ class Region(Model):
 class Calls(ShortModel):
     """Functions of the board's firmware, from `first` to `last`. A number stands for a single function."""
 
-    short: ClassVar[dict[str, Any]] = {"type": "integer"}
+    short: ClassVar[JsonSchemaValue] = {"type": "integer"}
     forms: ClassVar[str] = "a number, or { first, last }"
     first: FunctionId
     last: FunctionId
@@ -304,7 +305,7 @@ class Calls(ShortModel):
 class CpuTime(WordModel):
     """CPU time of each VCPU on a shared core: at most `budget` ns in each period."""
 
-    words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
+    words: ClassVar[dict[str, JsonSchemaValue]] = {"unlimited": {}}
     budget: Nanoseconds | None = None
     period: Nanoseconds = 1 * MS
 
@@ -416,7 +417,7 @@ class Flow(Model):
 class Expectation(WordModel):
     """How a domain may end, and what its run has to show. A word stands for the state alone."""
 
-    words: ClassVar[dict[str, dict[str, Any]]] = {
+    words: ClassVar[dict[str, JsonSchemaValue]] = {
         state: {"state": state} for state in ("running", "stopped", "crashed")
     }
     state: Literal["running", "stopped", "crashed"] = "running"  # state allowed at the end, besides running

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from bulkhead.experiments.model import Experiment, PointJob, measured_part, unlimited
 from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET, is_at, rate_text
@@ -22,7 +21,7 @@ from bulkhead.machine.job import Job
 
 def find_budgets(
     experiment: Experiment, points: Sequence[PointJob], run: Run
-) -> Callable[[Point], dict[str, Any]] | None:
+) -> Callable[[Point], Job] | None:
     """A function from a point to its budgets, as found by the search; None if no point needs a search."""
     search = experiment.search
     wanted = [one for one in points if search is not None and is_at(search.when, one.point)]
@@ -36,14 +35,14 @@ def find_budgets(
     axes = list(experiment.sweep)
     others = {one.key: len(one.job["parts"]) - 1 for one in wanted}
 
-    def budgets(point: Point) -> dict[str, Any]:
+    def budgets(point: Point) -> Job:
         key = key_of([point[axis] for axis in axes])
         return _shared(of_point[key], search.guaranteed, search.step, others[key])
 
     return budgets
 
 
-def _shared(found: Searched, guaranteed: int, step: int, others: int) -> dict[str, Any]:
+def _shared(found: Searched, guaranteed: int, step: int, others: int) -> Job:
     """Budgets at a point. If no budget is within the bound, the real-time part gets all but one step, which
     the others share."""
     rate = found.budget if found.budget is not None else guaranteed - step

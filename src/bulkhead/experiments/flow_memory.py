@@ -8,9 +8,9 @@ one bank, as in calibration; budgets are refills in each regulation period.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from bulkhead.experiments.row import Row
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.engines import rate_of
 from bulkhead.machine.facts import LINE_REFILL, MB, MIB, PS_PER_S, bandwidth
 from bulkhead.machine.job import Job
@@ -38,7 +38,7 @@ def ustress_jobs(cores: Sequence[int] = (1, 2, 3, 4), budgets: Sequence[int] = B
     ]
 
 
-def ustress_rows(points: Sequence[Row], results: Sequence[dict[str, Any]]) -> list[Row]:
+def ustress_rows(points: Sequence[Row], results: Sequence[PointAnswer]) -> list[Row]:
     return [
         {
             "cores": one["cores"],
@@ -67,7 +67,7 @@ def dma_jobs(chunks: Sequence[int] = CHUNKS_KIB, registers: Sequence[int] = REGI
     ]
 
 
-def dma_rows(points: Sequence[Row], results: Sequence[dict[str, Any]]) -> list[Row]:
+def dma_rows(points: Sequence[Row], results: Sequence[PointAnswer]) -> list[Row]:
     return [
         {
             "chunk_kib": one["chunk_kib"],
@@ -121,13 +121,13 @@ def allowed_mb_s(register: int) -> float:
     return rate_of(interconnect.regulators[0], register) / MB
 
 
-def refills_of(result: dict[str, Any]) -> float:
+def refills_of(result: PointAnswer) -> float:
     """Refills of all cores per period."""
     refills = sum(core["events"][LINE_REFILL] for core in result["cores"])
     return float(refills * PERIOD_PS / result["simulated_ps"])
 
 
-def _alone_mb_s(result: dict[str, Any]) -> float:
+def _alone_mb_s(result: PointAnswer) -> float:
     """The engine's rate in MB/s, from its first start to its last interrupt."""
     [engine] = result["engines"]
     return float(engine["bytes"] * PS_PER_S / (engine["last_ps"] - engine["first_ps"]) / MB)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
+from typing import Literal
 
 from bulkhead.experiments.flow_memory import (
     PERIOD_PS,
@@ -24,13 +24,14 @@ from bulkhead.experiments.flow_memory import (
     stress,
 )
 from bulkhead.experiments.row import Row
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.job import Job
 from bulkhead.machine.point import job_platform
 from bulkhead.planning.memory_budget import sustained_by
 from bulkhead.planning.native import memory
 
-Run = Callable[[Sequence[tuple[str, Job]]], list[dict[str, Any]]]
+Run = Callable[[Sequence[tuple[str, Job]]], list[PointAnswer]]
 
 WINDOW_PS = 3_000_000_000  # a hundred counted periods
 REFILLS_OF_ALL = (120, 135, 150, 165, 180, 195, 210, 225)
@@ -85,7 +86,7 @@ def rate_rows(run: Run, points: Sequence[RatePoint] = POINTS) -> list[Row]:
     return [_row(point, low[point], alone[point], beside[point]) for point in points]
 
 
-def _row(point: RatePoint, register: int, alone: dict[str, Any], beside: dict[str, Any]) -> Row:
+def _row(point: RatePoint, register: int, alone: PointAnswer, beside: PointAnswer) -> Row:
     """The row of a point; `beside` equals `alone` if no rate was found."""
     return {
         "placement": point.placement,
@@ -117,17 +118,17 @@ def curve_mb_s(point: RatePoint) -> float:
     return left / MB
 
 
-def _least(result: dict[str, Any]) -> int:
+def _least(result: PointAnswer) -> int:
     """The fewest refills of a core in a counted period."""
     return min(_counted(result, "used"))
 
 
-def _us(result: dict[str, Any]) -> float:
+def _us(result: PointAnswer) -> float:
     """Mean time in us from the start of a period until a core has used its refills and is stopped."""
     return fmean(PERIOD_PS - stopped for stopped in _counted(result, "throttled_ps")) / PS_PER_US
 
 
-def _counted(result: dict[str, Any], what: str) -> list[int]:
+def _counted(result: PointAnswer, what: Literal["used", "throttled_ps"]) -> list[int]:
     """Values of each core in each counted period."""
     intervals = result["regulation"]["intervals"]
     counted = [number for number, end in enumerate(intervals["end_ps"]) if end > WARM_PS]

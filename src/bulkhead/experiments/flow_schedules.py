@@ -9,6 +9,7 @@ from typing import Any
 
 from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.config.system import Flow
+from bulkhead.experiments.mxu_systems import Json
 from bulkhead.experiments.row import Row
 from bulkhead.flows import analysis, sweep
 from bulkhead.flows.model import FlowModel
@@ -102,7 +103,7 @@ def smallest_system_period(costs: FlowCosts, size: int, bytes_per_s: int) -> int
     return analysis.smallest_above(0, MOST_NS, fits)
 
 
-def latency_system(point: Row, period_ns: int, packets: int) -> dict[str, Any]:
+def latency_system(point: Row, period_ns: int, packets: int) -> Json:
     """A system with a single flow, which sends in each period."""
     memory = [{"at": 0x4000_0000, "size": "4 MiB"}]
     image = {"elf": "guests/traffic.elf"}
@@ -128,7 +129,7 @@ def latency_system(point: Row, period_ns: int, packets: int) -> dict[str, Any]:
 
 
 def latency_row(
-    point: Row, published: FlowCosts, costs: FlowCosts, run: Callable[[dict[str, Any]], Mapping[str, Any]]
+    point: Row, published: FlowCosts, costs: FlowCosts, run: Callable[[Json], Mapping[str, Any]]
 ) -> Row:
     """The smallest periods by the analysis, and the results of a run at that of a system. Raises
     ValueError."""

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bulkhead.campaign.engine import Engine
-from bulkhead.campaign.points import Result, keep_result, kept_result, run_jobs
+from bulkhead.campaign.points import keep_result, kept_result, run_jobs
 from bulkhead.env.progress import progress
 from bulkhead.experiments.row import Row
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Means:
         """The tools for another experiment, whose results are kept next to those of this one."""
         return replace(self, name=name, directory=self.directory.parent / name)
 
-    def jobs(self, jobs: Sequence[tuple[str, Job]], what: str = "") -> list[Result]:
+    def jobs(self, jobs: Sequence[tuple[str, Job]], what: str = "") -> list[PointAnswer]:
         """Results of jobs of the simulated machine, in their order. `what`: which jobs, for messages. Raises
         PointFailed."""
         return run_jobs(jobs, self.points, self.engine, ", ".join(filter(None, (self.name, what))))

@@ -137,7 +137,7 @@ def load_experiment(name: str) -> Experiment | Sectioned:
 def points_of(
     experiment: Experiment,
     only: Sequence[str] = (),
-    budgets: Callable[[Point], dict[str, Any]] | None = None,
+    budgets: Callable[[Point], Job] | None = None,
 ) -> list[PointJob]:
     """All points in the order of the file. `only`: values that a point must have. `budgets`: returns the
     static budgets that the search found for a point (experiments/regulated.py). Raises BadExperiment."""

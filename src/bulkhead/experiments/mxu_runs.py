@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -25,9 +24,11 @@ from bulkhead.config.platform import Platform
 from bulkhead.env.native import ensure_built
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.mxu_rows import ProgramNotMeasured, measured_row
+from bulkhead.experiments.mxu_systems import Json
 from bulkhead.experiments.row import Row
 from bulkhead.experiments.sweep import key_of
 from bulkhead.machine import armv7
+from bulkhead.machine.settings import Settings
 from bulkhead.microkernel.build import APP_TARGETS, board_directory, build_image
 from bulkhead.package.errors import PackageError
 
@@ -42,7 +43,7 @@ class MxuPoint:
     """One run: the first values of its row, and the system."""
 
     values: Row
-    system: dict[str, Any]
+    system: Json
     seed: int = 1  # for the replacement in caches and for the program's random numbers
     changes: tuple[tuple[str, int], ...] = ()  # settings of the machine by path
     may_be_refused: bool = False  # a refusal is not an error: its row has the reason
@@ -51,7 +52,7 @@ class MxuPoint:
     def key(self) -> str:
         return key_of([*self.values.values(), *((f"s{self.seed}",) if self.seed != 1 else ())])
 
-    def seeded(self) -> dict[str, Any]:
+    def seeded(self) -> Json:
         """The system with this seed."""
         first, *others = self.system["components"]
         if self.seed == 1 or first["image"]["app"] not in SEEDED:
@@ -59,9 +60,9 @@ class MxuPoint:
         params = first["params"] | {"seed": self.seed}
         return {**self.system, "components": [{**first, "params": params}, *others]}
 
-    def on(self, settings: dict[str, Any]) -> dict[str, Any]:
+    def on(self, settings: Settings) -> Settings:
         """The machine's settings with this point's changes."""
-        made: dict[str, Any] = json.loads(json.dumps(settings)) | {"seed": self.seed}
+        made: Settings = json.loads(json.dumps(settings)) | {"seed": self.seed}
         for path, value in self.changes:
             where, *keys, last = path.split(".")
             for one in made[where]:
@@ -114,7 +115,7 @@ def _task(point: MxuPoint, name: str, directory: Path) -> Task | Row:
     return Task(json.dumps({"armv7": request}), (request["image"],))
 
 
-def _row(point: MxuPoint, name: str, answer: dict[str, Any]) -> Row:
+def _row(point: MxuPoint, name: str, answer: Json) -> Row:
     run = armv7.Armv7Run.of(answer)
     platform = _platform(point)[0]
     assert platform.cores.frequency is not None
@@ -126,12 +127,12 @@ def _row(point: MxuPoint, name: str, answer: dict[str, Any]) -> Row:
     return {**row, "report": report, "digest": f"{run.digest:016x}"}
 
 
-def report_of(console: Sequence[str], name: str) -> dict[str, Any]:
+def report_of(console: Sequence[str], name: str) -> Json:
     """The program's last report. Raises ProgramNotMeasured with the last lines of the console."""
     for line in reversed(console):
         _, found, text = line.partition(REPORT)
         if found and text.startswith("{"):
-            report: dict[str, Any] = json.loads(text)
+            report: Json = json.loads(text)
             if "program" in report:
                 return report
     raise ProgramNotMeasured(f"{name} did not report: {' | '.join(console[-3:])}")

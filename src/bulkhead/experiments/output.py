@@ -24,10 +24,11 @@ from bulkhead.experiments.said import Plot, Sheet
 from bulkhead.experiments.series import drawing, table_of, write_series
 from bulkhead.experiments.sweep import word
 from bulkhead.experiments.tornado import draw_tornado
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.report.style import PALETTE, svg
 from bulkhead.report.templates import page_templates
 
-Recorded = tuple[Sequence[PointJob], Sequence[dict[str, Any]]]
+Recorded = tuple[Sequence[PointJob], Sequence[PointAnswer]]
 
 _INCHES = (6.4, 3.6)
 _DPI = 150

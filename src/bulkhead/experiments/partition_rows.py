@@ -8,19 +8,19 @@ rows.py calls this for the result `partitions`. Pure arithmetic.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from bulkhead.experiments.row import Row
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.partition_monitors import DIRECTIONS
 
-Result = dict[str, Any]
-
 KIB = 1 << 10
-COUNTED_BY_OWNER = {"read": "misses", "written": "write_backs"}  # of the last level
+# Of the last level.
+COUNTED_BY_OWNER: dict[str, Literal["misses", "write_backs"]] = {"read": "misses", "written": "write_backs"}
 
 
-def partition_columns(result: Result, measured: int, level: str) -> Row:
+def partition_columns(result: PointAnswer, measured: int, level: str) -> Row:
     """The columns. `measured`: owner of the measured part's memory; others are all other owners. `level`: the
     last one."""
     others = [owner for owner in range(1, len(result["held"][level])) if owner != measured]
@@ -47,16 +47,17 @@ def _most(differences: Any) -> int | None:
     return max(found, key=abs) if found else None
 
 
-def _held(result: Result, level: str, owners: Sequence[int]) -> int:
+def _held(result: PointAnswer, level: str, owners: Sequence[int]) -> int:
     return int(sum(result["held"][level][owner] for owner in owners) * result["line_bytes"])
 
 
-def _moved(result: Result, level: str, owners: Sequence[int], way: str) -> int:
+def _moved(result: PointAnswer, level: str, owners: Sequence[int], way: str) -> int:
     counted = result["levels"][level]["owners"]
-    lines = sum(counted[owner][COUNTED_BY_OWNER[way]] for owner in owners)
+    of = COUNTED_BY_OWNER[way]
+    lines = sum(counted[owner][of] for owner in owners)
     return int(lines * result["line_bytes"])
 
 
-def _mb_s(result: Result, level: str, owners: Sequence[int]) -> float:
+def _mb_s(result: PointAnswer, level: str, owners: Sequence[int]) -> float:
     moved = sum(_moved(result, level, owners, way) for way in COUNTED_BY_OWNER)
     return float(moved / MB * PS_PER_S / result["simulated_ps"])

@@ -60,8 +60,8 @@ def labelled(parts: Sequence[Job], partitions: Sequence[Job]) -> list[Job]:
     ]
 
 
-def changes_at(changes: Sequence[Change], point: Point, fill: Callable[[Any, Point], Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def changes_at(changes: Sequence[Change], point: Point, fill: Callable[[Any, Point], Any]) -> Point:
+    found: Point = {}
     for one in changes:
         if is_at(one.when, point):
             found |= fill(one.set, point)

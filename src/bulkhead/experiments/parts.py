@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from bulkhead.config.base import Model, Text
 from bulkhead.config.problem import key_text, quoted
 from bulkhead.config.quantity import Empty, described, problem
+from bulkhead.machine.job import JobPart
 
 LONGEST_RUN_PS = 10**14  # 100 s
 REFERENCE = re.compile(r"\$(\w+(?:\.[A-Za-z_]\w*)*)", re.ASCII)
@@ -75,7 +76,7 @@ class Part(Model):
     seed: Value = None
     start_ps: Value = None
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> JobPart:
         """The keys that the file has."""
         return {key: getattr(self, key) for key in Part.model_fields if key in self.model_fields_set}
 
@@ -108,7 +109,7 @@ class PointPart(Model):
     start_ps: Annotated[Number, Field(le=LONGEST_RUN_PS)] = 0
 
 
-def problems_of(part: dict[str, Any]) -> Iterator[str]:
+def problems_of(part: JobPart) -> Iterator[str]:
     """Errors of a point's part, with their keys."""
     ready = {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
     try:

@@ -8,8 +8,9 @@ rows.py uses this for points whose result is `phases`; series.py draws the serie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from bulkhead.experiments.row import Row
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import MB, PS_PER_S
 
 QUIET_MB_S = 100  # below this rate, traffic is little
@@ -17,7 +18,7 @@ PEAK_MB_S = 1500  # an interval with at least this rate belongs to a peak
 _MS = 10**9
 
 
-def phases(result: dict[str, Any]) -> dict[str, Any]:
+def phases(result: PointAnswer) -> Row:
     """Columns about the traffic of the whole machine, from its intervals."""
     intervals = result["regulation"]["intervals"]
     ends = intervals["end_ps"]

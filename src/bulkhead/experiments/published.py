@@ -15,13 +15,14 @@ from typing import Any
 
 import polars
 
-from bulkhead.campaign.points import PointFailed, Result, keep_result, kept_result
+from bulkhead.campaign.points import PointFailed, keep_result, kept_result
 from bulkhead.config.quantity import parse
 from bulkhead.experiments.intervals import HIGH, LOW
 from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, load_experiment
 from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.row import Row
 from bulkhead.experiments.sweep import values_of, word
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import measurement
 from bulkhead.machine.job import Job
 from bulkhead.published.figures import Figure, FigureRow, board
@@ -29,7 +30,7 @@ from bulkhead.results.published import FigureResult
 
 # Each with a title for whoever waits.
 Table = Callable[[Experiment | Sectioned, Sequence[str], str], list[Row]]  # rows of these points
-Jobs = Callable[[Sequence[tuple[str, Job]], str], list[Result]]
+Jobs = Callable[[Sequence[tuple[str, Job]], str], list[PointAnswer]]
 
 NOW = "measured now"
 
@@ -218,7 +219,7 @@ def _number(value: Any, unit: str) -> float:
     return float(value)
 
 
-def _fact_job(figure: Figure) -> tuple[Job, Callable[[Result], float]] | None:
+def _fact_job(figure: Figure) -> tuple[Job, Callable[[PointAnswer], float]] | None:
     if figure.ours.fact is None:
         return None
     platform = board(figure.board)

@@ -18,6 +18,7 @@ from bulkhead.config.quantity import SHARE_UNITS, BytesPerS, parse, problem
 from bulkhead.experiments.parts import Value
 from bulkhead.experiments.row import Point
 from bulkhead.experiments.sweep import values_of, word
+from bulkhead.machine.job import Job
 
 MB = 10**6
 
@@ -49,7 +50,7 @@ class RegulationChoice(Model):
     least: Value = None
     samples: Value = None
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Job:
         return {
             key: getattr(self, key) for key in RegulationChoice.model_fields if key in self.model_fields_set
         }
@@ -76,7 +77,7 @@ class Series(Model):
     until_ms: Annotated[int, Field(gt=0)] | None = None
 
 
-def is_at(when: dict[str, Any], point: Point) -> bool:
+def is_at(when: Point, point: Point) -> bool:
     """Whether the point or row has one of the wanted values for each key. Both the wanted value and the row's
     may be lists (a row's `nrt`: the other workloads)."""
 
@@ -99,9 +100,7 @@ def choice_at(choices: Sequence[RegulationChoice], point: Point) -> RegulationCh
     return next((one for one in choices if is_at(one.when, point)), None)
 
 
-def with_budgets(
-    search: Search | None, point: Point, find: Callable[[Point], dict[str, Any]] | None
-) -> Point:
+def with_budgets(search: Search | None, point: Point, find: Callable[[Point], Job] | None) -> Point:
     """The point with the budgets that the search found. Before the search has run (`find` is None), they are
     placeholders."""
     if search is None:

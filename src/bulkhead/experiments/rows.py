@@ -7,7 +7,6 @@ Pure arithmetic on results. A row begins with the point's values and ends with t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from bulkhead.experiments.model import Experiment, PointJob, alone_jobs, alone_key, measured_part
 from bulkhead.experiments.partition_rows import partition_columns
@@ -16,6 +15,7 @@ from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.row import Row
 from bulkhead.experiments.said import Relative
 from bulkhead.experiments.sweep import word
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import MB, PS_PER_S, bandwidth
 from bulkhead.machine.job import JobPart
 from bulkhead.machine.programs import counted
@@ -24,9 +24,7 @@ from bulkhead.published.figures import figures
 PS_PER_NS = 1000
 
 
-def rows_of(
-    experiment: Experiment, points: Sequence[PointJob], results: Sequence[dict[str, Any]]
-) -> list[Row]:
+def rows_of(experiment: Experiment, points: Sequence[PointJob], results: Sequence[PointAnswer]) -> list[Row]:
     """One row for each point, in their order. `results` has the points' results, then those of parts that ran
     alone."""
     rows = _measured(experiment, points, results)
@@ -63,7 +61,7 @@ def _beside_published(experiment: Experiment, row: Row) -> Row:
 
 
 def _measured(
-    experiment: Experiment, points: Sequence[PointJob], results: Sequence[dict[str, Any]]
+    experiment: Experiment, points: Sequence[PointJob], results: Sequence[PointAnswer]
 ) -> list[Row]:
     if experiment.result == "slowdown":
         names = [key for key, _ in alone_jobs(points)]
@@ -78,7 +76,7 @@ def _measured(
     return [walk_times(experiment, one, result) for one, result in zip(points, results, strict=True)]
 
 
-def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) -> Row:
+def walk_times(experiment: Experiment, one: PointJob, result: PointAnswer) -> Row:
     """Maximum and mean time of the measured part's walks, without the first ones. Raises ValueError if none
     is left."""
     name = measured_part(experiment)
@@ -109,7 +107,7 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
     }
 
 
-def partition_row(experiment: Experiment, one: PointJob, result: dict[str, Any]) -> Row:
+def partition_row(experiment: Experiment, one: PointJob, result: PointAnswer) -> Row:
     """Walk times, and each partition's use of cache and memory."""
     name = measured_part(experiment)
     owner = next(number for number, part in enumerate(one.job["parts"], 1) if part["name"] == name)
@@ -117,7 +115,7 @@ def partition_row(experiment: Experiment, one: PointJob, result: dict[str, Any])
     return {**walk_times(experiment, one, result), **partition_columns(result, owner, last)}
 
 
-def phase_row(one: PointJob, result: dict[str, Any]) -> Row:
+def phase_row(one: PointJob, result: PointAnswer) -> Row:
     """The row of a point whose result is `phases`."""
     return {
         **one.point,
@@ -129,7 +127,7 @@ def phase_row(one: PointJob, result: dict[str, Any]) -> Row:
 
 
 def slowdowns(
-    experiment: Experiment, one: PointJob, result: dict[str, Any], alone: dict[str, dict[str, Any]]
+    experiment: Experiment, one: PointJob, result: PointAnswer, alone: dict[str, PointAnswer]
 ) -> Row:
     """Mean time of an iteration of each workload, divided by that of the same workload alone."""
     parts = one.job["parts"]
@@ -165,9 +163,7 @@ def slowdowns(
     }
 
 
-def _traffic(
-    result: dict[str, Any], parts: Sequence[JobPart], alone: dict[str, dict[str, Any]]
-) -> float | None:
+def _traffic(result: PointAnswer, parts: Sequence[JobPart], alone: dict[str, PointAnswer]) -> float | None:
     """Slowdown of the other parts by traffic, which also counts unfinished iterations: their traffic per
     second alone, divided by that together with the measured part, for all of them together."""
     by_themselves = sum(_core_mb_s(alone[alone_key(part)], part["core"]) for part in parts)
@@ -175,13 +171,13 @@ def _traffic(
     return by_themselves / beside if parts and beside else None
 
 
-def _core_mb_s(result: dict[str, Any], core: int) -> float:
+def _core_mb_s(result: PointAnswer, core: int) -> float:
     """Rate in MB/s of all lines that a core fetched or wrote back."""
     lines = result["cores"][core]["events"]["bus_access"]
     return float(lines * result["line_bytes"] / MB * PS_PER_S / result["simulated_ps"])
 
 
-def _interrupt_ns(result: dict[str, Any], core: int) -> float | None:
+def _interrupt_ns(result: PointAnswer, core: int) -> float | None:
     """Mean duration in ns of an interrupt of the core's budget; None if there was none."""
     for one in result.get("regulation", {}).get("budgets", []):
         taken = one["interrupts"]
@@ -191,14 +187,14 @@ def _interrupt_ns(result: dict[str, Any], core: int) -> float | None:
     return None
 
 
-def _throttled(result: dict[str, Any], core: int) -> float:
+def _throttled(result: PointAnswer, core: int) -> float:
     """Share of the time in which a core waited for its next period."""
     budgets = result.get("regulation", {}).get("budgets", [])
     stopped = sum(one["throttled_ps"] for one in budgets if one["core"] == core)
     return float(stopped / result["simulated_ps"])
 
 
-def _mean_ns(experiment: Experiment, result: dict[str, Any]) -> list[float | None]:
+def _mean_ns(experiment: Experiment, result: PointAnswer) -> list[float | None]:
     """Mean time of an iteration for each program; None without iterations, if nothing waits for them. Raises
     ValueError."""
     found = counted(result["programs"], experiment.leave_out)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bulkhead.campaign.points import Result, runs_workloads
+from bulkhead.campaign.points import runs_workloads
 from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.check import with_interval
 from bulkhead.experiments.intervals import combined
@@ -33,6 +33,7 @@ from bulkhead.experiments.said import Sheet
 from bulkhead.experiments.sections import WAYS
 from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.traces import Trace, with_traces
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
 from bulkhead.machine.native import built_machine
 
@@ -91,8 +92,10 @@ def _of_points(what: Experiment, only: Sequence[str], means: Means, again: bool)
 
 
 def rows_of_seeds(
-    what: Experiment, points: Sequence[PointJob], run: Callable[[Sequence[tuple[str, Job]]], list[Result]]
-) -> tuple[list[Row], list[Result]]:
+    what: Experiment,
+    points: Sequence[PointJob],
+    run: Callable[[Sequence[tuple[str, Job]]], list[PointAnswer]],
+) -> tuple[list[Row], list[PointAnswer]]:
     """Runs all seeds of all points. Returns a row for each point, and the results of the first seed."""
     jobs = [(one.key, one.job) for one in points]
     if what.result == "slowdown":

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bulkhead.experiments import flow_memory, flow_rates, flow_schedules, mxu
 from bulkhead.experiments.flow_memory import PLATFORM
 from bulkhead.experiments.means import Means
-from bulkhead.experiments.mxu_systems import MMU_PLATFORM
+from bulkhead.experiments.mxu_systems import MMU_PLATFORM, Json
 from bulkhead.experiments.row import Row
 from bulkhead.results.run import PathPartResult
 
@@ -207,7 +207,7 @@ def _hosted_inputs() -> str:
     return whole.hexdigest()
 
 
-def _hosted(means: Means, system: dict[str, Any]) -> Mapping[str, Any]:
+def _hosted(means: Means, system: Json) -> Mapping[str, Any]:
     """Result of a run of a system on the simulated machine."""
     import yaml
 

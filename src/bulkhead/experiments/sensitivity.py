@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bulkhead.campaign.points import Result
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.problem import no_such
@@ -34,11 +33,12 @@ from bulkhead.experiments.said import Plot, Sheet
 from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.sweep import word
 from bulkhead.experiments.traces import with_traces
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.assumed import Assumed, Varied, assumed
 from bulkhead.machine.job import Job
 from bulkhead.results.experiment import SensitivityRowResult
 
-Run = Callable[[Sequence[tuple[str, Job]]], list[Result]]
+Run = Callable[[Sequence[tuple[str, Job]]], list[PointAnswer]]
 
 AS_IT_IS = "(as the file has it)"
 
@@ -173,7 +173,7 @@ def _refusal(platform: str, varied: Varied) -> str | None:
     return None if changed is not None else "; ".join(dict.fromkeys(one.cause for one in problems))
 
 
-def _headline(what: AskedHeadline, results: Sequence[Result], jobs: int) -> Row:
+def _headline(what: AskedHeadline, results: Sequence[PointAnswer], jobs: int) -> Row:
     """The headline over all seeds, with its interval."""
     by_seed = [results[begin : begin + jobs] for begin in range(0, len(results), jobs)]
     rows = [rows_of(what.experiment, what.points, own) for own in by_seed]

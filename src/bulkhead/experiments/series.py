@@ -16,16 +16,15 @@ from matplotlib.figure import Figure
 from bulkhead.experiments.model import PointJob
 from bulkhead.experiments.regulated import Series, is_at
 from bulkhead.experiments.said import Sheet
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.report.style import PALETTE
-
-Result = dict[str, Any]
 
 MB = 10**6
 PS_PER_S = 10**12
 PS_PER_MS = 10**9
 
 
-def table_of(points: Sequence[PointJob], results: Sequence[Result]) -> polars.DataFrame | None:
+def table_of(points: Sequence[PointJob], results: Sequence[PointAnswer]) -> polars.DataFrame | None:
     """A row for each core with a part, in each interval of each point; None without intervals."""
     tables = [
         _of_point(one, result)
@@ -82,7 +81,7 @@ def _line(plot: Series, own: polars.DataFrame) -> polars.DataFrame:
     return own if plot.until_ms is None else own.filter(polars.col("end_ms") <= plot.until_ms)
 
 
-def _of_point(one: PointJob, result: Result) -> polars.DataFrame:
+def _of_point(one: PointJob, result: PointAnswer) -> polars.DataFrame:
     intervals, line_bytes = result["regulation"]["intervals"], result["line_bytes"]
     ends = [end - result["regulation"]["start_ps"] for end in intervals["end_ps"]]
     lengths = [after - before for before, after in zip([0, *ends], ends, strict=False)]

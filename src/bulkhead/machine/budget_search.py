@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
 from bulkhead.machine.programs import counted
 
-Run = Callable[[Sequence[tuple[str, Job]]], list[dict[str, Any]]]
+Run = Callable[[Sequence[tuple[str, Job]]], list[PointAnswer]]
 
 MB = 10**6
 
 
 @dataclass
 class Searched:
-    """Result for one program; rates are in bytes per s."""
+    """PointAnswer for one program; rates are in bytes per s."""
 
     name: str
     alone_ns: float
@@ -75,6 +75,6 @@ def _without_budget(job: Job) -> Job:
     return {key: value for key, value in {**job, "parts": [rest]}.items() if key != "regulation"}
 
 
-def _mean_ns(result: dict[str, Any]) -> float:
+def _mean_ns(result: PointAnswer) -> float:
     (own,) = counted(result["programs"], 0)
     return sum(one.time_ps for one in own) / len(own) / 1000

@@ -17,9 +17,11 @@ from ruamel.yaml import YAML
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.timing import Fact
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import Measurement, measurement
+from bulkhead.machine.job import Job
 
-Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]  # jobs, which run side by side, to results
+Run = Callable[[Sequence[Job]], list[PointAnswer]]  # jobs, which run side by side, to results
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bulkhead.config.platform import Platform
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import MB, PS_PER_S
-from bulkhead.machine.job import JobPart
+from bulkhead.machine.job import Job, JobPart
 from bulkhead.machine.limits import job_beside
 from bulkhead.planning.delays import share_a_cluster
 from bulkhead.results.limits import DelayResult
 
-Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
+Run = Callable[[Sequence[Job]], list[PointAnswer]]
 
 _READS = {"kind": "read", "stride_bytes": 64}
 # Whole lines, which are not fetched, as membomb does; random lines; lines in different rows of one bank.
@@ -73,11 +73,11 @@ def measured_delays(platform: Platform, run: Run) -> list[MeasuredDelay]:
     ]
 
 
-def _ns_per_line(result: dict[str, Any]) -> float:
+def _ns_per_line(result: PointAnswer) -> float:
     return float(result["simulated_ps"] / 1000 / result["cores"][0]["events"]["l2d_refill"])
 
 
-def _moved(result: dict[str, Any], core: int) -> float:
+def _moved(result: PointAnswer, core: int) -> float:
     events = result["cores"][core]["events"]
     lines = events["l2d_refill"] + events["l2d_write_back"]
     return float(lines * result["line_bytes"] / MB * PS_PER_S / result["simulated_ps"])

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bulkhead.config.platform import Platform
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.job import Job
 from bulkhead.machine.regulation import EVENTS, counted_as, line_bytes
 from bulkhead.results.limits import EnforcedResult
 
-Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
+Run = Callable[[Sequence[Job]], list[PointAnswer]]
 
 TOLERANCE = 0.05  # of the nominal bandwidth, in both directions
 PERIODS_NS = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000)

@@ -13,9 +13,8 @@ from functools import cache
 from typing import Any
 
 from bulkhead.config.platform import Platform
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
-
-Result = dict[str, Any]
 
 MIB = 1 << 20
 MB = 10**6
@@ -30,7 +29,7 @@ LINE_REFILL = "l2d_refill"
 @dataclass(frozen=True)
 class Measurement:
     job: Callable[[Platform], Job]
-    value: Callable[[Result], float]
+    value: Callable[[PointAnswer], float]
 
 
 def sequential_writes(platform: Platform) -> Job:
@@ -99,25 +98,25 @@ def alone(workload: str) -> Callable[[Platform], Job]:
     return job
 
 
-def bandwidth(result: Result) -> float:
+def bandwidth(result: PointAnswer) -> float:
     """Traffic of the DRAM in MB/s."""
     dram = result["dram"]
     return float((dram["read_bytes"] + dram["written_bytes"]) / MB * PS_PER_S / result["simulated_ps"])
 
 
-def instructions_per_cycle(result: Result) -> float:
+def instructions_per_cycle(result: PointAnswer) -> float:
     core = result["cores"][0]
     return float(core["instructions"] / core["cycles"])
 
 
-def refills_per_period(result: Result) -> float:
+def refills_per_period(result: PointAnswer) -> float:
     """Refills of all cores in 30 us."""
     refills = sum(core["events"][LINE_REFILL] for core in result["cores"])
     return float(refills * PERIOD_PS / result["simulated_ps"])
 
 
-def _cycles_per_load(frequency_hz: int) -> Callable[[Result], float]:
-    def value(result: Result) -> float:
+def _cycles_per_load(frequency_hz: int) -> Callable[[PointAnswer], float]:
+    def value(result: PointAnswer) -> float:
         walk = result["walks"][0]
         return float(walk["walk_ps"][-1] * frequency_hz / walk["places"] / PS_PER_S)
 

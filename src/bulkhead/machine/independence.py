@@ -12,16 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.assumed import assumed
 from bulkhead.machine.calibrate import FREE, settings_for
 from bulkhead.machine.facts import measurement
+from bulkhead.machine.job import Job
 
-Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
+Run = Callable[[Sequence[Job]], list[PointAnswer]]
 
 SAME = 0.05  # of the facts' change: most that their ratio may change; for queued writes at a window's end
 MOVED = 1e-2  # least relative change of a fact that is evaluated
@@ -55,7 +56,7 @@ def perturb(platform: Platform, run: Run, share: Fraction, only: Sequence[str] =
     facts = [fact.fact for fact in platform.calibration if not fact.compared]
     known = {name: how for name in facts if (how := measurement(platform, name)) is not None}
     jobs = {how.job: how.job(platform) for how in known.values()}
-    changes: list[tuple[str, dict[str, Any]]] = [("", {})]
+    changes: list[tuple[str, Job]] = [("", {})]
     for one in assumed(platform, share):
         if (not only or one.key in only) and _possible(platform, one.high.setting):
             changes.append((one.high.setting, {"platform_set": [one.high.setting]}))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-Result = dict[str, Any]
+Counts = dict[str, Any]  # the machine's results, or a part of them
 
 _COUNTED = ("simulated_ps", "cores", "dram", "levels")  # of a result; other values are those at the end
 
 
-def between(before: Result, after: Result) -> Result:
+def between(before: Counts, after: Counts) -> Counts:
     """`after` with the counts of `before` subtracted."""
     found = dict(after)
     for key in _COUNTED:

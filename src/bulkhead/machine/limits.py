@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bulkhead.config.platform import Platform
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.budget_search import Run as SearchRun
 from bulkhead.machine.budget_search import Searched, smallest_budgets
 from bulkhead.machine.facts import KERNEL_MEMORY, KERNELS, MB, PS_PER_S
@@ -20,7 +20,7 @@ from bulkhead.machine.job import Job, JobPart
 from bulkhead.machine.settings import settings_of
 from bulkhead.results.limits import StaticBudgetResult, SustainedRateResult
 
-Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
+Run = Callable[[Sequence[Job]], list[PointAnswer]]
 
 WINDOW_PS = 300_000_000
 BYTES_PER_CORE = 2 << 20
@@ -151,7 +151,7 @@ def stated_guarantee(platform: Platform) -> float | None:
     return None if stated is None else stated / MB
 
 
-def _mb_per_s(result: dict[str, Any]) -> float:
+def _mb_per_s(result: PointAnswer) -> float:
     moved = result["dram"]["read_bytes"] + result["dram"]["written_bytes"]
     return float(moved / MB * PS_PER_S / result["simulated_ps"])
 

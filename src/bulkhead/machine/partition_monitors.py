@@ -9,15 +9,13 @@ the partitions and reads them with the results. Offsets and fields are those of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from bulkhead.config.platform import Platform
 from bulkhead.errors import InvalidInput
+from bulkhead.machine.answer import PartitionAnswer
 from bulkhead.machine.native import SimulatedMachine
 from bulkhead.machine.partitions import MachinePartition
 from bulkhead.planning.mechanism import Instance, instances
-
-Result = dict[str, Any]
 
 MON_SEL, CSU_FLT, CSU_CTL, MBWU_FLT, MBWU_CTL = 0x800, 0x810, 0x818, 0x820, 0x828
 CSU, MBWU_L = 0x840, 0x880
@@ -45,9 +43,9 @@ class PartitionMonitors:
         ]
         self._configure()
 
-    def read(self) -> list[Result]:
+    def read(self) -> list[PartitionAnswer]:
         """Bytes that each partition holds now, and bytes that were read and written for it so far."""
-        found: list[Result] = [
+        found: list[PartitionAnswer] = [
             {
                 "name": one.wanted.name,
                 "partid": one.partid,

@@ -15,9 +15,10 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.errors import BulkheadError, InvalidInput
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
-from bulkhead.machine.interval import between
+from bulkhead.machine.interval import Counts, between
 from bulkhead.machine.job import Job, JobPart
 from bulkhead.machine.native import SimulatedMachine, load_machine, table_frames
 from bulkhead.machine.partition_monitors import PartitionMonitors
@@ -49,8 +50,6 @@ from bulkhead.machine.spaces import (
     with_tables,
 )
 
-Result = dict[str, Any]
-
 PAGE_BYTES = 4096
 SECOND_PS = 10**12
 LONGEST_PS = 100 * SECOND_PS
@@ -76,7 +75,7 @@ class BadJob(InvalidInput):
     """The job asks for something that is not possible."""
 
 
-def run_point(job: Job) -> Result:
+def run_point(job: Job) -> PointAnswer:
     """Run a job in this process. Raises ValueError with the reason if it is not possible."""
     parts: list[JobPart] = job["parts"]
     settings = job_settings(job)
@@ -92,7 +91,7 @@ def run_point(job: Job) -> Result:
     limits = _limits(job, machine, placement) if is_limited(job) else None  # after the parts: moves none
     until = int(job.get("until_ps", LONGEST_PS))
     begin = _begin(job)
-    before: Result | None = None
+    before: Counts | None = None
     if job.get("from_iterations", False):
         begin = run_preparations(machine, until)
         before = _results(machine, monitors)
@@ -107,7 +106,7 @@ def run_point(job: Job) -> Result:
         ending = run_iterations(machine, programs, wanted, leave_out, until, begin, waited_for)
     else:
         ending = machine.run(until)
-    found = _results(machine, monitors)
+    found: Any = _results(machine, monitors)
     if before is not None:
         found = between(before, found)
     found["ending"] = ending
@@ -119,7 +118,8 @@ def run_point(job: Job) -> Result:
     walks = [part["name"] for part in parts if "workload" not in part]
     for name, walk in zip(walks, found["walks"], strict=True):
         walk["name"] = name
-    return found
+    answer: PointAnswer = found
+    return answer
 
 
 def _begin(job: Job) -> int:
@@ -129,8 +129,8 @@ def _begin(job: Job) -> int:
     return next(int(part.get("start_ps", 0)) for part in job["parts"] if part["name"] == job["from_part"])
 
 
-def _results(machine: SimulatedMachine, monitors: PartitionMonitors) -> Result:
-    found: Result = json.loads(machine.results())
+def _results(machine: SimulatedMachine, monitors: PartitionMonitors) -> Counts:
+    found: Counts = json.loads(machine.results())
     return found | {"partitions": monitors.read()}
 
 
@@ -287,7 +287,8 @@ def _set(where: Any, way: list[str], path: str, value: Any) -> None:
 
 def main() -> int:
     try:
-        found, code = run_point(json.load(sys.stdin)), 0
+        found: object = run_point(json.load(sys.stdin))
+        code = 0
     except (BulkheadError, ValueError, KeyError, TypeError) as error:
         what = f"the job has no key {error}" if isinstance(error, KeyError) else str(error)
         found, code = {"error": what}, 1

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from bulkhead.errors import InvalidInput
+from bulkhead.machine.answer import ProgramAnswer
 from bulkhead.machine.job import JobPart
 from bulkhead.machine.native import SimulatedMachine, workload_image
 from bulkhead.machine.placement import PlacedMemory
@@ -21,7 +22,16 @@ from bulkhead.machine.spaces import AddressSpace, runs_of
 MARK_BEGIN, MARK_END = 1, 2
 LOOK_PS = 1_000_000_000  # simulated time between two checks of the iterations
 
-Program = dict[str, Any]
+
+class ProgramReport(TypedDict):
+    """As the machine reports it (machine/python/programs.cpp)."""
+
+    core: int
+    ended: bool
+    status: int
+    output: str
+    trouble: str | None
+    marks: list[list[int]]  # mark and time
 
 
 class ProgramFailed(InvalidInput):
@@ -71,13 +81,14 @@ def iterations_in(marks: Sequence[Sequence[int]]) -> list[Iteration]:
     return found
 
 
-def counted(programs: Sequence[Program], leave_out: int) -> list[list[Iteration]]:
+def counted(programs: Sequence[ProgramAnswer], leave_out: int) -> list[list[Iteration]]:
     """For each program, the iterations that began after all programs had begun theirs, without its first
     `leave_out`."""
     iterations = [[Iteration(*one) for one in program["iterations"]] for program in programs]
-    if not all(program["first_ps"] is not None for program in programs):
+    begun = [program["first_ps"] for program in programs if program["first_ps"] is not None]
+    if len(begun) < len(programs):
         return [[] for _ in programs]
-    together = max((int(program["first_ps"]) for program in programs), default=0)
+    together = max(begun, default=0)
     return [[one for one in own[leave_out:] if one.begin_ps >= together] for own in iterations]
 
 
@@ -121,18 +132,26 @@ def run_iterations(
     return "reached"
 
 
-def described(programs: Sequence[Program], names: Sequence[str]) -> list[Program]:
+def described(programs: Sequence[ProgramReport], names: Sequence[str]) -> list[ProgramAnswer]:
     """Programs in the form of results: with names, and with iterations in place of marks."""
-    found = []
+    found: list[ProgramAnswer] = []
     for program, name in zip(programs, names, strict=True):
-        marks = program["marks"]
-        begins = [when for mark, when in marks if mark == MARK_BEGIN]
-        rest = {key: value for key, value in program.items() if key != "marks"}
-        times = iterations_in(marks)
-        found.append({**rest, "name": name, "first_ps": begins[0] if begins else None, "iterations": times})
+        begins = [when for mark, when in program["marks"] if mark == MARK_BEGIN]
+        found.append(
+            {
+                "core": program["core"],
+                "ended": program["ended"],
+                "status": program["status"],
+                "output": program["output"],
+                "trouble": program["trouble"],
+                "name": name,
+                "first_ps": begins[0] if begins else None,
+                "iterations": iterations_in(program["marks"]),
+            }
+        )
     return found
 
 
-def reason(program: Program) -> str:
+def reason(program: ProgramAnswer) -> str:
     """Why a program ended, in its own words or the machine's."""
     return str(program["trouble"] or program["output"].strip() or f"status {program['status']}")

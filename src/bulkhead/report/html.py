@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -81,12 +80,12 @@ def _lines_lost(run: LoadedRun) -> int | None:
     return sum(counts) if counts else None
 
 
-def _headline(runs: Sequence[LoadedRun]) -> list[dict[str, Any]]:
+def _headline(runs: Sequence[LoadedRun]) -> list[dict[str, object]]:
     """The headline of the page: the lines lost in each run that counted them."""
     return [{"label": run.label, "lines": lost} for run in runs if (lost := _lines_lost(run)) is not None]
 
 
-def _shown(run: LoadedRun) -> dict[str, Any]:
+def _shown(run: LoadedRun) -> dict[str, object]:
     witnesses = run.report.get("witnesses") or {}
     on_machine = run.report.get("on") == "machine"
     return {
@@ -144,7 +143,7 @@ def _shown(run: LoadedRun) -> dict[str, Any]:
     }
 
 
-def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, Any] | None]:
+def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, object] | None]:
     """The plots by subject: first those of all runs together, then one for each run side by side."""
     several = len(runs) > 1
     evictions = _figure(
@@ -185,10 +184,10 @@ def _sections(runs: Sequence[LoadedRun]) -> Iterator[dict[str, Any] | None]:
         yield _section(title if several else "", figures)
 
 
-def _section(title: str, figures: list[dict[str, Any] | None]) -> dict[str, Any] | None:
+def _section(title: str, figures: list[dict[str, object] | None]) -> dict[str, object] | None:
     shown = [figure for figure in figures if figure]
     return {"title": title, "figures": shown} if shown else None
 
 
-def _figure(title: str, svg: str | None, caption: str) -> dict[str, Any] | None:
+def _figure(title: str, svg: str | None, caption: str) -> dict[str, object] | None:
     return {"title": title, "svg": Markup(svg), "caption": caption} if svg else None  # noqa: S704 (our own SVG)

@@ -16,7 +16,7 @@ from typing import Any
 from bulkhead.errors import BulkheadError
 from bulkhead.evidence.observer import ObserverResult, read_observer
 
-Json = dict[str, Any]
+Json = dict[str, Any]  # a report.json or a part of it, which an older version may have written
 
 # Words for what a test hook of `run` did to a domain.
 _WRONG = {

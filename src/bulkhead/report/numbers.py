@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bulkhead.report.load import Json
+
 
 def count(value: Any) -> str:
     """An integer as 1 234 567; a dash for other values."""
@@ -19,7 +21,7 @@ def rate(events: int, ns: Any) -> str:
     return f"{per_s:.1f}" if per_s < 10 else count(round(per_s))
 
 
-def exit_rate(vcpus: list[dict[str, Any]], ns: Any) -> str:
+def exit_rate(vcpus: list[Json], ns: Any) -> str:
     """Exits per second of a domain; a dash if it shares a core, where exits are not counted by domain."""
     exits = [vcpu.get("exits", 0) for vcpu in vcpus]
     return rate(sum(exits), ns) if None not in exits else "–"

@@ -7,7 +7,6 @@ Called by `html`. Data that guests reported are checked before they are drawn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_hex
@@ -16,7 +15,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from bulkhead.evidence.observer import ObserverResult
-from bulkhead.report.load import LoadedRun
+from bulkhead.report.load import Json, LoadedRun
 from bulkhead.report.numbers import count
 from bulkhead.report.style import HEAT, TEXT, WRONG, owner_color, svg, text_on
 
@@ -222,7 +221,7 @@ def color_map(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
     if not witness or not witness.get("frames_by_color") or not coloring.get("enabled"):
         return None
     colors = int(coloring["colors"])
-    promised: dict[str, Any] = {domain["name"]: domain.get("colors") or [] for domain in run.domains}
+    promised: Json = {domain["name"]: domain.get("colors") or [] for domain in run.domains}
     promised["hypervisor"] = run.report["hypervisor"].get("colors") or []
     names = [name for name in promised if name in witness["frames_by_color"]]
     domains = _names(runs or (run,))
@@ -294,7 +293,7 @@ def _most_per_s(run: LoadedRun) -> tuple[float, float]:
     return max(float(one.max()) for one, _ in rates), max(float(one.max()) for _, one in rates)
 
 
-def _leaving(run: LoadedRun) -> list[dict[str, Any]]:
+def _leaving(run: LoadedRun) -> list[Json]:
     return [domain for domain in run.domains if domain.get("exit_reasons")]
 
 

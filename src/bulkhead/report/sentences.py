@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bulkhead.report.load import LoadedRun
+from bulkhead.report.load import Json, LoadedRun
 from bulkhead.report.numbers import count, rate
 from bulkhead.run.target import MACHINE
 from bulkhead.units import duration
@@ -104,7 +104,7 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{count(number)} times"
 
 
-def _reclaim_text(vcpus: list[dict[str, Any]]) -> str:
+def _reclaim_text(vcpus: list[Json]) -> str:
     given = [one for one in vcpus if "given" in one]
     if not given:
         return ""
@@ -113,7 +113,7 @@ def _reclaim_text(vcpus: list[dict[str, Any]]) -> str:
     return f"; gave {gave}, drew {drew}, missed its own in {missed}"
 
 
-def regulation_text(found: dict[str, Any]) -> str:
+def regulation_text(found: Json) -> str:
     """What the regulator did, in one sentence."""
     together, load = found["global_events"], found["load"]
     intervals = f"{count(found['intervals'])} intervals of {duration(found['interval_ns'])}"
@@ -130,13 +130,13 @@ def shared_core_kept(core: Mapping[str, Any]) -> bool:
     return all(promise["kept"] for promise in core["promises"].values()) and not core.get("starved")
 
 
-def expectation_text(one: dict[str, Any]) -> str:
+def expectation_text(one: Json) -> str:
     """An expectation of the system file, and what was seen."""
     judged = "" if one["met"] is not None else "; not judged"
     return f"expected {one['expected']}: {one['seen']}{judged}"
 
 
-def shared_core_text(core: dict[str, Any], run: LoadedRun) -> str:
+def shared_core_text(core: Json, run: LoadedRun) -> str:
     """The promises of a shared core, and each VCPU's share of it."""
     guest_ns = run.rated_ns
     promises = core["promises"]
@@ -155,7 +155,7 @@ def shared_core_text(core: dict[str, Any], run: LoadedRun) -> str:
     )
 
 
-def _release_delays(core: dict[str, Any]) -> str:
+def _release_delays(core: Json) -> str:
     """The longest release delays; old results have none."""
     each = [
         f"{vcpu['domain']} {duration(found['max_ns'])}"
@@ -175,7 +175,7 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def interference_text(found: dict[str, Any]) -> str:
+def interference_text(found: Json) -> str:
     """What a real-time domain measured before and during an attack, in one sentence."""
     exits = "the same" if found.get("held") else "not the same (" + ", ".join(found["differing"]) + ")"
     jitter = []
@@ -185,7 +185,7 @@ def interference_text(found: dict[str, Any]) -> str:
     return f"exits of its core per release {exits} before and during the attack; jitter {'; '.join(jitter)}"
 
 
-def mpam_text(mpam: dict[str, Any]) -> str:
+def mpam_text(mpam: Json) -> str:
     """The hypervisor's costs for MPAM's components, in one sentence."""
     number = mpam["components"]
     return (
@@ -207,7 +207,7 @@ def trust_text(run: LoadedRun) -> str:
     return f"if you trust {_listed(trusted)}" if trusted else ""
 
 
-def witness_text(name: str, witness: dict[str, Any]) -> str:
+def witness_text(name: str, witness: Json) -> str:
     """A witness's statement, in one sentence."""
     if witness.get("verdict") == "missing":
         return f"no statement ({witness.get('reason')})"

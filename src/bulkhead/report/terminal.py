@@ -7,7 +7,6 @@ Called by the commands `run` and `report`. Prints to standard output and decides
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bulkhead.report.fitting import Fitted
-from bulkhead.report.load import LoadedRun
+from bulkhead.report.load import Json, LoadedRun
 from bulkhead.report.monitors import errors_text, monitor_table, run_rows
 from bulkhead.report.numbers import count, exit_rate, ranges
 from bulkhead.report.sentences import (
@@ -116,7 +115,7 @@ def _mpam(run: LoadedRun) -> list[RenderableType]:
     return parts
 
 
-def _flows(flows: list[dict[str, Any]]) -> Table:
+def _flows(flows: list[Json]) -> Table:
     table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
     for name in ("flow", "from", "to"):
         table.add_column(name, no_wrap=True)
@@ -150,9 +149,9 @@ def _attempts(run: LoadedRun) -> Table:
     return table
 
 
-def attempts_by_class(attempts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def attempts_by_class(attempts: list[Json]) -> list[Json]:
     """One row for each class of attempts, in the order of their first occurrence."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Json] = []
     for name in dict.fromkeys(str(attempt["class"]) for attempt in attempts):
         own = [attempt for attempt in attempts if attempt["class"] == name]
         outcomes: dict[str, int] = {}
@@ -170,27 +169,27 @@ def attempts_by_class(attempts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _budget(domain: dict[str, Any]) -> Text:
+def _budget(domain: Json) -> Text:
     return Text.assemble(("· ", _DIM), (f"{domain.get('name')}: ", "bold"), budget_text(domain["events"]))
 
 
-def _shared_core(core: dict[str, Any], run: LoadedRun) -> Text:
+def _shared_core(core: Json, run: LoadedRun) -> Text:
     mark = ("✓ ", _GOOD) if shared_core_kept(core) else ("✗ ", _BAD)
     return Text.assemble(mark, (f"core {core['core']}: ", "bold"), shared_core_text(core, run))
 
 
-def _expectation(one: dict[str, Any]) -> Text:
+def _expectation(one: Json) -> Text:
     mark = {None: ("· ", "yellow"), True: ("✓ ", _GOOD), False: ("✗ ", _BAD)}[one["met"]]
     return Text.assemble(mark, (f"{one['domain']}: ", "bold"), expectation_text(one))
 
 
-def _interference(found: dict[str, Any]) -> Text:
+def _interference(found: Json) -> Text:
     held = bool(found.get("held"))
     mark = ("✓ ", _GOOD) if held else ("✗ ", _BAD)
     return Text.assemble(mark, (f"{found.get('domain')}: ", "bold"), interference_text(found))
 
 
-def _row(domain: dict[str, Any], guest_ns: object, observed: bool, compared: bool) -> list[RenderableType]:
+def _row(domain: Json, guest_ns: object, observed: bool, compared: bool) -> list[RenderableType]:
     state = str(domain.get("state"))
     style = {"running": _GOOD, "crashed": _BAD}.get(state, "yellow")
     cells: list[RenderableType] = [
@@ -207,7 +206,7 @@ def _row(domain: dict[str, Any], guest_ns: object, observed: bool, compared: boo
     return [*cells, _colors(domain.get("colors"))]
 
 
-def _llc(llc: dict[str, Any]) -> list[RenderableType]:
+def _llc(llc: Json) -> list[RenderableType]:
     cells: list[RenderableType] = [Text(count(llc.get(key))) for key in ("accesses", "misses")]
     for key in ("evicted_by_others", "evicted_by_hypervisor"):
         value = llc.get(key)

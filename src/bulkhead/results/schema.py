@@ -13,6 +13,7 @@ from operator import or_
 from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import get_original_bases, is_typeddict
 
 from bulkhead.results import bench, build, experiment, flows, limits, plan, record
@@ -87,7 +88,7 @@ def adapter(command: str) -> TypeAdapter[Any]:
     return TypeAdapter(reduce(or_, (*SHAPES[command], RefusalResult)))
 
 
-def result_schema(kind: str) -> dict[str, Any]:
+def result_schema(kind: str) -> JsonSchemaValue:
     """The schema of `result`, the keys that all results have, or of a command. Raises KeyError."""
     if kind == COMMON:
         made = _described(TypeAdapter(Envelope).json_schema(), Envelope)
@@ -118,7 +119,7 @@ def _types(given: tuple[Any, ...]) -> list[type]:
     return found
 
 
-def _described(node: dict[str, Any], of: type) -> dict[str, Any]:
+def _described(node: JsonSchemaValue, of: type) -> JsonSchemaValue:
     """The node with descriptions of keys that a base declares: pydantic reads those of a class's own keys
     only."""
     for base in _bases(of):
@@ -135,7 +136,7 @@ def _bases(of: type) -> Iterator[type]:
             yield from _bases(base)
 
 
-def _describe_parts(node: dict[str, Any], parts: dict[str, Any]) -> None:
+def _describe_parts(node: JsonSchemaValue, parts: JsonSchemaValue) -> None:
     """A key without a description has that of its part."""
     for value in node.get("properties", {}).values():
         if "description" not in value and "$ref" in value:

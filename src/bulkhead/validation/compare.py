@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
-from bulkhead.validation.measure import Result, ValidationPoint
+from bulkhead.validation.measure import ValidationPoint
 from bulkhead.validation.model import Role
 
 MEDIAN_LIMIT = 0.15
 WORST_LIMIT = 0.35
 
-Run = Callable[[Sequence[tuple[str, Job]]], list[Result]]
+Run = Callable[[Sequence[tuple[str, Job]]], list[PointAnswer]]
 
 
 @dataclass(frozen=True)

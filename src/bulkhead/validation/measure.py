@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job, JobPart
 from bulkhead.validation.model import Board, Pages
 
-Result = dict[str, Any]
 Kind = Literal["single", "dual", "fill", "read", "copy", "bcopy", "cp"]
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -73,7 +73,7 @@ class ValidationPoint:
         """The run whose time is subtracted: the same reads of one line."""
         return _job(self.board, self.kind, self.pages, LINE) if self.unit == "ns" else None
 
-    def value(self, result: Result, base: Result | None) -> float:
+    def value(self, result: PointAnswer, base: PointAnswer | None) -> float:
         """The value in the unit of the published figure."""
         times = _last_walks(result)
         if base is not None:
@@ -115,6 +115,6 @@ def _part(board: Board, kind: Kind, pages: Pages, size: int) -> JobPart:
     return part
 
 
-def _last_walks(result: Result) -> list[int]:
+def _last_walks(result: PointAnswer) -> list[int]:
     """The time of each core's second walk: the first one warms its caches, and others run during both."""
     return [int(walk["walk_ps"][1]) for walk in result["walks"]]
