@@ -30,11 +30,11 @@ class CheckedFactResult(TypedDict):
     unit: str
     """Its unit."""
     target: NotRequired[float]
-    """The measured value, or:"""
+    """The measured value, if it is a single one."""
     low: NotRequired[float]
-    """Lower end of the measured range."""
+    """Lower end of the measured range, if it is a range."""
     high: NotRequired[float]
-    """Upper end of the measured range."""
+    """Upper end of the measured range, if it is a range."""
     source: NotRequired[str]
     """Document that it is from."""
     follows: str | None

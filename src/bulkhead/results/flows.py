@@ -28,7 +28,7 @@ class NotSchedulableResult(Envelope):
     errors: list[ProblemResult]
     """The reasons, by key of the system file, with what would help."""
     schedulable: Literal[False]
-    """They are not."""
+    """Whether the flows are schedulable."""
 
 
 @with_config(CLOSED)
@@ -38,7 +38,7 @@ class FlowsCheckResult(Envelope, FlowPlanResult):
     errors: list[ProblemResult]
     """Empty."""
     schedulable: Literal[True]
-    """They are."""
+    """Whether the flows are schedulable."""
 
 
 @with_config(CLOSED)

@@ -38,11 +38,11 @@ class FactResult(TypedDict):
     unit: str
     """Its unit."""
     target: NotRequired[float]
-    """The measured value, or:"""
+    """The measured value, if it is a single one."""
     low: NotRequired[float]
-    """Lower end of the measured range."""
+    """Lower end of the measured range, if it is a range."""
     high: NotRequired[float]
-    """Upper end of the measured range."""
+    """Upper end of the measured range, if it is a range."""
     measured: NotRequired[float]
     """Value of the simulated machine; left out: it has no model for it."""
     parameters: list[str]

@@ -36,11 +36,11 @@ class FigureResult(TypedDict):
     what: str
     """What was measured."""
     value: NotRequired[float]
-    """The published value, or:"""
+    """The published value, if it is a single one."""
     low: NotRequired[float]
-    """Lower end of the published range."""
+    """Lower end of the published range, if it is a range."""
     high: NotRequired[float]
-    """Upper end of the published range."""
+    """Upper end of the published range, if it is a range."""
     unit: str
     """Its unit."""
     source: str

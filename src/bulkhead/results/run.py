@@ -649,9 +649,9 @@ class MpamStateResult(TypedDict):
     reads: int
     """How often monitors were read."""
     read_mean_ns: int | None
-    """Mean duration of that."""
+    """Mean duration of a read of the monitors."""
     read_max_ns: int | None
-    """Longest duration of that."""
+    """Longest duration of a read of the monitors."""
     errors: dict[str, int]
     """Errors that they reported, by name."""
     error_interrupts: int

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of a run: the file live.json of its directory, which `top` reads, and what `top` prints of it.
 
-Rates are means of a window: of the time since the state was last written, or after its end of the whole run.
+Rates are means of a window: of the time since the state was last written, or of the whole run when it has
+ended.
 """
 
 from __future__ import annotations
