@@ -9,7 +9,7 @@ those.
 from __future__ import annotations
 
 import re
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     BaseModel,

@@ -7,6 +7,7 @@ Called by `html`. Data that guests reported are checked before they are drawn.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_hex
