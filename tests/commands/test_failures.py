@@ -20,7 +20,7 @@ from bulkhead.env import native
 from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.machine import native as machine_native
 from bulkhead.recording import compare
-from bulkhead.run import samples
+from bulkhead.run import packets, samples
 
 
 @pytest.mark.parametrize(
@@ -167,6 +167,7 @@ def test_a_trace_makes_no_directories(
     content = {
         "format": samples.FORMAT, "system": "s", "on": "qemu", "counter_hz": 1, "started_at": 0, "cores": [],
         "domains": [], "dropped": {}, "fields": samples.FIELDS, "samples": [],
+        "flows": [], "packet_fields": packets.FIELDS, "packets": [], "dropped_packets": 0,
     }  # fmt: skip
     (tmp_path / samples.SAMPLES_FILE).write_text(json.dumps(content))
     wanted = tmp_path / "elsewhere" / "trace.json"

@@ -299,7 +299,7 @@ class TestErrors:
         (images / "initrd").write_bytes(bytes(2 * MIB))
         small = replace(colored, load_area=(RAM + 48 * MIB, MIB))
         with pytest.raises(
-            PackageError, match=r"the package has \d+ bytes .* load area at 0x43000000 only 1048576"
+            PackageError, match=r"the package has \d+ bytes .* load area at 0x43000000 has only 1048576"
         ):
             builder(small)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any
@@ -79,11 +80,12 @@ def whole(
 
 
 def amount_text(amount: int | Fraction, units: Mapping[str, int | Fraction]) -> str:
-    """The inverse of `parse`, exact: in the largest unit of which the amount is a whole number."""
-    ordered = sorted(units.items(), key=lambda unit: unit[1], reverse=True)
-    whole_units = (unit for unit in ordered if (Fraction(amount) / unit[1]).denominator == 1)
-    unit, factor = next(whole_units, ordered[-1])
-    return f"{exact_decimal(Fraction(amount) / factor):f} {unit}"
+    """The inverse of `parse`, exact: in the unit that makes the shortest text, or the largest of several."""
+    texts = []
+    for unit, factor in sorted(units.items(), key=lambda unit: unit[1], reverse=True):
+        with suppress(ValueError):
+            texts.append(f"{exact_decimal(Fraction(amount) / factor):f} {unit}")
+    return min(texts, key=len)
 
 
 def with_unit(units: Mapping[str, int | Fraction]) -> PlainSerializer:
