@@ -20,9 +20,11 @@ import typer
 from typer.models import CommandInfo, TyperInfo
 
 from bulkhead import commands
-from bulkhead.commands.output import complain, print_json, result_object, version_text
+from bulkhead.commands.output import complain, print_json
+from bulkhead.env.commit import version_text
 from bulkhead.env.errors import MissingTool
 from bulkhead.env.paths import build_dir
+from bulkhead.envelope import result_object
 from bulkhead.errors import BulkheadError
 
 INTERRUPTED = "interrupted"

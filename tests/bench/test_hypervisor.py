@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bulkhead.admission.load import load_system
+from bulkhead.bench import hypervisor_run
 from bulkhead.bench.hypervisor import (
     CACHE_MAINTENANCE,
     TLB_MAINTENANCE,
@@ -24,8 +25,8 @@ from bulkhead.bench.hypervisor import (
     first_core_only,
     samples_of,
 )
+from bulkhead.bench.not_measured import NotMeasured
 from bulkhead.cli import build_app
-from bulkhead.commands import bench
 from bulkhead.env.paths import repository
 from bulkhead.machine.interrupt_cost import OVERFLOW_INSTRUCTIONS, PERIOD_INSTRUCTIONS
 from tests.json_results import parsed
@@ -121,8 +122,12 @@ def invoke(
     """Calls the command with an invented measurement."""
 
     def call(measured: HypervisorCosts | list[str]) -> tuple[int, dict[str, Any]]:
-        monkeypatch.setattr(bench, "_measure_hypervisor", lambda *_: measured)
-        monkeypatch.setattr(bench, "_measure_packet", lambda *_: None)
+        def measure(*_: object) -> HypervisorCosts:
+            if isinstance(measured, list):
+                raise NotMeasured(measured)
+            return measured
+
+        monkeypatch.setattr(hypervisor_run, "measure_hypervisor", measure)
         done = CliRunner().invoke(build_app(), ["bench", "hypervisor", "--json"])
         return done.exit_code, parsed(done.stdout)
 

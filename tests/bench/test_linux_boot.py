@@ -16,11 +16,12 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from typer.testing import CliRunner
 
+from bulkhead.bench import linux_boot_run
 from bulkhead.bench.bare import bare_machine, bare_program, boot_stub
 from bulkhead.bench.counted import CountError, Events, parse_count
 from bulkhead.bench.linux_boot import BootComparison, exits_of
+from bulkhead.bench.not_measured import NotMeasured
 from bulkhead.cli import build_app
-from bulkhead.commands import bench
 from bulkhead.env.paths import repository
 from bulkhead.package.errors import PackageError
 from bulkhead.package.memory import LoadedMemory, LoadPiece
@@ -173,7 +174,12 @@ def invoke(
     """Calls the command with an invented measurement."""
 
     def call(measured: BootComparison | list[str]) -> tuple[int, dict[str, Any]]:
-        monkeypatch.setattr(bench, "_measure_linux_boot", lambda *_: measured)
+        def measure(*_: object) -> BootComparison:
+            if isinstance(measured, list):
+                raise NotMeasured(measured)
+            return measured
+
+        monkeypatch.setattr(linux_boot_run, "measure_linux_boot", measure)
         done = CliRunner().invoke(build_app(), ["bench", "linux-boot", "--json"])
         return done.exit_code, parsed(done.stdout)
 

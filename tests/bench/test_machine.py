@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bulkhead.bench import machine_run
 from bulkhead.bench.machine import (
     GOALS,
     PROGRAM,
@@ -23,7 +24,6 @@ from bulkhead.bench.machine import (
     time_peer,
 )
 from bulkhead.cli import build_app
-from bulkhead.commands import bench
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 from bulkhead.results.bench import SpeedResult
@@ -94,7 +94,7 @@ def test_wrong_use_is_refused_before_anything_is_measured() -> None:
 def test_too_slow_is_no_success(monkeypatch: pytest.MonkeyPatch, per_s: float, code: int, words: str) -> None:
     figure: SpeedResult = {**FIGURE, "min": per_s, "median": per_s, "max": per_s}
     figures = {goal.key: figure for goal in GOALS}
-    monkeypatch.setattr(bench, "_measure_machine", lambda *_: Speeds(figures))
+    monkeypatch.setattr(machine_run, "measure_machine", lambda *_: Speeds(figures))
     done = CliRunner().invoke(build_app(), ["bench", "machine"])
     assert done.exit_code == code
     assert words in done.stdout

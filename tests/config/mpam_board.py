@@ -9,7 +9,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from bulkhead.commands.check import Checked, plan_file
+from bulkhead.check.files import Checked, plan_file
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.commands.check import check_file
+from bulkhead.check.files import check_file
 
 BAD = Path(__file__).parents[2] / "examples" / "bad"
 FILES = sorted(BAD.glob("*.yaml"))

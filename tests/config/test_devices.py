@@ -12,7 +12,7 @@ import yaml
 
 from bulkhead.admission.load import Loaded, load_system
 from bulkhead.admission.load_components import LoadedComponents
-from bulkhead.commands.check import check_file
+from bulkhead.check.files import check_file
 from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.devices import Device, Iommu
 from bulkhead.config.load import load_platform

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from bulkhead.commands.check import check_file
+from bulkhead.check.files import check_file
 from bulkhead.config.load import load_platform
 from bulkhead.config.problem import Problem, key_text
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bulkhead.admission.load import load_system
-from bulkhead.commands.check import Checked, plan_file
+from bulkhead.check.files import Checked, plan_file
 from bulkhead.planning.mechanism import choices
 from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import MpamPlan, Settings

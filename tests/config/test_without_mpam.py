@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.commands.check import Checked, plan_file
+from bulkhead.check.files import Checked, plan_file
 from bulkhead.config.platform import Platform
 from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.demands import admission_of

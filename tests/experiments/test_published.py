@@ -210,10 +210,10 @@ def test_figures_of_the_same_points_are_measured_together() -> None:
 def test_the_command_measures_keeps_and_says_what_it_could_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bulkhead.commands import published as command
+    from bulkhead.experiments import published_run
 
     monkeypatch.setattr(
-        command, "_places", lambda: FigurePlaces(tmp_path / "experiments", tmp_path / "figures")
+        published_run, "places", lambda: FigurePlaces(tmp_path / "experiments", tmp_path / "figures")
     )
 
     def shown(*words: str) -> tuple[int, dict[str, Any]]:

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from bulkhead.commands.output import commit
 from bulkhead.config.locate import parts_dir
+from bulkhead.env.commit import commit
 from bulkhead.env.compiled import CORE_TARGETS
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import (

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.commands.run_components import ComponentRunOptions, run_components
+from bulkhead.microkernel.run import ComponentRunRequest, run_components
 from tests.microkernel import app_results as expected
 
 pytestmark = pytest.mark.emulator
@@ -63,18 +63,8 @@ def attempt(board: str, for_: str, *components: Json, on: str = "qemu", **hardwa
     with TemporaryDirectory() as name:
         directory = Path(name)
         (directory / "apps.yaml").write_text(json.dumps(system))
-        options = ComponentRunOptions(
-            on=on,
-            for_ns=None,
-            unprotected=False,
-            overrides=(),
-            timeout_s=None,
-            directory=directory / "run",
-            page=False,
-            as_json=True,
-            repeat=(),
-        )
-        return dict(run_components(str(directory / "apps.yaml"), options))
+        request = ComponentRunRequest(str(directory / "apps.yaml"), on, directory=directory / "run")
+        return dict(run_components(request).result)
 
 
 def run(board: str, for_: str, *components: Json, on: str = "qemu", **hardware: object) -> Json:

@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from bulkhead.commands.check_components import check_components
 from bulkhead.config.components import ComponentSystem
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Problem
+from bulkhead.microkernel.check import check_components
 from bulkhead.mxu.model import MxuAdmission
 
 Json = dict[str, Any]

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from bulkhead.admission.crosscheck import check_system
-from bulkhead.commands.check import Checked, check_file
+from bulkhead.check.files import Checked, check_file
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 from bulkhead.env.paths import repository

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.commands.check import plan_file
+from bulkhead.check.files import plan_file
 from bulkhead.resctrl.tree import ResctrlError, offer_of, parse_schemata, read_group, schemata_text
 from tests.command_line import run
 from tests.config.mpam_board import platform_file, system_file

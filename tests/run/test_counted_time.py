@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from bulkhead.admission.load import load_system
-from bulkhead.commands.run import _counted
 from bulkhead.env.paths import repository
+from bulkhead.run.defaults import counted_time
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_the_command_goes_before_the_system_file(
     examples = repository() / "examples"
     for file, expected in (("breakout.yaml", counted), ("linux-smp.yaml", plain)):
         loaded = load_system(str(examples / file))
-        assert _counted(command, observe, loaded) is expected, file
+        assert counted_time(command, observe, loaded) is expected, file

@@ -153,7 +153,7 @@ class HypervisorCosts:
     def missed(self) -> list[str]:
         """The goals that are not met, each as a sentence."""
         return [
-            f"{row.way.what}: {row.sample.median:,} instructions, but the goal is {row.way.goal:,}"
+            f"{row.way.what}: {row.sample.median:,} instructions, but the goal is at most {row.way.goal:,}"
             for row in self.rows
             if row.met is False
         ]

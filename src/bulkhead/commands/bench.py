@@ -6,13 +6,14 @@ Each benchmark is a module of `bulkhead.bench`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, Overrides, Seed, engine_of
-from bulkhead.commands.output import complain, console, print_json, print_problems, reported, result_object
+from bulkhead.commands.output import complain, console, print_json, print_problems, reported
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.admission.load import Loaded
@@ -55,34 +56,36 @@ def hypervisor(
 
     The exit code is 1 if a path misses its goal.
     """
-    from bulkhead.admission.load import load_system
-    from bulkhead.bench.hypervisor import BUDGET, ONE_VCPU, SHARED, SYSTEM
-    from bulkhead.env.paths import repository
+    from bulkhead.bench.hypervisor_run import load_path_systems, measure_hypervisor
+    from bulkhead.bench.not_measured import NotMeasured
 
-    checkout = repository("`bench hypervisor`")
-    given = [*(overrides or ()), *((f"platform={platform}",) if platform else ())]
-    file = str(checkout / SYSTEM)
-    two, one = load_system(file, given), load_system(file, [*ONE_VCPU, *given])
+    systems = load_path_systems(platform, overrides or ())
+    two = systems.two
     print_problems(two.notices, kind="notice")
-    budgets = (load_system(file, [*BUDGET, *given]), load_system(str(checkout / SHARED), given))
-    measured = _measure_hypervisor(one, two, budgets, seed)
-    if not isinstance(measured, list) and two.platform is not None:
-        measured = replace(measured, packet=_measure_packet(two.platform.name, seed))
-    reasons = measured if isinstance(measured, list) else measured.missed
+    try:
+        measured = measure_hypervisor(systems, seed)
+    except NotMeasured as error:
+        _end_unmeasured(_common("bench hypervisor", two, seed, "error", error.reasons), as_json)
+    reasons = measured.missed
     if as_json:
-        verdict: Verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
-        result: Envelope | BenchHypervisorResult = _common("bench hypervisor", two, seed, verdict, reasons)
-        if not isinstance(measured, list):
-            result = {**result, **measured.json()}
+        verdict: Verdict = "failed" if reasons else "ok"
+        common = _common("bench hypervisor", two, seed, verdict, reasons)
+        result: BenchHypervisorResult = {**common, **measured.json()}
         print_json(result)
-    elif isinstance(measured, list):
-        for reason in measured:
-            complain(f"error: {reason}")
     else:
         _show_costs(measured)
         _show_verdict(reasons)
     if reasons:
         raise typer.Exit(1)
+
+
+def _end_unmeasured(result: Envelope, as_json: bool) -> NoReturn:
+    if as_json:
+        print_json(result)
+    else:
+        for reason in result["reasons"]:
+            complain(f"error: {reason}")
+    raise typer.Exit(1)
 
 
 def _show_verdict(missed: list[str]) -> None:
@@ -92,61 +95,6 @@ def _show_verdict(missed: list[str]) -> None:
     number = len(missed)
     verdict = f"failed: {number} goal{'s' if number != 1 else ''} missed" if missed else "ok: no goal missed"
     console().print(verdict, style="bold red" if missed else "bold green")
-
-
-def _measure_hypervisor(
-    one: Loaded, two: Loaded, budgets: tuple[Loaded, Loaded], seed: int
-) -> HypervisorCosts | list[str]:
-    """`budgets`: a system whose two VCPUs have a core each, and one whose two VCPUs share a core. A list
-    as the result holds the reasons why nothing was measured."""
-    from bulkhead.bench.hypervisor import PathsError, has_budget, measure, one_core
-    from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir
-    from bulkhead.env.progress import progress
-    from bulkhead.env.qemu import qemu_binary
-    from bulkhead.package.errors import PackageError
-    from bulkhead.planning.plan import PlanningError
-    from bulkhead.run.directory import run_directory
-
-    budget, shared = budgets
-    for loaded in (one, two, *budgets):
-        if not loaded.ok or loaded.platform is None:
-            return [problem.text() for problem in loaded.problems]
-        if loaded.platform.emulator is None:
-            return [f"platform '{loaded.platform.name}' is not a board of the emulator"]
-    binary = qemu_binary()
-    ensure_built(["target"])
-    try:
-        with (
-            run_directory(build_dir() / "run", "bench-hypervisor") as place,
-            progress("measure the paths into the hypervisor") as update,
-        ):
-            systems = (one_core(one), two, *([budget, one_core(shared)] if has_budget(budget) else []))
-            return measure(
-                systems,
-                binary=binary,
-                directory=place,
-                seed=seed,
-                done=lambda n: update(n / len(systems), f"run {n} of {len(systems)}"),
-            )
-    except PlanningError as error:
-        return [two.locate(finding).text() for finding in error.findings]
-    except PackageError as error:
-        return [f"{two.file}: {reason}" for reason in error.reasons]
-    except PathsError as error:
-        return [str(error)]
-
-
-def _measure_packet(platform: str, seed: int) -> int | None:
-    """Costs of a packet of a flow; empty on a board where flows cannot be measured."""
-    from bulkhead.bench.flows import FlowsNotMeasured, load, measure, packet_of
-    from bulkhead.commands.run import run_quietly
-    from bulkhead.run.target import QEMU
-
-    try:
-        return packet_of(measure(load([f"platform={platform}"], QEMU), QEMU, seed, run_quietly))
-    except FlowsNotMeasured:
-        return None
 
 
 def _show_costs(measured: HypervisorCosts) -> None:
@@ -198,48 +146,26 @@ def flows(
     as_json: AsJson = False,
 ) -> None:
     """Measure the parts of a packet's path, in ns (simulated machine) or in instructions (emulator)."""
-    from bulkhead.bench.flows import (
-        WRITTEN_ROUNDS,
-        FlowsNotMeasured,
-        load,
-        measure,
-        published_costs,
-        write_costs,
-    )
-    from bulkhead.commands.run import run_quietly
-    from bulkhead.config.locate import platform_path
-    from bulkhead.env.paths import platforms_dir, repository
+    from bulkhead.bench.flows import published_costs
+    from bulkhead.bench.flows_run import PathRequest, load_flow_systems, measure_flows
+    from bulkhead.bench.not_measured import NotMeasured
     from bulkhead.run.target import MACHINE, QEMU
 
     if on not in (MACHINE, QEMU):
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
-    if on == QEMU:
-        repository("`bench flows --on qemu`")
-    path = platform_path(platform or "qemu-virt")
-    if write and path is not None and path.is_relative_to(platforms_dir()):
-        repository("`--write` to a platform's own file")
-    name, published = platform or "qemu-virt", published_costs()
-    systems = load([f"platform={name}", *(overrides or ())], on)
-    measured, reasons = None, []
+    request = PathRequest(platform or "qemu-virt", on, tuple(overrides or ()), seed, write)
+    systems = load_flow_systems(request)
+    published = published_costs()
     try:
-        measured = measure(systems, on, seed, run_quietly, WRITTEN_ROUNDS if write else 1)
-        if write:
-            write_costs(name, measured)
-    except FlowsNotMeasured as error:
-        reasons = str(error).split("\n")
+        measured = measure_flows(request, systems)
+    except NotMeasured as error:
+        _end_unmeasured(_common("bench flows", systems[0], seed, "error", error.reasons, on), as_json)
     if as_json:
-        verdict: Verdict = "error" if reasons else "ok"
-        result: Envelope | BenchFlowsResult = _common("bench flows", systems[0], seed, verdict, reasons, on)
-        if measured is not None and not reasons:
-            result = {**result, **measured.json(published)}
+        common = _common("bench flows", systems[0], seed, "ok", (), on)
+        result: BenchFlowsResult = {**common, **measured.json(published)}
         print_json(result)
-    elif reasons or measured is None:
-        for reason in reasons:
-            complain(f"error: {reason}")
     else:
         _show_flows(measured, published)
-    if reasons:
-        raise typer.Exit(1)
 
 
 def _show_flows(measured: MeasuredFlows, published: FlowCosts | None) -> None:
@@ -302,6 +228,8 @@ def machine(
 ) -> None:
     """Measure the speed of the simulated machine on one core; the exit code is 1 if it is too slow."""
     from bulkhead.bench.machine import FORMATS, TRACE
+    from bulkhead.bench.machine_run import SpeedRequest, measure_machine
+    from bulkhead.bench.not_measured import NotMeasured
 
     if trace_format not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--trace-format")
@@ -309,56 +237,25 @@ def machine(
         raise typer.BadParameter(
             f"the command needs {TRACE} where the file's name goes", param_hint="--against"
         )
-    measured = _measure_machine(against, trace_format, repeat, share)
-    reasons = measured if isinstance(measured, list) else measured.missed
+    request = SpeedRequest(against, trace_format, repeat, share)
+    try:
+        measured = measure_machine(request)
+    except NotMeasured as error:
+        unmeasured = result_object(
+            "bench machine", on="machine", seed=1, verdict="error", reasons=error.reasons
+        )
+        _end_unmeasured(unmeasured, as_json)
+    reasons = measured.missed
     if as_json:
-        verdict: Verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
+        verdict: Verdict = "failed" if reasons else "ok"
         common = result_object("bench machine", on="machine", seed=1, verdict=verdict, reasons=reasons)
-        result: Envelope | BenchMachineResult = common
-        if not isinstance(measured, list):
-            result = {**common, **measured.json()}
+        result: BenchMachineResult = {**common, **measured.json()}
         print_json(result)
-    elif isinstance(measured, list):
-        for reason in measured:
-            complain(f"error: {reason}")
     else:
         _show_speeds(measured)
         _show_verdict(reasons)
     if reasons:
         raise typer.Exit(1)
-
-
-def _measure_machine(against: str | None, trace_format: str, repeat: int, share: int) -> Speeds | list[str]:
-    """The measured costs, or a list of the reasons why nothing was measured."""
-    from dataclasses import replace
-
-    from bulkhead.bench.machine import GOALS, PROGRAM, TARGET, MachineError, measure, time_peer
-    from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir, host_dir
-    from bulkhead.env.progress import progress
-    from bulkhead.run.directory import run_directory
-
-    ensure_built(["host"], [TARGET])
-    program = host_dir() / PROGRAM
-    total = repeat * len(GOALS)
-    try:
-        with (
-            run_directory(build_dir() / "run", "bench-machine") as place,
-            progress("measure the machine") as update,
-        ):
-            speeds = measure(
-                program,
-                repeat=repeat,
-                share_percent=share,
-                done=lambda n: update(n / total, f"{n} of {total}"),
-            )
-            if against is None:
-                return speeds
-            update(1.0, against)
-            peer = time_peer(program, against, trace_format, place, repeat=repeat, share_percent=share)
-            return replace(speeds, peer=peer)
-    except MachineError as error:
-        return [str(error)]
 
 
 def _show_speeds(measured: Speeds) -> None:
@@ -434,69 +331,31 @@ def linux_boot(
 
     Both are counted up to the shell prompt. The exit code is 1 if the ratio is above the limit.
     """
-    from bulkhead.admission.load import load_system
-    from bulkhead.bench.linux_boot import ONE_VCPU, SYSTEM
-    from bulkhead.env.paths import repository
+    from bulkhead.bench.linux_boot_run import load_linux_system, measure_linux_boot
+    from bulkhead.bench.not_measured import NotMeasured
 
-    loaded = load_system(str(repository("`bench linux-boot`") / SYSTEM), [ONE_VCPU, *(overrides or ())])
+    loaded = load_linux_system(overrides or ())
     print_problems(loaded.notices, kind="notice")
-    measured = _measure_linux_boot(loaded, runs, seed)
-    reasons = measured if isinstance(measured, list) else measured.reasons
-    error = isinstance(measured, list)
+    try:
+        measured = measure_linux_boot(loaded, runs, seed)
+    except NotMeasured as error:
+        _end_unmeasured(_common("bench linux-boot", loaded, seed, "error", error.reasons), as_json)
+    reasons = measured.reasons
     if as_json:
-        verdict: Verdict = "error" if error else "failed" if reasons else "ok"
-        result: Envelope | BenchLinuxBootResult = _common("bench linux-boot", loaded, seed, verdict, reasons)
-        if not isinstance(measured, list):
-            result = {**result, **measured.json()}
+        verdict: Verdict = "failed" if reasons else "ok"
+        common = _common("bench linux-boot", loaded, seed, verdict, reasons)
+        result: BenchLinuxBootResult = {**common, **measured.json()}
         print_json(result)
     else:
-        if not isinstance(measured, list):
-            _show(measured)
+        _show(measured)
         for reason in reasons:
             complain(f"error: {reason}")
     if reasons:
         raise typer.Exit(1)
 
 
-def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> BootComparison | list[str]:
-    """The measured costs, or a list of the reasons why nothing was measured."""
-    from bulkhead.bench.counted import CountError
-    from bulkhead.bench.linux_boot import measure, prepare
-    from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir, host_dir
-    from bulkhead.env.progress import progress
-    from bulkhead.env.qemu import qemu_binary
-    from bulkhead.package.build import BuildOptions, build_system
-    from bulkhead.package.errors import PackageError
-    from bulkhead.planning.plan import PlanningError
-    from bulkhead.run.directory import run_directory
-
-    if not loaded.ok or loaded.platform is None:
-        return [problem.text() for problem in loaded.problems]
-    if loaded.platform.emulator is None:
-        return [f"platform '{loaded.platform.name}' is not a board of the emulator"]
-    binary = qemu_binary()
-    ensure_built(["target"])
-    ensure_built(["host"], ["count"])
-    counter = host_dir() / "observe" / "libcount.so"
-    try:
-        with (
-            run_directory(build_dir() / "run", "bench-linux-boot") as place,
-            progress("boot Linux, bare and under the hypervisor") as update,
-        ):
-            built = build_system(loaded, place / "package", BuildOptions(seed=seed))
-            setup = prepare(loaded, built, binary=binary, counter=counter, directory=place)
-            return measure(setup, place, runs, lambda n: update(n / runs, f"run {n} of {runs}"))
-    except PlanningError as error:
-        return [loaded.locate(finding).text() for finding in error.findings]
-    except PackageError as error:
-        return [f"{loaded.file}: {reason}" for reason in error.reasons]
-    except CountError as error:
-        return [str(error)]
-
-
 def _common(
-    command: str, loaded: Loaded, seed: int, verdict: Verdict, reasons: list[str], on: str = "qemu"
+    command: str, loaded: Loaded, seed: int, verdict: Verdict, reasons: Sequence[str], on: str = "qemu"
 ) -> Envelope:
     return result_object(
         command,

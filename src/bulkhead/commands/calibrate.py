@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
-from bulkhead.commands.output import complain, console, print_json, reported, result_object
+from bulkhead.commands.output import complain, console, print_json, reported
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
@@ -108,6 +109,8 @@ def calibrate(
 
 def _named(name: str, as_json: bool) -> tuple[Path, Platform]:
     """The platform of this name; without measured facts the command ends with exit code 1."""
+    from bulkhead.config.load import load_named
+
     path, platform, reasons = load_named(name)
     if platform is not None and path is not None and platform.calibration:
         return path, platform
@@ -118,18 +121,6 @@ def _named(name: str, as_json: bool) -> tuple[Path, Platform]:
     for reason in () if as_json else reasons:
         complain(f"error: {reason}")
     raise typer.Exit(1)
-
-
-def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
-    from bulkhead.config.load import load_platform
-    from bulkhead.config.locate import platform_names, platform_path
-    from bulkhead.config.problem import no_such
-
-    path = platform_path(name, Path())
-    if path is None:
-        return None, None, [no_such("platform", name, platform_names())]
-    platform, _, problems = load_platform(path)
-    return path, platform, [problem.text() for problem in problems]
 
 
 def _fact(one: CheckedFact) -> CheckedFactResult:

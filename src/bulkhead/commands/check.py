@@ -7,41 +7,17 @@ Validates, cross-checks and plans each file, and builds its package in memory. N
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bulkhead.commands.options import AsJson, Overrides, Unprotected
-from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+from bulkhead.commands.output import complain, console, print_json, print_problems
 
 if TYPE_CHECKING:
-    from bulkhead.admission.load import Loaded
-    from bulkhead.admission.load_components import LoadedComponents
-    from bulkhead.config.problem import Problem
-    from bulkhead.mxu.model import MxuAdmission as ComponentAdmission
+    from bulkhead.check.files import Checked
     from bulkhead.planning.demands import Admission, Demand
     from bulkhead.planning.model import Plan, Usage
-    from bulkhead.results.admitted import AdmittedResult
-    from bulkhead.results.check import (
-        BandwidthResult,
-        CheckedFileResult,
-        CheckResult,
-        PromisedResult,
-        Stage2TablesResult,
-    )
-
-
-@dataclass(frozen=True)
-class Checked:
-    """One file with all results of its check."""
-
-    loaded: Loaded | LoadedComponents
-    plan: Plan | None
-    problems: tuple[Problem, ...]
-    notices: tuple[Problem, ...] = ()
-    unchecked: tuple[str, ...] = ()  # what is not on this machine
-    components: ComponentAdmission | None = None  # of a system of components, which has no plan
 
 
 def register(app: typer.Typer) -> None:
@@ -57,10 +33,13 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check system files; show what they promise and which resources are left."""
+    from bulkhead.check.files import check_file
+    from bulkhead.check.result import check_json
+
     checked = [check_file(file, overrides or (), unprotected=unprotected) for file in files]
     bad = [one for one in checked if one.problems]
     if as_json:
-        print_json(_json(checked))
+        print_json(check_json(checked))
     else:
         for one in checked:
             _show(one)
@@ -74,157 +53,6 @@ def check(
         )
     if bad:
         raise typer.Exit(1)
-
-
-def check_file(
-    file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
-) -> Checked:
-    """The check of one file: it is planned, its package is built, and the hypervisor's code checks it."""
-    from bulkhead.admission.load import load_system
-    from bulkhead.admission.load_components import has_components
-    from bulkhead.package.accept import accept
-
-    if has_components(file):
-        return _check_components(file, overrides, unprotected=unprotected)
-    loaded = load_system(file, overrides, unprotected=unprotected)
-    checked = _planned(loaded)
-    if checked.plan is None or loaded.path is None:
-        return checked
-    found = accept(checked.plan, loaded.path.parent)
-    problems = tuple(loaded.locate(finding) for finding in found.findings)
-    notices = checked.notices + tuple(loaded.locate(finding) for finding in found.notices)
-    return Checked(loaded, None if problems else checked.plan, problems, notices, found.unchecked)
-
-
-def _check_components(file: str, overrides: list[str] | tuple[str, ...], *, unprotected: bool) -> Checked:
-    from bulkhead.commands.check_components import check_components
-
-    loaded, found, problems, unchecked = check_components(file, overrides, unprotected=unprotected)
-    return Checked(loaded, None, problems, (), () if problems or not unchecked else (unchecked,), found)
-
-
-def plan_file(
-    file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
-) -> Checked:
-    """The part of the check of a system of domains that needs no images."""
-    from bulkhead.admission.load import load_system
-
-    return _planned(load_system(file, overrides, unprotected=unprotected))
-
-
-def _planned(loaded: Loaded) -> Checked:
-    from bulkhead.planning.plan import PlanningError, plan_memory
-
-    if not loaded.ok or loaded.system is None or loaded.platform is None:
-        return Checked(loaded, None, loaded.problems, loaded.notices)
-    try:
-        return Checked(loaded, plan_memory(loaded.system, loaded.platform), (), loaded.notices)
-    except PlanningError as error:
-        problems = tuple(loaded.locate(finding) for finding in error.findings)
-        return Checked(loaded, None, problems, loaded.notices)
-
-
-def _json(checked: list[Checked]) -> CheckResult:
-    files: list[CheckedFileResult] = [
-        {
-            "file": one.loaded.file,
-            "system": one.loaded.system.name if one.loaded.system else None,
-            "platform": one.loaded.platform.name if one.loaded.platform else None,
-            "platform_sha256": one.loaded.platform_sha256,
-            "verdict": "error" if one.problems else "ok",
-            "errors": [problem.json() for problem in one.problems],
-            "notices": [notice.json() for notice in one.notices],
-            "unchecked": list(one.unchecked),
-            "promised": _promised_by(one),
-        }
-        for one in checked
-    ]
-    single = checked[0].loaded if len(checked) == 1 else None
-    common = result_object(
-        "check",
-        system=single.system.name if single and single.system else None,
-        platform=single.platform.name if single and single.platform else None,
-        verdict="error" if any(one.problems for one in checked) else "ok",
-        reasons=[problem.text() for one in checked for problem in one.problems],
-    )
-    return {**common, "files": files}
-
-
-def _promised_by(one: Checked) -> PromisedResult | AdmittedResult | None:
-    from bulkhead.mxu.result import components_json
-
-    if one.components is not None and not one.problems:
-        return components_json(one.components)
-    return _promised(one.plan) if one.plan else None
-
-
-def _promised(plan: Plan) -> PromisedResult:
-    from bulkhead.commands.flows_view import flows_json
-    from bulkhead.planning.demands import admission_of
-    from bulkhead.planning.left import usage_of
-    from bulkhead.planning.shares import rows_of
-
-    free = unconfined_names(plan)
-    cores = {core for domain in plan.domains for core in domain.cpus}
-    return {
-        "colors": plan.space.count if plan.space.bits else 0,
-        "owners": [
-            {
-                "name": row.owner,
-                "colors": None if row.colors is None else sorted(row.colors),
-                "capacity_bytes": row.capacity_bytes,
-                "used_bytes": row.used_bytes,
-                "free_bytes": row.free_bytes,
-            }
-            for row in usage_of(plan)
-        ],
-        "domains": [
-            {
-                "name": domain.name,
-                "cpus": list(domain.cpus),
-                "unconfined_devices": free[domain.name],
-                "maps": domain.maps,
-                "segments": len(domain.segments),
-                "fragmented_bytes": domain.fragmented_bytes,
-                "premap": domain.premap,
-            }
-            for domain in plan.domains
-        ],
-        "cores_left": sorted(set(range(plan.platform.cores.count)) - cores),
-        "shares": [row.json() for row in rows_of(plan)],
-        "bandwidth": _bandwidth(admission_of(plan.system, plan.platform)),
-        "stage2_tables": _tables_json(plan),
-        "flows": None if plan.flows is None else flows_json(plan.flows),
-    }
-
-
-def unconfined_names(plan: Plan) -> dict[str, list[str]]:
-    """For each trusted domain, its devices that can access all memory."""
-    from bulkhead.admission.masters import unconfined
-
-    return {
-        domain.name: [device.name for device in unconfined(domain, plan.platform)]
-        for domain in plan.system.domains
-    }
-
-
-def _bandwidth(found: Admission) -> BandwidthResult:
-    return {
-        "guaranteed_bytes_per_s": found.guaranteed,
-        "guaranteed_source": found.source or None,
-        "simulated_bytes_per_s": found.simulated,
-        "bounded_bytes_per_s": found.bounded,
-        "overcommitted": found.exceeded,
-        "domains": [
-            {
-                "name": one.domain,
-                "bytes_per_s": one.bytes_per_s,
-                "regulated": one.regulated,
-                "accesses": None if one.accesses is None else one.accesses.json(),
-            }
-            for one in found.demands
-        ],
-    }
 
 
 def _show(one: Checked) -> None:
@@ -244,6 +72,7 @@ def show_usage(title: str, plan: Plan) -> None:
     """Print the tables of what each domain is promised and of what is left."""
     from rich.table import Table
 
+    from bulkhead.check.result import unconfined_names
     from bulkhead.commands.flows_view import show_flows
     from bulkhead.planning.demands import admission_of
     from bulkhead.planning.left import usage_of
@@ -340,16 +169,6 @@ def _show_tables(plan: Plan) -> None:
         held = ", ".join(f"{name} {size_text(nbytes)}" for name, nbytes in resource.holders)
         text = f"{resource.name}: {size_text(resource.left)} of {size_text(resource.limit)} left"
         console().print(text + (f"; {held}" if held else ""))
-
-
-def _tables_json(plan: Plan) -> Stage2TablesResult | None:
-    if plan.tables is None:
-        return None
-    tables = plan.tables.plan
-    return {
-        "regions": [one.json(past_caches=tables.past_caches(one)) for one in tables.regions],
-        "resources": [one.json() for one in tables.resources],
-    }
 
 
 def _demand_note(one: Demand) -> str:

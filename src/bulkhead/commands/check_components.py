@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead check` for a system of components: the hardware that each component gets, the worst cost of an
-access check, the misses of jobs, and what is left. As text and as JSON.
+access check, the misses of jobs, and what is left. As text; bulkhead.mxu.result makes the JSON object.
 """
 
 from __future__ import annotations
@@ -13,27 +13,8 @@ from bulkhead.commands.output import console
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bulkhead.admission.load_components import LoadedComponents
-    from bulkhead.config.problem import Problem
     from bulkhead.mxu.costs import Cost
     from bulkhead.mxu.model import Job, MxuAdmission, Served
-
-
-def check_components(
-    file: str, overrides: Sequence[str], *, unprotected: bool
-) -> tuple[LoadedComponents, MxuAdmission | None, tuple[Problem, ...], str | None]:
-    """The file, what was admitted if that could be computed, all problems, and what was not checked."""
-    from bulkhead.admission.load_components import load_components
-    from bulkhead.microkernel.images_here import sizes_here
-    from bulkhead.mxu.admit import admit
-
-    loaded = load_components(file, overrides, unprotected=unprotected)
-    if loaded.system is None or loaded.platform is None:
-        return loaded, None, loaded.problems, None
-    sizes, wrong, unchecked = sizes_here(loaded)
-    found = admit(loaded.system, loaded.platform, sizes)
-    problems = tuple(loaded.locate(finding) for finding in (*wrong, *found.findings))
-    return loaded, found, problems, unchecked
 
 
 def show_components(title: str, found: MxuAdmission) -> None:

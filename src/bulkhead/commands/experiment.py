@@ -13,21 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
-from bulkhead.commands.output import (
-    commit,
-    console,
-    print_json,
-    reported,
-    result_object,
-    version_text,
-)
+from bulkhead.commands.output import console, print_json, reported
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
-    from bulkhead.campaign.engine import Engine
-    from bulkhead.experiments.model import Experiment, Sectioned
+    from bulkhead.experiments.perform import Performed
     from bulkhead.experiments.row import Row
     from bulkhead.experiments.run import Table
-    from bulkhead.results.experiment import ExperimentEntryResult, ExperimentResult, ExperimentsResult
+    from bulkhead.results.experiment import ExperimentEntryResult, ExperimentsResult
 
 SHOWN_ROWS = 16
 WIDEST = 14  # column, in characters: longer words are folded
@@ -95,12 +88,12 @@ def experiment(
     as_json: AsJson = False,
 ) -> None:
     """List the experiments, or run one and write its rows, a table, plots and a page."""
-    from bulkhead.experiments.model import BadSetting, load_experiment
-    from bulkhead.experiments.override import full, quick, with_seeds, with_settings
-
     if name is None:
         _list(as_json)
         return
+    from bulkhead.experiments.model import BadSetting
+    from bulkhead.experiments.perform import ExperimentRequest, perform
+
     if small and large:
         raise typer.BadParameter("--quick and --full exclude each other: give one of the two")
     given = [
@@ -112,102 +105,39 @@ def experiment(
     ]
     begin, engine = time.monotonic(), engine_of(jobs, cluster)
     with reported("experiment", as_json=as_json, on="machine"):
+        request = ExperimentRequest(
+            name,
+            engine,
+            ["./bulkhead", "experiment", name, *given],
+            settings=settings or (),
+            only=only or (),
+            size="quick" if small else "full" if large else "usual",
+            seeds=seeds,
+            again=again,
+        )
         try:
-            loaded = load_experiment(name)
-            sized = quick(loaded) if small else full(loaded) if large else loaded
-            what = with_seeds(with_settings(sized, settings or ()), seeds)
-            found = _run(what, only or (), engine, again, ["./bulkhead", "experiment", name, *given])
+            done = perform(request)
         except BadSetting as error:
             raise typer.BadParameter(str(error)) from error
     seconds = time.monotonic() - begin
     if as_json:
-        print_json(_json(what, found, seconds))
+        print_json(done.json(seconds))
     else:
-        _show(what, found, seconds)
+        _show(done, seconds)
 
 
-Written = list[tuple["Table", list[str]]]  # with the files of each
-
-
-def _run(
-    what: Experiment | Sectioned, only: Sequence[str], engine: Engine, again: bool, command: list[str]
-) -> Written:
-    """Run the experiment and return its tables; each is written as soon as it is complete."""
-    from bulkhead.commands.run import run_quietly
-    from bulkhead.env.paths import build_dir
-    from bulkhead.experiments.means import Means
-    from bulkhead.experiments.output import write_output
-    from bulkhead.experiments.run import tables_of
-
-    means = Means(what.name, build_dir() / "run" / "experiments" / what.name, engine, run_quietly)
-    found: Written = []
-    for table in tables_of(what, only, means, again=again):
-        shown = table_facts(table)
-        files = write_output(table.sheet, table.rows, table.directory, command, shown, table.recorded)
-        found.append((table, [str(file) for file in files]))
-    return found
-
-
-def table_facts(table: Table) -> dict[str, str]:
-    """Platform, versions and settings that a table's page states."""
-    import hashlib
-
-    from bulkhead.config.locate import platform_path
-
-    names = dict.fromkeys(str(row.get("platform", table.sheet.platform)) for row in table.rows)
-    hashes = {}
-    for name in names:
-        path = platform_path(name)
-        assert path is not None, "it was run"
-        of = f" {name}" if len(names) > 1 else ""
-        hashes[f"platform file{of}, SHA-256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {
-        "version": version_text(),
-        "commit": commit(),
-        **hashes,
-        "points": str(len(table.rows)),
-        **_seeds(table),
-        **{f"recorded program {trace.name}": trace.text() for trace in table.traces},
-    }
-
-
-def _seeds(table: Table) -> dict[str, str]:
-    from bulkhead.experiments.intervals import CONFIDENCE
-
-    seeds = table.rows[0].get("seeds")
-    if seeds is None:
-        return {}
-    return {"seeds of each point": f"{seeds}; intervals: Student's, {CONFIDENCE:.0%}, of the mean over seeds"}
-
-
-def _json(what: Experiment | Sectioned, found: Written, seconds: float) -> ExperimentResult:
-    """Print all rows as JSON; each has its section if the experiment has sections."""
-    tables = [table for table, _ in found]
-    return {
-        **result_object("experiment", platform=what.platform, on="machine", verdict="ok"),
-        "experiment": what.name,
-        "rows": [
-            {"section": table.section, **row} if table.section else row
-            for table in tables
-            for row in table.rows
-        ],
-        "files": [file for _, files in found for file in files],
-        "traces": [trace.json() for table in tables for trace in table.traces],
-        "seconds": round(seconds, 1),
-    }
-
-
-def _show(what: Experiment | Sectioned, found: Written, seconds: float) -> None:
-    for table, _ in found:
+def _show(done: Performed, seconds: float) -> None:
+    what, tables = done.what, [one.table for one in done.written]
+    for table in tables:
         if table.section:
             console().print(f"{table.section}:", style="bold")
         _show_table(table)
         for trace in table.traces:
             console().print(f"{trace.name}: recorded {trace.text()}")
-    sections = ", ".join(table.section for table, _ in found if table.section)
-    done = sections or f"{len(found[0][0].rows)} points on {what.platform}"
-    pages = ", ".join(files[0] for _, files in found)
-    console().print(f"{what.name}: {done} in {seconds:.0f} s, {pages}", style="green")
+    sections = ", ".join(table.section for table in tables if table.section)
+    shown = sections or f"{len(tables[0].rows)} points on {what.platform}"
+    pages = ", ".join(str(one.files[0]) for one in done.written)
+    console().print(f"{what.name}: {shown} in {seconds:.0f} s, {pages}", style="green")
 
 
 def _show_table(table: Table) -> None:

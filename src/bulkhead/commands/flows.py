@@ -7,22 +7,23 @@ take no system file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from bulkhead.commands.options import AsJson, Overrides, Seed, SystemFile
-from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+from bulkhead.commands.output import complain, console, print_json, print_problems
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
+    from bulkhead.admission.flows import FlowCheck
     from bulkhead.admission.load import Loaded
     from bulkhead.config.flow_costs import FlowCosts
     from bulkhead.config.platform import Platform
     from bulkhead.config.problem import Problem
-    from bulkhead.flows.model import FlowModel
     from bulkhead.flows.sweep import Sweep, Swept
-    from bulkhead.planning.flows import FlowPlan
     from bulkhead.results.envelope import Envelope
     from bulkhead.results.flows import (
         FlowProblemsResult,
@@ -60,50 +61,47 @@ def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False
 
     If they do, show the slack of each flow, else the smallest changes that make the flows schedulable.
     """
+    from bulkhead.admission.flows import check_flows
     from bulkhead.commands.flows_view import show_flows
-    from bulkhead.planning.flows import plan_flows
 
     loaded = _load(file, overrides, "flows check", as_json)
     assert loaded.system is not None
     assert loaded.platform is not None
-    planned, findings = plan_flows(loaded.system, loaded.platform)
-    problems = [loaded.locate(finding) for finding in findings]
+    found = check_flows(loaded)
+    planned = found.planned
     if as_json:
-        print_json(_check_json(loaded, problems, planned))
+        print_json(_check_json(found))
     elif planned is not None:
         show_flows(planned, f"{file}: {loaded.system.name} on {loaded.platform.name}")
         console().print("schedulable", style="green")
     else:
-        print_problems(problems)
+        print_problems(found.problems)
         console().print("not schedulable", style="red")
     if planned is None:
         raise typer.Exit(1)
 
 
-def _check_json(
-    loaded: Loaded, problems: list[Problem], planned: FlowPlan | None
-) -> FlowsCheckResult | NotSchedulableResult:
-    from bulkhead.commands.flows_view import flows_json
+def _check_json(found: FlowCheck) -> FlowsCheckResult | NotSchedulableResult:
+    from bulkhead.planning.flow_result import flows_json
 
-    common, errors = _common("flows check", loaded, problems), [problem.json() for problem in problems]
-    if planned is None:
+    common = _common("flows check", found.loaded, found.problems)
+    errors = [problem.json() for problem in found.problems]
+    if found.planned is None:
         return {**common, "errors": errors, "schedulable": False}
-    return {**common, "errors": errors, "schedulable": True, **flows_json(planned)}
+    return {**common, "errors": errors, "schedulable": True, **flows_json(found.planned)}
 
 
 def min_bandwidth(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
     """Find the smallest bandwidth of the broker with which the flows of a system are schedulable."""
-    from bulkhead.flows import analysis
+    from bulkhead.admission.flows import least_bandwidth
 
     loaded = _load(file, overrides, "flows min-bandwidth", as_json)
-    model, problems = _model(loaded)
-    found = analysis.smallest_bandwidth(model) if model is not None else None
-    if model is not None and found is None:
-        problems = _impossible(loaded)
+    least = least_bandwidth(loaded)
+    found, model = least.bytes_per_s, least.model
     if as_json:
         result: MinBandwidthResult = {
-            **_common("flows min-bandwidth", loaded, problems),
-            "errors": [problem.json() for problem in problems],
+            **_common("flows min-bandwidth", loaded, least.problems),
+            "errors": [problem.json() for problem in least.problems],
             "bytes_per_s": found,
             "mb_per_s": None if found is None else found / 1e6,
         }
@@ -113,7 +111,7 @@ def min_bandwidth(file: SystemFile, overrides: Overrides = None, as_json: AsJson
         console().print(f"{found} B/s ({found / 1e6:.3f} MB/s), transfers {model.transfers_from}")
         _say_assumed(model.costs)
     else:
-        print_problems(problems)
+        print_problems(least.problems)
     if found is None:
         raise typer.Exit(1)
 
@@ -269,13 +267,9 @@ def _say_assumed(costs: FlowCosts) -> None:
 
 def _load(file: str, overrides: list[str] | None, command: str, as_json: bool) -> Loaded:
     """The system with its flows; if it has errors or no flows, the command ends with exit code 1."""
-    from bulkhead.admission.load import load_system
-    from bulkhead.config.problem import Finding
+    from bulkhead.admission.flows import load_flows
 
-    loaded = load_system(file, overrides or ())
-    problems = list(loaded.problems)
-    if loaded.system is not None and not loaded.system.flows:
-        problems.append(loaded.locate(Finding((), "no-flows", "has no flows", "the key `flows`")))
+    loaded, problems = load_flows(file, overrides or ())
     if problems:
         if as_json:
             refused: FlowProblemsResult = {
@@ -289,29 +283,7 @@ def _load(file: str, overrides: list[str] | None, command: str, as_json: bool) -
     return loaded
 
 
-def _model(loaded: Loaded) -> tuple[FlowModel | None, list[Problem]]:
-    """The model of the flows without a rate, or the problems found in it."""
-    from bulkhead.planning.flows import flow_model
-
-    assert loaded.system is not None
-    assert loaded.platform is not None
-    model, findings = flow_model(loaded.system, loaded.platform)
-    return model, [loaded.locate(finding) for finding in findings]
-
-
-def _impossible(loaded: Loaded) -> list[Problem]:
-    """Why no bandwidth is enough, in the words that `check` uses for `rate: auto`."""
-    from bulkhead.planning.flows import plan_flows
-
-    assert loaded.system is not None
-    assert loaded.system.broker is not None
-    assert loaded.platform is not None
-    open_rate = loaded.system.broker.model_copy(update={"rate": None})
-    system = loaded.system.model_copy(update={"broker": open_rate})
-    return [loaded.locate(finding) for finding in plan_flows(system, loaded.platform)[1]]
-
-
-def _common(command: str, loaded: Loaded, problems: list[Problem]) -> Envelope:
+def _common(command: str, loaded: Loaded, problems: Sequence[Problem]) -> Envelope:
     return result_object(
         command,
         system=loaded.system.name if loaded.system else None,
@@ -324,27 +296,12 @@ def _common(command: str, loaded: Loaded, problems: list[Problem]) -> Envelope:
 
 def _platform(name: str, command: str, as_json: bool) -> Platform:
     """The platform with its `flow_costs`; without them the command ends with exit code 1."""
-    from bulkhead.commands.calibrate import load_named
-    from bulkhead.config.locate import platform_names, platform_path
-    from bulkhead.config.problem import no_such
+    from bulkhead.flows.platforms import NoFlowCosts, platform_with_costs
 
-    if platform_path(name) is None:
-        _no(command, name, no_such("platform", name, filter(_has_costs, platform_names())), as_json)
-    _, platform, reasons = load_named(name)
-    if platform is not None and platform.flow_costs is None:
-        allowed = ", ".join(filter(_has_costs, platform_names()))
-        cause = f"platform '{name}' does not say what a packet's path costs (`flow_costs`)"
-        reasons = [f"{cause}; those that do: {allowed}"]
-    if reasons or platform is None:
-        _no(command, name, "; ".join(reasons), as_json)
-    return platform
-
-
-def _has_costs(name: str) -> bool:
-    from bulkhead.commands.calibrate import load_named
-
-    _, platform, _ = load_named(name)
-    return platform is not None and platform.flow_costs is not None
+    try:
+        return platform_with_costs(name)
+    except NoFlowCosts as error:
+        _no(command, name, str(error), as_json)
 
 
 def _no(command: str, platform: str, reason: str, as_json: bool) -> NoReturn:

@@ -17,87 +17,11 @@ if TYPE_CHECKING:
 
     from bulkhead.flows.sweep import Sweep, Swept
     from bulkhead.planning.flows import FlowPlan
-    from bulkhead.planning.memory_budget import MemoryUse
-    from bulkhead.results.flow_plan import FlowPlanResult, MemoryUseResult
 
 PERCENT = 100
 SLACK_MEANING = (
     "slack: time by which the deadline could be shorter, or the notification later, if nothing else changes"
 )
-
-
-def flows_json(planned: FlowPlan) -> FlowPlanResult:
-    """The plan, and the tasks of the schedulability test, so that a reader can repeat the test."""
-    model, made = planned.model, planned.model.make()
-    tasks = zip(model.members, made.tasks(), strict=True)
-    return {
-        "broker": {
-            "cpu": planned.cpu,
-            "engine": planned.broker.engine,
-            "chunk": planned.broker.chunk,
-            "rate_bytes_per_s": planned.rate,
-            "rate_auto": planned.broker.rate is None,
-            "register": None
-            if planned.register is None
-            else {"value": planned.register.value, "bytes_per_s": planned.register.bytes_per_s},
-            "senders": len(model.domains),
-            "flow_model": model.costs.path,
-            "transfer_half_ns": made.dma_fixed,
-            "transfer_bytes": made.chunk_bytes,
-            "lead_half_ns": made.lead[0],
-            "lead_bytes": made.lead[1],
-        },
-        "flows": [
-            {
-                "name": flow.name,
-                "from": flow.from_,
-                "to": flow.to,
-                "size": flow.size,
-                "period_ns": flow.period,
-                "deadline_ns": flow.deadline,
-                "transfers": model.transfers_of(number),
-                "slack_ns": planned.checked.slack_ns[number],
-                "slack_exact": planned.checked.slack_exact[number],
-            }
-            for number, flow in enumerate(model.ways)
-        ],
-        "transfers": model.transfers_from,
-        "tasks_half_ns": [
-            {
-                "flow": model.ways[member.flow].name,
-                "kind": member.kind,
-                "sender": member.sender,
-                "period": period,
-                "first": first,
-                "fixed": fixed,
-                "bytes": nbytes,
-                "last_fixed": last_fixed,
-                "last_bytes": last_bytes,
-            }
-            for member, (period, first, fixed, nbytes, last_fixed, last_bytes, _) in tasks
-        ],
-        "points": planned.checked.points,
-        "memory": None if planned.memory is None else _memory_json(planned.memory),
-        "remarks": list(planned.remarks),
-    }
-
-
-def _memory_json(memory: MemoryUse) -> MemoryUseResult:
-    return {
-        "utilization": float(memory.utilization),
-        "largest_rate_bytes_per_s": memory.largest_rate,
-        "limited_by": memory.limited_by,
-        "table_from": memory.table_from,
-        "unbounded": list(memory.unbounded),
-        "parts": [
-            {
-                "name": part.name,
-                "bytes_per_s": float(part.bytes_per_s),
-                "utilization": float(part.utilization),
-            }
-            for part in memory.parts
-        ],
-    }
 
 
 def show_flows(planned: FlowPlan, title: str) -> None:

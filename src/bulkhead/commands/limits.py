@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bulkhead.commands.calibrate import load_named
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
-from bulkhead.commands.output import complain, console, print_json, reported, result_object
+from bulkhead.commands.output import complain, console, print_json, reported
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
@@ -58,6 +58,7 @@ def limits(
 ) -> None:
     """Measure on the simulated machine which bandwidth memory sustains and which budgets can be enforced."""
     from bulkhead.campaign.points import run_jobs
+    from bulkhead.config.load import load_named
     from bulkhead.config.machine_figures import machines_own
     from bulkhead.machine import enforcement
     from bulkhead.machine import limits as library

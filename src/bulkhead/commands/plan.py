@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bulkhead.commands.check import Checked, plan_file, show_usage, unconfined_names
+from bulkhead.commands.check import show_usage
 from bulkhead.commands.options import AsJson, Overrides, SystemFile, Unprotected
-from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+from bulkhead.commands.output import complain, console, print_json, print_problems
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
+    from bulkhead.check.files import Checked
     from bulkhead.planning.model import Plan
     from bulkhead.results.plan import NotPlannedResult, PlanResult
 
@@ -37,6 +39,8 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Choose every value that a system file leaves open, and print the reason for each choice."""
+    from bulkhead.check.files import plan_file
+
     checked = plan_file(system, overrides or [], unprotected=unprotected)
     if as_json:
         print_json(_json(checked))
@@ -63,7 +67,8 @@ def plan(
 
 
 def _json(checked: Checked) -> PlanResult | NotPlannedResult:
-    from bulkhead.commands.flows_view import flows_json
+    from bulkhead.check.result import unconfined_names
+    from bulkhead.planning.flow_result import flows_json
     from bulkhead.planning.shares import rows_of
 
     loaded, planned = checked.loaded, checked.plan

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
-from bulkhead.commands.output import complain_of, console, print_json, reported, result_object
+from bulkhead.commands.output import complain_of, console, print_json, reported
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
-    from bulkhead.campaign.engine import Engine
-    from bulkhead.experiments.model import Experiment, Sectioned
-    from bulkhead.experiments.published import FigureBeside, FigurePlaces
-    from bulkhead.experiments.row import Row
-    from bulkhead.machine.answer import PointAnswer
-    from bulkhead.machine.job import Job
-    from bulkhead.published.figures import Figure, How
+    from bulkhead.experiments.published import FigureBeside
+    from bulkhead.published.figures import How
     from bulkhead.results.envelope import Verdict
     from bulkhead.results.published import PublishedResult
 
@@ -53,10 +49,13 @@ def published(
     Later calls show the results of --measure too. The exit code does not depend on how far apart the figures
     are: it is 1 if one of our figures could not be measured, else 0.
     """
+    from bulkhead.experiments.published_run import kept_figures, measured_figures
+    from bulkhead.published.figures import chosen_figures
+
     engine = engine_of(jobs, cluster)
     with reported("published", as_json=as_json):
-        meant = _meant(names or ())
-        found, failures = _measured(meant, engine) if measure else (_kept(meant), [])
+        meant = chosen_figures(names or ())
+        found, failures = measured_figures(meant, engine) if measure else (kept_figures(meant), [])
     if as_json:
         verdict: Verdict = "failed" if failures else "ok"
         common = result_object("published", on="machine", verdict=verdict, reasons=failures)
@@ -68,54 +67,6 @@ def published(
             complain_of(f"not measured: {failure}")
     if failures:
         raise typer.Exit(1)
-
-
-def _meant(names: Sequence[str]) -> list[Figure]:
-    from bulkhead.config.problem import no_such
-    from bulkhead.published.figures import BadFigures, figures
-
-    known = figures()
-    boards = dict.fromkeys(one.board for one in known.values())
-    for name in names:
-        if name not in known and name not in boards:
-            raise BadFigures(no_such("board or figure", name, [*boards, *known]))
-    return [one for one in known.values() if not names or one.id in names or one.board in names]
-
-
-def _places() -> FigurePlaces:
-    from bulkhead.env.paths import build_dir
-    from bulkhead.experiments.published import FigurePlaces
-
-    run = build_dir() / "run"
-    return FigurePlaces(run / "experiments", run / "published" / "figures")
-
-
-def _kept(meant: Sequence[Figure]) -> list[FigureBeside]:
-    from bulkhead.experiments.published import kept
-
-    return kept(meant, _places())
-
-
-def _measured(meant: Sequence[Figure], engine: Engine) -> tuple[list[FigureBeside], list[str]]:
-    """The measured figures, and the reasons why others could not be measured."""
-    from bulkhead.commands.run import run_quietly
-    from bulkhead.experiments.means import Means
-    from bulkhead.experiments.published import measured
-    from bulkhead.experiments.run import tables_of
-    from bulkhead.machine.native import built_machine
-
-    built_machine(workloads=True)
-    places = _places()
-    run = places.experiments.parent
-
-    def facts(asked: Sequence[tuple[str, Job]], title: str) -> list[PointAnswer]:
-        return Means(title, run / "published", engine, run_quietly).jobs(asked)
-
-    def rows(what: Experiment | Sectioned, only: Sequence[str], title: str) -> list[Row]:
-        means = Means(title, places.experiments / what.name, engine, run_quietly)
-        return [row for table in tables_of(what, only, means, again=False) for row in table.rows]
-
-    return measured(meant, facts, rows, places)
 
 
 def _show(found: Sequence[FigureBeside]) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain, console, print_json, result_object
+from bulkhead.commands.output import complain, console, print_json
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.results.envelope import Verdict

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bulkhead.commands.options import AsJson, Overrides, SystemFile
-from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+from bulkhead.commands.output import complain, console, print_json, print_problems
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.admission.load import Loaded

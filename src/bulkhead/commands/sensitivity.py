@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
-from bulkhead.commands.output import console, print_json, reported, result_object
+from bulkhead.commands.output import console, print_json, reported
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.results.experiment import SensitivityResult, SensitivityRowResult
@@ -68,52 +69,37 @@ def sensitivity(
     as_json: AsJson = False,
 ) -> None:
     """Show how much each assumed parameter of the platform changes an experiment's headline figure."""
-    from bulkhead.commands.experiment import table_facts
-    from bulkhead.commands.run import run_quietly
-    from bulkhead.env.paths import build_dir
-    from bulkhead.experiments import sensitivity as library
-    from bulkhead.experiments.means import Means
-    from bulkhead.experiments.model import BadExperiment, BadSetting, Experiment, load_experiment
-    from bulkhead.experiments.output import write_output
-    from bulkhead.experiments.override import with_seeds, with_settings
-    from bulkhead.experiments.run import Table
-    from bulkhead.machine.native import built_machine
+    from bulkhead.experiments.model import BadSetting
+    from bulkhead.experiments.sensitivity_run import SensitivityRequest, perform_sensitivity
 
-    begin, share = time.monotonic(), Fraction(by, 100)
+    begin = time.monotonic()
     engine = engine_of(jobs, cluster)
     command = ["./bulkhead", "sensitivity", name, "--by", str(by)]
     command += [word for setting in settings or () for word in ("--set", setting)]
     with reported("sensitivity", as_json=as_json, on="machine"):
+        request = SensitivityRequest(
+            name, Fraction(by, 100), engine, command, settings or (), only or (), seeds, again
+        )
         try:
-            what = with_seeds(with_settings(load_experiment(name), settings or ()), seeds)
-            if not isinstance(what, Experiment):
-                raise BadExperiment(f"'{name}' has sections, which have no headline")
-            means = Means(what.name, build_dir() / "run" / "sensitivity" / what.name, engine, run_quietly)
-            built_machine(workloads=True)
-            if again:
-                means.forget()
-            asked = library.asked(what, share, only or (), means.jobs)
-            rows = library.sensitivity(asked, means.jobs)
-            sheet = library.sheet_of(asked, share)
-            table = Table(sheet, [dict(row) for row in rows], means.directory)
-            files = write_output(sheet, table.rows, means.directory, command, table_facts(table))
+            found = perform_sensitivity(request)
         except BadSetting as error:
             raise typer.BadParameter(str(error)) from error
     seconds = round(time.monotonic() - begin, 1)
     if as_json:
         result: SensitivityResult = {
-            **result_object("sensitivity", platform=asked.platform, on="machine", verdict="ok"),
-            "experiment": what.name,
-            "headline": sheet.title,
-            "rows": rows,
-            "files": [str(file) for file in files],
+            **result_object("sensitivity", platform=found.platform, on="machine", verdict="ok"),
+            "experiment": found.experiment,
+            "headline": found.headline,
+            "rows": found.rows,
+            "files": [str(file) for file in found.files],
             "seconds": seconds,
         }
         print_json(result)
         return
-    console().print(sheet.title, style="bold")
-    _show(rows)
-    console().print(f"{what.name}: {len(rows) - 1} variations in {seconds:.0f} s, {files[0]}", style="green")
+    console().print(found.headline, style="bold")
+    _show(found.rows)
+    varied = f"{found.experiment}: {len(found.rows) - 1} variations"
+    console().print(f"{varied} in {seconds:.0f} s, {found.files[0]}", style="green")
 
 
 def _show(rows: list[SensitivityRowResult]) -> None:

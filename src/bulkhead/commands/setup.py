@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
-from bulkhead.commands.output import print_json, result_object
+from bulkhead.commands.output import print_json
 from bulkhead.env import native, store
 from bulkhead.env.lock import Versions, want, write_lock
 from bulkhead.env.paths import cache_dir, repository
 from bulkhead.env.versions import used_versions
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.results.setup import SetupResult

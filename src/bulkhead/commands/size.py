@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from bulkhead.commands.output import print_json, result_object
+from bulkhead.commands.output import print_json
 from bulkhead.env import native
 from bulkhead.env.paths import build_dir, repository
+from bulkhead.envelope import result_object
 from bulkhead.report.fitting import FittingConsole
 
 if TYPE_CHECKING:

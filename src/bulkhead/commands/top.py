@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain_of, console, print_json, result_object
+from bulkhead.commands.output import complain_of, console, print_json
 from bulkhead.commands.top_view import stopped, view_of
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.results.top import LiveSeen, LiveState, TopResult

@@ -12,14 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
-from bulkhead.commands.output import (
-    commit,
-    console,
-    print_json,
-    reported,
-    result_object,
-    version_text,
-)
+from bulkhead.commands.output import console, print_json, reported
+from bulkhead.env.commit import commit, version_text
+from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
     from bulkhead.results.envelope import Verdict

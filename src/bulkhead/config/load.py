@@ -16,7 +16,7 @@ from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.config.override import apply_override
 from bulkhead.config.parts import add_parts, text_of_parts
 from bulkhead.config.platform import Platform
-from bulkhead.config.problem import Finding, Problem, nearest_of, quoted
+from bulkhead.config.problem import Finding, Problem, nearest_of, no_such, quoted
 from bulkhead.config.source import Node, Source, parse_text, read_file, read_text
 from bulkhead.config.validate import locate, validate
 
@@ -33,6 +33,15 @@ def load_platform(
         if text is None
         else _platform_from(text, file, text_of_parts(), tuple(overrides))
     )
+
+
+def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
+    """Path and platform for a name or a path, else the reasons why there is none."""
+    path = platform_path(name, Path())
+    if path is None:
+        return None, None, [no_such("platform", name, platform_names())]
+    platform, _, problems = load_platform(path)
+    return path, platform, [problem.text() for problem in problems]
 
 
 @lru_cache(maxsize=16)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs an experiment and makes its tables: one of all its points, or one for each of its sections.
 
-Called by the command `experiment`, which writes and shows them. Results are kept and reused until an input
-changes.
+Called by perform.py, which writes them. Results are kept and reused until an input changes.
 """
 
 from __future__ import annotations

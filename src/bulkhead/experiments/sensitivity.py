@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The headline of an experiment for other values of each assumed parameter of its platform.
 
-Called by the command `sensitivity`. Each variation is a run of the headline's point (and of the point that it
+Called by sensitivity_run.py. Each variation is a run of the headline's point (and of the point that it
 refers to) with all seeds; results are kept like those of points. Nothing is fitted: the result shows how much
 the headline depends on an assumption.
 """

@@ -9,7 +9,7 @@ from there, so that it is written once. Nothing here runs anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -165,6 +165,16 @@ def figures() -> dict[str, Figure]:
         twice = next(one.id for one in made if sum(other.id == one.id for other in made) > 1)
         raise BadFigures(f"{path}: '{twice}' is the id of two figures")
     return by_id
+
+
+def chosen_figures(names: Sequence[str]) -> list[Figure]:
+    """Figures with these ids or of these boards; all figures if there are no names. Raises BadFigures."""
+    known = figures()
+    boards = dict.fromkeys(one.board for one in known.values())
+    for name in names:
+        if name not in known and name not in boards:
+            raise BadFigures(no_such("board or figure", name, [*boards, *known]))
+    return [one for one in known.values() if not names or one.id in names or one.board in names]
 
 
 def fact_of(platform: str, name: str) -> Fact:

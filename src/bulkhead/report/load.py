@@ -8,13 +8,13 @@ is an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bulkhead.errors import BulkheadError
 from bulkhead.evidence.observer import ObserverResult, read_observer
+from bulkhead.results.times import rated_ns
 
 Json = dict[str, Any]  # a report.json or a part of it, which an older version may have written
 
@@ -121,13 +121,6 @@ class LoadedRun:
     def witness(self, name: str) -> Json | None:
         found = self.report.get("witnesses", {}).get(name)
         return found if isinstance(found, dict) else None
-
-
-def rated_ns(report: Mapping[str, Any]) -> int | None:
-    """Guest time by which counts may be divided. None if no clock was read at the run's end, so that only a
-    lower bound is known."""
-    found = report.get("guest_ns")
-    return found if isinstance(found, int) and report.get("guest_ns_by") != "console" else None
 
 
 def load_run(path: Path) -> LoadedRun:

@@ -3,5 +3,5 @@
 
 The code that makes a result is checked against its type by mypy, the JSON Schema and the page
 docs/reference/results.md are made from it (schema.py), and tests validate what commands print. A key that is
-not always there is NotRequired.
+not always there is NotRequired. bulkhead.envelope makes the common keys.
 """

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a built system in the emulator and collects its results. Start at `session.run_session`."""
+"""Runs a system, from the build to the result. Start at `system.run_system`."""

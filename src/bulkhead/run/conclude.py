@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """After a run: reads what the run left, calls the witnesses, and writes the run's files.
 
-Called by the command `run`, and by tests with an artificial outcome. Writes only into the run's directory.
+Called by `run_system`, and by tests with an artificial outcome. Writes only into the run's directory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Directories of runs: two concurrent runs never share one.
 
-Called by the commands `run`, `bench` and `top`. A later run of the same kind replaces an earlier run's files.
-A directory that is not a run's is never emptied, since it may hold a user's files.
+Runs of systems, benchmarks and the command `top` use them. A later run of the same kind replaces an earlier
+run's files. A directory that is not a run's is never emptied, since it may hold a user's files.
 """
 
 from __future__ import annotations

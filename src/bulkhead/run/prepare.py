@@ -2,7 +2,7 @@
 """Makes a run's target from a built system: the only module here that uses the builder's and the planner's
 types.
 
-Called by the command `run`. The plan's promises are converted for the witnesses here.
+Called by `run_system`. The plan's promises are converted for the witnesses here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of the emulator, from its start until its memory has been read.
 
-Called by the command `run`. It does not judge the run: it returns how the run ended and what was seen. It
+Called by on_emulator.py. It does not judge the run: it returns how the run ended and what was seen. It
 leaves no process behind.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of the simulated machine in a process of its own, with the same results as a run of the emulator.
 
-Called by the command `run`. The same parser and view show its console, and the same witnesses read its
+Called by on_machine.py. The same parser and view show its console, and the same witnesses read its
 memory; its counts are in the outcome's `simulated`. It leaves no process behind.
 """
 

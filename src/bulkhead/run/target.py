@@ -90,7 +90,7 @@ class RunOptions:
     timeout_s: float | None = None
     overrides: tuple[str, ...] = ()
     on: str = QEMU
-    page: bool = True  # write the report page at the end
+    page: bool = True  # the command writes the report page at the end
     repeat: tuple[str, ...] = ()  # the command with its options; empty if `run` was not the command
 
     @property

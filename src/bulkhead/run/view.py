@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a user sees while a system runs: the attached console, dimmed lines, or only progress.
 
-Made by the command `run`, fed by the session. The attached console and, with `--json`, the result use
+Made by `run_system`, fed by the session. The attached console and, with `--json`, the result use
 standard output; everything else goes to standard error.
 """
 
