@@ -167,7 +167,7 @@ def test_x9_a_description_is_what_the_kernel_reads() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"system_regions": 8}, "leave no dynamic one"),
+        ({"system_regions": 8}, "no dynamic region"),
         ({"eviction": 3}, "policy or size of dynamic regions"),
         ({"clock_hz": 0}, "no clock"),
         ({"limits": (8, 0, 0, 0, 1, 0, 0)}, "colored memory"),
@@ -177,7 +177,7 @@ def test_x9_a_description_is_what_the_kernel_reads() -> None:
         ),
         (
             {"memory": (DescribedMemory("samples", 0, 4096, 0, 0, 2, 2, 0, 0, 0),)},
-            "rights that cannot be",
+            "invalid rights",
         ),
     ],
 )
