@@ -3,8 +3,8 @@
 
 `PYTHONPATH=src build/venv/bin/python scripts/load_to_use.py [NAME ...]`. An in-order core executes no further
 than this after a missed load: the platforms' `cores.pipeline.window` is determined by this script. The
-emulator reports the order of executed blocks, objdump their instructions. Loads from the stack are left out,
-because they hit.
+emulator reports the order of executed blocks, Capstone the registers that their instructions access. Loads
+from the stack are left out, because they hit.
 """
 
 import re
@@ -15,46 +15,58 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from capstone import CS_ARCH_ARM64, CS_MODE_ARM, Cs, CsInsn
+from capstone.arm64 import ARM64_OP_MEM
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 from bulkhead.env.qemu_user import qemu_user
 
 NAMES = ("corners", "disparity", "edges", "euclidean_cluster", "matmul", "mser", "qsort", "tracking")
-FOLLOWED = 4  # blocks that are searched after a load's own
-FAR = 64  # a load whose value is not read earlier counts as this
-REGISTER = re.compile(r"\b(?:[xw](\d+)|[bhsdqv](\d+))\b")
-DISASSEMBLED = re.compile(r"\s*([0-9a-f]+):\t(\S+)(?:\s+([^/]*))?")
+FOLLOWED = 4  # blocks that are looked through after a load's own
+FAR = 64  # a load whose value is read no earlier counts as this
 EXECUTED = re.compile(r"Trace \d+: 0x[0-9a-f]+ \[[0-9a-f]+/([0-9a-f]+)/")
 TRANSLATED = re.compile(r"0x([0-9a-f]+):")
-NO_RESULT = ("st", "cmp", "cmn", "tst", "b.", "cb", "tb", "br", "blr", "ret", "ccm", "fcmp", "fccmp", "prfm")
-READS_RESULT = ("movk", "bfi", "bfxil", "ins", "mla", "mls", "fmla", "fmls")
+NUMBERED = re.compile(r"([a-z])(\d+)")
+NAMED = {"fp": "x29", "lr": "x30"}
+STACK = ("sp", "fp")
+# Capstone 5 says of these that they write their first operand.
+COMPARISONS = ("cmp", "cmn", "tst", "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp", "fccmpe")
 
 
 @dataclass(frozen=True)
 class Instruction:
     reads: frozenset[str]
     writes: frozenset[str]
-    loads: frozenset[str] = (
-        frozenset()
-    )  # registers that it writes, if it loads from memory other than the stack
+    loads: frozenset[str] = frozenset()  # those that it writes with values from memory, except from the stack
 
 
-def registers(text: str) -> frozenset[str]:
-    return frozenset(f"x{x}" if x else f"v{v}" for x, v in REGISTER.findall(text))
+def decoder() -> Cs:
+    made = Cs(CS_ARCH_ARM64, CS_MODE_ARM)
+    made.detail = True  # registers and operands
+    made.skipdata = True  # constants between functions
+    return made
 
 
-def decoded(mnemonic: str, operands: str) -> Instruction:
-    parts = re.split(r",(?![^\[]*\])", operands)
-    if mnemonic.startswith("ld"):
-        into = registers(",".join(parts[: 2 if mnemonic.startswith(("ldp", "ldnp")) else 1]))
-        address = operands[operands.find("[") :] if "[" in operands else ""
-        stack = "sp" in address or "x29" in address
-        return Instruction(registers(address), into, frozenset() if stack else into)
-    if mnemonic.startswith(NO_RESULT):
-        return Instruction(registers(operands), frozenset())
-    result = registers(parts[0])
-    read = registers(",".join(parts[1:]))
-    return Instruction(read | result if mnemonic.startswith(READS_RESULT) else read, result)
+def accessed(one: CsInsn) -> Instruction:
+    """The registers that an instruction reads and writes."""
+    read, written = (_registers(one, numbers) for numbers in one.regs_access())
+    if one.mnemonic in COMPARISONS:
+        return Instruction(read | written, frozenset())
+    if not one.mnemonic.startswith("ld"):
+        return Instruction(read, written)
+    bases = [operand.mem.base for operand in one.operands if operand.type == ARM64_OP_MEM]
+    loaded = written - _registers(one, bases)
+    stack = any(one.reg_name(base) in STACK for base in bases)
+    return Instruction(read - loaded, written, frozenset() if stack else loaded)
+
+
+def _registers(one: CsInsn, numbers: Iterable[int]) -> frozenset[str]:
+    """General registers as x0 to x30, those of vectors as v0 to v31, whatever their width; no others."""
+    found = (NUMBERED.fullmatch(NAMED.get(name, name)) for name in map(one.reg_name, numbers) if name)
+    return frozenset(("x" if one[1] in "xw" else "v") + one[2] for one in found if one)
 
 
 def distance(follow: Iterable[Instruction], loaded: frozenset[str]) -> int | None:
@@ -70,10 +82,12 @@ def distance(follow: Iterable[Instruction], loaded: frozenset[str]) -> int | Non
 
 
 def disassembled(program: Path) -> dict[int, Instruction]:
-    command = ["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", str(program)]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = (DISASSEMBLED.match(line) for line in text.splitlines())
-    return {int(one[1], 16): decoded(one[2], one[3] or "") for one in found if one}
+    """The program's instructions by address."""
+    with program.open("rb") as file:
+        sections = [one for one in ELFFile(file).iter_sections() if one["sh_flags"] & SH_FLAGS.SHF_EXECINSTR]
+        code = [(one["sh_addr"], one.data()) for one in sections]
+    made = decoder()
+    return {one.address: accessed(one) for at, content in code for one in made.disasm(content, at) if one.id}
 
 
 def executed(

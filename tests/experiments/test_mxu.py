@@ -22,7 +22,6 @@ from bulkhead.experiments.mxu_rows import (
     cost_row,
     measured_row,
     per_access,
-    percentile,
 )
 from bulkhead.experiments.mxu_runs import MxuPoint, report_of, run_points
 from bulkhead.experiments.override import full, quick, with_seeds
@@ -38,8 +37,8 @@ def test_costs_of_single_misses_become_mean_deviation_percentile_and_maximum() -
     values = [20] * 97 + [40] * 2 + [300]
     assert math.isclose(row["deviation"], math.sqrt(sum((v - row["mean"]) ** 2 for v in values) / 100))
     assert (row["p99"], row["max"]) == (40, 300)
-    assert percentile({5: 1}, 99) == 5
-    assert percentile({5: 98, 6: 2}, 99) == 6
+    assert cost_row({5: 1})["p99"] == 5
+    assert cost_row({5: 98, 6: 2})["p99"] == 6
     assert cost_row({}) == {"mean": None, "deviation": None, "p99": None, "max": None}
 
 

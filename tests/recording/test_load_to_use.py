@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from load_to_use import FAR, decoded, distance
+from load_to_use import FAR, Instruction, accessed, decoder, distance
 
 
-def instructions(*lines: str) -> list:  # type: ignore[type-arg]
-    return [decoded(*line.split(" ", 1)) for line in lines]
+def instructions(directory: Path, *lines: str) -> list[Instruction]:
+    source, code, content = (directory / name for name in ("a.s", "a.o", "a.bin"))
+    source.write_text("\n".join(lines) + "\n")
+    subprocess.run(["aarch64-linux-gnu-as", str(source), "-o", str(code)], check=True)
+    subprocess.run(["aarch64-linux-gnu-objcopy", "-O", "binary", str(code), str(content)], check=True)
+    return [accessed(one) for one in decoder().disasm(content.read_bytes(), 0)]
 
 
 @pytest.mark.parametrize(
@@ -27,12 +34,18 @@ def instructions(*lines: str) -> list:  # type: ignore[type-arg]
         (("ldr x1, [x0]", "add x2, x3, x4"), FAR),
     ],
 )
-def test_the_first_reader_of_a_loaded_value_is_found(lines: tuple[str, ...], expected: int | None) -> None:
-    load, *rest = instructions(*lines)
+def test_the_first_reader_of_a_loaded_value_is_found(
+    tmp_path: Path, lines: tuple[str, ...], expected: int | None
+) -> None:
+    load, *rest = instructions(tmp_path, *lines)
     assert distance(rest, load.loads) == expected
 
 
-def test_loads_from_the_stack_do_not_count() -> None:
-    assert not decoded("ldr", "x1, [sp, #16]").loads
-    assert not decoded("ldp", "x1, x2, [x29, #-16]").loads
-    assert decoded("ldr", "x1, [x2]").loads == {"x1"}
+def test_loads_from_the_stack_do_not_count(tmp_path: Path) -> None:
+    own, saved, other = instructions(
+        tmp_path, "ldr x1, [sp, #16]", "ldp x1, x2, [x29, #-16]", "ldr x1, [x2], #8"
+    )
+    assert not own.loads
+    assert not saved.loads
+    assert other.loads == {"x1"}
+    assert other.writes == {"x1", "x2"}

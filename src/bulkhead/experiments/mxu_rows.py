@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bulkhead.errors import InvalidInput
 from bulkhead.experiments.row import Row
 
@@ -31,23 +33,13 @@ class ProgramNotMeasured(InvalidInput):
 
 def cost_row(costs: Costs) -> Row:
     """Mean, standard deviation, 99th percentile and maximum, in cycles."""
-    count = sum(costs.values())
-    if count == 0:
+    if not costs:
         return dict(NOTHING)
-    mean = sum(cycles * times for cycles, times in costs.items()) / count
-    square = sum((cycles - mean) ** 2 * times for cycles, times in costs.items()) / count
-    return {"mean": mean, "deviation": math.sqrt(square), "p99": percentile(costs, 99), "max": max(costs)}
-
-
-def percentile(costs: Costs, percent: int) -> int:
-    """The smallest cost that `percent` percent do not exceed."""
-    needed = -(-sum(costs.values()) * percent // 100)
-    seen = 0
-    for cycles, times in sorted(costs.items()):
-        seen += times
-        if seen >= needed:
-            return cycles
-    raise ValueError("there are no costs")
+    cycles, times = (np.array(values) for values in zip(*sorted(costs.items()), strict=True))
+    mean = np.average(cycles, weights=times)
+    square = np.average((cycles - mean) ** 2, weights=times)
+    p99 = np.quantile(cycles, 0.99, weights=times, method="inverted_cdf")
+    return {"mean": float(mean), "deviation": math.sqrt(square), "p99": int(p99), "max": max(costs)}
 
 
 def between(begin: Json, end: Json) -> Costs:
