@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bulkhead.config.flow_costs import LOCKED
+from bulkhead.config.flow_costs import LOCKED, RECORD_MAX_NS
 from bulkhead.config.load import load_platform
 
 from ..platforms import platform
@@ -57,3 +57,13 @@ def test_the_published_analysis_needs_all_parts(tmp_path: Path) -> None:
 def test_what_is_not_known_is_no_analysis(tmp_path: Path) -> None:
     _, _, problems = load_platform(written(tmp_path, "threads", ()))
     assert any("flow_model" in problem.text() for problem in problems)
+
+
+@pytest.mark.req("F5")
+def test_a_broker_that_records_packets_is_analyzed_with_the_cost_of_that() -> None:
+    costs = platform("zcu102").flow_costs
+    assert costs is not None
+    plain, recording = (
+        costs.of_broker(by_event=True, copies=True, samples=samples).analyzed() for samples in (False, True)
+    )
+    assert recording == plain | {"finalize_max": plain["finalize_max"] + RECORD_MAX_NS}

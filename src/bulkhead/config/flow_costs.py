@@ -120,10 +120,12 @@ class FlowCosts(Sourced):
         named = {name: getattr(self, name) for name in (*part_names(), *OF_BROKERS)}
         return {name: part for name, part in named.items() if part is not None}
 
-    def of_broker(self, *, by_event: bool, copies: bool, copied_bytes: int = 0) -> FlowCosts:
+    def of_broker(
+        self, *, by_event: bool, copies: bool, copied_bytes: int = 0, samples: bool = False
+    ) -> FlowCosts:
         """The costs for a broker that is woken by event or by interrupt (`by_event`), and that copies
         everything itself (`copies`, with `copied_bytes` 0) or has an engine copy what is longer than
-        `copied_bytes`."""
+        `copied_bytes`. `samples`: it records each packet."""
         changes: dict[str, CostPart] = {}
         if not by_event and self.wake_by_interrupt is not None:
             changes["wake"] = self.wake_by_interrupt
@@ -132,6 +134,8 @@ class FlowCosts(Sourced):
             # here.
             most = max(0, self.between_copies.max - self.hypervisor_call.max)
             changes["dma_interrupt"] = CostPart.model_validate({"max": f"{most} ns"})
+        if samples:
+            changes["finalize"] = self.finalize.model_copy(update={"max": self.finalize.max + RECORD_MAX_NS})
         found = self.model_copy(update=changes)
         found._copied_bytes = copied_bytes
         return found
@@ -157,6 +161,9 @@ class FlowCosts(Sourced):
         return self.between_copies.max
 
 
+# The record of a packet in the broker's ring: some 60 instructions, and two lines of the ring that may come
+# from DRAM. On the simulated machine it takes 50 ns on average (docs/design/flows.md, Record of packets).
+RECORD_MAX_NS = 1000
 LOCKED = (
     "queue_lock",
     "queue_insert",

@@ -79,6 +79,7 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
         by_event=by_event,
         copies=system.broker.engine == "cpu-copy",
         copied_bytes=_copied_bytes(system.broker, costs),
+        samples=system.broker.samples,
     )
     model = FlowModel(
         system.flows, costs, system.broker.chunk, sockets_of(system), run_bytes_of(system, platform)
