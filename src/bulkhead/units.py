@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -23,19 +24,20 @@ def size_text(nbytes: int) -> str:
     return f"{nbytes} B"
 
 
-def colors_text(colors: frozenset[int] | None) -> str:
+def ranges_text(numbers: Iterable[int]) -> str:
     """`{0, 1, 2, 5}` as `0-2, 5`."""
-    if colors is None:
-        return "not colored"
-    parts: list[str] = []
-    ordered = sorted(colors)
-    start = 0
-    for end in range(1, len(ordered) + 1):
-        if end == len(ordered) or ordered[end] != ordered[end - 1] + 1:
-            low, high = ordered[start], ordered[end - 1]
-            parts.append(str(low) if low == high else f"{low}-{high}")
-            start = end
-    return ", ".join(parts)
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(f"{low}" if low == high else f"{low}-{high}" for low, high in found)
+
+
+def colors_text(colors: frozenset[int] | None) -> str:
+    """As `ranges_text`; None: `not colored`."""
+    return "not colored" if colors is None else ranges_text(colors)
 
 
 def percent_text(share: Fraction) -> str:

@@ -25,14 +25,3 @@ def exit_rate(vcpus: list[Json], ns: Any) -> str:
     """Exits per second of a domain; a dash if it shares a core, where exits are not counted by domain."""
     exits = [vcpu.get("exits", 0) for vcpu in vcpus]
     return rate(sum(exits), ns) if None not in exits else "–"
-
-
-def ranges(numbers: list[int]) -> str:
-    """Numbers as ranges: 0-2, 5."""
-    found: list[list[int]] = []
-    for number in sorted(numbers):
-        if found and found[-1][1] == number - 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
-    return ", ".join(f"{low}" if low == high else f"{low}-{high}" for low, high in found)

@@ -16,7 +16,7 @@ from rich.text import Text
 from bulkhead.report.fitting import Fitted
 from bulkhead.report.load import Json, LoadedRun
 from bulkhead.report.monitors import errors_text, monitor_table, run_rows
-from bulkhead.report.numbers import count, exit_rate, ranges
+from bulkhead.report.numbers import count, exit_rate
 from bulkhead.report.sentences import (
     budget_text,
     expectation_text,
@@ -31,7 +31,7 @@ from bulkhead.report.sentences import (
     verdict_text,
     witness_text,
 )
-from bulkhead.units import duration
+from bulkhead.units import duration, ranges_text
 
 _FILE_WIDTH = 120  # columns if the output is not a terminal
 WITNESSES = ("observer", "machine", "portions", "mpam", "tables")
@@ -215,7 +215,7 @@ def _llc(llc: Json) -> list[RenderableType]:
 
 
 def _colors(colors: object) -> Text:
-    return Text(ranges(colors) if isinstance(colors, list) else "–", style=_DIM)
+    return Text(ranges_text(colors) if isinstance(colors, list) else "–", style=_DIM)
 
 
 def _witness(run: LoadedRun, name: str) -> Text | None:
