@@ -56,7 +56,7 @@ def test_shared_memory_is_for_those_that_agree(board: Board) -> None:
 def test_a_stack_overflow_is_reported_and_kills_its_component_alone(board: Board, start: str) -> None:
     [report] = apart(board).reports("overflow")
     assert report.startswith(start)
-    assert report.endswith("memory that nobody has mapped")
+    assert report.endswith("unmapped memory")
 
 
 @on_each_board
@@ -80,7 +80,7 @@ def test_ranges_are_limited_by_memory_not_by_regions(board: Board) -> None:
 def test_memory_that_was_freed_is_gone(board: Board) -> None:
     [report] = run(board, "ranges", "many killed").reports("many")
     assert report.startswith("violation: read of 0x")
-    assert report.endswith("memory that nobody has mapped")
+    assert report.endswith("unmapped memory")
 
 
 def asking(board: Board) -> Output:

@@ -43,4 +43,4 @@ def test_a_workload_without_an_end_is_compared_over_some_iterations() -> None:
     assert answer["rows"][0]["aarch64"]["writes"] >= 3 * 64 * 1024 // 16
     refused = compared("iterations=0")
     assert refused.returncode == 2
-    assert "no end" in refused.stderr
+    assert "runs without end" in refused.stderr
