@@ -123,5 +123,5 @@ def test_a_kernel_is_refused(tmp_path: Path) -> None:
     linux = {"kernel": "linux:debian", "initrd": "busybox", "cmdline": "quiet"}
     from bulkhead.package.errors import PackageError
 
-    with pytest.raises(PackageError, match="runs programs in C"):
+    with pytest.raises(PackageError, match="runs only programs in C"):
         built_from(tmp_path, domain("linux", "hello", [0]) | {"image": linux})
