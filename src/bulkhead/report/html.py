@@ -31,7 +31,7 @@ from bulkhead.report.sentences import (
 )
 from bulkhead.report.templates import page_templates
 from bulkhead.report.terminal import attempts_by_class
-from bulkhead.units import duration
+from bulkhead.units import duration, ranges_text
 
 _TEMPLATE = "page.html.j2"
 
@@ -44,7 +44,7 @@ def write_html(runs: Sequence[LoadedRun], path: Path) -> None:
 def render(runs: Sequence[LoadedRun]) -> str:
     """The page as text."""
     environment = page_templates()
-    environment.filters.update(count=numbers.count, duration=duration, ranges=numbers.ranges)
+    environment.filters.update(count=numbers.count, duration=duration, ranges=ranges_text)
     return environment.get_template(_TEMPLATE).render(
         title=_title(runs),
         headline=_headline(runs),
