@@ -83,7 +83,10 @@ def trace(
     if not as_json:
         shown = [_counted(count, "periods", dropped)] if count or not packets else []
         shown += [_counted(packets, "packets", dropped_packets)] if packets else []
-        console().print(f"trace: {page}, {', '.join(shown)}; open it at https://ui.perfetto.dev")
+        from bulkhead.report.terminal import shown_path
+
+        assert page is not None
+        console().print(f"trace: {shown_path(page)}, {', '.join(shown)}; open it at https://ui.perfetto.dev")
 
 
 def _counted(count: int, what: str, dropped: int) -> str:

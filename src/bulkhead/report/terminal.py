@@ -65,12 +65,12 @@ def render_run(run: LoadedRun) -> Group:
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
     parts += [Text(f"· {text}", style="yellow") for text in run.not_shown]
     parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
-    parts.append(Text.assemble(("· ", _DIM), ("results: ", "bold"), _place(run.directory)))
+    parts.append(Text.assemble(("· ", _DIM), ("results: ", "bold"), shown_path(run.directory)))
     parts.append(_verdict(run))
     return Group(*parts)
 
 
-def _place(directory: Path) -> str:
+def shown_path(directory: Path) -> str:
     """The path, relative to the current directory if that is possible."""
     here = Path.cwd()
     return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)
