@@ -22,7 +22,7 @@ from bulkhead.bench.hypervisor import (
     one_core,
 )
 from bulkhead.bench.hypervisor import measure as measure_paths
-from bulkhead.bench.not_measured import NotMeasured
+from bulkhead.bench.not_measured import NotMeasured, require_emulated
 from bulkhead.env import native, paths
 from bulkhead.env.progress import progress
 from bulkhead.env.qemu import qemu_binary
@@ -64,10 +64,7 @@ def measure_hypervisor(systems: PathSystems, seed: int) -> HypervisorCosts:
 
 def _measure(systems: PathSystems, seed: int) -> HypervisorCosts:
     for loaded in (systems.one, systems.two, systems.budget, systems.shared):
-        if not loaded.ok or loaded.platform is None:
-            raise NotMeasured([problem.text() for problem in loaded.problems])
-        if loaded.platform.emulator is None:
-            raise NotMeasured([f"platform '{loaded.platform.name}' is not a board of the emulator"])
+        require_emulated(loaded)
     binary = qemu_binary()
     native.ensure_built(["target"])
     two = systems.two

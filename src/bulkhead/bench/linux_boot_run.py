@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from bulkhead.admission.load import Loaded, load_system
 from bulkhead.bench.counted import CountError
 from bulkhead.bench.linux_boot import ONE_VCPU, SYSTEM, BootComparison, measure, prepare
-from bulkhead.bench.not_measured import NotMeasured
+from bulkhead.bench.not_measured import NotMeasured, require_emulated
 from bulkhead.env import native, paths
 from bulkhead.env.progress import progress
 from bulkhead.env.qemu import qemu_binary
@@ -27,10 +27,7 @@ def load_linux_system(overrides: Sequence[str]) -> Loaded:
 
 def measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> BootComparison:
     """Compare the instructions of both boots, up to the shell prompt. Raises NotMeasured."""
-    if not loaded.ok or loaded.platform is None:
-        raise NotMeasured([problem.text() for problem in loaded.problems])
-    if loaded.platform.emulator is None:
-        raise NotMeasured([f"platform '{loaded.platform.name}' is not a board of the emulator"])
+    require_emulated(loaded)
     binary = qemu_binary()
     native.ensure_built(["target"])
     native.ensure_built(["host"], ["count"])
