@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures of the manual into docs/pictures: the chip, colors, a budget's periods, a packet's path.
+"""Draws the pictures of the manual into docs/pictures: the chip, colors, a budget's periods, a packet's path,
+a regulator's loop, how a run becomes evidence, the tree of the repository.
 
     PYTHONPATH=src:scripts build/venv/bin/python scripts/pictures.py [--check]
 
@@ -171,12 +172,58 @@ def feedback() -> Axes:
     return axes
 
 
+def evidence() -> Axes:
+    """From a system file to a verdict."""
+    axes = _canvas(7.2, 3.5)
+    _box(axes, 0.2, 2.6, 1.5, 0.7, "system file,\nplatform file")
+    _box(axes, 2.3, 2.6, 1.9, 0.7, "tool: check, plan,\nmanifest, images", SHARED)
+    _box(axes, 4.9, 2.6, 2.1, 0.7, "hypervisor and domains,\non a machine", HYPERVISOR)
+    _arrow(axes, (1.7, 2.95), (2.3, 2.95))
+    _arrow(axes, (4.2, 2.95), (4.9, 2.95))
+    _box(axes, 0.2, 1.2, 1.9, 0.8, "plan:\nwhat is promised", SHARED)
+    _box(axes, 2.5, 1.2, 2.1, 0.8, "counts of the hypervisor,\nreports of guests", HYPERVISOR)
+    _box(axes, 4.9, 1.2, 2.1, 0.8, "witnesses: caches of\nthe machine, tables", REAL_TIME)
+    _arrow(axes, (2.7, 2.6), (1.6, 2.0))
+    _arrow(axes, (5.2, 2.6), (4.2, 2.0))
+    _arrow(axes, (5.95, 2.6), (5.95, 2.0))
+    _box(axes, 2.1, 0.2, 3.0, 0.5, "verdict: ok, or the promises that broke")
+    _arrow(axes, (1.15, 1.2), (2.3, 0.7))
+    _arrow(axes, (3.55, 1.2), (3.55, 0.7))
+    _arrow(axes, (5.95, 1.2), (4.9, 0.7))
+    return axes
+
+
+def tree() -> Axes:
+    """Directories, and which use which."""
+    axes = _canvas(7.2, 3.3)
+    _box(axes, 0.2, 2.6, 6.8, 0.5, "src/bulkhead: the tool plans, builds, runs, judges")
+    users = [
+        ("hypervisor", HYPERVISOR),
+        ("linux", HYPERVISOR),
+        ("microkernel", HYPERVISOR),
+        ("machine,\nobserve", SHARED),
+        ("bindings", SHARED),
+    ]
+    for i, (name, color) in enumerate(users):
+        x = 0.2 + i * 1.38
+        _box(axes, x, 1.7, 1.28, 0.6, name, color)
+        _arrow(axes, (x + 0.64, 2.6), (x + 0.64, 2.3))
+        _arrow(axes, (x + 0.64, 1.7), (x + 0.64, 1.4))
+    _box(axes, 0.2, 0.95, 6.8, 0.45, "core: all policy, without hardware", REAL_TIME)
+    _arrow(axes, (3.6, 0.95), (3.6, 0.7))
+    _box(axes, 0.2, 0.3, 6.8, 0.4, "schema: binary structures of the tool and the hypervisor")
+    axes.text(0.2, 0.1, "An arrow leads to what a part uses.", color=LINE)
+    return axes
+
+
 DRAWN: dict[str, Callable[[], Axes]] = {
     "chip": chip,
     "colors": colors,
     "budget": budget,
     "packet": packet,
     "feedback": feedback,
+    "evidence": evidence,
+    "tree": tree,
 }
 
 
