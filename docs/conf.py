@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ project = "Bulkhead"
 author = "the Bulkhead authors"
 project_copyright = author  # without a year: the site is the same each time
 html_title = "Bulkhead"
-extensions = ["myst_parser"]
+sys.path.insert(0, str(Path(__file__).parent))  # glossary_links.py
+extensions = ["myst_parser", "glossary_links"]
 root_doc = "README"
 exclude_patterns = ["build", "site", "**/.*"]
 html_theme = "furo"

@@ -84,3 +84,14 @@ def test_the_sidebar_has_every_page(pages: dict[Path, BeautifulSoup], site: Path
         "results/coloring.html",
         "design/time.html",
     } <= entries
+
+
+def test_the_first_use_of_a_term_leads_to_the_glossary(pages: dict[Path, BeautifulSoup], site: Path) -> None:
+    """Once a page; not in headings and code."""
+    lesson = pages[site / "start/1-walls.html"]
+    links = [str(link["href"]) for link in lesson.select("article a[href*='glossary.html#']")]
+    assert links.count("../glossary.html#term-domain") == 1
+    assert len(links) == len(set(links)) >= 8
+    anchors = {str(cell["id"]) for cell in pages[site / "glossary.html"].select("td[id]")}
+    assert {link.partition("#")[2] for link in links} <= anchors
+    assert lesson.select("h1 a[href*='glossary'], pre a") == []
