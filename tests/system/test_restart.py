@@ -70,8 +70,9 @@ def test_killed_at_random_thousands_of_times(tmp_path: Path) -> None:
     assert run.lines("victim") == [], "it found its image as it was loaded in each of its lives"
     said = [line for line in run.lines("witness") if line.startswith("witness:")]
     assert len(said) >= 10
-    said.pop()  # the end of the run may cut it short
-    assert said == witness_lines(len(said), seed=7, words=128, every=10)
+    *whole, last = witness_lines(len(said), seed=7, words=128, every=10)
+    assert said[:-1] == whole
+    assert last.startswith(said[-1]), "only the end of the run may cut a line short"
     assert run.result["verdict"] == "ok", run.result["reasons"]
     assert run.result["witnesses"]["tables"]["verdict"] == "held"
     assert run.result["hypervisor"]["pool_used"] == run.status.pool_used
