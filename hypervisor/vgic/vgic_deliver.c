@@ -17,6 +17,19 @@ static uint32_t index_mask(uint32_t vcpu_index)
     return vcpu_index == VGIC_NO_VCPU ? 0 : 1u << vcpu_index;
 }
 
+/* For an interrupt that this VCPU has given up: the VCPU (bit = index) that it is routed to, if that is
+ * another one and can take it now; 0 otherwise. While the interrupt is active here, the other VCPU cannot:
+ * two VCPUs that notified each other at each look at their list registers would not stop. */
+static uint32_t waits_elsewhere(struct vcpu *vcpu, uint32_t intid)
+{
+    const struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
+
+    return intid >= GIC_PRIVATE_COUNT && !vgic_targets(vcpu, intid) &&
+                   (vgic_due(vcpu->domain, bank) & vgic_bit(intid)) != 0
+               ? index_mask(vcpu->domain->vgic.target[intid - GIC_PRIVATE_COUNT])
+               : 0;
+}
+
 /* Moves the state of list register n, which is `state` now, back into the bank. Returns VCPUs (bit = index)
  * to which an interrupt may now be deliverable. */
 static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
@@ -58,26 +71,26 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
             gic_deactivate(slot.intid); /* the guest's deactivation did not reach the physical interrupt */
         }
     }
-    if (slot.intid >= GIC_PRIVATE_COUNT && !vgic_targets(vcpu, slot.intid) &&
-        (vgic_pending(bank) & bit) != 0) {
-        return index_mask(vcpu->domain->vgic.target[slot.intid - GIC_PRIVATE_COUNT]);
-    }
-    return 0;
+    return waits_elsewhere(vcpu, slot.intid);
 }
 
-/* Releases list registers that the guest has emptied. */
-static uint32_t collect(struct vcpu *vcpu)
+/* Releases list registers that the guest has emptied. Sets `*again` if the line of an interrupt that the
+ * guest has ended is still high: this also withdraws the maintenance interrupt that would report it, so the
+ * caller must look for interrupts that wait. */
+static uint32_t collect(struct vcpu *vcpu, bool *again)
 {
     uint32_t emptied = vcpu->vgic.slots_used != 0 ? vgic_lr_empty() & vcpu->vgic.slots_used : 0;
     uint32_t kick = 0;
 
     while (emptied != 0) {
         uint32_t n = vgic_next_bit(&emptied);
+        const struct vgic_slot slot = vcpu->vgic.slots[n];
 
-        if ((vcpu->vgic.slots[n].flags & VGIC_LR_EOI) != 0) {
-            vgic_lr_clear(n); /* clears its maintenance interrupt */
-        }
         kick |= release(vcpu, n, 0);
+        if ((slot.flags & VGIC_LR_EOI) != 0) {
+            vgic_lr_clear(n); /* clears its maintenance interrupt */
+            *again |= (vgic_pending(vgic_bank_of(vcpu, slot.intid)) & vgic_bit(slot.intid)) != 0;
+        }
     }
     return kick;
 }
@@ -183,10 +196,12 @@ static bool slot_pending(const struct vgic_vcpu *vgic)
 }
 
 /* Ends interrupts that the guest has ended while they were in no list register. The guest ends the innermost
- * first, which is the most urgent. */
-static void end_absent(struct vcpu *vcpu)
+ * first, which is the most urgent. Returns VCPUs (bit = index) to which one of them may now be deliverable.
+ */
+static uint32_t end_absent(struct vcpu *vcpu)
 {
     uint32_t count = vgic_lr_eoi_count();
+    uint32_t kick = 0;
 
     if (count != 0) {
         struct vgic_set ended;
@@ -199,9 +214,13 @@ static void end_absent(struct vcpu *vcpu)
             uint32_t n = vgic_next_bit(&banks);
 
             vgic_end(vgic_bank_of(vcpu, n * 32), n * 32, ended.masks[n]);
+            while (ended.masks[n] != 0) {
+                kick |= waits_elsewhere(vcpu, n * 32 + vgic_next_bit(&ended.masks[n]));
+            }
         }
     }
     vgic_lr_control(vcpu->vgic.events);
+    return kick;
 }
 
 /* Deactivates physical interrupts that no guest will deactivate. Disabled level-triggered ones are signalled
@@ -277,6 +296,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
     uint32_t before = vgic->slots_used;
     uint32_t kick = 0;
     bool recalled = false;
+    bool again = false; /* this function looks for all that wait anyway */
     struct vgic_set waiting;
     uint32_t free;
     bool too_many;
@@ -285,10 +305,10 @@ uint32_t vgic_update(struct vcpu *vcpu)
         return 0;
     }
     mirror_private(vcpu);
-    kick |= collect(vcpu);
+    kick |= collect(vcpu, &again);
     if (vgic->stale || vgic->events != 0 || pending_again(vcpu)) {
         if (vgic->events != 0) {
-            end_absent(vcpu);
+            kick |= end_absent(vcpu);
         }
         before = vgic->slots_used;
         kick |= vgic_recall(vcpu);
@@ -330,10 +350,11 @@ uint32_t vgic_withdraw(struct vcpu *vcpu)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
     uint32_t used;
-    uint32_t kick = collect(vcpu);
+    bool again = false; /* no list register is filled now */
+    uint32_t kick = collect(vcpu, &again);
 
     if (vgic->events != 0) {
-        end_absent(vcpu);
+        kick |= end_absent(vcpu);
         vgic->events = 0;
     }
     used = vgic->slots_used;
@@ -360,10 +381,12 @@ uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid)
     struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
 
     if (vgic->online && !vgic->stale && vgic->events == 0) {
-        uint32_t kick = collect(vcpu);
+        bool again = false;
+        uint32_t kick = collect(vcpu, &again);
         uint32_t free = vgic->slots_mask & ~vgic->slots_used;
 
-        if (free != 0 && vgic_targets(vcpu, intid) && /* not if it was routed away while it was resident */
+        if (!again && free != 0 &&
+            vgic_targets(vcpu, intid) && /* not if it was routed away while it was resident */
             (vgic_forwarded(vcpu->domain, bank) & ~bank->resident & ~bank->active & vgic_bit(intid)) != 0) {
             fill_lr(vcpu, vgic_next_bit(&free), intid);
             return kick;
