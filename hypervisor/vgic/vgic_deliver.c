@@ -17,15 +17,19 @@ static uint32_t index_mask(uint32_t vcpu_index)
     return vcpu_index == VGIC_NO_VCPU ? 0 : 1u << vcpu_index;
 }
 
-/* For an interrupt that this VCPU has given up: the VCPU (bit = index) that it is routed to, if that is
- * another one and can take it now; 0 otherwise. While the interrupt is active here, the other VCPU cannot:
- * two VCPUs that notified each other at each look at their list registers would not stop. */
-static uint32_t waits_elsewhere(struct vcpu *vcpu, uint32_t intid)
+/* Called for an interrupt that has left this VCPU's list registers and is pending. `reported`: a maintenance
+ * interrupt, which is now withdrawn, would have reported its end. If this VCPU is the target, the state of a
+ * reported one becomes stale, so that the VCPU takes it again; the others come with a request of their own.
+ * Otherwise returns the target (bit = index), if it can take the interrupt now: while the interrupt is active
+ * here, it cannot, and two VCPUs that notified each other at each look at their list registers would not
+ * stop. */
+static uint32_t comes_again(struct vcpu *vcpu, uint32_t intid, bool reported)
 {
-    const struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
-
-    return intid >= GIC_PRIVATE_COUNT && !vgic_targets(vcpu, intid) &&
-                   (vgic_due(vcpu->domain, bank) & vgic_bit(intid)) != 0
+    if (vgic_targets(vcpu, intid)) {
+        vcpu->vgic.stale |= reported;
+        return 0;
+    }
+    return (vgic_due(vcpu->domain, vgic_bank_of(vcpu, intid)) & vgic_bit(intid)) != 0
                ? index_mask(vcpu->domain->vgic.target[intid - GIC_PRIVATE_COUNT])
                : 0;
 }
@@ -71,26 +75,23 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
             gic_deactivate(slot.intid); /* the guest's deactivation did not reach the physical interrupt */
         }
     }
-    return waits_elsewhere(vcpu, slot.intid);
+    return (vgic_pending(bank) & bit) != 0 ? comes_again(vcpu, slot.intid, (slot.flags & VGIC_LR_EOI) != 0)
+                                           : 0;
 }
 
-/* Releases list registers that the guest has emptied. Sets `*again` if the line of an interrupt that the
- * guest has ended is still high: this also withdraws the maintenance interrupt that would report it, so the
- * caller must look for interrupts that wait. */
-static uint32_t collect(struct vcpu *vcpu, bool *again)
+/* Releases list registers that the guest has emptied, and withdraws their maintenance interrupts. */
+static uint32_t collect(struct vcpu *vcpu)
 {
     uint32_t emptied = vcpu->vgic.slots_used != 0 ? vgic_lr_empty() & vcpu->vgic.slots_used : 0;
     uint32_t kick = 0;
 
     while (emptied != 0) {
         uint32_t n = vgic_next_bit(&emptied);
-        const struct vgic_slot slot = vcpu->vgic.slots[n];
 
-        kick |= release(vcpu, n, 0);
-        if ((slot.flags & VGIC_LR_EOI) != 0) {
+        if ((vcpu->vgic.slots[n].flags & VGIC_LR_EOI) != 0) {
             vgic_lr_clear(n); /* clears its maintenance interrupt */
-            *again |= (vgic_pending(vgic_bank_of(vcpu, slot.intid)) & vgic_bit(slot.intid)) != 0;
         }
+        kick |= release(vcpu, n, 0);
     }
     return kick;
 }
@@ -214,8 +215,8 @@ static uint32_t end_absent(struct vcpu *vcpu)
             uint32_t n = vgic_next_bit(&banks);
 
             vgic_end(vgic_bank_of(vcpu, n * 32), n * 32, ended.masks[n]);
-            while (ended.masks[n] != 0) {
-                kick |= waits_elsewhere(vcpu, n * 32 + vgic_next_bit(&ended.masks[n]));
+            for (uint32_t mask = ended.masks[n] & vgic_pending(vgic_bank_of(vcpu, n * 32)); mask != 0;) {
+                kick |= comes_again(vcpu, n * 32 + vgic_next_bit(&mask), false);
             }
         }
     }
@@ -296,7 +297,6 @@ uint32_t vgic_update(struct vcpu *vcpu)
     uint32_t before = vgic->slots_used;
     uint32_t kick = 0;
     bool recalled = false;
-    bool again = false; /* this function looks for all that wait anyway */
     struct vgic_set waiting;
     uint32_t free;
     bool too_many;
@@ -305,7 +305,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
         return 0;
     }
     mirror_private(vcpu);
-    kick |= collect(vcpu, &again);
+    kick |= collect(vcpu);
     if (vgic->stale || vgic->events != 0 || pending_again(vcpu)) {
         if (vgic->events != 0) {
             kick |= end_absent(vcpu);
@@ -350,8 +350,7 @@ uint32_t vgic_withdraw(struct vcpu *vcpu)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
     uint32_t used;
-    bool again = false; /* no list register is filled now */
-    uint32_t kick = collect(vcpu, &again);
+    uint32_t kick = collect(vcpu);
 
     if (vgic->events != 0) {
         kick |= end_absent(vcpu);
@@ -380,13 +379,12 @@ uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid)
     struct vgic_vcpu *vgic = &vcpu->vgic;
     struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
 
-    if (vgic->online && !vgic->stale && vgic->events == 0) {
-        bool again = false;
-        uint32_t kick = collect(vcpu, &again);
+    if (vgic->online && vgic->events == 0) {
+        uint32_t kick = collect(vcpu);
         uint32_t free = vgic->slots_mask & ~vgic->slots_used;
 
-        if (!again && free != 0 &&
-            vgic_targets(vcpu, intid) && /* not if it was routed away while it was resident */
+        /* not if it was routed away while it was resident */
+        if (free != 0 && !vgic->stale && vgic_targets(vcpu, intid) &&
             (vgic_forwarded(vcpu->domain, bank) & ~bank->resident & ~bank->active & vgic_bit(intid)) != 0) {
             fill_lr(vcpu, vgic_next_bit(&free), intid);
             return kick;

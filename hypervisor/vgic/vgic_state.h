@@ -71,7 +71,8 @@ struct vgic_vcpu {
     uint32_t routed[VGIC_BANKS - 1]; /* SPIs whose target is this VCPU (vgic_domain.target) */
     uint32_t owned[VGIC_BANKS - 1];  /* SPIs whose owner is this VCPU (vgic_domain.owner) */
     bool online;                     /* the core's list registers hold this VCPU's interrupts */
-    /* a register write has changed an interrupt in a list register: read the list registers back */
+    /* a register write has changed an interrupt in a list register, or an interrupt that the guest has ended
+     * is pending again: read the list registers back */
     bool stale;
     bool asleep;                        /* GICR_WAKER.ProcessorSleep */
     bool parked;                        /* on, but another VCPU is loaded on its core (vgic_park.c) */

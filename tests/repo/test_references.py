@@ -28,6 +28,11 @@ def test_each_number_has_a_call() -> None:
     assert {call.name for call in CALLS} == numbers
 
 
+def test_the_hypervisor_tells_their_number_without_the_queries_about_them() -> None:
+    others = {call.name for call in CALLS} - {"count", "uid", "revision"}
+    assert SCHEMA.constants["hypercall_own_count"].value == len(others)
+
+
 def test_callers_are_those_that_the_hypervisor_serves() -> None:
     """`is_of_managers` of hypervisor/trap/hypercall.c has the range of numbers."""
     source = (ROOT / "hypervisor/trap/hypercall.c").read_text(encoding="utf-8")
