@@ -5,11 +5,13 @@ not."""
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bulkhead.planning.budgets import Budget
-from bulkhead.report.sentences import shared_core_kept
+from bulkhead.report.load import LoadedRun
+from bulkhead.report.sentences import shared_core_kept, shared_core_text
 from bulkhead.results.run import SharedCoreResult
 from bulkhead.run.shared_core import LONGEST_WAY, shared_cores, shared_reasons
 from bulkhead.run.status import BudgetStatus, CoreStatus, DomainStatus, SharedVcpu, SystemStatus
@@ -118,6 +120,8 @@ def test_a_vcpu_that_never_got_the_core_is_named(state: str, dispatches: int, st
         f"core 0: {name} never had the core, although it was ready to run" for name in starved
     ]
     assert shared_core_kept(core) == (not starved)
+    line = shared_core_text(core, LoadedRun(Path(), {"guest_ns": MS}, {}, None))
+    assert ("linux never had the core" in line) == bool(starved)
 
 
 def test_a_changed_budget_is_judged_by_what_held_in_the_period() -> None:

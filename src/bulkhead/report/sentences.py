@@ -145,6 +145,8 @@ def shared_core_text(core: Json, run: LoadedRun) -> str:
         for word, kept in (("kept", True), ("broken", False))
         if (names := [name for name, promise in promises.items() if promise["kept"] is kept])
     ]
+    if core.get("starved"):
+        said.append(f"{_listed(core['starved'])} never had the core")
     ran = ", ".join(f"{vcpu['domain']} {_share(vcpu['run_ns'], guest_ns)}" for vcpu in core["vcpus"])
     exits = rate(sum(core["exit_reasons"].values()), guest_ns)
     if core["scheduler"] == "fixed-priority":
