@@ -120,7 +120,7 @@ def test_a_vcpu_that_never_got_the_core_is_named(state: str, dispatches: int, st
         f"core 0: {name} never had the core, although it was ready to run" for name in starved
     ]
     assert shared_core_kept(core) == (not starved)
-    line = shared_core_text(core, LoadedRun(Path(), {"guest_ns": MS}, {}, None))
+    line = shared_core_text(dict(core), LoadedRun(Path(), {"guest_ns": MS}, {}, None))
     assert ("linux never had the core" in line) == bool(starved)
 
 
