@@ -336,6 +336,9 @@ std::string check_waiting(const domain &domain, const vcpu &vcpu)
     if (intid == VGIC_INTID_LIMIT || !vgic.online || vgic.stale || has_request(vcpu, request)) {
         return "";
     }
+    if (vgic.events == 0) {
+        return about("waits, and nothing will make EL2 look at it", domain, intid);
+    }
     fake_switch_core(vcpu.cpu->index);
     for (uint32_t used = vgic.slots_used; used != 0; used &= used - 1) {
         const fake_lr lr = fake_gic_lr(lowest(used));
