@@ -112,8 +112,8 @@ static void init_core(struct cpu *cpu)
     }
     guest_traps_init(monitors,
                      guest_hcr(cpu->pinned != NULL ? cpu->pinned->domain : NULL, cpu->shared != NULL));
+    clock_enable_alarms(cpu);
     if (cpu->index == system_manifest()->hypervisor.console_core) {
-        gic_enable(system_manifest()->platform.cnthp_irq, cpu->mpidr);
         console_start();
         mpam_components_start(cpu);
     }

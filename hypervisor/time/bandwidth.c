@@ -64,9 +64,6 @@ bool bandwidth_init(struct cpu *cpu, uint64_t *mdcr)
     if (!pmu_init(&own->pmu, events, manifest->platform.overflow_backup_events, given, mdcr)) {
         return false;
     }
-    if (own->limited || cpu->shared != NULL) {
-        gic_enable(manifest->platform.cnthp_irq, cpu->mpidr);
-    }
     if (own->irq != 0) {
         gic_enable(own->irq, cpu->mpidr);
     }

@@ -4,7 +4,9 @@
  */
 #include "vm/clock.h"
 #include "vm/cpu.h"
+#include "vm/system.h"
 #include <arch/barrier.h>
+#include <arch/gic.h>
 #include <arch/sysreg.h>
 
 #define TIMER_ENABLE 1u
@@ -42,6 +44,11 @@ uint64_t clock_ticks(uint64_t duration_ns)
     uint64_t rest = duration_ns % 1000000000u;
 
     return seconds * hz + (rest * hz + 999999999u) / 1000000000u;
+}
+
+void clock_enable_alarms(const struct cpu *cpu)
+{
+    gic_enable(system_manifest()->platform.cnthp_irq, cpu->mpidr);
 }
 
 /* Arms the timer for the earliest alarm. Without an alarm, turns it off, which withdraws its interrupt. */

@@ -11,6 +11,8 @@
 extern "C" {
 #endif
 
+struct cpu;
+
 uint64_t clock_now(void); /* counter value */
 uint32_t clock_hz(void);
 
@@ -28,6 +30,9 @@ enum clock_alarm {
     CLOCK_ALARM_PERIOD,  /* end of the period of the VCPU's budget */
     CLOCK_ALARM_COUNT,
 };
+
+/* Lets this core take its timer interrupt. Called once for each core, before its first alarm. */
+void clock_enable_alarms(const struct cpu *cpu);
 
 /* Requests this core's timer interrupt when the counter reaches `deadline`; 0 cancels the alarm. */
 void clock_set_alarm(enum clock_alarm alarm, uint64_t deadline);

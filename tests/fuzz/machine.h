@@ -118,6 +118,7 @@ private:
     void enter(uint32_t core);
     void left(uint32_t core);
     void judge(uint32_t core);
+    bool reach_alarm(uint32_t core);
     void take_everything();
 
     std::optional<bulkhead_test::HostedMachine> hosted_;

@@ -275,6 +275,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         for (uint32_t alarm = 0; alarm < CLOCK_ALARM_COUNT; alarm++) {
             clock_set_alarm(static_cast<enum clock_alarm>(alarm), 0);
         }
+        clock_enable_alarms(this_cpu());
         uint64_t monitors = 0;
         booted_ = bandwidth_init(this_cpu(), &monitors) && booted_;
         const struct vcpu *pinned = this_cpu()->pinned;

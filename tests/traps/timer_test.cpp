@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint32_t control_core = 0;
 constexpr uint32_t virtual_timer = 27;
-constexpr uint32_t hypervisor_timer = 26;
 constexpr uint64_t nobodys_address = 0x70000000;
 constexpr uint64_t timer_on = 1;
 constexpr uint64_t timer_masked = 3;
@@ -116,10 +115,23 @@ TEST_F(Timers, AnEndedGuestsTimerInterruptsNobody)
     EXPECT_FALSE(fake_gic_has_interrupt());
 }
 
+// With or without a budget, shared or not, the console's or not: a device's interrupt may wait for an alarm.
+TEST_F(Timers, EveryCoreTakesItsAlarms)
+{
+    for (uint32_t core = 0; core < 4; core++) {
+        fake_switch_core(core);
+        rare_alarm_set(RARE_ALARM_EARLY, deadline * (core + 1));
+        EXPECT_FALSE(fake_gic_has_interrupt()) << core;
+        fake_clock_set(deadline * (core + 1));
+        EXPECT_TRUE(fake_gic_has_interrupt()) << core;
+        EXPECT_EQ(rare_alarm_take(), 1u << RARE_ALARM_EARLY);
+        EXPECT_FALSE(fake_gic_has_interrupt()) << core;
+    }
+}
+
 TEST_F(Timers, TheRunLimitEndsTheMachineAtItsTime)
 {
     machine.on_core(control_core);
-    gic_enable(hypervisor_timer, 0);
     rare_alarm_set(RARE_ALARM_RUN_LIMIT, deadline);
     fake_clock_set(deadline - 1);
     EXPECT_FALSE(fake_gic_has_interrupt());
