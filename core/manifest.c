@@ -87,6 +87,7 @@ static const struct table {
     TABLE(mpam_instances, manifest_mpam_instance, BH_MAX_MPAM_INSTANCES),
     TABLE(mpam_settings, manifest_mpam_setting, BH_MAX_MPAM_SETTINGS),
     TABLE(mpam_words, manifest_mpam_word, BH_MAX_MPAM_WORDS),
+    TABLE(streams, manifest_stream, BH_MAX_STREAMS),
 #undef TABLE
 };
 

@@ -84,6 +84,7 @@ MANIFEST_TABLE(mpam_components, mpam_components, manifest_mpam_component)
 MANIFEST_TABLE(mpam_instances, mpam_instances, manifest_mpam_instance)
 MANIFEST_TABLE(mpam_settings, mpam_settings, manifest_mpam_setting)
 MANIFEST_TABLE(mpam_words, mpam_words, manifest_mpam_word)
+MANIFEST_TABLE(streams, streams, manifest_stream)
 #undef MANIFEST_TABLE
 
 static inline const struct color_set *manifest_color_set(const struct manifest_header *manifest,

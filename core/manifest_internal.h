@@ -68,6 +68,10 @@ bool manifest_check_bandwidth(struct manifest_check *check);
  * manifest_space_only.c: that there are none. */
 bool manifest_check_mpam(struct manifest_check *check);
 
+/* manifest_smmu.c: the SMMU and the streams of domains' devices; domains have been checked before. Or, in
+ * programs without its driver, manifest_no_smmu.c: that there are none. */
+bool manifest_check_smmu(struct manifest_check *check);
+
 /* manifest_nothing.c: whether every field of MPAM, of the bandwidth, of flows, of a budget or of the
  * regulation is zero. */
 bool manifest_has_no_mpam(const struct manifest_header *manifest);

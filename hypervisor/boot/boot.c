@@ -12,6 +12,7 @@
 #include "boot/trampoline.h"
 #include "core/devicetree.h"
 #include "core/manifest.h"
+#include "iommu/smmu.h"
 #include "memory/cache.h"
 #include "memory/mmu.h"
 #include "memory/placement.h"
@@ -166,6 +167,9 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
     check_board(manifest, device_tree);
     if (pool.used >= pool.frames) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
+    }
+    if (!smmu_silence(manifest)) { /* a device could write into what is loaded */
+        refuse(BH_MANIFEST_ERROR_IOMMU, offsetof(struct manifest_header, smmu));
     }
     load_images(manifest, load_address);
     copy_image(&pool.range);

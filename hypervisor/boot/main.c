@@ -6,6 +6,7 @@
 #include "boot/refuse.h"
 #include "console/console.h"
 #include "flow/flows.h"
+#include "iommu/smmu.h"
 #include "memory/stage2.h"
 #include "memory/table_memory.h"
 #include "memory/window.h"
@@ -68,6 +69,16 @@ static void init_mpam(void)
     }
 }
 
+static void init_smmu(void)
+{
+    enum bh_manifest_error error = smmu_init();
+
+    if (error != BH_MANIFEST_ERROR_NONE) {
+        console_write_start();
+        refuse(error, offsetof(struct manifest_header, smmu));
+    }
+}
+
 static void init_machine(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -83,6 +94,7 @@ static void init_machine(void)
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
     init_mpam();
+    init_smmu();
 }
 
 static void init_core(struct cpu *cpu)
@@ -116,6 +128,7 @@ static void init_core(struct cpu *cpu)
     if (cpu->index == system_manifest()->hypervisor.console_core) {
         console_start();
         mpam_components_start(cpu);
+        smmu_start(cpu);
     }
 }
 

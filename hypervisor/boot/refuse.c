@@ -50,6 +50,7 @@ static const char reasons[][24] = {
     "mpam",
     "tables",
     "call",
+    "iommu",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

@@ -222,7 +222,7 @@ static bool make_status(void)
     if (driver.status == NULL) {
         return false;
     }
-    system_status()->mpam_frame = frame;
+    system_status()->mpam_frame = (uint32_t)frame;
     driver.status->state = mpam_state();
     driver.status->version = mpam_version();
     driver.status->partid_max = system_manifest()->mpam.partid_max;

@@ -5,6 +5,7 @@
 #include "run/domain_life.h"
 #include "console/vuart.h"
 #include "flow/flows.h"
+#include "iommu/smmu.h"
 #include "run/flash.h"
 #include "run/life_log.h"
 #include "run/loader.h"
@@ -104,6 +105,7 @@ void domain_start_all(void)
     for (uint32_t i = 0; i < domain_count(); i++) {
         struct status_domain *status = &system_status()->domains[i];
 
+        smmu_domain_start(domain_at(i));
         status->started_at = clock_now();
         status->state = BH_DOMAIN_STATE_RUNNING;
         atomic_store(&domain_at(i)->state, BH_DOMAIN_STATE_RUNNING);
@@ -153,6 +155,7 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
         if (before == BH_DOMAIN_STATE_RUNNING) {
             status->ended_at = clock_now();
             vgic_domain_stop(domain);
+            smmu_domain_stop(domain);
             flows_domain_stopped(domain);
         }
         if (end != BH_DOMAIN_END_NONE) {
@@ -215,7 +218,7 @@ bool domain_restart_is_due(const struct domain *domain)
 {
     /* Only a running VCPU can turn on another one: once none runs, VCPUs that are off stay off. */
     return atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING && !any_is_on(domain) &&
-           all_are_off(domain) && !flows_touch(domain) && !system_is_ending();
+           all_are_off(domain) && !flows_touch(domain) && smmu_domain_is_quiet(domain) && !system_is_ending();
 }
 
 /* Starts the domain after its images were loaded, unless the machine ends. A manager may have stopped the
@@ -230,6 +233,7 @@ static void finish_restart(struct domain *domain)
         flash_reset(domain);
         reset(domain);
         flows_domain_reset(domain);
+        smmu_domain_start(domain);
         status->restarts++;
         status->state = BH_DOMAIN_STATE_RUNNING;
         atomic_store(&domain->state, BH_DOMAIN_STATE_RUNNING);

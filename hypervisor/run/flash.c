@@ -5,6 +5,7 @@
  */
 #include "run/flash.h"
 #include "core/color.h"
+#include "iommu/smmu.h"
 #include "memory/placement.h"
 #include "memory/ptable.h"
 #include "memory/table_update.h"
@@ -38,6 +39,7 @@ static void set_hidden(struct domain *domain, bool hidden)
     atomic_store(&flash->hidden, hidden);
     if (hidden) {
         table_hide_stage2(entries, count, domain->spread ? TABLE_ALL_CORES : TABLE_OWN_CORE);
+        smmu_domain_unmapped(domain);
     } else {
         table_show_stage2(entries, count);
     }

@@ -6,6 +6,7 @@
 #include "run/irq.h"
 #include "console/console.h"
 #include "flow/flows.h"
+#include "iommu/smmu.h"
 #include "mpam/mpam_components.h"
 #include "run/shared_core.h"
 #include "run/system_end.h"
@@ -38,8 +39,8 @@ static __attribute__((noinline)) void handle_shared_request(struct cpu *cpu, uin
     }
 }
 
-/* Work of the console or of MPAM's monitors serves all domains, so it is not charged to the VCPU that has
- * this core. */
+/* Work of the console, of MPAM's monitors or of the SMMU serves all domains, so it is not charged to the VCPU
+ * that has this core. */
 static void serve_all(struct cpu *cpu, void (*serve)(void))
 {
     bool paused = bandwidth_pause(cpu);
@@ -72,8 +73,8 @@ static void handle_requests(struct cpu *cpu)
     /* CPU_REQUEST_VCPU_POWER needs no work here: the caller checks the VCPU's state next. */
 }
 
-/* A device's interrupt is injected into the domain that has the device. The broker's engine and MPAM's
- * components belong to EL2. */
+/* A device's interrupt is injected into the domain that has the device. The broker's engine, MPAM's
+ * components and the SMMU belong to EL2. */
 static void handle_shared(struct cpu *cpu, uint32_t intid)
 {
     gic_end(intid);
@@ -82,7 +83,7 @@ static void handle_shared(struct cpu *cpu, uint32_t intid)
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
         return;
     }
-    if (flows_engine_interrupt(intid) || mpam_components_interrupt(intid)) {
+    if (flows_engine_interrupt(intid) || mpam_components_interrupt(intid) || smmu_interrupt(intid)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
         gic_deactivate(intid);
         return;
@@ -101,6 +102,9 @@ static void handle_rare_alarm(struct cpu *cpu)
     }
     if ((due & 1u << RARE_ALARM_MONITORS) != 0) {
         serve_all(cpu, mpam_components_alarm);
+    }
+    if ((due & 1u << RARE_ALARM_SMMU) != 0) {
+        serve_all(cpu, smmu_alarm);
     }
     if ((due & 1u << RARE_ALARM_EARLY) != 0) {
         vgic_look_again(cpu);

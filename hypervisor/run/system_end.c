@@ -7,6 +7,7 @@
 #include "run/system_end.h"
 #include "console/console.h"
 #include "flow/flows.h"
+#include "iommu/smmu.h"
 #include "mpam/mpam_components.h"
 #include "run/loader.h"
 #include "vm/cpu.h"
@@ -43,6 +44,7 @@ void system_finish_if_ending(void)
     flows_ended();
     end_other_cores();
     mpam_components_end();
+    smmu_end();
     console_flush();
     while (loader_is_at_work()) { /* otherwise checks of the tables afterwards would find open windows */
     }

@@ -86,7 +86,7 @@ def test_d1_what_is_refused_is_refused_by_every_command() -> None:
 
 def test_d1_an_iommu_that_nothing_drives_confines_nothing() -> None:
     (problem,) = check_file(str(BAD / "device-dma-colored.yaml")).problems
-    assert "behind the IOMMU 'smmu', which this version does not drive" in problem.cause
+    assert "behind the IOMMU 'smmu', which the hypervisor does not drive" in problem.cause
     overrides = ["isolation.llc=none", "domains.linux.llc=auto", "domains.control.llc=auto"]
     assert [one.code for one in check_file(str(BAD / "device-dma-colored.yaml"), overrides).problems] == [
         "dma-unconfined"

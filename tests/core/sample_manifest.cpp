@@ -85,6 +85,8 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.mpam_instances.count = 0;
     m.header.mpam_settings.count = 0;
     m.header.mpam_words.count = 0;
+    m.header.streams = table(m, m.streams);
+    m.header.streams.count = 0;
     m.header.domains.count = 2; // without a broker
     m.header.vcpus.count = 3;
     m.header.segments.count = 3;
@@ -135,6 +137,20 @@ void give_calls(SampleManifest &m)
     m.calls[1] = {0x84000050, 0x84000053};
     m.domains[0].call_count = 2;
     m.domains[1].first_call = 2;
+}
+
+void give_smmu(SampleManifest &m)
+{
+    m.header.smmu = {.pa = sample_smmu_pa,
+                     .stream_bits = 16,
+                     .event_irq = sample_smmu_event_irq,
+                     .error_irq = sample_smmu_error_irq,
+                     .reserved = 0};
+    m.header.streams.count = 3;
+    m.streams[0] = {.domain = 0, .stream = 8};
+    m.streams[1] = {.domain = 0, .stream = 0x100};
+    m.streams[2] = {.domain = 1, .stream = 9};
+    m.domains[1].flags |= BH_DOMAIN_FLAG_PREMAP;
 }
 
 void give_flows(SampleManifest &m)

@@ -26,6 +26,7 @@ struct SampleManifest {
     struct manifest_mpam_instance mpam_instances[3];
     struct manifest_mpam_setting mpam_settings[6];
     struct manifest_mpam_word mpam_words[6];
+    struct manifest_stream streams[3];
 
     static constexpr uint64_t package_bytes = 0x100000;
 
@@ -69,6 +70,12 @@ constexpr uint64_t sample_mpam_other_page = 0x2D000000;
 constexpr uint32_t sample_mpam_irq = 90;
 constexpr uint32_t sample_mpam_partids = 16;
 void give_mpam(SampleManifest &m);
+
+// Adds an SMMU, and streams of both domains, which are mapped from the start.
+constexpr uint64_t sample_smmu_pa = 0x09050000;
+constexpr uint32_t sample_smmu_event_irq = 106;
+constexpr uint32_t sample_smmu_error_irq = 109;
+void give_smmu(SampleManifest &m);
 
 // Keeps only its limit.
 void keep_limit_alone(SampleManifest &m);

@@ -24,6 +24,7 @@
 extern "C" {
 #include "console/console.h"
 #include "flow/flows.h"
+#include "iommu/smmu.h"
 #include "memory/table_memory.h"
 #include "memory/window.h"
 #include "mpam/mpam_components.h"
@@ -256,9 +257,11 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     for (uint32_t i = 0; i < BH_MAX_DOMAINS; i++) {
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
     }
-    booted_ = domain_init_all() && flows_init_all() && statistics_init_all();
+    const bool silent = smmu_silence(system_manifest());
+    booted_ = domain_init_all() && flows_init_all() && statistics_init_all() && silent;
     mpam_detect();
     booted_ = mpam_label_domains() && mpam_components_init() == BH_MANIFEST_ERROR_NONE && booted_;
+    booted_ = booted_ && smmu_init() == BH_MANIFEST_ERROR_NONE;
     regulation_init();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
@@ -283,6 +286,9 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
             monitors, guest_hcr(pinned != nullptr ? pinned->domain : nullptr, this_cpu()->shared != nullptr));
         if (core == system_manifest()->hypervisor.console_core) {
             mpam_components_start(this_cpu());
+            if (booted_) {
+                smmu_start(this_cpu());
+            }
         }
         while (irq_handle_one(this_cpu())) {
         }

@@ -2,7 +2,7 @@
 """Which devices of a domain reach memory past its stage-2 tables, and which notices that requires.
 
 Cross-checks, commands and runs all use these functions. A device that masters memory is confined only if the
-hypervisor drives an IOMMU in front of it. This version drives none, so a device behind an IOMMU is as free as
+hypervisor drives the IOMMU in front of it (`iommus[].driven`). A device behind another IOMMU is as free as
 one without. Identity-mapped memory does not confine a device either: a driver's addresses are then correct,
 but the device can still use every other address.
 """
@@ -20,6 +20,11 @@ from bulkhead.planning.broker import engine_of
 
 def unconfined(domain: Domain, platform: Platform) -> list[Device | Dma]:
     """Devices of the domain that can read and write all memory."""
+    return [device for device in masters(domain, platform) if not platform.confines(device)]
+
+
+def masters(domain: Domain, platform: Platform) -> list[Device | Dma]:
+    """Devices of the domain that master memory, whether an IOMMU confines them or not."""
     known = platform.passable()
     return [known[name] for name in domain.devices if name in known and known[name].masters_memory]
 
@@ -27,14 +32,14 @@ def unconfined(domain: Domain, platform: Platform) -> list[Device | Dma]:
 def incoherent(domain: Domain, platform: Platform) -> list[Device | Dma]:
     """Devices of the domain that master memory and are not coherent with caches. The domain's programs must
     be able to access memory that they share with such a device past the caches."""
-    return [device for device in unconfined(domain, platform) if not device.coherent]
+    return [device for device in masters(domain, platform) if not device.coherent]
 
 
 def why_unconfined(device: Device | Dma) -> str:
     """Why a device is not confined, as the end of a sentence about it."""
     if device.iommu is None:
         return "is not behind an IOMMU"
-    return f"is behind the IOMMU '{device.iommu}', which this version does not drive"
+    return f"is behind the IOMMU '{device.iommu}', which the hypervisor does not drive"
 
 
 def refused(domain: Domain, device: Device | Dma) -> tuple[str, str]:
@@ -72,7 +77,7 @@ def unlabelled(system: System, platform: Platform) -> Iterator[Finding]:
     if platform.mpam is None:
         return
     for index, domain in enumerate(system.domains):
-        for device in unconfined(domain, platform):
+        for device in masters(domain, platform):
             cause = (
                 f"accesses of '{device.name}' have a PARTID that the chip sets, not one of "
                 f"'{domain.name}': the domain's shares do not limit them, and its monitors do not count them"

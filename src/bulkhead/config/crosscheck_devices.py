@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from bulkhead.config.devices import Device, Dma, Iommu
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
-
-STREAMS = {"smmuv2": 1 << 16, "smmuv3": 1 << 32}
+from bulkhead.schema import load_layout
 
 Findings = Iterator[Finding]
 
@@ -30,6 +29,32 @@ def check_devices(platform: Platform) -> Findings:
                 yield Finding(path, "overlap", f"'{one.name}' overlaps memory[{number}] at {ram.at:#x}")
         if not isinstance(one, Iommu):
             yield from _streams(path, one, platform)
+        elif one.driven:
+            yield from _driven(path, one, platform)
+
+
+def _driven(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:
+    """What the driver needs, as core/manifest_smmu.c checks it."""
+    gic = platform.interrupt_controller
+    if iommu.type != "smmuv3" or (gic is not None and gic.type != "gicv3"):
+        cause = f"the hypervisor drives an SMMUv3 beside a GICv3 only, and '{iommu.name}' is another one"
+        yield Finding((*path, "driven"), "conflict", cause, "false")
+    if iommu is not platform.driven_iommu:
+        cause = "the hypervisor drives one IOMMU of a board"
+        yield Finding((*path, "driven"), "conflict", cause, "true for one IOMMU")
+    size = load_layout().constant("smmu_bytes")
+    if iommu.size != size:
+        yield Finding(
+            (*path, "size"), "out-of-range", f"registers of an SMMUv3 take {size:#x} bytes", f"{size:#x}"
+        )
+    if len(iommu.interrupts) != 2:
+        cause = f"a driven IOMMU has two interrupts, and '{iommu.name}' has {len(iommu.interrupts)}"
+        yield Finding(
+            (*path, "interrupts"), "conflict", cause, "that of the event queue, that of global errors"
+        )
+    if iommu.stream_bits is None:
+        cause = f"the width of stream ids of '{iommu.name}' is not known"
+        yield Finding((*path, "driven"), "missing-key", cause, "the key 'stream_bits'")
 
 
 def _described(platform: Platform) -> list[tuple[KeyPath, Device | Dma | Iommu]]:
@@ -61,8 +86,8 @@ def _streams(path: KeyPath, device: Device | Dma, platform: Platform) -> Finding
         yield Finding((*path, "iommu"), "missing-key", cause, "the key 'streams'")
     for number, stream in enumerate(device.streams):
         at: KeyPath = (*path, "streams", number)
-        if stream >= STREAMS[iommu.type]:
-            cause = f"{stream:#x} is not a stream number of an {iommu.type}"
-            yield Finding(at, "out-of-range", cause, f"0 to {STREAMS[iommu.type] - 1:#x}")
+        if stream >= iommu.stream_ids:
+            cause = f"the IOMMU '{iommu.name}' has no stream {stream:#x}"
+            yield Finding(at, "out-of-range", cause, f"0 to {iommu.stream_ids - 1:#x}")
         elif stream in device.streams[:number]:
             yield Finding(at, "duplicate-name", f"stream {stream:#x} is listed twice", "each stream once")

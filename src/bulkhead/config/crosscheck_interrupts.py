@@ -7,8 +7,9 @@ crosscheck_platform.py calls this for each platform file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from bulkhead.config.devices import Iommu
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
@@ -95,7 +96,9 @@ def _device_interrupts(platform: Platform) -> Findings:
     seen = _uart_user(platform)
     if platform.pmu is not None:
         seen |= dict.fromkeys(platform.pmu.interrupts, "pmu")
-    for iommu in platform.iommus:
+    for number, iommu in enumerate(platform.iommus):
+        if iommu.driven:
+            yield from _iommu_interrupts(("iommus", number, "interrupts"), iommu, seen)
         seen |= dict.fromkeys(iommu.interrupts, iommu.name)
     for component in platform.mpam.components if platform.mpam is not None else ():
         lines = (component.error_interrupt, component.overflow_interrupt)
@@ -110,6 +113,17 @@ def _device_interrupts(platform: Platform) -> Findings:
                 cause = f"INTID {intid} is already used by '{seen[intid]}'"
                 yield Finding(path, "duplicate-name", cause, "each interrupt once")
             seen.setdefault(intid, device.name)
+
+
+def _iommu_interrupts(path: KeyPath, iommu: Iommu, taken: Mapping[int, str]) -> Findings:
+    first, last = _first_shared(), limits()["max_intid"] - 1
+    for number, intid in enumerate(iommu.interrupts):
+        if not first <= intid <= last:
+            cause = f"INTID {intid} is not a shared interrupt"
+            yield Finding((*path, number), "out-of-range", cause, f"{first} to {last}")
+        elif intid in taken or intid in iommu.interrupts[:number]:
+            cause = f"INTID {intid} is already used by '{taken.get(intid, iommu.name)}'"
+            yield Finding((*path, number), "duplicate-name", cause, "each interrupt once")
 
 
 def _first_shared() -> int:

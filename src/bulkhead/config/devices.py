@@ -17,8 +17,10 @@ from bulkhead.config.base import Name, Text
 from bulkhead.config.quantity import Address, Bytes, BytesPerS
 from bulkhead.config.timing import Picoseconds, Section
 from bulkhead.geometry import PAGE_BYTES
+from bulkhead.schema import load_layout
 
 IntId = Annotated[int, Field(ge=16, le=1019)]
+STREAM_BITS = {"smmuv2": 16, "smmuv3": 32}
 StreamId = Annotated[int, Field(ge=0, le=(1 << 32) - 1)]
 
 
@@ -55,11 +57,20 @@ class Registers(Section):
 
 
 class Iommu(Registers):
-    """An IOMMU, which can translate the accesses of devices. It is never given to a domain."""
+    """An IOMMU, which can translate the accesses of devices. It is never given to a domain. The hypervisor
+    drives one of type smmuv3, on boards whose program has the driver."""
 
     type: Literal["smmuv2", "smmuv3"]
     size: Bytes
-    interrupts: tuple[IntId, ...] = ()
+    interrupts: tuple[IntId, ...] = ()  # of a driven one: of the event queue, of global errors
+    driven: bool = False  # the hypervisor of this platform's board has a driver for it
+    stream_bits: Annotated[int, Field(ge=1, le=32)] | None = None  # None: as many as its type can have
+
+    @property
+    def stream_ids(self) -> int:
+        """Number of stream ids that a device can have. The table of a driven one has fewer."""
+        most = STREAM_BITS[self.type] if self.stream_bits is None else self.stream_bits
+        return 1 << (min(most, load_layout().constant("max_stream_bits")) if self.driven else most)
 
 
 class Master(Registers):

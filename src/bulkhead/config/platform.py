@@ -107,6 +107,7 @@ class Emulator(Section):
     machine: Text
     cpu: Annotated[Text | None, Nullable, WithJsonSchema({"type": ["string", "null"]})] = None
     event: StandIn | None = None
+    options: tuple[Text, ...] = ()  # further arguments of the emulator's command line
 
 
 class Cores(Section):
@@ -303,6 +304,7 @@ class Platform(Model):
     platform: FormatVersion
     name: Name
     extends: Name | None = None  # another platform, whose keys apply if this file does not have them
+    hypervisor: Name | None = None  # platform whose hypervisor it boots; None: `extends`, or itself
     parts: tuple[Name, ...] = ()  # files of platforms/parts, whose keys apply if this file does not have them
     description: Text
     emulator: Emulator | None = None
@@ -324,7 +326,7 @@ class Platform(Model):
     devices: tuple[Device, ...] = ()
     peripherals: tuple[Peripheral, ...] = ()  # of boards that run the microkernel
     dma: tuple[Dma, ...] = ()
-    iommus: tuple[Iommu, ...] = ()  # this version drives none of them: bulkhead.admission.masters
+    iommus: tuple[Iommu, ...] = ()  # at most one of them is driven: bulkhead.admission.masters
     mpam: Annotated[Mpam | None, BeforeValidator(_none), _OrEmptyList()] = None
     overheads: dict[str, Any] = {}
     release_delay: ReleaseDelay | None = None
@@ -346,7 +348,7 @@ class Platform(Model):
     @property
     def board(self) -> str:
         """Name of the platform whose hypervisor image it boots."""
-        return self.extends or self.name
+        return self.hypervisor or self.extends or self.name
 
     @property
     def llc(self) -> Cache | None:
@@ -369,6 +371,16 @@ class Platform(Model):
         none."""
         lines = self.pmu.interrupts if self.pmu is not None else ()
         return lines[0] if len(lines) == 1 else lines[core] if lines else 0
+
+    @property
+    def driven_iommu(self) -> Iommu | None:
+        """The IOMMU that the hypervisor drives."""
+        return next((iommu for iommu in self.iommus if iommu.driven), None)
+
+    def confines(self, device: Device | Dma) -> bool:
+        """Whether the hypervisor drives the IOMMU that all accesses of the device pass."""
+        driven = self.driven_iommu
+        return driven is not None and device.iommu == driven.name and bool(device.streams)
 
     def passable(self) -> dict[str, Device | Dma]:
         """Devices that can be given to a domain, by name."""

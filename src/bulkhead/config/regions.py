@@ -94,7 +94,17 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
         keys[f"mpam.page_{number}"] = ("mpam", "components", number, "at")
     # The plan decides how much on-chip memory stage-2 tables use, within the platform's `ocm`.
     of_tables = {"on_chip_pa": 0, "on_chip_bytes": 0}
-    header = {"platform": of_platform, "broker": of_broker, "mpam": of_mpam, "tables": of_tables}
+    driven = platform.driven_iommu
+    of_smmu = {"pa": 0 if driven is None else driven.at}
+    if driven is not None:
+        keys["smmu.pa"] = ("iommus", platform.iommus.index(driven), "at")
+    header = {
+        "platform": of_platform,
+        "broker": of_broker,
+        "mpam": of_mpam,
+        "smmu": of_smmu,
+        "tables": of_tables,
+    }
     return [
         OwnRegion(kept.name, kept.pa, kept.bytes, kept.mapped, kept.guest_bytes, keys[kept.at])
         for kept in layout.regions(header, platform.cores.count)
@@ -132,6 +142,10 @@ def check_regions(platform: Platform) -> Iterator[Finding]:
 
 def check_engine(platform: Platform, engine: Dma, path: KeyPath) -> Iterator[Finding]:
     """The same checks for the broker's DMA engine. `path`: the key that selects the engine."""
+    driven = platform.driven_iommu
+    if driven is not None and engine.iommu == driven.name:
+        cause = f"'{engine.name}' is behind the IOMMU '{driven.name}', which refuses accesses for the broker"
+        yield Finding(path, "conflict", cause, "cpu-copy")
     regions = own_regions(platform, engine)
     for number, region in enumerate(regions):
         if region.key[0] == "dma":

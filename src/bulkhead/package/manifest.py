@@ -22,6 +22,7 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import LoadedMemory, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
+from bulkhead.package.smmu import smmu_row, stream_rows
 from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan, Segment
@@ -48,6 +49,7 @@ _TABLES = (
     ("mpam_instances", "manifest_mpam_instance", "max_mpam_instances"),
     ("mpam_settings", "manifest_mpam_setting", "max_mpam_settings"),
     ("mpam_words", "manifest_mpam_word", "max_mpam_words"),
+    ("streams", "manifest_stream", "max_streams"),
 )
 # Fields that are zero if the system does not have the feature.
 _UTILIZATION = tuple(
@@ -145,6 +147,7 @@ def pack_manifest(
     tables["flows"] = _flows(plan)
     tables |= bandwidth_tables(plan, event)
     tables |= mpam_tables(plan, layout)
+    tables["streams"] = stream_rows(plan)
     header: dict[str, Value] = {
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,
@@ -157,6 +160,7 @@ def pack_manifest(
         "broker": _broker(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
         "mpam": mpam_row(plan),
+        "smmu": smmu_row(plan.platform),
     }
     try:
         return _assemble(header, tables, layout)

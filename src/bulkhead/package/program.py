@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Selects one of a board's two hypervisors. The smaller one has no budgets, regulation, shared cores,
-samples, performance monitors of guests, flows, MPAM, memory for stage-2 tables, calls to firmware and flash
-that takes commands, and refuses a manifest that asks for one of these.
+samples, performance monitors of guests, flows, MPAM, memory for stage-2 tables, calls to firmware, flash
+that takes commands and an SMMU, and refuses a manifest that asks for one of these.
 
 Called by `build`. hypervisor/CMakeLists.txt defines the contents of both.
 """
@@ -28,6 +28,7 @@ def smallest_program(plan: Plan, event: CountedEvent | None) -> Program:
     calls = any(domain.firmware for domain in plan.system.domains)
     flash = any(domain.programmable is not None for domain in plan.system.domains)
     rest = plan.system.flows or plan.mpam is not None or plan.tables is not None or calls or flash
+    rest = rest or plan.platform.driven_iommu is not None
     return FULL if rest or _asks_for_time(plan, event) else SPACE
 
 

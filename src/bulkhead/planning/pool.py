@@ -68,6 +68,10 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         )
     if platform.mpam is not None:
         need["MPAM's registers, read back"] = (1 + limits()["mpam_dump_frames"]) * PAGE_BYTES
+    if platform.driven_iommu is not None:
+        # Status, level 1 of the stream table, command queue and event queue; a leaf for each stream at most.
+        streams = sum(len(device.streams) for device in platform.passable().values())
+        need["SMMU"] = (4 + min(streams, limits()["max_streams"])) * PAGE_BYTES
     # The hypervisor's own tables map the pool by pages, and a few device registers.
     own_tables = 16 + _touched(0, sum(need.values()) + DEFAULT_POOL_BYTES, BLOCK_BYTES)
     need["own tables"] = own_tables * PAGE_BYTES

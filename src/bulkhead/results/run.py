@@ -269,6 +269,8 @@ class DomainResult(TypedDict):
     """Its use of the last-level cache, if a witness observed the cache."""
     mpam: NotRequired[list[MonitoredResult]]
     """Values of MPAM's monitors, on a platform that has them."""
+    refused_accesses: NotRequired[int]
+    """Accesses of its devices that the SMMU refused, on a platform whose SMMU the hypervisor drives."""
     activity: NotRequired[ActivityResult]
     """Activity of its cores, on the simulated machine."""
     slowdown: NotRequired[float]
@@ -495,6 +497,24 @@ class InterferenceResult(TypedDict):
 
 
 @with_config(CLOSED)
+class SmmuResult(TypedDict):
+    """What the SMMU reported, beside refused accesses of domains' devices."""
+
+    unowned_accesses: int
+    """Refused accesses of streams that no domain has."""
+    failed_accesses: int
+    """Accesses of domains' devices for which the SMMU could not read a table or an entry."""
+    overflows: int
+    """Number of times that events were lost because their queue was full."""
+    global_errors: int
+    """Number of global errors."""
+    interrupts: int
+    """Number of interrupts."""
+    unanswered: int
+    """Number of times that the hypervisor waited for the SMMU in vain."""
+
+
+@with_config(CLOSED)
 class HypervisorResult(TypedDict):
     """The hypervisor itself."""
 
@@ -516,6 +536,8 @@ class HypervisorResult(TypedDict):
     """Memory in which samples of periods are kept."""
     mpam: NotRequired[list[MonitoredResult]]
     """Values of MPAM's monitors for the hypervisor."""
+    smmu: NotRequired[SmmuResult]
+    """What the SMMU reported, on a platform whose SMMU the hypervisor drives."""
 
 
 @with_config(CLOSED)

@@ -22,6 +22,7 @@ from bulkhead.run.result import RunFacts, run_result
 from bulkhead.run.session import RunOutcome
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.status_mpam import read_mpam
+from bulkhead.run.status_smmu import read_smmu
 from bulkhead.run.target import Target
 
 
@@ -55,12 +56,11 @@ def conclude(
         fetched=used_json(),
     )
     if image is not None and isinstance(status, SystemStatus):
+        pool = target.promise.pool_frames.tolist()
+        facts.smmu = read_smmu(target.layout, status.smmu_frame, pool, image.bytes_at)
         if target.mpam is not None:
-            pool = target.promise.pool_frames.tolist()
             facts.mpam = read_mpam(target.layout, status.mpam_frame, pool, image.bytes_at)
-        facts.path_costs = path_costs(
-            target.layout, status, target.promise.pool_frames.tolist(), image.bytes_at
-        )
+        facts.path_costs = path_costs(target.layout, status, pool, image.bytes_at)
     result = run_result(facts)
     _write(target, "report.json", result)
     _write(target, "run.json", _about(target, outcome))

@@ -66,7 +66,7 @@ def make_target(
         observer=observer,
         icount=options.icount,
         seed=options.seed & 0xFFFF_FFFF,
-        start=boot.arguments,
+        start=(*emulator.options, *boot.arguments),
         answers=boot.answers,
         gicv2=gic is not None and gic.type == "gicv2",
         debugger=options.debugger.stub if options.debugger is not None else None,
@@ -344,6 +344,9 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
             PromisedWindow(one.at, one.end - one.at, f"MPAM of {one.name}")
             for one in platform.mpam.components
         ]
+    driven = platform.driven_iommu
+    if driven is not None:
+        windows.append(PromisedWindow(driven.at, driven.size, f"SMMU {driven.name}"))
     engine = engine_of(plan.system, platform)
     if engine is not None:
         windows.append(PromisedWindow(engine.at, 4 * _KIB, f"{engine.name}, first channel"))

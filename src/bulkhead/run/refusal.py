@@ -29,7 +29,9 @@ _SENTENCES = {
     "core counts instructions only with `--icount`)",
     "regulation": "the regulation in the manifest does not fit the budgets of the cores",
     "not_in_image": "the package contains the hypervisor without budgets, regulation, performance monitors "
-    "and shared cores, and the system needs one of these",
+    "and shared cores, or without the driver of an SMMU, and the system needs one of these",
+    "iommu": "the SMMU is not as the platform file says (`iommus`), or lacks what the driver needs; the line "
+    "before says what",
     "board_psci": f"{_BOARD} does not describe PSCI of version 0.2 or later that is called by SMC",
 }
 _LEVEL_SENTENCE = "the firmware or boot loader must enter it at EL2, on a machine with virtualization"

@@ -39,6 +39,7 @@ from bulkhead.run.shared_core import shared_cores, shared_reasons
 from bulkhead.run.status import CoreStatus, DomainStatus, SystemStatus
 from bulkhead.run.status_mpam import HYPERVISOR as HYPERVISOR_OWNER
 from bulkhead.run.status_mpam import MpamStatus
+from bulkhead.run.status_smmu import SmmuStatus
 from bulkhead.run.target import DomainTarget, Target
 
 Json = dict[str, object]
@@ -61,6 +62,7 @@ class RunFacts:
     fetched: dict[str, FetchedResult] = field(default_factory=dict)  # kernels, emulators and the like
     path_costs: Costs = field(default_factory=dict)  # of a system with `stamps: true`
     mpam: MpamStatus | str | None = None  # None: no MPAM, or the run left nothing
+    smmu: SmmuStatus | None = None  # None: the hypervisor drives none, or the run left nothing
 
     @property
     def caches(self) -> ObserverResult | None:
@@ -167,6 +169,8 @@ def _hypervisor(facts: RunFacts, status: SystemStatus | None) -> HypervisorResul
         part["samples_in"] = "on-chip memory" if places.on_chip(rings[0]) else "RAM"
     if (rows := _monitored(facts, HYPERVISOR_OWNER)) is not None:
         part["mpam"] = rows
+    if facts.smmu is not None:
+        part["smmu"] = facts.smmu.as_json()
     return part
 
 
@@ -282,6 +286,8 @@ def _domain(facts: RunFacts, index: int, reasons: list[str]) -> DomainResult:
         _promise_of_eviction(facts, target, llc, reasons)
     if (rows := _monitored(facts, index)) is not None:
         result["mpam"] = rows
+    if facts.smmu is not None:
+        result["refused_accesses"] = facts.smmu.refused[index]
     if facts.simulated is not None:
         result["activity"] = facts.simulated.activity(target.cores).as_json()
     if (slowdown := _slowdown(facts, target)) is not None:

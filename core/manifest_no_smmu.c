@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The check of the SMMU in programs without its driver: the manifest must have none. Part of
+ * manifest_check().
+ */
+#include "core/manifest_internal.h"
+
+bool manifest_check_smmu(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    return (manifest->smmu.pa == 0 && manifest->streams.count == 0) ||
+           manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &manifest->smmu);
+}

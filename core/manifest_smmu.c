@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Checks the SMMU and the streams of domains' devices: no stream has two domains, and each is in the stream
+ * table that EL2 makes. A domain with streams is mapped from the start, because EL2 cannot map memory for a
+ * device when the device touches it. The interrupt controller is a GICv3: with a GICv2 stage 2 also maps
+ * interrupt registers of the core for the guest, which a device must not reach. Part of manifest_check().
+ */
+#include "core/manifest_internal.h"
+
+#define MOST_STREAM_BITS 32u
+
+static bool has_no_smmu(const struct manifest_header *manifest)
+{
+    const struct manifest_smmu *smmu = &manifest->smmu;
+
+    return (smmu->pa | smmu->stream_bits | smmu->event_irq | smmu->error_irq | smmu->reserved) == 0 &&
+           manifest->streams.count == 0;
+}
+
+static bool smmu_is_sound(const struct manifest_header *manifest)
+{
+    const struct manifest_smmu *smmu = &manifest->smmu;
+
+    return smmu->pa != 0 && smmu->stream_bits != 0 && smmu->stream_bits <= MOST_STREAM_BITS &&
+           smmu->event_irq != smmu->error_irq && manifest_is_own_irq(manifest, smmu->event_irq) &&
+           manifest_is_own_irq(manifest, smmu->error_irq) && smmu->reserved == 0 &&
+           manifest->platform.gic_version == BH_GIC_VERSION_GICV3;
+}
+
+static bool stream_is_sound(const struct manifest_header *manifest, uint32_t index)
+{
+    const struct manifest_stream *streams = manifest_streams(manifest);
+    uint32_t bits =
+        manifest->smmu.stream_bits < BH_MAX_STREAM_BITS ? manifest->smmu.stream_bits : BH_MAX_STREAM_BITS;
+
+    if (streams[index].domain >= manifest->domains.count || streams[index].stream >> bits != 0 ||
+        (manifest_domains(manifest)[streams[index].domain].flags & BH_DOMAIN_FLAG_PREMAP) == 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        if (streams[i].stream == streams[index].stream) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool manifest_check_smmu(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (has_no_smmu(manifest)) {
+        return true;
+    }
+    if (!smmu_is_sound(manifest)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_IOMMU, &manifest->smmu);
+    }
+    for (uint32_t i = 0; i < manifest->streams.count; i++) {
+        if (!stream_is_sound(manifest, i)) {
+            return manifest_refuse(check, BH_MANIFEST_ERROR_IOMMU, &manifest_streams(manifest)[i]);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lets the emulator's device `edu`, a PCI function that copies between its buffer and any address, copy
+// memory of this domain, and then attempt foreign memory: other addresses than the domain's own, in turn
+// written and read. The domain has the function's page of configuration space and the addresses that its BAR
+// is set to. The device reports no error, so the program judges by bytes: its own must arrive, and what a
+// read brings must be zeros or what was in the buffer before. Whether foreign bytes have changed, others must
+// see. Parameters: `config` [0x3F008000], `registers` [0x10000000], `foreign` [0x48000000]: the first
+// address; `step` [0x1001000] to the next one; `attempts` [16].
+#include <arch/mmio.h>
+#include <arch/mmu.h>
+#include <arch/sysreg.h>
+
+#include "guests/runtime/console.h"
+#include "guests/runtime/memory.h"
+#include "guests/runtime/params.h"
+#include "guests/runtime/program.h"
+#include "guests/runtime/timer.h"
+
+enum {
+    config_id = 0x00,
+    config_command = 0x04,
+    config_bar = 0x10,
+    command_memory = 1 << 1,
+    command_master = 1 << 2,
+    id_of_edu = 0x11E81234,
+    // QEMU docs/specs/edu.
+    edu_source = 0x80,
+    edu_destination = 0x88,
+    edu_count = 0x90,
+    edu_command = 0x98,
+    edu_buffer = 0x40000, // as the device's own accesses name it
+    edu_start = 1,
+    edu_to_memory = 2,
+    piece_bytes = 4096,
+};
+
+static uint64_t registers;
+static uint32_t unfinished; // transfers that have not ended within a second
+
+static void transfer(uint64_t source, uint64_t destination, uint32_t direction)
+{
+    uint64_t deadline = timer_now() + timer_frequency();
+
+    cpu_sync_memory();
+    mmio_write32(registers + edu_source, (uint32_t)source);
+    mmio_write32(registers + edu_source + 4, (uint32_t)(source >> 32));
+    mmio_write32(registers + edu_destination, (uint32_t)destination);
+    mmio_write32(registers + edu_destination + 4, (uint32_t)(destination >> 32));
+    mmio_write32(registers + edu_count, piece_bytes);
+    mmio_write32(registers + edu_command, edu_start | direction);
+    while ((mmio_read32(registers + edu_command) & edu_start) != 0) {
+        if (timer_now() > deadline) {
+            unfinished++;
+            return;
+        }
+    }
+    cpu_sync_memory();
+}
+
+static uint64_t own_address(const volatile uint8_t *bytes)
+{
+    return mmu_physical((const void *)(uintptr_t)bytes);
+}
+
+static void read_memory(uint64_t address)
+{
+    transfer(address, edu_buffer, 0);
+}
+
+static void write_memory(uint64_t address)
+{
+    transfer(edu_buffer, address, edu_to_memory);
+}
+
+static void fill(volatile uint8_t *bytes, uint32_t seed)
+{
+    for (uint32_t i = 0; i < piece_bytes; i++)
+        bytes[i] = (uint8_t)(1 + (i * 7 + seed) % 255);
+}
+
+static uint32_t differing(const volatile uint8_t *a, const volatile uint8_t *b)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < piece_bytes; i++)
+        count += a[i] != b[i];
+    return count;
+}
+
+void program_main(void)
+{
+    struct memory_area arena = memory_arena();
+    uint64_t config = param("config", 0x3F008000);
+    uint64_t foreign = param("foreign", 0x48000000);
+    uint64_t step = param("step", 0x1001000);
+    uint32_t attempts = (uint32_t)param("attempts", 16);
+    volatile uint8_t *source = (volatile uint8_t *)arena.start;
+    volatile uint8_t *target = source + piece_bytes;
+    uint32_t wrong;
+    uint32_t leaked = 0;
+
+    registers = param("registers", 0x10000000);
+    if (mmio_read32(config + config_id) != id_of_edu) {
+        console_write("edu: there is no such function\n");
+        return;
+    }
+    mmio_write32(config + config_bar, (uint32_t)registers);
+    mmio_write32(config + config_command, command_memory | command_master);
+    console_write("bulkhead: ready\n");
+
+    fill(source, 3);
+    read_memory(own_address(source));
+    write_memory(own_address(target));
+    wrong = differing(source, target);
+    for (uint32_t i = 0; i < attempts; i++) {
+        if (i % 2 == 0) {
+            write_memory(foreign + i * step);
+            continue;
+        }
+        read_memory(foreign + i * step);
+        write_memory(own_address(target));
+        for (uint32_t j = 0; j < piece_bytes; j++)
+            leaked += target[j] != source[j] && target[j] != 0;
+        read_memory(own_address(source)); // the next write has something to write
+    }
+    fill(source, 101);
+    read_memory(own_address(source));
+    write_memory(own_address(target));
+    wrong += differing(source, target);
+    console_printf("report {\"attempts\": %u, \"wrong\": %u, \"leaked\": %u, \"unfinished\": %u}\n", attempts,
+                   wrong, leaked, unfinished);
+}

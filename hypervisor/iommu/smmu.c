@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The SMMU's start, and the streams of domains. An entry of the stream table is complete from the start on:
+ * root, VMID and format of the domain's stage 2. Only its first word changes, between abort and stage 2, by
+ * one store. So the SMMU never sees an entry that is half of one domain's.
+ */
+#include "iommu/smmu.h"
+#include "console/console.h"
+#include "iommu/smmu_registers.h"
+#include "vm/clock.h"
+#include "vm/cpu.h"
+#include "vm/domain.h"
+#include <arch/barrier.h>
+
+/* Stream table entry, 64 bytes (IHI 0070, 5.2), and a descriptor of level 1. */
+#define STE_WORDS           8u
+#define STE_ABORT           1ull /* valid, Config 0b000: abort without an event */
+#define STE_STAGE2          (1ull | 6ull << 1)
+#define STE1_SHCFG_INCOMING (1ull << 44)
+#define STE1_S2FWB          (1ull << 25)
+#define STE2_VTCR_SHIFT     32
+#define STE2_VTCR           0x7FFFFull /* T0SZ to PS are at the same places as in VTCR_EL2 */
+#define STE2_S2AA64         (1ull << 51)
+#define STE2_S2R            (1ull << 58) /* faults are events; S2S is 0: they do not stall */
+#define VTTBR_VMID(vttbr)   ((vttbr) >> 48)
+#define VTTBR_ROOT          0xFFFFFFFFFFFFull
+#define LEAF_LOG2           6u /* entries of a page */
+#define LEAF_SPAN           (LEAF_LOG2 + 1)
+
+_Static_assert(8 << (BH_MAX_STREAM_BITS - LEAF_LOG2) <= BH_PAGE_BYTES, "level 1 is a page");
+
+static struct {
+    paddr_t table;                              /* level 1, or the only leaf */
+    volatile uint64_t *entries[BH_MAX_STREAMS]; /* of the manifest's streams */
+    uint64_t stops[BH_MAX_DOMAINS];             /* ticket of a domain's last stop */
+    bool gave_up[BH_MAX_DOMAINS];               /* the SMMU did not answer that stop in time */
+    struct status_smmu *status;
+} driver;
+
+struct status_smmu *smmu_status(void)
+{
+    return driver.status;
+}
+
+bool smmu_wait(paddr_t address, uint32_t mask, uint32_t value, uint64_t most_ns)
+{
+    uint64_t deadline = clock_now() + clock_ticks(most_ns);
+
+    while ((mmio_read32(address) & mask) != value) {
+        if (clock_now() > deadline) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* GBPA first: otherwise accesses would bypass the SMMU as soon as it is disabled. */
+bool smmu_silence(const struct manifest_header *manifest)
+{
+    uint64_t pa = manifest->smmu.pa;
+    paddr_t gbpa = paddr(pa + SMMU_GBPA);
+
+    if (pa == 0) {
+        return true;
+    }
+    if (!smmu_wait(gbpa, GBPA_UPDATE, 0, SMMU_START_WAIT_NS)) {
+        return false;
+    }
+    mmio_write32(gbpa, mmio_read32(gbpa) | GBPA_ABORT | GBPA_UPDATE);
+    if (!smmu_wait(gbpa, GBPA_UPDATE | GBPA_ABORT, GBPA_ABORT, SMMU_START_WAIT_NS)) {
+        return false;
+    }
+    mmio_write32(paddr(pa + SMMU_IRQ_CTRL), 0);
+    mmio_write32(paddr(pa + SMMU_CR0), 0);
+    return smmu_wait(paddr(pa + SMMU_IRQ_CTRLACK), UINT32_MAX, 0, SMMU_START_WAIT_NS) &&
+           smmu_wait(paddr(pa + SMMU_CR0ACK), UINT32_MAX, 0, SMMU_START_WAIT_NS);
+}
+
+static uint32_t table_bits(void)
+{
+    uint32_t bits = system_manifest()->smmu.stream_bits;
+
+    return bits < BH_MAX_STREAM_BITS ? bits : BH_MAX_STREAM_BITS;
+}
+
+/* Why the driver cannot use this SMMU; NULL: it can. */
+static const char *missing(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+    uint32_t idr0 = smmu_read(SMMU_IDR0);
+    uint32_t idr1 = smmu_read(SMMU_IDR1);
+
+    return (idr0 & IDR0_S2P) == 0                            ? "no stage 2"
+           : (idr0 & IDR0_TTF_AARCH64) == 0                  ? "no tables of AArch64"
+           : (smmu_read(SMMU_IDR5) & IDR5_GRAN4K) == 0       ? "no pages of 4 KiB"
+           : (idr0 & IDR0_TTENDIAN_BIG) == IDR0_TTENDIAN_BIG ? "tables are big-endian"
+           : (idr0 & IDR0_COHACC) == 0                       ? "walks are not coherent with caches"
+           : (idr0 & IDR0_STALL_MASK) == IDR0_STALL_FORCED   ? "every fault stalls"
+           : (idr1 & IDR1_PRESET) != 0                       ? "places of tables or queues are fixed"
+           : IDR1_SIDSIZE(idr1) < manifest->smmu.stream_bits ? "fewer stream ids than the manifest has"
+           : IDR1_CMDQS(idr1) < SMMU_COMMANDS_LOG2           ? "the command queue is too short"
+           : IDR1_EVENTQS(idr1) < SMMU_EVENTS_LOG2           ? "the event queue is too short"
+           : table_bits() > LEAF_LOG2 && (idr0 & IDR0_ST_LEVEL_2) == 0 ? "no stream tables of two levels"
+           : manifest->platform.s2fwb != 0 && (smmu_read(SMMU_IDR3) & IDR3_FWB) == 0
+               ? "stage 2 cannot force how memory is cached (FWB)"
+               : NULL;
+}
+
+static bool make_status(void)
+{
+    struct pool *pool = system_pool();
+    uint64_t frame = pool->used;
+
+    driver.status = pool_allocate_bytes(pool, sizeof *driver.status);
+    if (driver.status == NULL) {
+        return false;
+    }
+    system_status()->smmu_frame = (uint32_t)frame;
+    return true;
+}
+
+/* The entry of a stream; NULL if the pool is exhausted. A leaf has a page, which is aligned and contiguous
+ * also in a colored pool. Entries of other streams in it are invalid. */
+static volatile uint64_t *entry_of(uint32_t stream)
+{
+    struct pool *pool = system_pool();
+    volatile uint64_t *table = pool_pointer(pool, driver.table);
+    paddr_t leaf = driver.table;
+
+    if (table_bits() > LEAF_LOG2) {
+        volatile uint64_t *descriptor = &table[stream >> LEAF_LOG2];
+
+        if (*descriptor == 0) {
+            if (!pool_allocate(pool, &leaf)) {
+                return NULL;
+            }
+            *descriptor = leaf.value | LEAF_SPAN;
+        }
+        table = pool_pointer(pool, paddr(*descriptor & ~(uint64_t)(BH_PAGE_BYTES - 1)));
+    }
+    return &table[(stream & ((1u << LEAF_LOG2) - 1)) * STE_WORDS];
+}
+
+static bool build_table(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+    const struct manifest_stream *streams = manifest_streams(manifest);
+
+    if (!pool_allocate(system_pool(), &driver.table)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < manifest->streams.count; i++) {
+        const struct stage2 *stage2 = &domain_at(streams[i].domain)->stage2;
+        volatile uint64_t *entry = entry_of(streams[i].stream);
+
+        if (entry == NULL) {
+            return false;
+        }
+        entry[1] = STE1_SHCFG_INCOMING | (manifest->platform.s2fwb != 0 ? STE1_S2FWB : 0);
+        entry[2] = VTTBR_VMID(stage2->vttbr) | (stage2->vtcr & STE2_VTCR) << STE2_VTCR_SHIFT | STE2_S2AA64 |
+                   STE2_S2R;
+        entry[3] = stage2->vttbr & VTTBR_ROOT;
+        entry[0] = STE_ABORT;
+        driver.entries[i] = entry;
+    }
+    return true;
+}
+
+static bool set_cr0(uint32_t value)
+{
+    smmu_write(SMMU_CR0, value);
+    return smmu_wait(smmu_register(SMMU_CR0ACK), UINT32_MAX, value, SMMU_START_WAIT_NS);
+}
+
+/* The order of IHI 0070, 3.11 and 6.3.9: tables and queues are in place before what uses them is enabled. */
+static bool enable(void)
+{
+    uint32_t bits = table_bits();
+    uint32_t format = bits > LEAF_LOG2 ? STRTAB_FORMAT_2LEVEL | LEAF_LOG2 << STRTAB_SPLIT_SHIFT : 0;
+
+    smmu_write(SMMU_CR1, CR1_COHERENT);
+    smmu_write(SMMU_CR2, CR2_PTM | CR2_RECINVSID);
+    mmio_write64(smmu_register(SMMU_STRTAB_BASE), BASE_ALLOCATE | driver.table.value);
+    smmu_write(SMMU_STRTAB_BASE_CFG, format | bits);
+    smmu_commands_place();
+    smmu_events_place();
+    smmu_write(SMMU_GERRORN, smmu_read(SMMU_GERROR));
+    return set_cr0(CR0_CMDQEN) && smmu_commands_wait(smmu_commands_forget_all(), SMMU_START_WAIT_NS) &&
+           set_cr0(CR0_CMDQEN | CR0_EVENTQEN) && set_cr0(CR0_CMDQEN | CR0_EVENTQEN | CR0_SMMUEN);
+}
+
+enum bh_manifest_error smmu_init(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+    const char *lacks;
+
+    driver.status = NULL;
+    if (manifest->smmu.pa == 0) {
+        return BH_MANIFEST_ERROR_NONE;
+    }
+    lacks = missing();
+    if (lacks != NULL) {
+        console_log("SMMU: %s", lacks);
+        return BH_MANIFEST_ERROR_IOMMU;
+    }
+    if (!make_status() || !build_table() || !smmu_commands_init() || !smmu_events_init()) {
+        return BH_MANIFEST_ERROR_POOL_EXHAUSTED;
+    }
+    if (!enable()) {
+        console_log("SMMU: it does not answer");
+        return BH_MANIFEST_ERROR_IOMMU;
+    }
+    console_log("SMMU: %u stream%s of domains, all others are refused", manifest->streams.count,
+                manifest->streams.count == 1 ? "" : "s");
+    return BH_MANIFEST_ERROR_NONE;
+}
+
+/* Sets the first word of the domain's entries. False if it has no stream. */
+static bool set_entries(const struct domain *domain, uint64_t word)
+{
+    const struct manifest_header *manifest = system_manifest();
+    const struct manifest_stream *streams = manifest_streams(manifest);
+    bool any = false;
+
+    for (uint32_t i = 0; i < manifest->streams.count; i++) {
+        if (streams[i].domain == domain->index) {
+            *driver.entries[i] = word;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool has_streams(const struct domain *domain)
+{
+    const struct manifest_header *manifest = system_manifest();
+    const struct manifest_stream *streams = manifest_streams(manifest);
+
+    for (uint32_t i = 0; i < manifest->streams.count; i++) {
+        if (streams[i].domain == domain->index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void smmu_domain_start(const struct domain *domain)
+{
+    if (set_entries(domain, STE_STAGE2)) {
+        smmu_events_new_life(domain);
+        if (!smmu_commands_wait(smmu_commands_domain(domain, false), SMMU_RUN_WAIT_NS)) {
+            console_log("SMMU: it does not answer, devices of '%s' may have no access to memory",
+                        domain->config->name);
+        }
+    }
+}
+
+void smmu_domain_stop(const struct domain *domain)
+{
+    if (set_entries(domain, STE_ABORT)) {
+        driver.gave_up[domain->index] = false;
+        driver.stops[domain->index] = smmu_commands_domain(domain, true);
+    }
+}
+
+bool smmu_domain_is_quiet(const struct domain *domain)
+{
+    uint32_t index = domain->index;
+
+    if (!has_streams(domain) || smmu_commands_done(driver.stops[index])) {
+        return true;
+    }
+    if (!driver.gave_up[index] && !smmu_commands_wait(driver.stops[index], SMMU_RUN_WAIT_NS)) {
+        driver.gave_up[index] = true;
+        console_log("SMMU: it does not answer, '%s' cannot be restarted before it does",
+                    domain->config->name);
+    }
+    return !driver.gave_up[index];
+}
+
+void smmu_domain_unmapped(const struct domain *domain)
+{
+    if (has_streams(domain)) {
+        (void)smmu_commands_wait(smmu_commands_translations(domain), SMMU_RUN_WAIT_NS);
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SMMU in the manifest: a stream that two domains have, or that EL2's table has not, is refused (D1, D2).
+#include "sample_manifest.h"
+#include <gtest/gtest.h>
+
+TEST(ManifestSmmu, D2_AcceptsStreamsOfDomains)
+{
+    auto sample = make_sample_manifest();
+    give_smmu(*sample);
+    sample->seal();
+    const auto verdict = sample->check();
+    EXPECT_EQ(verdict.error, BH_MANIFEST_ERROR_NONE) << verdict.offset;
+}
+
+TEST(ManifestSmmu, D2_AcceptsAnSmmuWithoutStreams)
+{
+    auto sample = make_sample_manifest();
+    give_smmu(*sample);
+    sample->header.streams.count = 0;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
+TEST(ManifestSmmu, D2_RefusesWhatCannotBe)
+{
+    struct Row {
+        const char *what;
+        void (*change)(SampleManifest &);
+        bh_manifest_error error = BH_MANIFEST_ERROR_IOMMU;
+    };
+    const Row rows[] = {
+        {"streams without an SMMU", [](SampleManifest &m) { m.header.smmu = {}; }},
+        {"a field without an SMMU", [](SampleManifest &m) { m.header.smmu.pa = 0; }},
+        {"no bits of stream ids", [](SampleManifest &m) { m.header.smmu.stream_bits = 0; }},
+        {"more bits than there can be", [](SampleManifest &m) { m.header.smmu.stream_bits = 33; }},
+        {"a stream of two domains", [](SampleManifest &m) { m.streams[2].stream = 8; }},
+        {"a stream twice", [](SampleManifest &m) { m.streams[1].stream = 8; }},
+        {"a stream beyond the SMMU's", [](SampleManifest &m) { m.header.smmu.stream_bits = 8; }},
+        {"a stream beyond the table", [](SampleManifest &m) { m.streams[0].stream = 0x8000; }},
+        {"a stream of no domain", [](SampleManifest &m) { m.streams[0].domain = 2; }},
+        {"memory that is mapped later",
+         [](SampleManifest &m) { m.domains[1].flags &= ~uint32_t{BH_DOMAIN_FLAG_PREMAP}; }},
+        {"no interrupt of events", [](SampleManifest &m) { m.header.smmu.event_irq = 0; }},
+        {"a private interrupt", [](SampleManifest &m) { m.header.smmu.error_irq = 27; }},
+        {"a domain's interrupt", [](SampleManifest &m) { m.header.smmu.error_irq = 48; }},
+        {"one interrupt for both",
+         [](SampleManifest &m) { m.header.smmu.error_irq = sample_smmu_event_irq; }},
+        {"registers in RAM", [](SampleManifest &m) { m.header.smmu.pa = 0x40000000; },
+         BH_MANIFEST_ERROR_PLATFORM},
+        {"registers that a domain has", [](SampleManifest &m) { m.devices[0].pa = sample_smmu_pa + 0x10000; },
+         BH_MANIFEST_ERROR_DEVICE},
+    };
+    for (const Row &row : rows) {
+        auto sample = make_sample_manifest();
+        give_smmu(*sample);
+        row.change(*sample);
+        sample->seal();
+        EXPECT_EQ(sample->check().error, row.error) << row.what;
+    }
+}

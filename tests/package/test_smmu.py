@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An IOMMU that the hypervisor drives: what the platform says of it, which devices it confines, and what the
+manifest has of it (D1, D2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bulkhead.admission.masters import unconfined
+from bulkhead.check.files import check_file
+from bulkhead.config.crosscheck_platform import check_platform
+from bulkhead.config.devices import Device, Iommu
+from bulkhead.config.platform import Platform
+from bulkhead.package.program import smallest_program
+from bulkhead.package.smmu import smmu_row, stream_rows
+from bulkhead.planning.model import Plan
+from bulkhead.run.status_smmu import read_smmu
+from bulkhead.schema import load_layout
+
+from ..platforms import platform
+
+SMMU: dict[str, Any] = {
+    "name": "smmu",
+    "type": "smmuv3",
+    "at": 0x0905_0000,
+    "size": 0x20000,
+    "interrupts": [106, 109],
+    "driven": True,
+    "stream_bits": 16,
+}
+NIC: dict[str, Any] = {
+    "name": "nic",
+    "at": 0x0B20_0000,
+    "size": 4096,
+    "dma": True,
+    "iommu": "smmu",
+    "streams": [0x10, 0x8],
+    "coherent": True,
+}
+DISK = {**NIC, "name": "disk", "at": 0x0B21_0000, "streams": [0x20]}
+
+
+def described(iommus: list[dict[str, Any]], devices: list[dict[str, Any]]) -> Platform:
+    update = {
+        "iommus": tuple(Iommu.model_validate_json(json.dumps(one)) for one in iommus),
+        "devices": tuple(Device.model_validate_json(json.dumps(one)) for one in devices),
+    }
+    return platform("qemu-virt").model_copy(update=update)
+
+
+def planned(directory: Path, *devices: str, smmu: Mapping[str, Any] = SMMU, **domain: Any) -> Path:
+    own = {
+        "platform": 1,
+        "name": "own",
+        "description": "own",
+        "extends": "qemu-virt",
+        "hypervisor": "qemu-virt-smmu",
+        "devices": [NIC, DISK],
+        "iommus": [dict(smmu)],
+    }
+    (directory / "own.yaml").write_text(json.dumps(own))
+    memory = [{"at": 0x4000_0000, "size": "2 MiB"}]
+    plain = {"image": {"elf": "guests/hello.elf"}, "memory": memory}
+    domains = [
+        {"name": "one", "cpus": [0], **plain, "devices": list(devices), **domain},
+        {"name": "two", "cpus": [1], **plain, "devices": ["disk"]},
+    ]
+    system = {"bulkhead": 1, "name": "system", "platform": "./own.yaml", "domains": domains}
+    path = directory / "system.yaml"
+    path.write_text(json.dumps(system))
+    return path
+
+
+def plan_of(path: Path) -> Plan:
+    checked = check_file(str(path))
+    assert checked.plan is not None, [one.cause for one in checked.problems]
+    return checked.plan
+
+
+@pytest.mark.req("D1", "D2")
+def test_a_device_behind_it_needs_no_trust(tmp_path: Path) -> None:
+    plan = plan_of(planned(tmp_path, "nic"))
+    assert [unconfined(domain, plan.platform) for domain in plan.system.domains] == [[], []]
+    assert plan.platform.board == "qemu-virt-smmu"
+    assert smallest_program(plan, None) == "full", "the other one has no driver"
+
+
+@pytest.mark.req("D1")
+def test_a_device_behind_an_iommu_that_is_not_driven_needs_trust(tmp_path: Path) -> None:
+    path = planned(tmp_path, "nic", smmu={**SMMU, "driven": False})
+    assert {one.code for one in check_file(str(path)).problems} == {"dma-unconfined"}
+
+
+@pytest.mark.req("D2")
+def test_the_manifest_has_each_stream_once_with_its_domain(tmp_path: Path) -> None:
+    plan = plan_of(planned(tmp_path, "nic"))
+    assert stream_rows(plan) == [
+        {"domain": 0, "stream": 0x8},
+        {"domain": 0, "stream": 0x10},
+        {"domain": 1, "stream": 0x20},
+    ]
+    assert smmu_row(plan.platform) == {
+        "pa": 0x0905_0000,
+        "stream_bits": 16,
+        "event_irq": 106,
+        "error_irq": 109,
+        "reserved": 0,
+    }
+
+
+@pytest.mark.req("D2")
+@pytest.mark.parametrize("asked", ["auto", "none"])
+def test_a_domain_with_such_a_device_is_mapped_from_the_start(tmp_path: Path, asked: str) -> None:
+    """The hypervisor cannot map a page when a device touches it."""
+    path = planned(tmp_path)
+    system = yaml.safe_load(path.read_text())
+    system["isolation"] = {"premap": asked}
+    path.write_text(json.dumps(system))
+    assert [domain.premap for domain in plan_of(path).domains] == [False, True]
+
+
+@pytest.mark.req("D1")
+def test_its_registers_are_no_domains(tmp_path: Path) -> None:
+    path = planned(tmp_path, "nic")
+    own = yaml.safe_load((tmp_path / "own.yaml").read_text())
+    own["devices"][0]["at"] = 0x0906_0000
+    (tmp_path / "own.yaml").write_text(json.dumps(own))
+    assert "overlap" in {one.code for one in check_file(str(path)).problems}
+
+
+@pytest.mark.req("D1")
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({}, []),
+        ({"type": "smmuv2"}, [("driven", "conflict")]),
+        ({"size": 4096}, [("size", "out-of-range")]),
+        ({"interrupts": [106]}, [("interrupts", "conflict")]),
+        ({"interrupts": [106, 106]}, [("interrupts", "duplicate-name")]),
+        ({"interrupts": [27, 106]}, [("interrupts", "out-of-range")]),
+        ({"interrupts": [33, 106]}, [("interrupts", "duplicate-name")]),
+        ({"stream_bits": None}, [("driven", "missing-key")]),
+        ({"stream_bits": 4}, [("streams", "out-of-range")]),
+        ({"at": 0x0800_0000}, [("at", "overlap")]),
+    ],
+)
+def test_what_the_driver_needs_is_checked(change: dict[str, Any], found: list[tuple[str, str]]) -> None:
+    board = described([{**SMMU, **change}], [NIC])
+    seen = []
+    for one in check_platform(board):
+        keys = [key for key in one.path if isinstance(key, str)]
+        seen.append((keys[-1], one.code))
+    assert seen == found
+
+
+@pytest.mark.req("D1")
+def test_streams_beyond_the_hypervisors_table_are_refused() -> None:
+    for stream, codes in ((0x7FFF, []), (0x8000, ["out-of-range"])):
+        board = described([SMMU], [{**NIC, "streams": [stream]}])
+        assert [one.code for one in check_platform(board)] == codes
+    second = {**SMMU, "name": "other", "at": 0x0B30_0000, "interrupts": [110, 111]}
+    board = described([SMMU, second], [])
+    assert [one.code for one in check_platform(board)] == ["conflict"], "one is driven"
+
+
+@pytest.mark.req("D2")
+def test_what_the_hypervisor_counted_is_read() -> None:
+    layout = load_layout()
+    raw = layout.unpack("status_smmu", bytes(layout.size("status_smmu")))
+    raw |= {"refused": [5, 0, 7, 0, 0, 0, 0, 0], "nobody": 3, "overflows": 1, "unanswered": 2}
+    page = layout.pack("status_smmu", raw)
+    found = read_smmu(layout, 1, [0x1000, 0x2000], {0x2000: page}.get)
+    assert found is not None
+    assert found.refused[:3] == (5, 0, 7)
+    assert found.as_json() == {
+        "unowned_accesses": 3,
+        "failed_accesses": 0,
+        "overflows": 1,
+        "global_errors": 0,
+        "interrupts": 0,
+        "unanswered": 2,
+    }
+    assert read_smmu(layout, 0, [0x1000], lambda _: page) is None

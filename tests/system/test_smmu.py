@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device that copies to any address reaches its domain's memory alone: `examples/dma-attack.yaml` (D2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .harness import EXAMPLES, Run, boot
+
+pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return boot(EXAMPLES / "dma-attack.yaml", tmp_path_factory.mktemp("dma") / "run")
+
+
+@pytest.mark.req("D2")
+def test_a_device_reaches_the_colored_memory_of_its_domain(attacked: Run) -> None:
+    report = attacked.domain("attacker")["report"]
+    assert (report["wrong"], report["unfinished"]) == (0, 0)
+    assert attacked.domain("attacker")["unconfined_devices"] == []
+    assert attacked.result["verdict"] == "ok", attacked.result["reasons"]
+
+
+@pytest.mark.req("D2")
+def test_it_reaches_nothing_else_and_each_refusal_has_a_domain(attacked: Run) -> None:
+    """The witness checks its memory in each step; a change would end it before it ends the machine."""
+    assert attacked.domain("attacker")["report"]["leaked"] == 0
+    assert attacked.domain("witness")["state"] == "running"
+    assert attacked.domain("attacker")["refused_accesses"] >= 16
+    assert attacked.domain("witness")["refused_accesses"] == 0
+    smmu = attacked.result["hypervisor"]["smmu"]
+    assert (smmu["unowned_accesses"], smmu["failed_accesses"], smmu["unanswered"]) == (0, 0, 0)
+    about = "SMMU: stream 8 of 'attacker': write of 48000000 is refused"
+    assert len([line for line in attacked.lines() if line.startswith(about)]) == 1, attacked.lines()
+
+
+@pytest.mark.req("D2")
+def test_without_the_device_in_the_system_its_accesses_are_nobodys(tmp_path: Path) -> None:
+    """The domain gets the pages of the function, but the manifest has no stream for it."""
+    run = boot(
+        EXAMPLES / "dma-attack.yaml",
+        tmp_path / "run",
+        overrides=("platform=" + str(_without_streams(tmp_path)), "domains.attacker.dma=trusted"),
+    )
+    assert run.result["hypervisor"]["smmu"]["unowned_accesses"] > 0
+    assert run.domain("attacker")["refused_accesses"] == 0
+    assert run.domain("attacker")["report"]["wrong"] > 0, "not even the domain's own memory is reached"
+    assert run.domain("witness")["state"] == "running"
+
+
+def _without_streams(directory: Path) -> Path:
+    """The platform, whose file does not say that the function is behind the SMMU."""
+    text = (EXAMPLES.parent / "platforms" / "qemu-virt-smmu.yaml").read_text()
+    text = text.replace("    iommu: smmu\n    streams: [0x8]\n", "").replace(
+        "name: qemu-virt-smmu\n", "name: unaware\n", 1
+    )
+    path = directory / "unaware.yaml"
+    path.write_text(text)
+    return path

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SMMU's driver on a model of an SMMU: which memory the devices of domains reach, when they reach none,
+// who is told of refusals, and that a device or an SMMU that does not answer stops nobody (D1, D2).
+#include "hosted_machine.h"
+#include "smmu_model.h"
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "base/image.h"
+#include "console/console.h"
+#include "iommu/smmu.h"
+#include "memory/ptable.h"
+#include "run/domain_life.h"
+#include "trap/psci.h"
+}
+
+using namespace bulkhead_test;
+
+namespace {
+
+constexpr uint32_t console_core = 1;
+constexpr uint32_t stream = 8;       // of control
+constexpr uint32_t other_stream = 9; // of linux
+constexpr uint32_t nobodys = 10;     // in a leaf with entries of domains
+constexpr uint32_t far_nobodys = 0x700;
+constexpr uint32_t beyond = 0x8000; // no entry of the table
+constexpr uint64_t ram = 0x40000000;
+constexpr uint64_t first_frame = 0x48000000; // of control
+constexpr uint64_t other_frame = 0x48006000; // of linux
+constexpr uint64_t outside = 0x70000000;
+constexpr uint32_t vmid = 1; // of control
+constexpr uint32_t cfgi_ste = 0x03, tlbi_s12_vmall = 0x28, cmd_sync = 0x46;
+constexpr uint64_t system_reset = 0x84000009;
+
+class Smmu : public testing::Test {
+protected:
+    void boot(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
+    {
+        machine = std::make_unique<HostedMachine>(
+            [&](SampleManifest &m) {
+                give_smmu(m);
+                change(m);
+            },
+            [this] { smmu.plug_in(sample_smmu_pa); });
+        fake_switch_core(console_core);
+    }
+    std::string said()
+    {
+        console_write_start();
+        return machine->uart_output();
+    }
+    static const status_smmu &status()
+    {
+        return *reinterpret_cast<const status_smmu *>(image_start +
+                                                      system_status()->smmu_frame * BH_PAGE_BYTES);
+    }
+    static size_t count(const std::string &text, const std::string &part)
+    {
+        size_t found = 0;
+        for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+            found++;
+        }
+        return found;
+    }
+    // The console core takes the SMMU's interrupt, and its alarm comes.
+    void look()
+    {
+        machine->take_while_idle();
+        smmu_alarm();
+    }
+
+    SmmuModel smmu;
+    std::unique_ptr<HostedMachine> machine;
+};
+
+} // namespace
+
+TEST_F(Smmu, D2_NothingPassesWhileItIsSetUp)
+{
+    smmu.cr0 = smmu.cr0ack = 0; // as after reset: disabled, accesses bypass
+    ASSERT_EQ(smmu.access(stream, outside), outside);
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(smmu.order, "gdcvE") << "abort, disable; then commands, events, translation";
+    EXPECT_NE(smmu.gbpa & 1u << 20, 0u);
+    EXPECT_TRUE(smmu.violations.empty()) << smmu.violations[0];
+    EXPECT_NE(said().find("SMMU: 3 streams of domains, all others are refused"), std::string::npos);
+}
+
+TEST_F(Smmu, D2_ABootLoadersTablesAreForgottenAndItsBypassEnds)
+{
+    smmu.cr0 = smmu.cr0ack = 0xD; // it left the SMMU enabled
+    smmu.irq_ctrl = 5;
+    boot();
+    ASSERT_TRUE(machine->booted());
+    EXPECT_EQ(smmu.order, "gdcvE");
+    ASSERT_GE(smmu.commands.size(), 3u);
+    EXPECT_EQ(smmu.commands[0].opcode, 0x04u) << "all configuration";
+    EXPECT_EQ(smmu.commands[1].opcode, 0x30u) << "all translations";
+    EXPECT_EQ(smmu.commands[2].opcode, cmd_sync);
+}
+
+TEST_F(Smmu, D2_ADomainsDeviceUsesTheTablesOfItsVcpus)
+{
+    boot();
+    EXPECT_EQ(smmu.access(stream, ram), first_frame);
+    EXPECT_EQ(smmu.access(stream, ram + 0x6000), first_frame + 0x10000) << "past the colors of others";
+    EXPECT_EQ(smmu.access(0x100, ram + 8), first_frame + 8) << "its second stream, in another leaf";
+    EXPECT_EQ(smmu.access(other_stream, ram), other_frame);
+    EXPECT_EQ(smmu.access(stream, ram, false), first_frame);
+    EXPECT_EQ(smmu.events_waiting(), 0u);
+}
+
+TEST_F(Smmu, D2_AnyOtherAddressIsRefusedAndCountedForTheDomain)
+{
+    boot();
+    for (uint64_t address :
+         {outside, first_frame + 0x2000000, uint64_t{0}, ~uint64_t{0}, uint64_t{sample_smmu_pa}}) {
+        EXPECT_EQ(smmu.access(stream, address), std::nullopt) << std::hex << address;
+    }
+    EXPECT_EQ(smmu.access(other_stream, outside, false), std::nullopt);
+    look();
+    EXPECT_EQ(status().refused[0], 5u);
+    EXPECT_EQ(status().refused[1], 1u);
+    EXPECT_EQ(status().nobody + status().other, 0u);
+    EXPECT_EQ(status().last_stream, other_stream);
+    EXPECT_EQ(status().last_address, outside);
+    const std::string text = said();
+    EXPECT_EQ(
+        count(text, "SMMU: stream 8 of 'control': write of 70000000 is refused, not its memory (event 10)"),
+        1u)
+        << text;
+    EXPECT_EQ(count(text, "SMMU: stream 9 of 'linux': read of 70000000 is refused"), 1u) << text;
+    EXPECT_EQ(count(text, "stream 8"), 1u) << "logged once";
+    smmu_end();
+    EXPECT_NE(said().find("SMMU: 5 accesses of devices of 'control' were refused"), std::string::npos)
+        << said();
+}
+
+TEST_F(Smmu, D2_AStreamThatNoDomainHasIsRefused)
+{
+    boot();
+    for (uint32_t one : {nobodys, far_nobodys, beyond, 0xFFFFFFFFu}) {
+        EXPECT_EQ(smmu.access(one, ram), std::nullopt) << one;
+    }
+    look();
+    EXPECT_EQ(status().nobody, 4u);
+    EXPECT_EQ(status().refused[0] + status().refused[1], 0u);
+    EXPECT_EQ(count(said(), "which no domain has"), 1u) << said();
+}
+
+TEST_F(Smmu, D2_ADeviceOfADomainThatStopsReachesNothingMore)
+{
+    boot();
+    ASSERT_EQ(smmu.access(stream, ram), first_frame);
+    smmu.commands.clear();
+    EXPECT_EQ(domain_stop(domain_at(0)), BH_DOMAIN_STATE_RUNNING);
+    const std::vector<SmmuCommand> expected = {
+        {cfgi_ste, stream, 0}, {cfgi_ste, 0x100, 0}, {tlbi_s12_vmall, 0, vmid}, {cmd_sync, 0, 0}};
+    EXPECT_EQ(smmu.commands, expected);
+    EXPECT_EQ(smmu.access(stream, ram), std::nullopt);
+    EXPECT_EQ(smmu.access(0x100, ram), std::nullopt);
+    EXPECT_EQ(smmu.access(other_stream, ram), other_frame) << "the other domain goes on";
+    EXPECT_EQ(smmu.events_waiting(), 0u) << "a device left running costs no interrupt";
+}
+
+TEST_F(Smmu, D2_ARestartedDomainsDeviceWorksAgain)
+{
+    boot();
+    ASSERT_EQ(smmu.access(stream, ram), first_frame);
+    for (int life = 0; life < 200; life++) { // more commands than the queue has
+        machine->on_core(0);
+        machine->hvc(system_reset);
+    }
+    EXPECT_EQ(machine->status(0).restarts, 200u);
+    EXPECT_EQ(smmu.access(stream, ram), first_frame);
+    EXPECT_TRUE(smmu.violations.empty()) << smmu.violations[0];
+}
+
+// While the images are loaded again, no device of the last life may write.
+TEST_F(Smmu, D2_MemoryIsReusedOnlyAfterItsDevicesAreQuiet)
+{
+    boot();
+    ASSERT_EQ(smmu.access(stream, ram), first_frame);
+    unsigned windows = 0;
+    machine->on_window([&](uint64_t) {
+        windows++;
+        EXPECT_EQ(smmu.access(stream, ram), std::nullopt);
+    });
+    machine->on_core(0);
+    machine->hvc(system_reset);
+    EXPECT_GT(windows, 0u);
+    EXPECT_EQ(machine->status(0).restarts, 1u);
+}
+
+TEST_F(Smmu, D2_WithoutAnAnswerADomainIsNotRestartedAndTheOthersGoOn)
+{
+    boot();
+    ASSERT_EQ(smmu.access(stream, ram), first_frame);
+    smmu.consumes = false;
+    machine->on_core(0);
+    machine->hvc(system_reset);
+    EXPECT_TRUE(machine->waited()) << "its core waits at EL2";
+    EXPECT_EQ(machine->status(0).restarts, 0u);
+    EXPECT_EQ(status().unanswered, 1u) << "one wait";
+    EXPECT_EQ(count(said(), "SMMU: it does not answer, 'control' cannot be restarted before it does"), 1u);
+    EXPECT_EQ(machine->status(1).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
+    EXPECT_EQ(smmu.access(stream, ram), first_frame) << "the old translation is still cached";
+
+    smmu.consumes = true;
+    smmu.run_commands();
+    machine->on_core(0);
+    EXPECT_EQ(machine->status(0).restarts, 1u) << "it answers late";
+    EXPECT_EQ(smmu.access(stream, ram), first_frame);
+}
+
+TEST_F(Smmu, D2_CommandsThatFindNoRoomAreNeverDone)
+{
+    boot();
+    smmu.consumes = false;
+    for (int i = 0; i < 200; i++) {
+        smmu_domain_unmapped(domain_at(0)); // two commands each
+    }
+    EXPECT_EQ(status().unanswered, 200u);
+    smmu_domain_stop(domain_at(0));
+    smmu.consumes = true;
+    smmu.run_commands();
+    EXPECT_FALSE(smmu_domain_is_quiet(domain_at(0)));
+    EXPECT_TRUE(smmu.violations.empty()) << smmu.violations[0];
+}
+
+TEST_F(Smmu, D2_UnmappedMemoryIsUnmappedForDevicesToo)
+{
+    boot();
+    ASSERT_EQ(smmu.access(stream, ram), first_frame);
+    ptable_entry_t *entry = ptable_page_entry(domain_at(0)->stage2.pool, domain_at(0)->stage2.root, ram);
+    *entry = 0;
+    EXPECT_EQ(smmu.access(stream, ram), first_frame) << "the model has caches";
+    smmu_domain_unmapped(domain_at(0));
+    EXPECT_EQ(smmu.access(stream, ram), std::nullopt);
+}
+
+TEST_F(Smmu, D2_AnSmmuThatDoesNotAnswerIsNoStart)
+{
+    smmu.answers_registers = false;
+    boot();
+    EXPECT_FALSE(machine->booted());
+}
+
+TEST_F(Smmu, D2_AnSmmuThatExecutesNoCommandIsNoStart)
+{
+    smmu.consumes = false;
+    boot();
+    EXPECT_FALSE(machine->booted());
+    EXPECT_NE(said().find("SMMU: it does not answer"), std::string::npos) << said();
+}
+
+TEST_F(Smmu, D2_AnSmmuThatLacksSomethingIsNoStart)
+{
+    struct Row {
+        const char *text;
+        void (*change)(SmmuModel &);
+    };
+    const Row rows[] = {
+        {"no stage 2", [](SmmuModel &m) { m.idr0 &= ~1u; }},
+        {"no tables of AArch64", [](SmmuModel &m) { m.idr0 &= ~(2u << 2); }},
+        {"no pages of 4 KiB", [](SmmuModel &m) { m.idr5 &= ~(1u << 4); }},
+        {"tables are big-endian", [](SmmuModel &m) { m.idr0 |= 3u << 21; }},
+        {"walks are not coherent with caches", [](SmmuModel &m) { m.idr0 &= ~(1u << 4); }},
+        {"every fault stalls", [](SmmuModel &m) { m.idr0 = (m.idr0 & ~(3u << 24)) | 2u << 24; }},
+        {"places of tables or queues are fixed", [](SmmuModel &m) { m.idr1 |= 1u << 30; }},
+        {"fewer stream ids than the manifest has", [](SmmuModel &m) { m.idr1 = (m.idr1 & ~0x3Fu) | 15; }},
+        {"the command queue is too short", [](SmmuModel &m) { m.idr1 = (m.idr1 & ~(31u << 21)) | 7u << 21; }},
+        {"the event queue is too short", [](SmmuModel &m) { m.idr1 = (m.idr1 & ~(31u << 16)) | 6u << 16; }},
+        {"no stream tables of two levels", [](SmmuModel &m) { m.idr0 &= ~(3u << 27); }},
+    };
+    for (const Row &row : rows) {
+        smmu = {};
+        row.change(smmu);
+        boot();
+        EXPECT_FALSE(machine->booted()) << row.text;
+        EXPECT_NE(said().find(std::string("SMMU: ") + row.text), std::string::npos) << said();
+    }
+}
+
+TEST_F(Smmu, D2_ForcedWriteBackNeedsAnSmmuThatHasIt)
+{
+    const auto forced = [](SampleManifest &m) { m.header.platform.s2fwb = 1; };
+    boot(forced);
+    EXPECT_FALSE(machine->booted());
+    smmu = {};
+    smmu.idr3 = 1u << 8;
+    boot(forced);
+    EXPECT_TRUE(machine->booted());
+}
+
+TEST_F(Smmu, D2_FewStreamsNeedOneLevel)
+{
+    smmu.idr1 = (smmu.idr1 & ~0x3Fu) | 6;
+    smmu.idr0 &= ~(3u << 27);
+    boot([](SampleManifest &m) {
+        m.header.smmu.stream_bits = 6;
+        m.streams[1].stream = 63;
+    });
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(smmu.access(stream, ram), first_frame);
+    EXPECT_EQ(smmu.access(63, ram), first_frame);
+    EXPECT_EQ(smmu.access(other_stream, ram), other_frame);
+    EXPECT_EQ(smmu.access(nobodys, ram), std::nullopt);
+    EXPECT_EQ(smmu.access(64, ram), std::nullopt);
+}
+
+TEST_F(Smmu, D2_AFloodOfRefusalsIsABoundedStepInEachInterval)
+{
+    boot();
+    uint64_t interrupts = 0;
+    for (int i = 0; i < 10000; i++) {
+        (void)smmu.access(stream, outside);
+        machine->take_while_idle();
+    }
+    EXPECT_EQ(status().interrupts, 1u) << "disabled until the alarm";
+    for (int step = 1; step <= 8; step++) { // 128 events in the queue, 16 in a step
+        EXPECT_EQ(status().refused[0], 16u * (step - 1));
+        smmu_alarm();
+        machine->take_while_idle();
+        EXPECT_EQ(status().refused[0], 16u * step);
+        interrupts = status().interrupts;
+    }
+    EXPECT_EQ(interrupts, 1u) << "none while events are left";
+    EXPECT_EQ(status().overflows, 1u) << "and some were lost";
+    EXPECT_EQ(count(said(), "stream 8"), 1u);
+
+    (void)smmu.access(stream, outside);
+    look();
+    EXPECT_EQ(status().interrupts, 2u) << "it is heard again";
+    EXPECT_EQ(status().refused[0], 129u);
+    EXPECT_EQ(status().overflows, 1u) << "acknowledged";
+}
+
+TEST_F(Smmu, D2_AnEventBetweenTheLastLookAndTheEnablingIsNotLost)
+{
+    boot();
+    (void)smmu.access(stream, outside);
+    machine->take_while_idle();
+    smmu_alarm();
+    (void)smmu.access(stream, outside + 0x1000);
+    look();
+    EXPECT_EQ(status().refused[0], 2u);
+    EXPECT_EQ(smmu.events_waiting(), 0u);
+}
+
+TEST_F(Smmu, D2_AGlobalErrorIsCountedLoggedOnceAndAcknowledged)
+{
+    boot();
+    for (int i = 0; i < 3; i++) {
+        smmu.raise_error(1u << 2);
+        look();
+        EXPECT_EQ(smmu.gerror, smmu.gerrorn);
+    }
+    EXPECT_EQ(status().global_errors, 3u);
+    EXPECT_EQ(status().last_error, 1u << 2);
+    EXPECT_EQ(count(said(), "SMMU: global error (GERROR 4): events are lost"), 1u) << said();
+}
+
+TEST_F(Smmu, D2_AfterACommandErrorNoDomainWithADeviceIsRestarted)
+{
+    boot();
+    smmu.raise_error(1);
+    for (int i = 0; i < 3; i++) {
+        look();
+    }
+    EXPECT_EQ(status().global_errors, 1u) << "it stays active and is counted once";
+    EXPECT_EQ(count(said(), "it executes no more commands"), 1u) << said();
+    smmu.consumes = true;
+    smmu_domain_stop(domain_at(0));
+    smmu.consumes = false; // time passes at each read
+    EXPECT_FALSE(smmu_domain_is_quiet(domain_at(0)));
+    EXPECT_FALSE(smmu_domain_is_quiet(domain_at(0)));
+    EXPECT_EQ(status().unanswered, 1u) << "one wait for each stop";
+}
+
+TEST_F(Smmu, D2_ACoresTlbMaintenanceHasNoEffectAndUnknownStreamsAreHeardOf)
+{
+    boot();
+    EXPECT_EQ(smmu.cr2, 1u << 1 | 1u << 2);
+    EXPECT_EQ(smmu.cr1, 0xD75u);
+}
