@@ -176,6 +176,8 @@ static bool set_cr0(uint32_t value)
 static bool enable(void)
 {
     uint32_t bits = table_bits();
+    uint32_t queues = CR0_CMDQEN | CR0_EVENTQEN;
+    uint32_t checks = (smmu_read(SMMU_IDR0) & IDR0_ATS) != 0 ? CR0_ATSCHK : 0;
     uint32_t format = bits > LEAF_LOG2 ? STRTAB_FORMAT_2LEVEL | LEAF_LOG2 << STRTAB_SPLIT_SHIFT : 0;
 
     smmu_write(SMMU_CR1, CR1_COHERENT);
@@ -184,9 +186,12 @@ static bool enable(void)
     smmu_write(SMMU_STRTAB_BASE_CFG, format | bits);
     smmu_commands_place();
     smmu_events_place();
+    /* No message interrupts: the SMMU would write to addresses that a boot loader has left. */
+    mmio_write64(smmu_register(SMMU_GERROR_IRQ_CFG0), 0);
+    mmio_write64(smmu_register(SMMU_EVENTQ_IRQ_CFG0), 0);
     smmu_write(SMMU_GERRORN, smmu_read(SMMU_GERROR));
     return set_cr0(CR0_CMDQEN) && smmu_commands_wait(smmu_commands_forget_all(), SMMU_START_WAIT_NS) &&
-           set_cr0(CR0_CMDQEN | CR0_EVENTQEN) && set_cr0(CR0_CMDQEN | CR0_EVENTQEN | CR0_SMMUEN);
+           set_cr0(queues) && set_cr0(queues | checks | CR0_SMMUEN);
 }
 
 enum bh_manifest_error smmu_init(void)

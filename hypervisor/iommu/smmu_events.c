@@ -82,7 +82,7 @@ static const char *reason(uint32_t type)
     return type == F_TRANSLATION  ? "not its memory"
            : type == F_PERMISSION ? "not writable"
            : type == F_ADDR_SIZE  ? "address too large"
-                                  : "see the type";
+                                  : "it could not be translated";
 }
 
 /* The stream's row in the manifest; the number of rows if no domain has it. */

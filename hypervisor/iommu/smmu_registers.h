@@ -30,6 +30,8 @@ struct domain;
 #define SMMU_IRQ_CTRL        0x50u
 #define SMMU_IRQ_CTRLACK     0x54u
 #define SMMU_GERROR          0x60u
+#define SMMU_GERROR_IRQ_CFG0 0x68u
+#define SMMU_EVENTQ_IRQ_CFG0 0xB0u
 #define SMMU_GERRORN         0x64u
 #define SMMU_STRTAB_BASE     0x80u
 #define SMMU_STRTAB_BASE_CFG 0x88u
@@ -42,6 +44,7 @@ struct domain;
 
 #define IDR0_S2P              (1u << 0)
 #define IDR0_TTF_AARCH64      (1u << 3)
+#define IDR0_ATS              (1u << 10)
 #define IDR0_COHACC           (1u << 4)
 #define IDR0_TTENDIAN_BIG     (3u << 21)
 #define IDR0_STALL_FORCED     (2u << 24)
@@ -55,6 +58,7 @@ struct domain;
 #define IDR5_GRAN4K           (1u << 4)
 #define CR0_SMMUEN            (1u << 0)
 #define CR0_EVENTQEN          (1u << 2)
+#define CR0_ATSCHK            (1u << 4) /* accesses that a device calls translated are checked, too */
 #define CR0_CMDQEN            (1u << 3)
 #define CR1_COHERENT          0xD75u     /* tables and queues: inner shareable, write-back */
 #define CR2_RECINVSID         (1u << 1)  /* accesses of streams beyond the table are events, too */
@@ -77,7 +81,7 @@ struct domain;
 
 /* Longest times to wait for an answer. */
 #define SMMU_START_WAIT_NS 100000000ull
-#define SMMU_RUN_WAIT_NS   1000000ull
+#define SMMU_RUN_WAIT_NS   100000ull
 
 static inline paddr_t smmu_register(uint32_t offset)
 {

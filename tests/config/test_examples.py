@@ -24,6 +24,7 @@ RUN_BY = {
     "banks": "tests/hosted/test_examples.py",
     "breakout": "tests/system/test_breakout.py",
     "budget-refused": "tests/hosted/test_examples.py",
+    "dma-attack": "tests/system/test_smmu.py",
     "counting": "tests/system/test_budget.py",
     "cpu-time": "tests/hosted/test_examples.py",
     "flow-calls": "src/bulkhead/bench/flows.py",

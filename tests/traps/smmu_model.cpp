@@ -20,7 +20,8 @@ constexpr uint64_t address_bits = 0xFFFFFFFFF000; // of bases and descriptors, w
 constexpr uint32_t smmuen = 1, eventqen = 4, cmdqen = 8;
 constexpr uint32_t gerror_cmdq = 1;
 constexpr uint32_t overflow = 1u << 31;
-constexpr uint64_t poll_ticks = 62500; // 1 ms for each read of a register that does not answer
+constexpr uint64_t read_ticks = 62;    // 1 us for each read of a register
+constexpr uint64_t hung_ticks = 62500; // 1 ms if the SMMU does not answer
 
 SmmuModel *plugged;
 
@@ -30,9 +31,9 @@ uint64_t *words_at(uint64_t pa)
     return static_cast<uint64_t *>(pool_pointer(system_pool(), paddr(pa)));
 }
 
-void time_passes()
+void time_passes(uint64_t ticks)
 {
-    fake_clock_set(fake_sysreg(SYSREG_ID_CNTPCT_EL0) + poll_ticks);
+    fake_clock_set(fake_sysreg(SYSREG_ID_CNTPCT_EL0) + ticks);
 }
 
 bool on_read(uint64_t offset, unsigned, uint64_t *value)
@@ -57,9 +58,7 @@ void SmmuModel::plug_in(uint64_t pa)
 
 uint64_t SmmuModel::read(uint64_t offset)
 {
-    if (!answers_registers || !consumes) {
-        time_passes();
-    }
+    time_passes(answers_registers && consumes ? read_ticks : hung_ticks);
     switch (offset) {
     case 0x00:
         return idr0;
@@ -108,7 +107,7 @@ void SmmuModel::check_disabled(const char *what, uint32_t bit)
 void SmmuModel::write(uint64_t offset, uint64_t value, unsigned bytes)
 {
     const auto word = static_cast<uint32_t>(value);
-    const bool wide = offset == 0x80 || offset == 0x90 || offset == 0xA0;
+    const bool wide = offset == 0x68 || offset == 0x80 || offset == 0x90 || offset == 0xA0 || offset == 0xB0;
 
     if (bytes != (wide ? 8 : 4)) {
         violations.push_back("a register of another size");
@@ -123,6 +122,9 @@ void SmmuModel::write(uint64_t offset, uint64_t value, unsigned bytes)
         if (answers_registers) {
             cr0ack = word;
             run_commands();
+            if ((word & smmuen) != 0 && on_enabled) {
+                on_enabled();
+            }
         }
         break;
     case 0x28:
@@ -143,6 +145,12 @@ void SmmuModel::write(uint64_t offset, uint64_t value, unsigned bytes)
     case 0x64:
         gerrorn = word;
         run_commands();
+        break;
+    case 0x68:
+        gerror_message = value;
+        break;
+    case 0xB0:
+        eventq_message = value;
         break;
     case 0x80:
         check_disabled("STRTAB_BASE", smmuen);
@@ -250,7 +258,6 @@ uint32_t SmmuModel::events_waiting() const
 void SmmuModel::record(uint32_t type, uint32_t stream, uint64_t address, bool write)
 {
     const uint32_t entries = 1u << (eventq_base & 31);
-    const bool was_empty = events_waiting() == 0;
 
     if ((cr0ack & eventqen) == 0) {
         return;
@@ -267,7 +274,7 @@ void SmmuModel::record(uint32_t type, uint32_t stream, uint64_t address, bool wr
     event[2] = address;
     event[3] = 0;
     eventq_prod = (eventq_prod & overflow) | ((eventq_prod + 1) & (2 * entries - 1));
-    if (was_empty && (irq_ctrl & 4) != 0) {
+    if ((irq_ctrl & 4) != 0) { // for each event, as the emulator does
         fake_gic_raise(106);
     }
 }
@@ -344,6 +351,21 @@ std::optional<uint64_t> SmmuModel::refuse(uint32_t type, uint32_t stream, uint64
 {
     record(type, stream, address, write);
     return std::nullopt;
+}
+
+// With ATS, addresses that a function calls translated are checked only if CR0.ATSCHK says so; then EATS of
+// the entry must allow them.
+std::optional<uint64_t> SmmuModel::translated_access(uint32_t stream, uint64_t address)
+{
+    Entry entry{};
+    if ((idr0 >> 10 & 1) == 0 || (cr0ack & smmuen) == 0) {
+        return std::nullopt;
+    }
+    if ((cr0ack & 1u << 4) == 0) {
+        return address;
+    }
+    const bool allowed = fetch(stream, entry) == Fetch::good && (entry.words[1] >> 28 & 3) != 0;
+    return allowed ? std::optional(address) : std::nullopt;
 }
 
 std::optional<uint64_t> SmmuModel::access(uint32_t stream, uint64_t address, bool write)

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -38,6 +38,7 @@ public:
     uint32_t cr0 = 0, cr0ack = 0, cr1 = 0, cr2 = 0;
     uint32_t irq_ctrl = 0;
     uint32_t gerror = 0, gerrorn = 0;
+    uint64_t gerror_message = 0, eventq_message = 0; // addresses of message interrupts
     uint64_t strtab_base = 0, cmdq_base = 0, eventq_base = 0;
     uint32_t strtab_cfg = 0;
     uint32_t cmdq_prod = 0, cmdq_cons = 0, eventq_prod = 0, eventq_cons = 0;
@@ -51,6 +52,10 @@ public:
 
     // An access of a device: the physical address that it reaches, or nothing if it is aborted.
     std::optional<uint64_t> access(uint32_t stream, uint64_t address, bool write = true);
+    // The same by a PCI function that says that it has translated the address itself (ATS).
+    std::optional<uint64_t> translated_access(uint32_t stream, uint64_t address);
+
+    std::function<void()> on_enabled; // called when the SMMU is enabled
 
     // Executes commands up to the producer index.
     void run_commands();
