@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from dataclasses import replace
 from html import unescape
@@ -22,6 +23,7 @@ from bulkhead.report.terminal import show_run
 from bulkhead.results.problem import ProblemResult
 from bulkhead.run.target import RunOptions
 
+from ..json_results import validated
 from ..run.made_up import UNPROTECTED_EVICTIONS, MadeUp
 
 
@@ -155,6 +157,25 @@ def test_what_was_not_enforced_is_said(tmp_path: Path) -> None:
     assert result["notices"] == [notice]
     for text in (shown(run, 120), unescape(render([run]))):
         assert "domains[1].bandwidth: the budget of 'linux': not enforced by this version" in text
+
+
+def test_d2_refused_accesses_of_devices_are_shown(tmp_path: Path, isolated: LoadedRun) -> None:
+    result = MadeUp(tmp_path / "run").result()
+    smmu = dict.fromkeys(("failed_accesses", "overflows", "global_errors", "interrupts", "unanswered"), 0)
+    result["hypervisor"]["smmu"] = {**smmu, "unowned_accesses": 3}
+    for domain, times in zip(result["domains"], (0, 1744, 0), strict=True):
+        domain["refused_accesses"] = times
+    validated(result)
+    for lost, least in ((0, ""), (1, "at least ")):
+        result["hypervisor"]["smmu"]["overflows"] = lost
+        (tmp_path / "run" / "report.json").write_text(json.dumps(result))
+        run = load_run(tmp_path / "run")
+        for text in (shown(run, 200), unescape(render([run]))):
+            assert f": {least}1 744 accesses of devices of linux were refused" in text.replace("\u202f", " ")
+            assert f": {least}3 accesses of devices that no domain has were refused" in text
+            assert "devices of control" not in text
+    for text in (shown(isolated, 200), unescape(render([isolated]))):
+        assert "accesses of devices" not in text
 
 
 def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated: LoadedRun) -> None:

@@ -26,6 +26,7 @@ from bulkhead.report.sentences import (
     regulation_text,
     shared_core_kept,
     shared_core_text,
+    smmu_texts,
     trust_text,
     witness_text,
 )
@@ -98,6 +99,7 @@ def _shown(run: LoadedRun) -> dict[str, object]:
         "ok": run.ok,
         "lost": run.ok and not run.protected and bool(_lines_lost(run)),
         "trust": trust_text(run),
+        "smmu": smmu_texts(run),
         "command": command_of(run),
         "guest_time": guest_time(run),
         "emulator": shlex.join(str(word) for word in run.about.get("command", [])),

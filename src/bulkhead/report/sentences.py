@@ -209,6 +209,22 @@ def trust_text(run: LoadedRun) -> str:
     return f"if you trust {_listed(trusted)}" if trusted else ""
 
 
+def smmu_texts(run: LoadedRun) -> list[str]:
+    """What the SMMU refused, a sentence for each domain with refusals, and what went wrong with it."""
+    smmu = (run.report.get("hypervisor") or {}).get("smmu")
+    if smmu is None:
+        return []
+    least = "at least " if smmu["overflows"] or smmu["global_errors"] else ""
+    owners = [(f"devices of {domain['name']}", domain.get("refused_accesses", 0)) for domain in run.domains]
+    owners.append(("devices that no domain has", smmu["unowned_accesses"]))
+    texts = [f"{least}{count(times)} accesses of {who} were refused" for who, times in owners if times]
+    if failed := smmu["failed_accesses"]:
+        texts.append(f"{count(failed)} accesses failed, because a table of the SMMU could not be read")
+    if unanswered := smmu["unanswered"]:
+        texts.append(f"the SMMU did not answer in time, {count(unanswered)} times")
+    return texts
+
+
 def witness_text(name: str, witness: Json) -> str:
     """A witness's statement, in one sentence."""
     if witness.get("verdict") == "missing":

@@ -27,6 +27,7 @@ from bulkhead.report.sentences import (
     regulation_text,
     shared_core_kept,
     shared_core_text,
+    smmu_texts,
     trust_text,
     verdict_text,
     witness_text,
@@ -59,6 +60,7 @@ def render_run(run: LoadedRun) -> Group:
         style = {None: "yellow", True: _GOOD, False: _BAD}[flows_kept(run)]
         parts += [Text(""), Fitted(_flows(run.flows)), Text(f"· {flows_text(run)}", style=style)]
     parts += _mpam(run)
+    parts += [Text.assemble(("· ", _DIM), ("smmu: ", "bold"), text) for text in smmu_texts(run)]
     parts += [_interference(found) for found in run.interference]
     parts += [_expectation(one) for one in run.expectations]
     parts += [line for name in WITNESSES if (line := _witness(run, name))]
