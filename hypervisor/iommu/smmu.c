@@ -10,7 +10,7 @@
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
-#include <arch/barrier.h>
+#include <string.h>
 
 /* Stream table entry, 64 bytes (IHI 0070, 5.2), and a descriptor of level 1. */
 #define STE_WORDS           8u
@@ -33,7 +33,8 @@ static struct {
     paddr_t table;                              /* level 1, or the only leaf */
     volatile uint64_t *entries[BH_MAX_STREAMS]; /* of the manifest's streams */
     uint64_t stops[BH_MAX_DOMAINS];             /* ticket of a domain's last stop */
-    bool gave_up[BH_MAX_DOMAINS];               /* the SMMU did not answer that stop in time */
+    bool has_streams[BH_MAX_DOMAINS];
+    bool gave_up[BH_MAX_DOMAINS]; /* the SMMU did not answer that stop in time */
     struct status_smmu *status;
 } driver;
 
@@ -162,6 +163,7 @@ static bool build_table(void)
         entry[3] = stage2->vttbr & VTTBR_ROOT;
         entry[0] = STE_ABORT;
         driver.entries[i] = entry;
+        driver.has_streams[streams[i].domain] = true;
     }
     return true;
 }
@@ -199,7 +201,7 @@ enum bh_manifest_error smmu_init(void)
     const struct manifest_header *manifest = system_manifest();
     const char *lacks;
 
-    driver.status = NULL;
+    memset(&driver, 0, sizeof driver);
     if (manifest->smmu.pa == 0) {
         return BH_MANIFEST_ERROR_NONE;
     }
@@ -220,51 +222,38 @@ enum bh_manifest_error smmu_init(void)
     return BH_MANIFEST_ERROR_NONE;
 }
 
-/* Sets the first word of the domain's entries. False if it has no stream. */
-static bool set_entries(const struct domain *domain, uint64_t word)
+/* Sets the first word of the domain's entries. */
+static void set_entries(const struct domain *domain, uint64_t word)
 {
     const struct manifest_header *manifest = system_manifest();
-    const struct manifest_stream *streams = manifest_streams(manifest);
-    bool any = false;
 
     for (uint32_t i = 0; i < manifest->streams.count; i++) {
-        if (streams[i].domain == domain->index) {
+        if (manifest_streams(manifest)[i].domain == domain->index) {
             *driver.entries[i] = word;
-            any = true;
         }
     }
-    return any;
-}
-
-static bool has_streams(const struct domain *domain)
-{
-    const struct manifest_header *manifest = system_manifest();
-    const struct manifest_stream *streams = manifest_streams(manifest);
-
-    for (uint32_t i = 0; i < manifest->streams.count; i++) {
-        if (streams[i].domain == domain->index) {
-            return true;
-        }
-    }
-    return false;
 }
 
 void smmu_domain_start(const struct domain *domain)
 {
-    if (set_entries(domain, STE_STAGE2)) {
-        smmu_events_new_life(domain);
-        if (!smmu_commands_wait(smmu_commands_domain(domain, false), SMMU_RUN_WAIT_NS)) {
-            console_log("SMMU: it does not answer, devices of '%s' may have no access to memory",
-                        domain->config->name);
-        }
+    if (!driver.has_streams[domain->index]) {
+        return;
+    }
+    set_entries(domain, STE_STAGE2);
+    if (!smmu_commands_wait(smmu_commands_domain(domain, false), SMMU_RUN_WAIT_NS)) {
+        console_log("SMMU: it does not answer, devices of '%s' may have no access to memory",
+                    domain->config->name);
     }
 }
 
 void smmu_domain_stop(const struct domain *domain)
 {
-    if (set_entries(domain, STE_ABORT)) {
-        driver.gave_up[domain->index] = false;
-        driver.stops[domain->index] = smmu_commands_domain(domain, true);
+    uint32_t index = domain->index;
+
+    if (driver.has_streams[index]) {
+        set_entries(domain, STE_ABORT);
+        driver.gave_up[index] = false;
+        driver.stops[index] = smmu_commands_domain(domain, true);
     }
 }
 
@@ -272,7 +261,7 @@ bool smmu_domain_is_quiet(const struct domain *domain)
 {
     uint32_t index = domain->index;
 
-    if (!has_streams(domain) || smmu_commands_done(driver.stops[index])) {
+    if (!driver.has_streams[index] || smmu_commands_done(driver.stops[index])) {
         return true;
     }
     if (!driver.gave_up[index] && !smmu_commands_wait(driver.stops[index], SMMU_RUN_WAIT_NS)) {
@@ -285,7 +274,7 @@ bool smmu_domain_is_quiet(const struct domain *domain)
 
 void smmu_domain_unmapped(const struct domain *domain)
 {
-    if (has_streams(domain)) {
+    if (driver.has_streams[domain->index]) {
         (void)smmu_commands_wait(smmu_commands_translations(domain), SMMU_RUN_WAIT_NS);
     }
 }

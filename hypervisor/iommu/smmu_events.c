@@ -15,6 +15,7 @@
 #include "vm/rare_alarm.h"
 #include <arch/barrier.h>
 #include <arch/gic.h>
+#include <string.h>
 
 #define EVENTS  (1u << SMMU_EVENTS_LOG2)
 #define INDEXES (2 * EVENTS - 1) /* an index with its wrap bit */
@@ -45,13 +46,7 @@ static struct {
 
 bool smmu_events_init(void)
 {
-    events.next = 0;
-    events.overflow = 0;
-    events.logged_errors = 0;
-    events.logged_nobody = false;
-    for (uint32_t i = 0; i < BH_MAX_STREAMS; i++) {
-        events.logged[i] = false;
-    }
+    memset(&events, 0, sizeof events);
     if (!pool_allocate(system_pool(), &events.place)) {
         return false;
     }
@@ -64,17 +59,6 @@ void smmu_events_place(void)
     mmio_write64(smmu_register(SMMU_EVENTQ_BASE), BASE_ALLOCATE | events.place.value | SMMU_EVENTS_LOG2);
     smmu_write(SMMU_EVENTQ_PROD, 0);
     smmu_write(SMMU_EVENTQ_CONS, 0);
-}
-
-void smmu_events_new_life(const struct domain *domain)
-{
-    const struct manifest_header *manifest = system_manifest();
-
-    for (uint32_t i = 0; i < manifest->streams.count; i++) {
-        if (manifest_streams(manifest)[i].domain == domain->index) {
-            events.logged[i] = false;
-        }
-    }
 }
 
 static const char *reason(uint32_t type)

@@ -123,8 +123,6 @@ bool smmu_commands_wait(uint64_t ticket, uint64_t most_ns);
 /* smmu_events.c: the event queue and global errors. */
 bool smmu_events_init(void);
 void smmu_events_place(void);
-/* The first refusal of each of the domain's streams is logged again. */
-void smmu_events_new_life(const struct domain *domain);
 
 #ifdef __cplusplus
 }
