@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .harness import EXAMPLES, Run, boot
+from .harness import EXAMPLES, Run, S, boot, domain, write_system
 
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
@@ -50,6 +50,31 @@ def test_without_the_device_in_the_system_its_accesses_are_nobodys(tmp_path: Pat
     assert run.domain("attacker")["refused_accesses"] == 0
     assert run.domain("attacker")["report"]["wrong"] > 0, "not even the domain's own memory is reached"
     assert run.domain("witness")["state"] == "running"
+
+
+@pytest.mark.req("D2")
+def test_a_domain_is_restarted_while_its_device_copies(tmp_path: Path) -> None:
+    """A transfer takes a tenth of a second, so most restarts come during one. The next life's device works."""
+    victim = domain("victim", "edu", 1, devices=["edu", "edu-config"], params={"attempts": 1000})
+    watched = {"step_us": 10000, "memory_kib": 256, "print_every": 10, "seed": 7}
+    reaper = {"victim": 1, "rounds": 20, "seed": 42, "gap_us": 300_000, "stops": 1}
+    system = write_system(
+        tmp_path,
+        domain("witness", "witness", 0, params=watched),
+        victim,
+        domain("reaper", "reaper", 3, manager=True, params=reaper),
+        platform="qemu-virt-smmu",
+        expect={"reaper": "stopped", "witness": "running"},
+    )
+    run = boot(system, tmp_path / "run", for_ns=120 * S)
+    report = run.domain("reaper")["report"]
+    assert report is not None, run.lines("reaper")
+    assert (report["rounds"], report["wrong"]) == (20, 0)
+    assert run.domain("victim")["restarts"] >= 2
+    smmu = run.result["hypervisor"]["smmu"]
+    assert (smmu["unowned_accesses"], smmu["failed_accesses"], smmu["unanswered"]) == (0, 0, 0)
+    assert run.domain("victim")["refused_accesses"] > 0
+    assert run.result["verdict"] == "ok", run.result["reasons"]
 
 
 def _without_streams(directory: Path) -> Path:
