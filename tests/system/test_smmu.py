@@ -54,7 +54,7 @@ def test_without_the_device_in_the_system_its_accesses_are_nobodys(tmp_path: Pat
 
 @pytest.mark.req("D2")
 def test_a_domain_is_restarted_while_its_device_copies(tmp_path: Path) -> None:
-    """A transfer takes a tenth of a second, so most restarts come during one. The next life's device works."""
+    """A transfer takes a tenth of a second, so most restarts come during one."""
     victim = domain("victim", "edu", 1, devices=["edu", "edu-config"], params={"attempts": 1000})
     watched = {"step_us": 10000, "memory_kib": 256, "print_every": 10, "seed": 7}
     reaper = {"victim": 1, "rounds": 20, "seed": 42, "gap_us": 300_000, "stops": 1}
