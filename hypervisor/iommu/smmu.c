@@ -139,7 +139,7 @@ static volatile uint64_t *entry_of(uint32_t stream)
         }
         table = pool_pointer(pool, paddr(*descriptor & ~(uint64_t)(BH_PAGE_BYTES - 1)));
     }
-    return &table[(stream & ((1u << LEAF_LOG2) - 1)) * STE_WORDS];
+    return &table[(size_t)(stream & ((1u << LEAF_LOG2) - 1)) * STE_WORDS];
 }
 
 static bool build_table(void)

@@ -63,7 +63,7 @@ static uint32_t under_way(void)
 
 static void add(uint64_t first, uint64_t second)
 {
-    volatile uint64_t *entry = &commands.queue[commands.added % COMMANDS * 2];
+    volatile uint64_t *entry = commands.queue + commands.added % COMMANDS * 2;
 
     if (commands.stopped || under_way() >= COMMANDS) {
         commands.stopped = true;

@@ -129,7 +129,7 @@ static bool take_events(uint32_t most)
     }
     arch_dsb_sy(); /* events are read after the index */
     for (uint32_t i = 0; i < most && events.next != (prod & INDEXES); i++) {
-        take_event(&events.queue[events.next % EVENTS * WORDS]);
+        take_event(events.queue + (size_t)(events.next % EVENTS) * WORDS);
         events.next = (events.next + 1) & INDEXES;
     }
     arch_dsb_sy(); /* and before their room is given back */
