@@ -73,7 +73,6 @@ def test_a_domain_is_restarted_while_its_device_copies(tmp_path: Path) -> None:
     assert run.domain("victim")["restarts"] >= 2
     smmu = run.result["hypervisor"]["smmu"]
     assert (smmu["unowned_accesses"], smmu["failed_accesses"], smmu["unanswered"]) == (0, 0, 0)
-    assert run.domain("victim")["refused_accesses"] > 0
     assert run.result["verdict"] == "ok", run.result["reasons"]
 
 
