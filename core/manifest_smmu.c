@@ -17,14 +17,33 @@ static bool has_no_smmu(const struct manifest_header *manifest)
            manifest->streams.count == 0;
 }
 
+/* Neither a domain's interrupt, nor that of another device that EL2 has. */
+static bool is_free_irq(const struct manifest_header *manifest, uint32_t intid)
+{
+    const struct manifest_mpam_component *components = manifest_mpam_components(manifest);
+
+    for (uint32_t i = 0; i < manifest->mpam_components.count; i++) {
+        if (components[i].error_irq == intid || components[i].overflow_irq == intid) {
+            return false;
+        }
+    }
+    return intid != manifest->broker.engine_irq && manifest_is_own_irq(manifest, intid);
+}
+
 static bool smmu_is_sound(const struct manifest_header *manifest)
 {
     const struct manifest_smmu *smmu = &manifest->smmu;
 
     return smmu->pa != 0 && smmu->stream_bits != 0 && smmu->stream_bits <= MOST_STREAM_BITS &&
-           smmu->event_irq != smmu->error_irq && manifest_is_own_irq(manifest, smmu->event_irq) &&
-           manifest_is_own_irq(manifest, smmu->error_irq) && smmu->reserved == 0 &&
+           smmu->event_irq != smmu->error_irq && is_free_irq(manifest, smmu->event_irq) &&
+           is_free_irq(manifest, smmu->error_irq) && smmu->reserved == 0 &&
            manifest->platform.gic_version == BH_GIC_VERSION_GICV3;
+}
+
+/* The broker's tables map memory of all domains with sockets, which no device may reach. */
+static bool is_broker(const struct manifest_header *manifest, uint32_t domain)
+{
+    return manifest->flows.count != 0 && manifest->broker.domain == domain;
 }
 
 static bool stream_is_sound(const struct manifest_header *manifest, uint32_t index)
@@ -33,7 +52,8 @@ static bool stream_is_sound(const struct manifest_header *manifest, uint32_t ind
     uint32_t bits =
         manifest->smmu.stream_bits < BH_MAX_STREAM_BITS ? manifest->smmu.stream_bits : BH_MAX_STREAM_BITS;
 
-    if (streams[index].domain >= manifest->domains.count || streams[index].stream >> bits != 0 ||
+    if (streams[index].domain >= manifest->domains.count || is_broker(manifest, streams[index].domain) ||
+        streams[index].stream >> bits != 0 ||
         (manifest_domains(manifest)[streams[index].domain].flags & BH_DOMAIN_FLAG_PREMAP) == 0) {
         return false;
     }

@@ -10,6 +10,7 @@
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
+#include "vm/rare_alarm.h"
 #include <string.h>
 
 /* Stream table entry, 64 bytes (IHI 0070, 5.2), and a descriptor of level 1. */
@@ -27,6 +28,10 @@
 #define LEAF_LOG2           6u /* entries of a page */
 #define LEAF_SPAN           (LEAF_LOG2 + 1)
 
+/* Shortest and longest time between two looks whether the SMMU has executed the commands of a stop. */
+#define FIRST_LOOK_NS 50000u
+#define LAST_LOOK_NS  100000000u
+
 _Static_assert(8 << (BH_MAX_STREAM_BITS - LEAF_LOG2) <= BH_PAGE_BYTES, "level 1 is a page");
 
 static struct {
@@ -34,7 +39,9 @@ static struct {
     volatile uint64_t *entries[BH_MAX_STREAMS]; /* of the manifest's streams */
     uint64_t stops[BH_MAX_DOMAINS];             /* ticket of a domain's last stop */
     bool has_streams[BH_MAX_DOMAINS];
-    bool gave_up[BH_MAX_DOMAINS]; /* the SMMU did not answer that stop in time */
+    uint64_t stopped_ticks[BH_MAX_DOMAINS]; /* time of that stop */
+    bool late[BH_MAX_DOMAINS];              /* logged: the SMMU has not executed its commands in time */
+    uint64_t unmappings[BH_MAX_DOMAINS];    /* ticket of the last unmapping in a domain's tables */
     struct status_smmu *status;
 } driver;
 
@@ -234,15 +241,12 @@ static void set_entries(const struct domain *domain, uint64_t word)
     }
 }
 
+/* Nobody waits: until the SMMU has executed the commands, accesses of the devices are aborted. */
 void smmu_domain_start(const struct domain *domain)
 {
-    if (!driver.has_streams[domain->index]) {
-        return;
-    }
-    set_entries(domain, STE_STAGE2);
-    if (!smmu_commands_wait(smmu_commands_domain(domain, false), SMMU_RUN_WAIT_NS)) {
-        console_log("SMMU: it does not answer, devices of '%s' may have no access to memory",
-                    domain->config->name);
+    if (driver.has_streams[domain->index]) {
+        set_entries(domain, STE_STAGE2);
+        (void)smmu_commands_domain(domain, false);
     }
 }
 
@@ -252,29 +256,49 @@ void smmu_domain_stop(const struct domain *domain)
 
     if (driver.has_streams[index]) {
         set_entries(domain, STE_ABORT);
-        driver.gave_up[index] = false;
+        driver.late[index] = false;
+        driver.stopped_ticks[index] = clock_now();
         driver.stops[index] = smmu_commands_domain(domain, true);
     }
+}
+
+/* The core looks again after as long as the SMMU has taken so far, within limits. */
+static void look_later(uint64_t taken_ticks)
+{
+    uint64_t first = clock_ticks(FIRST_LOOK_NS);
+    uint64_t last = clock_ticks(LAST_LOOK_NS);
+    uint64_t wait = taken_ticks < first ? first : taken_ticks > last ? last : taken_ticks;
+
+    rare_alarm_set(RARE_ALARM_QUIET, clock_now() + wait);
 }
 
 bool smmu_domain_is_quiet(const struct domain *domain)
 {
     uint32_t index = domain->index;
+    uint64_t taken_ticks;
 
     if (!driver.has_streams[index] || smmu_commands_done(driver.stops[index])) {
         return true;
     }
-    if (!driver.gave_up[index] && !smmu_commands_wait(driver.stops[index], SMMU_RUN_WAIT_NS)) {
-        driver.gave_up[index] = true;
+    taken_ticks = clock_now() - driver.stopped_ticks[index];
+    if (!driver.late[index] && taken_ticks > clock_ticks(SMMU_RUN_WAIT_NS)) {
+        driver.late[index] = true;
+        smmu_status()->unanswered++;
         console_log("SMMU: it does not answer, '%s' cannot be restarted before it does",
                     domain->config->name);
     }
-    return !driver.gave_up[index];
+    look_later(taken_ticks);
+    return false;
 }
 
+/* While the SMMU has not executed the commands of the last unmapping, no more are added: a guest that unmaps
+ * again and again must not fill the queue. */
 void smmu_domain_unmapped(const struct domain *domain)
 {
-    if (driver.has_streams[domain->index]) {
-        (void)smmu_commands_wait(smmu_commands_translations(domain), SMMU_RUN_WAIT_NS);
+    uint64_t *ticket = &driver.unmappings[domain->index];
+
+    if (driver.has_streams[domain->index] && smmu_commands_done(*ticket)) {
+        *ticket = smmu_commands_translations(domain);
+        (void)smmu_commands_wait(*ticket, SMMU_RUN_WAIT_NS);
     }
 }

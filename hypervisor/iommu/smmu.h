@@ -34,20 +34,21 @@ enum bh_manifest_error smmu_init(void);
 /* Enables the SMMU's interrupts. Called on the console core `cpu`, when it takes interrupts. */
 void smmu_start(const struct cpu *cpu);
 
-/* The domain starts: its streams are translated from now on. Waits for the SMMU, a bounded time. */
+/* The domain starts: its streams are translated as soon as the SMMU has executed the commands. Does not
+ * wait. */
 void smmu_domain_start(const struct domain *domain);
 
 /* The domain does not run any more: its streams are aborted. Does not wait: memory of the domain may be
  * written by its devices until smmu_domain_is_quiet(). */
 void smmu_domain_stop(const struct domain *domain);
 
-/* Whether no access of the domain's streams can reach memory any more. Waits for the SMMU once after each
- * stop, a bounded time; false for ever if the SMMU never answers. Called only on the core of the domain's
- * first VCPU. */
+/* Whether no access of the domain's streams can reach memory any more. Does not wait: if the answer is false,
+ * RARE_ALARM_QUIET interrupts this core when it should ask again. False for ever if the SMMU never answers.
+ * Called only on the core of the domain's first VCPU. */
 bool smmu_domain_is_quiet(const struct domain *domain);
 
-/* Entries of the domain's stage-2 tables have become invalid. Returns when the SMMU uses none of them, or
- * after a bounded time. */
+/* Entries of the domain's stage-2 tables have become invalid. Returns when the SMMU uses none of them. If it
+ * does not answer, returns after a bounded time; devices may then use entries that were valid before. */
 void smmu_domain_unmapped(const struct domain *domain);
 
 /* Handles interrupt `intid` if it is the SMMU's: sets RARE_ALARM_SMMU, which does the work. False if it is

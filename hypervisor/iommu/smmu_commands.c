@@ -2,8 +2,9 @@
  *
  * The SMMU's command queue (IHI 0070, 4). Each call adds its commands and a CMD_SYNC, which the SMMU consumes
  * when all earlier commands are complete, and with them all accesses that used what was invalidated. The
- * queue has room for all commands that can be under way: those of a start and a stop of each domain. If it is
- * full, the SMMU has stopped. The commands are then dropped, and their ticket is never done.
+ * queue has room for all commands that can be under way, those of a start, a stop and an unmapping of each
+ * domain: a restart waits for the stop, and an unmapping for the previous one. If the queue is full
+ * nevertheless, commands are dropped, and no later ticket is ever done.
  */
 #include "core/spinlock.h"
 #include "iommu/smmu_registers.h"
@@ -34,6 +35,7 @@ static struct {
     paddr_t place;
     volatile uint64_t *queue;
     uint64_t added; /* commands since the start; the low bits are the producer index */
+    uint32_t room;  /* while the lock is held: commands that can be added */
     bool stopped;   /* the queue was full once */
 } commands;
 
@@ -65,10 +67,11 @@ static void add(uint64_t first, uint64_t second)
 {
     volatile uint64_t *entry = commands.queue + commands.added % COMMANDS * 2;
 
-    if (commands.stopped || under_way() >= COMMANDS) {
+    if (commands.stopped || commands.room == 0) {
         commands.stopped = true;
         return;
     }
+    commands.room--;
     entry[0] = first;
     entry[1] = second;
     commands.added++;
@@ -77,6 +80,7 @@ static void add(uint64_t first, uint64_t second)
 static void begin(void)
 {
     spin_lock(&commands.lock);
+    commands.room = COMMANDS - under_way();
 }
 
 /* The SMMU sees the commands and everything that was stored before. */

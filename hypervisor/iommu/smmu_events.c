@@ -134,7 +134,9 @@ static bool take_events(uint32_t most)
     }
     arch_dsb_sy(); /* and before their room is given back */
     smmu_write(SMMU_EVENTQ_CONS, events.overflow | events.next);
-    return events.next != (prod & INDEXES);
+    /* The SMMU interrupts when an empty queue gets an event. One that came since the first look found the
+     * queue not empty, so only a second look finds that event. */
+    return events.next != (smmu_read(SMMU_EVENTQ_PROD) & INDEXES);
 }
 
 /* An error of the command queue is not acknowledged: the SMMU executes no more commands, so no domain with a
@@ -207,7 +209,7 @@ bool smmu_interrupt(uint32_t intid)
     return true;
 }
 
-/* An event that comes between the last look and the enabling makes its interrupt pending. */
+/* An event that comes after the last look, at an empty queue, makes its interrupt pending. */
 void smmu_alarm(void)
 {
     take_errors();

@@ -150,12 +150,14 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
                          (uint32_t)(end != BH_DOMAIN_END_NONE ? end : BH_DOMAIN_END_MANAGER_REQUEST));
             atomic_fetch_add(&domain->restart_requests, 1);
         }
+        if (before == BH_DOMAIN_STATE_RUNNING) {
+            smmu_domain_stop(domain); /* before another core sees the state and asks whether it is quiet */
+        }
         atomic_store(&domain->state, (uint32_t)to);
         status->state = to;
         if (before == BH_DOMAIN_STATE_RUNNING) {
             status->ended_at = clock_now();
             vgic_domain_stop(domain);
-            smmu_domain_stop(domain);
             flows_domain_stopped(domain);
         }
         if (end != BH_DOMAIN_END_NONE) {

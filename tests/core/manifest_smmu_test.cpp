@@ -43,6 +43,17 @@ TEST(ManifestSmmu, D2_RefusesWhatCannotBe)
         {"no interrupt of events", [](SampleManifest &m) { m.header.smmu.event_irq = 0; }},
         {"a private interrupt", [](SampleManifest &m) { m.header.smmu.error_irq = 27; }},
         {"a domain's interrupt", [](SampleManifest &m) { m.header.smmu.error_irq = 48; }},
+        {"an interrupt of MPAM's",
+         [](SampleManifest &m) {
+             give_mpam(m);
+             m.mpam_components[0].error_irq = sample_smmu_event_irq;
+         }},
+        {"a stream of the broker's",
+         [](SampleManifest &m) {
+             give_flows(m);
+             m.streams[2].domain = m.header.broker.domain;
+             m.domains[m.header.broker.domain].flags |= BH_DOMAIN_FLAG_PREMAP;
+         }},
         {"one interrupt for both",
          [](SampleManifest &m) { m.header.smmu.error_irq = sample_smmu_event_irq; }},
         {"registers in RAM", [](SampleManifest &m) { m.header.smmu.pa = 0x40000000; },

@@ -181,6 +181,9 @@ void SmmuModel::write(uint64_t offset, uint64_t value, unsigned bytes)
         eventq_prod = word;
         break;
     case 0x100AC:
+        if (const auto hook = std::exchange(on_events_taken, nullptr)) {
+            hook();
+        }
         eventq_cons = word;
         break;
     default:
@@ -268,13 +271,14 @@ void SmmuModel::record(uint32_t type, uint32_t stream, uint64_t address, bool wr
         }
         return;
     }
+    const bool was_empty = events_waiting() == 0;
     uint64_t *event = words_at(eventq_base & address_bits) + size_t{eventq_prod % entries} * 4;
     event[0] = type | uint64_t{stream} << 32;
     event[1] = write ? 0 : uint64_t{1} << 35;
     event[2] = address;
     event[3] = 0;
     eventq_prod = (eventq_prod & overflow) | ((eventq_prod + 1) & (2 * entries - 1));
-    if ((irq_ctrl & 4) != 0) { // for each event, as the emulator does
+    if ((irq_ctrl & 4) != 0 && was_empty) { // IHI 0070, 3.5; the emulator interrupts for each event
         fake_gic_raise(106);
     }
 }

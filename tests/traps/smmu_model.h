@@ -55,7 +55,8 @@ public:
     // The same by a PCI function that says that it has translated the address itself (ATS).
     std::optional<uint64_t> translated_access(uint32_t stream, uint64_t address);
 
-    std::function<void()> on_enabled; // called when the SMMU is enabled
+    std::function<void()> on_enabled;      // called when the SMMU is enabled
+    std::function<void()> on_events_taken; // called once, before EVENTQ_CONS changes
 
     // Executes commands up to the producer index.
     void run_commands();
