@@ -14,6 +14,7 @@ import yaml
 
 from bulkhead.admission.masters import unconfined
 from bulkhead.check.files import check_file
+from bulkhead.config.crosscheck_interrupts import check_interrupts
 from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.devices import Device, Iommu
 from bulkhead.config.platform import Platform
@@ -157,6 +158,22 @@ def test_what_the_driver_needs_is_checked(change: dict[str, Any], found: list[tu
         keys = [key for key in one.path if isinstance(key, str)]
         seen.append((keys[-1], one.code))
     assert seen == found
+
+
+@pytest.mark.req("D1")
+def test_no_other_device_of_the_hypervisor_has_its_interrupts() -> None:
+    engine = platform("zcu102").dma[0].model_copy(update={"interrupts": (106,)})
+    board = described([SMMU], []).model_copy(update={"dma": (engine,)})
+    (found,) = check_interrupts(board)
+    assert (found.path, found.code) == (("iommus", 0, "interrupts", 0), "duplicate-name")
+    mpam = platform("mpam4").mpam
+    assert mpam is not None
+    first = mpam.components[0].model_copy(update={"error_interrupt": 109, "overflow_interrupt": None})
+    board = described([SMMU], []).model_copy(
+        update={"mpam": mpam.model_copy(update={"components": (first,)})}
+    )
+    (found,) = check_interrupts(board)
+    assert (found.path, found.code) == (("iommus", 0, "interrupts", 1), "duplicate-name")
 
 
 @pytest.mark.req("D1")

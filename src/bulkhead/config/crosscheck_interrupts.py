@@ -96,13 +96,14 @@ def _device_interrupts(platform: Platform) -> Findings:
     seen = _uart_user(platform)
     if platform.pmu is not None:
         seen |= dict.fromkeys(platform.pmu.interrupts, "pmu")
-    for number, iommu in enumerate(platform.iommus):
-        if iommu.driven:
-            yield from _iommu_interrupts(("iommus", number, "interrupts"), iommu, seen)
-        seen |= dict.fromkeys(iommu.interrupts, iommu.name)
     for component in platform.mpam.components if platform.mpam is not None else ():
         lines = (component.error_interrupt, component.overflow_interrupt)
         seen |= {intid: component.name for intid in lines if intid is not None}
+    engines = {intid: dma.name for dma in platform.dma for intid in dma.interrupts}
+    for number, iommu in enumerate(platform.iommus):
+        if iommu.driven:
+            yield from _iommu_interrupts(("iommus", number, "interrupts"), iommu, seen | engines)
+        seen |= dict.fromkeys(iommu.interrupts, iommu.name)
     for index, device in enumerate(platform.devices):
         for number, intid in enumerate(device.interrupts):
             path: KeyPath = ("devices", index, "interrupts", number)
