@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x3C425D40u
+#define BH_LAYOUT_HASH 0x8DE95CF2u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -94,7 +94,7 @@
 #define BH_HYPERCALL_BROKER_COPY 0xC6000022u
 #define BH_HYPERCALL_BROKER_COSTS 0xC6000023u
 #define BH_SAMPLE_FRAMES 8u /* of a core's ring */
-#define BH_HYPERCALL_OWN_COUNT 15u
+#define BH_HYPERCALL_OWN_COUNT 18u /* without the three queries of the calling convention */
 #define BH_HYPERCALL_MAJOR 1u
 #define BH_HYPERCALL_MINOR 3u
 #define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */
