@@ -17,12 +17,11 @@ static uint32_t index_mask(uint32_t vcpu_index)
     return vcpu_index == VGIC_NO_VCPU ? 0 : 1u << vcpu_index;
 }
 
-/* Called for an interrupt that has left this VCPU's list registers and is pending. `reported`: a maintenance
- * interrupt, which is now withdrawn, would have reported its end. If this VCPU is the target, the state of a
- * reported one becomes stale, so that the VCPU takes it again; the others come with a request of their own.
- * Otherwise returns the target (bit = index), if it can take the interrupt now: while the interrupt is active
- * here, it cannot, and two VCPUs that notified each other at each look at their list registers would not
- * stop. */
+/* An interrupt that has left this VCPU's list registers is pending again. `reported`: its end would have
+ * raised a maintenance interrupt, which is withdrawn now. If this VCPU is the target, it must look again for
+ * a reported interrupt, so its state becomes stale; of any other one it is notified by the code that made it
+ * pending. If another VCPU is the target, returns that one (bit = index) if it can take the interrupt now.
+ * While the interrupt is active here, it cannot: otherwise two VCPUs would notify each other for ever. */
 static uint32_t comes_again(struct vcpu *vcpu, uint32_t intid, bool reported)
 {
     if (vgic_targets(vcpu, intid)) {
@@ -197,8 +196,7 @@ static bool slot_pending(const struct vgic_vcpu *vgic)
 }
 
 /* Ends interrupts that the guest has ended while they were in no list register. The guest ends the innermost
- * first, which is the most urgent. Returns VCPUs (bit = index) to which one of them may now be deliverable.
- */
+ * first, which is the most urgent. Returns VCPUs (bit = index) that can take one of them now. */
 static uint32_t end_absent(struct vcpu *vcpu)
 {
     uint32_t count = vgic_lr_eoi_count();

@@ -74,7 +74,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "console": "Whether the domain has a console.",
         "params": "Whole numbers that bare-metal guests read by name.",
         "devices": "Devices of the platform that the domain is given.",
-        "dma": "`trusted`: the domain may have devices that access memory without an IOMMU.",
+        "dma": "`trusted`: the domain may have devices whose accesses to memory nothing confines.",
         "manager": "The domain may stop and restart other domains, and change their budgets.",
         "pmu": "The guest has performance monitors: the counters that the hypervisor does not need.",
         "virtual_partids": "Number of MPAM partitions that the guest may choose from; 0: it sees no MPAM.",
