@@ -206,6 +206,19 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
     return FLOW_FORWARD;
 }
 
+enum flow_connection_state flow_connections_state(const struct flow_connections *connections,
+                                                  uint32_t client_port)
+{
+    uint32_t entry = find(connections, client_port);
+    uint32_t state = FLOW_CONNECTION_REQUESTED;
+
+    while (entry != FLOW_CONNECTIONS_MOST && state != FLOW_CONNECTION_STATES &&
+           !has(&connections->in_state[state], entry)) {
+        state++;
+    }
+    return entry == FLOW_CONNECTIONS_MOST ? FLOW_CONNECTION_STATES : (enum flow_connection_state)state;
+}
+
 bool flow_connections_has(const struct flow_connections *connections, const struct flow_connection *of,
                           bool resets)
 {

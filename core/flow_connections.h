@@ -92,6 +92,10 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
 bool flow_connections_has(const struct flow_connections *connections, const struct flow_connection *of,
                           bool resets);
 
+/* State of the connection of a client's port; FLOW_CONNECTION_STATES: there is none, or it has ended. */
+enum flow_connection_state flow_connections_state(const struct flow_connections *connections,
+                                                  uint32_t client_port);
+
 /* One end (FLOW_END_…) is gone: the other end of each connection must be sent a reset. 0: both ends are
  * present and both must be sent one. Returns the ends that now have resets to be sent. */
 uint32_t flow_connections_lose(struct flow_connections *connections, uint32_t end);

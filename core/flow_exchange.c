@@ -3,6 +3,7 @@
  * Transmit side of the exchange: packets that guests send, and the resets and credits that the device still
  * has to deliver to them. Transfers are in flow_exchange_next.c.
  */
+#include "core/flow_group.h"
 #include "core/flow_paths.h"
 
 #include "core/path_costs.h"
@@ -24,6 +25,7 @@ void flow_exchange_init(struct flow_exchange *exchange)
     exchange->sends = 0;
     exchange->looked = 0;
     exchange->inflight = (struct flow_inflight){0};
+    memset(exchange->groups, 0, sizeof(exchange->groups));
     flow_directory_clear(&exchange->directory);
 }
 
@@ -74,6 +76,7 @@ void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
         .open = true,
         .source = parameters->source,
         .destination = parameters->destination,
+        .group = parameters->group,
         .ways[FLOW_THERE] = way_of(number, parameters),
         .ways[FLOW_BACK] = {.number = number},
     };
@@ -87,6 +90,9 @@ void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
     exchange->known |= 1ull << number;
     exchange->open |= 1ull << number;
     flow_directory_add(&exchange->directory, &address, number);
+    if (path->group != 0) {
+        flow_group_add(exchange, number);
+    }
     flow_exchange_share_turns(exchange);
 }
 
@@ -146,7 +152,8 @@ void flow_exchange_has_buffers(struct flow_exchange *exchange, uint32_t index, u
 }
 
 /* The flow of a valid packet, or FLOW_DIRECTORY_NONE. A flow in which the packet travels from source to
- * destination is preferred over one in which it is a reply. */
+ * destination is preferred over one in which it is a reply. The receiver of a leg is addressed by its group
+ * alone. */
 static uint32_t path_of(const struct flow_exchange *exchange, const struct vsock_header *header,
                         bool *reverse)
 {
@@ -154,21 +161,34 @@ static uint32_t path_of(const struct flow_exchange *exchange, const struct vsock
     const struct flow_address back = {header->destination_cid, header->source_cid, header->source_port};
     uint32_t number = flow_directory_find(&exchange->directory, &there);
 
-    *reverse = number == FLOW_DIRECTORY_NONE;
+    *reverse = number == FLOW_DIRECTORY_NONE || exchange->paths[number].group != 0;
     return *reverse ? flow_directory_find(&exchange->directory, &back) : number;
 }
 
+/* The receiver of a leg has sent a packet that its connection may carry. A receiver that wants no more data
+ * leaves the group's connection. */
+static enum flow_decision hear(struct flow_exchange *exchange, const struct vsock_packet *packet)
+{
+    struct flow_connections *connections = &exchange->paths[packet->path].connections;
+
+    if (packet->header.operation != VSOCK_SHUTDOWN) {
+        flow_group_hear(exchange, packet->path, &packet->header);
+        return FLOW_FORWARD;
+    }
+    if ((packet->header.flags & VSOCK_FLAG_RECEIVES_NO_MORE) == 0) {
+        return FLOW_DROP;
+    }
+    flow_connections_abort(connections, &packet->connection, VSOCK_SHUTDOWN, true);
+    return FLOW_ABORT;
+}
+
+/* Decides about a packet whose path is known. */
 static enum flow_decision decide(struct flow_exchange *exchange, struct vsock_packet *packet, uint64_t now,
                                  struct flow_effects *effects)
 {
     enum flow_decision decision = FLOW_ANSWER_RESET;
-    struct flow_path *path;
+    struct flow_path *path = &exchange->paths[packet->path];
 
-    packet->path = path_of(exchange, &packet->header, &packet->reverse);
-    if (packet->path == FLOW_DIRECTORY_NONE) {
-        return FLOW_ANSWER_RESET;
-    }
-    path = &exchange->paths[packet->path];
     if (packet->header.operation != VSOCK_REQUEST || flow_device_runs(exchange, path->destination)) {
         decision =
             flow_connections_take(&path->connections, &packet->header, packet->reverse,
@@ -176,6 +196,9 @@ static enum flow_decision decide(struct flow_exchange *exchange, struct vsock_pa
     }
     if (decision == FLOW_ANSWER_RESET || decision == FLOW_ABORT) {
         flow_path_count(exchange, packet->path, flow_direction_of(packet), effects)->refused++;
+    }
+    if (decision == FLOW_FORWARD && packet->reverse && path->group != 0) {
+        decision = hear(exchange, packet);
     }
     if (decision == FLOW_ABORT) {
         path->at_fault |= packet->reverse ? FLOW_END_DESTINATION : FLOW_END_SOURCE;
@@ -205,13 +228,13 @@ static bool merge(struct vsock_device *device, const struct packet_line *line,
     return true;
 }
 
-static void enqueue(struct flow_exchange *exchange, struct vsock_device *device,
-                    const struct vsock_packet *packet)
+/* Appends the packet in a place to the line of its direction. */
+static void enqueue(struct flow_exchange *exchange, struct vsock_device *device, uint16_t place)
 {
+    const struct vsock_packet *packet = &device->packets[place];
     enum flow_direction direction = flow_direction_of(packet);
     struct flow_path *path = &exchange->paths[packet->path];
     struct packet_line *line = &path->lines[direction];
-    uint16_t place = vsock_device_queue(device, packet);
 
     struct packet_key key = packet_pace_take(&line->pace, device->sent_since, packet->header.bytes != 0);
 
@@ -230,26 +253,110 @@ static void answer(struct vsock_device *device, const struct vsock_packet *packe
     }
 }
 
+static void take_turns(struct vsock_device *device, uint32_t count)
+{
+    device->turns_left -= count;
+    for (uint32_t i = 0; i < count; i++) {
+        flow_turns_take(&device->turns);
+    }
+}
+
+/* The sender of a group has sent a packet that no connection may carry: the connection ends. */
+static void abort_group(struct flow_exchange *exchange, const struct flow_group *group, uint64_t now)
+{
+    for (uint64_t left = group->legs; left != 0; left &= left - 1) {
+        uint32_t number = (uint32_t)__builtin_ctzll(left);
+        struct flow_path *path = &exchange->paths[number];
+
+        path->at_fault |= FLOW_END_SOURCE;
+        (void)flow_connections_lose(&path->connections, 0);
+        flow_path_settle(exchange, number, now);
+    }
+}
+
+/* Copies a packet to the legs of its group. Returns the number of legs that the packet belongs to. */
+static uint32_t copy_to_legs(struct flow_exchange *exchange, struct vsock_device *device,
+                             struct flow_group *group, const struct vsock_packet *packet, uint64_t now,
+                             struct flow_effects *effects)
+{
+    enum flow_decision decision = FLOW_FORWARD;
+    uint32_t taken = 0;
+    uint32_t queued = 0;
+
+    for (uint64_t left = group->legs; left != 0 && decision != FLOW_ABORT; left &= left - 1) {
+        struct vsock_packet copy = *packet;
+
+        copy.path = (uint32_t)__builtin_ctzll(left);
+        copy.reverse = false;
+        if (!flow_group_copy(exchange, copy.path, &copy.header)) {
+            continue;
+        }
+        decision = decide(exchange, &copy, now, effects);
+        taken += decision == FLOW_FORWARD;
+        if (decision == FLOW_FORWARD) {
+            flow_group_copied(exchange, copy.path, &copy.header);
+            if (!merge(device, &exchange->paths[copy.path].lines[FLOW_THERE], &copy.header)) {
+                enqueue(exchange, device, queued++ == 0 ? vsock_device_queue(device, &copy)
+                                                        : vsock_device_queue_copy(device, &copy));
+            }
+        }
+    }
+    if (decision == FLOW_ABORT) {
+        abort_group(exchange, group, now);
+    }
+    if (queued == 0) {
+        vsock_device_return(device, packet);
+    }
+    return taken;
+}
+
+/* Takes a packet that is addressed to a group. It counts as one packet for each leg, and waits in the ring
+ * until its sender has so many turns and places. */
+static void route_to_group(struct flow_exchange *exchange, struct vsock_device *device,
+                           struct flow_group *group, const struct vsock_packet *packet, uint64_t now,
+                           struct flow_effects *effects)
+{
+    uint32_t legs = (uint32_t)__builtin_popcountll(group->legs);
+
+    if (device->needs < legs && (device->turns_left < legs || device->free_count < legs)) {
+        device->needs = legs;
+        return;
+    }
+    take_turns(device, device->needs > legs ? device->needs : legs);
+    device->needs = 1;
+    if (!flow_group_takes(group, &packet->header)) {
+        flow_path_count(exchange, (uint32_t)__builtin_ctzll(group->legs), FLOW_THERE, effects)->refused +=
+            packet->header.operation != VSOCK_RESET;
+        answer(device, packet);
+        return;
+    }
+    if (copy_to_legs(exchange, device, group, packet, now, effects) == 0 &&
+        packet->header.operation == VSOCK_REQUEST) {
+        struct vsock_header reset = vsock_reset_of(&packet->header);
+
+        vsock_device_answer(device, &reset);
+    }
+    flow_group_sent(group, &packet->header);
+}
+
 static void route(struct flow_exchange *exchange, struct vsock_device *device, struct vsock_packet *packet,
                   uint64_t now, struct flow_effects *effects)
 {
-    enum flow_decision decision = decide(exchange, packet, now, effects);
+    enum flow_decision decision = FLOW_ANSWER_RESET;
 
+    packet->path = path_of(exchange, &packet->header, &packet->reverse);
+    if (packet->path != FLOW_DIRECTORY_NONE) {
+        decision = decide(exchange, packet, now, effects);
+    }
     if (decision == FLOW_ANSWER_RESET) {
         answer(device, packet);
     } else if (decision == FLOW_FORWARD &&
                !merge(device, &exchange->paths[packet->path].lines[flow_direction_of(packet)],
                       &packet->header)) {
-        enqueue(exchange, device, packet);
+        enqueue(exchange, device, vsock_device_queue(device, packet));
     } else {
         vsock_device_return(device, packet);
     }
-}
-
-static void take_turn(struct vsock_device *device)
-{
-    device->turns_left--;
-    flow_turns_take(&device->turns);
 }
 
 /* Takes one packet from the device's transmit queue. False if there is none, or the device has failed. */
@@ -257,12 +364,19 @@ static bool take_one(struct flow_exchange *exchange, struct vsock_device *device
                      struct flow_effects *effects)
 {
     struct path_mark mark = path_begin();
+    struct flow_group *group;
     struct vsock_packet packet;
 
     switch (vsock_device_peek(device, &packet)) {
     case VSOCK_SENT_NOTHING:
         return false;
     case VSOCK_SENT_PACKET:
+        group = flow_group_of(exchange, device, &packet.header);
+        if (group != NULL) {
+            route_to_group(exchange, device, group, &packet, now, effects);
+            path_end(&mark, BH_PATH_PART_PARSE);
+            return true;
+        }
         route(exchange, device, &packet, now, effects);
         break;
     case VSOCK_SENT_UNKNOWN:
@@ -275,14 +389,15 @@ static bool take_one(struct flow_exchange *exchange, struct vsock_device *device
         vsock_device_fail(device);
         return false;
     }
-    take_turn(device);
+    take_turns(device, device->needs);
+    device->needs = 1;
     path_end(&mark, BH_PATH_PART_PARSE);
     return true;
 }
 
 static bool has_room(const struct vsock_device *device)
 {
-    return device->free_count != 0 && device->answer_count != VSOCK_ANSWERS;
+    return device->free_count >= device->needs && device->answer_count != VSOCK_ANSWERS;
 }
 
 /* Delivers resets for connections that the device's own driver has broken. */
@@ -295,11 +410,12 @@ static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *de
         struct vsock_header reset;
 
         if (flow_connections_owed(&path->connections, end, &reset)) {
-            if (!vsock_device_deliver_header(device, &reset)) {
+            if (!flow_path_deliver_header(exchange, number, end == FLOW_END_SOURCE ? FLOW_BACK : FLOW_THERE,
+                                          &reset)) {
                 return;
             }
             flow_connections_paid(&path->connections, end, &reset);
-            take_turn(device);
+            take_turns(device, 1);
         } else {
             path->connections.owed &= ~end;
         }
@@ -317,7 +433,7 @@ static void take_packets(struct flow_exchange *exchange, struct vsock_device *de
     (void)flow_turns_look(&device->turns, flow_exchange_ns(exchange, exchange->looked));
     device->turns_left = flow_turns_look(&device->turns, flow_exchange_ns(exchange, now));
     deliver_owed(exchange, device, now);
-    while (device->sends && has_room(device) && device->turns_left != 0) {
+    while (device->sends && has_room(device) && device->turns_left >= device->needs) {
         device->sends = take_one(exchange, device, now, effects);
     }
     device->sent_since = now;

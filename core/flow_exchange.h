@@ -24,6 +24,8 @@ extern "C" {
 
 #define FLOW_EXCHANGE_DEVICES 8u
 #define FLOW_EXCHANGE_PATHS   64u
+#define FLOW_EXCHANGE_GROUPS  16u
+#define FLOW_FIRST_GROUP_CID  256u /* CID of group 0; domains have smaller ones */
 
 /* Statistics of the payload delivered along a path. */
 struct flow_path_statistics {
@@ -55,7 +57,7 @@ struct flow_path_parameters {
     uint32_t connections;    /* most connections at a time */
     uint32_t
         answers; /* 1 + number of the path whose way back this is (F11); 0: this path is not a way back */
-    uint32_t reserved;
+    uint32_t group; /* 1 + number of the group that has this path as a leg (F7); 0: not a leg */
 };
 
 enum flow_direction {
@@ -73,6 +75,27 @@ struct flow_way {
     uint64_t deadline_ticks; /* declared deadline, against which misses are counted */
 };
 
+/* What is known of the receiver of a leg. Counts of bytes are modulo 2^32. */
+struct flow_leg {
+    bool begun;            /* it was sent payload */
+    uint32_t base;         /* the group's count of bytes at which the receiver begins */
+    uint32_t buffer_bytes; /* credit as the receiver told it last */
+    uint32_t taken_bytes;
+};
+
+/* The sender's side of a multicast flow (core/flow_group.h). */
+struct flow_group {
+    uint64_t legs;    /* paths, 1 << number, that are open; 0: no such group */
+    uint64_t members; /* legs of the present connection: invited, or accepted; the sender was not told of
+                         their end. 0: there is no connection */
+    uint32_t client_port;
+    bool open;      /* the sender was told that a receiver has accepted */
+    bool hurries;   /* receivers had time enough to accept: the sender is told without the others */
+    bool asked;     /* the sender waits for an answer about its credit */
+    uint32_t sent;  /* bytes of payload, modulo 2^32 */
+    uint32_t limit; /* value of `sent` up to which the sender was told to send */
+};
+
 struct flow_path {
     bool open; /* if false, no packet is accepted, and only resets may still have to be delivered */
     struct flow_connections connections;
@@ -80,6 +103,8 @@ struct flow_path {
     uint32_t destination;
     uint32_t
         answers; /* 1 + number of the path whose way back this is: that path has everything but statistics */
+    uint32_t group; /* 1 + number of the group that has this path as a leg; 0: not a leg */
+    struct flow_leg leg;
     struct flow_way ways[FLOW_DIRECTIONS];
     struct packet_line lines[FLOW_DIRECTIONS];
     uint32_t descriptors[FLOW_DIRECTIONS]; /* descriptors of the packets in the line */
@@ -131,6 +156,7 @@ struct flow_exchange {
     struct vsock_device *devices[FLOW_EXCHANGE_DEVICES]; /* by domain; NULL: the domain has no device */
     uint32_t device_count;                               /* number of devices that are not NULL */
     struct flow_path *paths;
+    struct flow_group groups[FLOW_EXCHANGE_GROUPS];
     uint64_t known;                    /* paths, 1 << number, that were ever opened */
     uint64_t open;                     /* paths that are open now */
     uint64_t waiting[FLOW_DIRECTIONS]; /* paths with a packet or a reset waiting in that direction */

@@ -3,6 +3,7 @@
  * Devices that are lost and flows that are closed: packets that were sent are dropped, and the other end is
  * sent resets.
  */
+#include "core/flow_group.h"
 #include "core/flow_paths.h"
 
 #include "core/flow_inflight.h"
@@ -38,6 +39,9 @@ static void lose_path(struct flow_exchange *exchange, uint32_t number, uint32_t 
     drop_line(exchange, number, FLOW_THERE);
     drop_line(exchange, number, FLOW_BACK);
     (void)flow_connections_lose(&path->connections, end);
+    if (end == FLOW_END_SOURCE && path->group != 0) {
+        flow_group_forget(exchange, number);
+    }
     flow_path_settle(exchange, number, now);
 }
 
@@ -93,6 +97,9 @@ void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, uint64
         return;
     }
     path->open = false;
+    if (path->group != 0) {
+        flow_group_remove(exchange, number);
+    }
     exchange->devices[path->source]->line_count--;
     exchange->devices[path->destination]->line_count--;
     exchange->open &= ~(1ull << number);

@@ -2,6 +2,7 @@
  *
  * Chooses transfers, earliest deadline first, one at a time.
  */
+#include "core/flow_group.h"
 #include "core/flow_inflight.h"
 #include "core/flow_paths.h"
 
@@ -49,16 +50,24 @@ static struct flow_choice candidate(const struct flow_exchange *exchange, uint32
     return choice;
 }
 
-/* Whether a line that waits for receive buffers blocks its sender's other flows: the driver has less than a
- * quarter of its descriptors left, and the line holds more than its share of the others. */
+/* Whether less than a quarter of `all` is left, and one of `lines` lines has more than its share of the
+ * rest. */
+static bool is_unfair(uint32_t own, uint32_t lines, uint32_t held, uint32_t all)
+{
+    return held * QUARTERS > all * (QUARTERS - 1) && own * lines > held;
+}
+
+/* Whether a line that waits for receive buffers blocks its sender's other flows, because it holds too many of
+ * the driver's descriptors or, where packets have several copies, of the places. */
 static bool holds_too_much(const struct flow_exchange *exchange, const struct flow_choice *choice)
 {
     const struct flow_path *path = &exchange->paths[choice->path];
     const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
-    uint32_t entries = sender->virtio.queues[VSOCK_QUEUE_TX].entries;
 
-    return sender->held_descriptors * QUARTERS > entries * (QUARTERS - 1) &&
-           path->descriptors[choice->direction] * sender->line_count > sender->held_descriptors;
+    return is_unfair(path->descriptors[choice->direction], sender->line_count, sender->held_descriptors,
+                     sender->virtio.queues[VSOCK_QUEUE_TX].entries) ||
+           is_unfair(path->lines[choice->direction].count, sender->line_count,
+                     VSOCK_PLACES - sender->free_count, VSOCK_PLACES);
 }
 
 /* How long a packet whose receiver has no buffer may wait. Marks the choice as hopeless if that time is
@@ -77,6 +86,31 @@ static uint64_t wait_limit(const struct flow_exchange *exchange, struct flow_cho
     return until + 1;
 }
 
+/* Whether news for the sender of a group wait until the group's receivers have answered (flow_group_awaits()).
+ * When they have waited, they are released anew, like a packet that waited for a buffer. */
+static bool awaits_receivers(struct flow_exchange *exchange, struct flow_choice *one, uint64_t now,
+                             uint64_t *until)
+{
+    uint64_t *passed = &exchange->passed[one->direction];
+    uint64_t bit = 1ull << one->path;
+    uint32_t sender = exchange->paths[one->path].source;
+
+    if (one->direction != FLOW_BACK || exchange->paths[one->path].group == 0) {
+        return false;
+    }
+    if (flow_group_awaits(exchange, one->path, one->key.deadline, now)) {
+        *passed |= bit;
+        *until = packet_sooner(*until, one->key.deadline + 1);
+        return true;
+    }
+    if ((*passed & bit) != 0 && !exchange->devices[sender]->awaits_buffer) {
+        *passed &= ~bit;
+        flow_path_release_anew(exchange, one->path, one->direction, now);
+        *one = candidate(exchange, one->path, one->direction);
+    }
+    return false;
+}
+
 static void consider(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction,
                      uint64_t now, struct flow_choice *best, uint64_t *until)
 {
@@ -85,6 +119,9 @@ static void consider(struct flow_exchange *exchange, uint32_t number, enum flow_
 
     if (one.key.release > now) {
         *until = packet_sooner(*until, one.key.release);
+        return;
+    }
+    if (awaits_receivers(exchange, &one, now, until)) {
         return;
     }
     if (exchange->devices[receiver]->awaits_buffer && !flow_inflight_has(exchange, number, direction)) {
@@ -188,7 +225,7 @@ static bool deliver_reset(struct flow_exchange *exchange, const struct flow_choi
     struct vsock_header reset;
 
     if (flow_connections_owed(&path->connections, end, &reset)) {
-        if (!vsock_device_deliver_header(receiver, &reset)) {
+        if (!flow_path_deliver_header(exchange, choice->path, choice->direction, &reset)) {
             return false;
         }
         flow_connections_paid(&path->connections, end, &reset);
@@ -207,10 +244,9 @@ static bool deliver_control(struct flow_exchange *exchange, const struct flow_ch
 {
     struct flow_path *path = &exchange->paths[choice->path];
     const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
-    struct vsock_device *receiver = exchange->devices[flow_path_receiver(path, choice->direction)];
     uint16_t place = path->lines[choice->direction].first;
 
-    if (!vsock_device_deliver_header(receiver, &sender->packets[place].header)) {
+    if (!flow_path_deliver_header(exchange, choice->path, choice->direction, &sender->packets[place].header)) {
         return false;
     }
     finish(exchange, choice, now, effects);
@@ -342,8 +378,9 @@ static uint64_t next_turn(const struct flow_exchange *exchange)
     for (uint32_t left = exchange->sends; left != 0; left &= left - 1) {
         const struct vsock_device *device = exchange->devices[__builtin_ctz(left)];
 
-        if (device->turns_left == 0 && device->turns.share.packets != 0) {
-            uint64_t at = device->turns.look_ns + device->turns.share.period_ns - device->turns.left_ns;
+        if (device->turns_left < device->needs && device->turns.share.packets != 0) {
+            uint64_t needed_ns = device->needs * device->turns.share.period_ns;
+            uint64_t at = device->turns.look_ns + needed_ns - device->turns.left_ns;
 
             soonest = packet_sooner(soonest, flow_exchange_ticks(exchange, at));
         }

@@ -4,6 +4,7 @@
  */
 #include "core/flow_paths.h"
 
+#include "core/flow_group.h"
 #include "core/flow_inflight.h"
 #include <stddef.h>
 
@@ -131,6 +132,16 @@ void flow_path_release_anew(struct flow_exchange *exchange, uint32_t number, enu
     }
     path->reset_keys[direction].release += later;
     path->reset_keys[direction].deadline += later;
+}
+
+bool flow_path_deliver_header(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction,
+                              const struct vsock_header *header)
+{
+    const struct flow_path *path = &exchange->paths[number];
+
+    return direction == FLOW_BACK && path->group != 0
+               ? flow_group_tell(exchange, number, header)
+               : vsock_device_deliver_header(exchange->devices[flow_path_receiver(path, direction)], header);
 }
 
 void flow_path_finish_first(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction)

@@ -29,6 +29,9 @@ extern "C" {
 #define VSOCK_FLAG_EOM 1u
 #define VSOCK_FLAG_EOR 2u
 
+/* Flag of a shutdown (5.10.6.6): its sender receives no more data. */
+#define VSOCK_FLAG_RECEIVES_NO_MORE 1u
+
 #define VSOCK_HEADER_BYTES   44u
 #define VSOCK_TYPE_STREAM    1u
 #define VSOCK_TYPE_SEQPACKET 2u

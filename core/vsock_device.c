@@ -10,6 +10,8 @@
 static void free_places(struct vsock_device *device)
 {
     device->held_descriptors = 0;
+    device->needs = 1;
+    memset(device->copies, 0, sizeof(device->copies));
     device->free_count = VSOCK_PLACES;
     for (uint32_t i = 0; i < VSOCK_PLACES; i++) {
         device->free[i] = (uint16_t)(VSOCK_PLACES - 1 - i);
@@ -152,17 +154,23 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
     }
 }
 
-uint16_t vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet)
+uint16_t vsock_device_queue_copy(struct vsock_device *device, const struct vsock_packet *copy)
 {
     uint16_t place = device->free[--device->free_count];
 
-    device->packets[place] = *packet;
+    device->packets[place] = *copy;
     device->packets[place].done_bytes = 0;
     device->packets[place].transfers = 0;
-    device->held_descriptors += packet->descriptors;
     device->packets[place].begun = false;
-    virtqueue_take(&device->virtio.queues[VSOCK_QUEUE_TX], packet->head);
+    device->copies[copy->head]++;
     return place;
+}
+
+uint16_t vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet)
+{
+    device->held_descriptors += packet->descriptors;
+    virtqueue_take(&device->virtio.queues[VSOCK_QUEUE_TX], packet->head);
+    return vsock_device_queue_copy(device, packet);
 }
 
 void vsock_device_return(struct vsock_device *device, const struct vsock_packet *packet)
@@ -195,9 +203,13 @@ void vsock_device_deliver_answers(struct vsock_device *device)
 
 void vsock_device_finish(struct vsock_device *device, uint16_t place)
 {
+    const struct vsock_packet *packet = &device->packets[place];
+
     device->free[device->free_count++] = place;
-    device->held_descriptors -= device->packets[place].descriptors;
-    give(device, VSOCK_QUEUE_TX, device->packets[place].head, 0);
+    if (--device->copies[packet->head] == 0) {
+        device->held_descriptors -= packet->descriptors;
+        give(device, VSOCK_QUEUE_TX, packet->head, 0);
+    }
 }
 
 bool vsock_device_chain(struct vsock_device *device, uint16_t place, struct virtqueue_chain *chain)

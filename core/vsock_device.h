@@ -54,9 +54,11 @@ struct vsock_device {
     bool owes_event;                     /* the driver must still be told that all connections are gone */
     struct virtqueue_progress *progress; /* progress of each queue */
     struct flow_turns turns;
+    uint32_t needs;            /* turns and places that the next packet needs, as far as is known */
     uint32_t turns_left;       /* turns left of those that the last look allowed */
     uint32_t line_count;       /* number of directions of flows in which it sends */
     uint32_t held_descriptors; /* descriptors of the packets in places */
+    uint16_t copies[VIRTQUEUE_MOST_ENTRIES]; /* places that hold the chain, by the chain's head */
     uint32_t free_count;
     uint16_t free[VSOCK_PLACES];
     struct packet_link links[VSOCK_PLACES];
@@ -107,6 +109,10 @@ void vsock_device_fail(struct vsock_device *device);
  * links it into a line. */
 uint16_t vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet);
 
+/* Puts one more copy of the packet that was queued last into a place. There is one. The chain is returned to
+ * the driver when all copies are finished. */
+uint16_t vsock_device_queue_copy(struct vsock_device *device, const struct vsock_packet *copy);
+
 /* Returns the packet that vsock_device_peek() returned last to the driver, as if it were sent. */
 void vsock_device_return(struct vsock_device *device, const struct vsock_packet *packet);
 
@@ -117,7 +123,8 @@ void vsock_device_answer(struct vsock_device *device, const struct vsock_header 
 /* Delivers the queued resets for which there are receive buffers now. */
 void vsock_device_deliver_answers(struct vsock_device *device);
 
-/* Finishes the packet in `place`, which was delivered or given up: its buffer is returned to the driver. */
+/* Finishes the packet in `place`, which was delivered or given up. With the last copy its buffer is returned
+ * to the driver. */
 void vsock_device_finish(struct vsock_device *device, uint16_t place);
 
 /* Copies and checks the chain of the packet in `place`. Returns false if it differs from the chain that was

@@ -98,7 +98,7 @@ void World::open(uint32_t number, uint32_t source, uint32_t destination, uint32_
                                              .most_transfers = 0,
                                              .connections = connections,
                                              .answers = 0,
-                                             .reserved = 0};
+                                             .group = 0};
 
     opened[number] = parameters;
     flow_exchange_open(&exchange, number, &parameters);
@@ -120,6 +120,32 @@ flow_path &World::way_back(uint32_t of, uint32_t most_bytes, uint64_t period, ui
     flow_exchange_open(&exchange, static_cast<uint32_t>(paths.size()) - 1, &parameters);
     give_all_turns();
     return paths.back();
+}
+
+uint32_t World::multicast(uint32_t source, const std::vector<uint32_t> &destinations, uint32_t port,
+                          uint32_t most_bytes, uint64_t period, uint64_t deadline, uint32_t group)
+{
+    const auto first = static_cast<uint32_t>(paths.size());
+
+    for (const uint32_t destination : destinations) {
+        paths.emplace_back() = {};
+        opened.push_back({.source = source,
+                          .destination = destination,
+                          .port = port,
+                          .most_bytes = most_bytes,
+                          .period_ns = period,
+                          .period_ticks = period,
+                          .deadline_ticks = deadline,
+                          .queued_ticks = deadline,
+                          .most_transfers = 0,
+                          .connections = 1,
+                          .answers = 0,
+                          .group = group});
+        exchange.paths = paths.data();
+        flow_exchange_open(&exchange, static_cast<uint32_t>(paths.size()) - 1, &opened.back());
+    }
+    give_all_turns();
+    return first;
 }
 
 void World::give_all_turns()

@@ -17,6 +17,10 @@ struct World {
     // Payload in the other direction along the connections of a path; has the figures of that direction.
     flow_path &way_back(uint32_t of, uint32_t most_bytes = 65536, uint64_t period = 1,
                         uint64_t deadline = 1000);
+    // The legs of a multicast flow; returns the number of the first.
+    uint32_t multicast(uint32_t source, const std::vector<uint32_t> &destinations, uint32_t port,
+                       uint32_t most_bytes = 65536, uint64_t period = 0, uint64_t deadline = 1000,
+                       uint32_t group = 1);
     // Opens another flow in the place of a closed one, and closes a flow.
     void open(uint32_t number, uint32_t source, uint32_t destination, uint32_t port,
               uint32_t most_bytes = 65536, uint64_t period = 0, uint64_t deadline = 1000);

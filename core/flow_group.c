@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Groups of multicast flows: the sender's connection, and the credit that it is told.
+ */
+#include "core/flow_group.h"
+
+#include "core/flow_paths.h"
+#include <stddef.h>
+
+static struct flow_group *group_of_leg(struct flow_exchange *exchange, uint32_t number)
+{
+    return &exchange->groups[exchange->paths[number].group - 1];
+}
+
+static uint64_t leg_set(uint32_t number)
+{
+    return 1ull << number;
+}
+
+void flow_group_add(struct flow_exchange *exchange, uint32_t number)
+{
+    group_of_leg(exchange, number)->legs |= leg_set(number);
+}
+
+void flow_group_remove(struct flow_exchange *exchange, uint32_t number)
+{
+    group_of_leg(exchange, number)->legs &= ~leg_set(number);
+}
+
+struct flow_group *flow_group_of(struct flow_exchange *exchange, const struct vsock_device *sender,
+                                 const struct vsock_header *header)
+{
+    uint64_t group = header->destination_cid - FLOW_FIRST_GROUP_CID;
+    const struct flow_path *leg;
+
+    if (group >= FLOW_EXCHANGE_GROUPS || exchange->groups[group].legs == 0) {
+        return NULL;
+    }
+    leg = &exchange->paths[__builtin_ctzll(exchange->groups[group].legs)];
+    return leg->source == sender->index && leg->connections.port == header->destination_port
+               ? &exchange->groups[group]
+               : NULL;
+}
+
+static void end(struct flow_group *group)
+{
+    group->members = 0;
+    group->open = false;
+    group->hurries = false;
+}
+
+bool flow_group_takes(struct flow_group *group, const struct vsock_header *header)
+{
+    if (header->operation == VSOCK_REQUEST) {
+        if (group->members != 0 || header->type != VSOCK_TYPE_STREAM) {
+            return false;
+        }
+        *group = (struct flow_group){.legs = group->legs, .client_port = header->source_port};
+        return true;
+    }
+    if (group->members == 0 || header->source_port != group->client_port) {
+        return false;
+    }
+    if (header->operation == VSOCK_RESET) {
+        end(group);
+    }
+    group->asked |= header->operation == VSOCK_CREDIT_REQUEST;
+    return group->open || header->operation != VSOCK_PAYLOAD;
+}
+
+/* Turns payload into an invitation. Returns false if the receiver does not run, or still has to be told of
+ * the end of an earlier connection. */
+static bool invite(const struct flow_exchange *exchange, const struct flow_path *path,
+                   struct vsock_header *header)
+{
+    header->operation = VSOCK_REQUEST;
+    header->bytes = 0;
+    header->flags = 0;
+    return path->connections.count == 0 && flow_device_runs(exchange, path->destination);
+}
+
+/* Whether `a` is behind `b`: both are counts of bytes modulo 2^32. */
+static bool is_behind(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) < 0;
+}
+
+bool flow_group_copy(struct flow_exchange *exchange, uint32_t number, struct vsock_header *header)
+{
+    const struct flow_group *group = group_of_leg(exchange, number);
+    const struct flow_path *path = &exchange->paths[number];
+    enum flow_connection_state state = flow_connections_state(&path->connections, header->source_port);
+
+    header->destination_cid = path->connections.destination_cid;
+    switch (header->operation) {
+    case VSOCK_REQUEST:
+        return invite(exchange, path, header);
+    case VSOCK_RESET:
+    case VSOCK_SHUTDOWN:
+        return state == FLOW_CONNECTION_OPEN || state == FLOW_CONNECTION_REQUESTED;
+    case VSOCK_PAYLOAD:
+        return state == FLOW_CONNECTION_OPEN ? !is_behind(group->sent, path->leg.base)
+                                             : invite(exchange, path, header);
+    default:
+        return state == FLOW_CONNECTION_OPEN;
+    }
+}
+
+void flow_group_copied(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header)
+{
+    struct flow_group *group = group_of_leg(exchange, number);
+    struct flow_leg *leg = &exchange->paths[number].leg;
+
+    if (header->operation == VSOCK_REQUEST) {
+        group->members |= leg_set(number);
+        *leg = (struct flow_leg){0};
+    } else if (header->operation == VSOCK_PAYLOAD && !leg->begun) {
+        leg->begun = true;
+        leg->base = group->sent;
+    }
+}
+
+void flow_group_sent(struct flow_group *group, const struct vsock_header *header)
+{
+    group->sent += header->operation == VSOCK_PAYLOAD ? header->bytes : 0;
+}
+
+/* The receiver begins with the next packet, or later if its buffer is smaller than what the sender may send
+ * already: the sender's credit does not go back. */
+static uint32_t base_of(const struct flow_group *group, uint32_t buffer_bytes)
+{
+    uint32_t earliest = group->limit - buffer_bytes;
+
+    return group->open && is_behind(group->sent, earliest) ? earliest : group->sent;
+}
+
+void flow_group_hear(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header)
+{
+    struct flow_leg *leg = &exchange->paths[number].leg;
+
+    if (header->operation == VSOCK_RESPONSE) {
+        leg->base = base_of(group_of_leg(exchange, number), header->buffer_bytes);
+    }
+    leg->buffer_bytes = header->buffer_bytes;
+    leg->taken_bytes = header->taken_bytes;
+}
+
+/* A receiver's credit in the sender's count of bytes. A receiver cannot have taken more than was sent to it,
+ * whatever it says. */
+static void credit_of(const struct flow_group *group, const struct flow_leg *leg, struct vsock_header *told)
+{
+    uint32_t taken = leg->base + (leg->begun ? leg->taken_bytes : 0);
+    uint32_t ahead = is_behind(group->sent, taken) ? taken - group->sent : 0;
+
+    told->taken_bytes = taken - ahead;
+    told->buffer_bytes = leg->buffer_bytes + (leg->begun ? 0 : ahead);
+}
+
+/* What the sender may still send; less than 0 if it has sent too much. */
+static int64_t room_of(const struct flow_group *group, const struct vsock_header *credit)
+{
+    return (int64_t)credit->buffer_bytes - (group->sent - credit->taken_bytes);
+}
+
+/* The credit of the receiver that has the least. Returns false if none has a connection. */
+static bool least_credit(const struct flow_exchange *exchange, const struct flow_group *group,
+                         struct vsock_header *told)
+{
+    bool found = false;
+
+    for (uint64_t left = group->members; left != 0; left &= left - 1) {
+        const struct flow_path *path = &exchange->paths[__builtin_ctzll(left)];
+        struct vsock_header one = *told;
+
+        if (flow_connections_state(&path->connections, group->client_port) == FLOW_CONNECTION_OPEN) {
+            credit_of(group, &path->leg, &one);
+            if (!found || room_of(group, &one) < room_of(group, told)) {
+                *told = one;
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+bool flow_group_awaits(struct flow_exchange *exchange, uint32_t number, uint64_t deadline, uint64_t now)
+{
+    struct flow_group *group = group_of_leg(exchange, number);
+
+    group->hurries |= now > deadline;
+    for (uint64_t left = group->open || group->hurries ? 0 : group->members; left != 0; left &= left - 1) {
+        const struct flow_path *path = &exchange->paths[__builtin_ctzll(left)];
+
+        if (flow_connections_state(&path->connections, group->client_port) == FLOW_CONNECTION_REQUESTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The packet by which the sender hears what the leg's packet means. Returns false if it means nothing to the
+ * sender. */
+static bool translate(const struct flow_exchange *exchange, const struct flow_group *group, bool ends,
+                      struct vsock_header *header)
+{
+    if (ends) {
+        return true;
+    }
+    if (!group->open && header->operation != VSOCK_RESPONSE) {
+        return false;
+    }
+    if (group->open && header->operation != VSOCK_CREDIT_REQUEST) {
+        header->operation = VSOCK_CREDIT_UPDATE;
+    }
+    return least_credit(exchange, group, header) &&
+           (header->operation != VSOCK_CREDIT_UPDATE || group->asked ||
+            header->taken_bytes + header->buffer_bytes != group->limit);
+}
+
+bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header)
+{
+    struct flow_group *group = group_of_leg(exchange, number);
+    const struct flow_path *path = &exchange->paths[number];
+    bool leaves = header->operation == VSOCK_RESET;
+    bool ends = leaves && group->members == leg_set(number);
+    struct vsock_header told = *header;
+
+    if ((group->members & leg_set(number)) == 0) {
+        return true; /* it tells of an earlier connection, which the sender has ended */
+    }
+    told.source_cid = FLOW_FIRST_GROUP_CID + path->group - 1;
+    if (translate(exchange, group, ends, &told)) {
+        if (!vsock_device_deliver_header(exchange->devices[path->source], &told)) {
+            return false;
+        }
+        group->open = true;
+        group->asked = false;
+        group->limit = told.taken_bytes + told.buffer_bytes;
+    }
+    if (ends) {
+        end(group);
+    } else if (leaves) {
+        group->members &= ~leg_set(number);
+    }
+    return true;
+}
+
+void flow_group_forget(struct flow_exchange *exchange, uint32_t number)
+{
+    end(group_of_leg(exchange, number));
+}
