@@ -111,6 +111,8 @@ struct broker_map {
 _Static_assert(sizeof(struct broker_door) <= BH_PAGE_BYTES && sizeof(struct broker_reply) <= BH_PAGE_BYTES &&
                    sizeof(struct broker_map) <= BH_PAGE_BYTES,
                "each part must fit in a page");
+_Static_assert(FLOW_EXCHANGE_GROUPS == BH_MAX_FLOW_GROUPS && FLOW_FIRST_GROUP_CID == BH_FIRST_GROUP_CID,
+               "the exchange knows the groups that a manifest may state");
 _Static_assert(FLOW_CONNECTIONS_MOST == BH_MOST_FLOW_CONNECTIONS,
                "a flow can have as many connections as a manifest may state");
 

@@ -316,7 +316,7 @@ static void route_to_group(struct flow_exchange *exchange, struct vsock_device *
                            struct flow_group *group, const struct vsock_packet *packet, uint64_t now,
                            struct flow_effects *effects)
 {
-    uint32_t legs = (uint32_t)__builtin_popcountll(group->legs);
+    uint32_t legs = group->leg_count;
 
     if (device->needs < legs && (device->turns_left < legs || device->free_count < legs)) {
         device->needs = legs;

@@ -56,7 +56,7 @@ struct flow_path_parameters {
     uint32_t most_transfers; /* most transfers of a packet; 0: no limit */
     uint32_t connections;    /* most connections at a time */
     uint32_t
-        answers; /* 1 + number of the path whose way back this is (F11); 0: this path is not a way back */
+        answers;    /* 1 + number of the path whose way back this is (F11); 0: this path is not a way back */
     uint32_t group; /* 1 + number of the group that has this path as a leg (F7); 0: not a leg */
 };
 
@@ -85,6 +85,7 @@ struct flow_leg {
 
 /* The sender's side of a multicast flow (core/flow_group.h). */
 struct flow_group {
+    uint32_t leg_count;
     uint64_t legs;    /* paths, 1 << number, that are open; 0: no such group */
     uint64_t members; /* legs of the present connection: invited, or accepted; the sender was not told of
                          their end. 0: there is no connection */

@@ -19,12 +19,18 @@ static uint64_t leg_set(uint32_t number)
 
 void flow_group_add(struct flow_exchange *exchange, uint32_t number)
 {
-    group_of_leg(exchange, number)->legs |= leg_set(number);
+    struct flow_group *group = group_of_leg(exchange, number);
+
+    group->legs |= leg_set(number);
+    group->leg_count++;
 }
 
 void flow_group_remove(struct flow_exchange *exchange, uint32_t number)
 {
-    group_of_leg(exchange, number)->legs &= ~leg_set(number);
+    struct flow_group *group = group_of_leg(exchange, number);
+
+    group->legs &= ~leg_set(number);
+    group->leg_count--;
 }
 
 struct flow_group *flow_group_of(struct flow_exchange *exchange, const struct vsock_device *sender,
@@ -55,7 +61,8 @@ bool flow_group_takes(struct flow_group *group, const struct vsock_header *heade
         if (group->members != 0 || header->type != VSOCK_TYPE_STREAM) {
             return false;
         }
-        *group = (struct flow_group){.legs = group->legs, .client_port = header->source_port};
+        *group = (struct flow_group){
+            .legs = group->legs, .leg_count = group->leg_count, .client_port = header->source_port};
         return true;
     }
     if (group->members == 0 || header->source_port != group->client_port) {

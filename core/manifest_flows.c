@@ -92,7 +92,8 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
     if (domain->socket_cid == 0) {
         return (domain->socket_ipa == 0 && domain->socket_irq == 0) || refuse(check, &domain->socket_ipa);
     }
-    if (domain->socket_cid < LEAST_CID || domain->socket_cid > MOST_CID) {
+    if (domain->socket_cid < LEAST_CID || domain->socket_cid > MOST_CID ||
+        domain->socket_cid - BH_FIRST_GROUP_CID < BH_MAX_FLOW_GROUPS) {
         return refuse(check, &domain->socket_cid);
     }
     for (const struct manifest_domain *other = manifest_domains(manifest); other < domain; other++) {
@@ -194,7 +195,8 @@ bool manifest_flow_is_sound(const struct manifest_header *manifest, const struct
     return is_end(manifest, flow->source) && is_end(manifest, flow->destination) &&
            flow->source != flow->destination && flow->port != ANY_PORT && flow->packet_bytes != 0 &&
            flow->packet_bytes <= MOST_PACKET_BYTES && is_time(flow->period_ns) &&
-           is_time(flow->deadline_ns) && flow->transfers <= MOST_TRANSFERS && flow->reserved == 0 &&
+           is_time(flow->deadline_ns) && flow->transfers <= MOST_TRANSFERS &&
+           flow->group <= BH_MAX_FLOW_GROUPS &&
            (flow->answers != 0 ? flow->connections == 0
                                : flow->connections != 0 && flow->connections <= BH_MOST_FLOW_CONNECTIONS);
 }
@@ -215,8 +217,34 @@ static bool answers_one(const struct manifest_header *manifest, const struct man
             return false;
         }
     }
-    return there->answers == 0 && there->source == flow->destination && there->destination == flow->source &&
-           there->port == flow->port;
+    return there->answers == 0 && there->group == 0 && there->source == flow->destination &&
+           there->destination == flow->source && there->port == flow->port;
+}
+
+/* All receivers of a multicast flow have the same sender, port and declaration, and one connection. */
+static bool is_leg_of(const struct manifest_flow *leg, const struct manifest_flow *other)
+{
+    return leg->answers == 0 && leg->connections == 1 && leg->source == other->source &&
+           leg->port == other->port && leg->packet_bytes == other->packet_bytes &&
+           leg->period_ns == other->period_ns && leg->deadline_ns == other->deadline_ns &&
+           leg->transfers == other->transfers;
+}
+
+/* A multicast flow has several receivers, and one entry for each. */
+static bool is_multicast(const struct manifest_header *manifest, const struct manifest_flow *flow)
+{
+    const struct manifest_flow *flows = manifest_flows(manifest);
+    uint32_t legs = 0;
+
+    for (uint32_t i = 0; i < manifest->flows.count; i++) {
+        if (flows[i].group == flow->group) {
+            if (!is_leg_of(&flows[i], flow)) {
+                return false;
+            }
+            legs++;
+        }
+    }
+    return legs > 1;
 }
 
 static bool check_flow(struct manifest_check *check, const struct manifest_flow *flow)
@@ -227,7 +255,10 @@ static bool check_flow(struct manifest_check *check, const struct manifest_flow 
         return refuse(check, flow);
     }
     if (flow->answers != 0) {
-        return answers_one(manifest, flow) || refuse(check, &flow->answers);
+        return (flow->group == 0 && answers_one(manifest, flow)) || refuse(check, &flow->answers);
+    }
+    if (flow->group != 0 && !is_multicast(manifest, flow)) {
+        return refuse(check, &flow->group);
     }
     for (const struct manifest_flow *other = manifest_flows(manifest); other < flow; other++) {
         if (other->answers == 0 && other->source == flow->source && other->destination == flow->destination &&

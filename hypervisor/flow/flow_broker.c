@@ -128,6 +128,7 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
         .most_transfers = most_transfers(flow),
         .connections = flow->connections,
         .answers = flow->answers,
+        .group = flow->group,
         .queued_ticks = clock_ticks(flow_queued_ns(flow->deadline_ns, manifest_costs(system_manifest()))),
     };
     broker.flows[number].changes++;

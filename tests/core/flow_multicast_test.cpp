@@ -525,8 +525,8 @@ TEST_F(Multicast, f7_another_broker_begins_anew)
 // has more credit than each receiver that is connected has room.
 struct Reader {
     bool connected = false;
-    uint32_t got = 0;   // bytes in this connection
-    uint32_t taken = 0; // of these, read
+    uint32_t got = 0;            // bytes in this connection
+    uint32_t taken = 0;          // of these, read
     std::optional<uint8_t> next; // value of the next byte
 };
 
@@ -574,8 +574,7 @@ struct Random : Multicast {
                     (void)guest.send(up(guest, VSOCK_RESET, 0, room, one.header.source_port));
                 } else {
                     reader = {};
-                    reader.connected =
-                        guest.send(up(guest, VSOCK_RESPONSE, 0, room, one.header.source_port));
+                    reader.connected = guest.send(up(guest, VSOCK_RESPONSE, 0, room, one.header.source_port));
                     accepted++;
                 }
                 break;
@@ -699,8 +698,8 @@ TEST_F(Multicast, f7_hostile_ends_disturb_no_other_flow)
             vsock_header header = hostile->header(b, client + random() % 2, server + random() % 2,
                                                   static_cast<vsock_operation>(random() % 8),
                                                   static_cast<uint32_t>(random() % 2 * (random() % 1100)));
-            header.destination_cid = hostile == &a && random() % 4 != 0 ? FLOW_FIRST_GROUP_CID
-                                                                        : addresses[random() % 8];
+            header.destination_cid =
+                hostile == &a && random() % 4 != 0 ? FLOW_FIRST_GROUP_CID : addresses[random() % 8];
             if (hostile == &c && random() % 4 != 0) {
                 header.destination_cid = a.cid;
                 header.source_port = server;
@@ -736,8 +735,8 @@ TEST_F(Multicast, f7_hostile_ends_disturb_no_other_flow)
             ASSERT_EQ(one.header.source_cid, from.cid);
             carried += one.header.source_cid == d.cid && one.header.operation == VSOCK_PAYLOAD;
             if (one.header.operation == VSOCK_REQUEST) {
-                (void)b.send(b.header(from, one.header.destination_port, one.header.source_port,
-                                      VSOCK_RESPONSE));
+                (void)b.send(
+                    b.header(from, one.header.destination_port, one.header.source_port, VSOCK_RESPONSE));
             }
         }
         world.attend(1);

@@ -201,24 +201,42 @@ def _flows(system: System, platform: Platform) -> Findings:
                 (*at, "name"), "duplicate-name", f"a second flow is named '{flow.name}'", "each name once"
             )
         seen.add(flow.name)
-        same = next((f for f in system.flows[:number] if _connection(f) == _connection(flow)), None)
+        same = next((f for f in system.flows[:number] if _connections(f) & _connections(flow)), None)
         if same is not None:
-            cause = (
-                f"flow '{same.name}' goes from '{flow.from_}' to '{flow.to}' with port {flow.port} already"
-            )
+            to = next(name for name in flow.receivers if name in same.receivers)
+            cause = f"flow '{same.name}' goes from '{flow.from_}' to '{to}' with port {flow.port} already"
             yield Finding((*at, "port"), "duplicate-name", cause, "another port")
-        for key, name in (("from", flow.from_), ("to", flow.to)):
-            if name not in names:
-                yield _unknown((*at, key), name, names)
-        if flow.from_ == flow.to and flow.to in names:
-            yield Finding(
-                (*at, "to"),
-                "conflict",
-                f"flow '{flow.name}' goes from '{flow.to}' to itself",
-                "another domain",
-            )
+        if flow.from_ not in names:
+            yield _unknown((*at, "from"), flow.from_, names)
+        yield from _receivers(flow, number, names)
+        if len(flow.receivers) > 1:
+            yield from _multicast(flow, number)
 
 
-def _connection(flow: Flow) -> tuple[str, str, int]:
-    """The key by which packets are assigned to a flow."""
-    return flow.from_, flow.to, flow.port
+def _receivers(flow: Flow, number: int, names: list[str]) -> Findings:
+    for place, name in enumerate(flow.receivers):
+        at: KeyPath = ("flows", number, "to") if isinstance(flow.to, str) else ("flows", number, "to", place)
+        if name not in names:
+            yield _unknown(at, name, names)
+        elif name == flow.from_:
+            cause = f"flow '{flow.name}' goes from '{name}' to itself"
+            yield Finding(at, "conflict", cause, "another domain")
+        elif name in flow.receivers[:place]:
+            cause = f"flow '{flow.name}' names the receiver '{name}' twice"
+            yield Finding(at, "duplicate-name", cause, "each receiver once")
+
+
+def _multicast(flow: Flow, number: int) -> Findings:
+    at: KeyPath = ("flows", number)
+    if flow.back is not None:
+        cause = f"flow '{flow.name}' has several receivers, and data of such a flow goes one way"
+        allowed = "no `back`; a flow from each receiver to the sender"
+        yield Finding((*at, "back"), "conflict", cause, allowed)
+    if "connections" in flow.model_fields_set and flow.connections != 1:
+        cause = f"flow '{flow.name}' has several receivers, and one connection to all of them"
+        yield Finding((*at, "connections"), "conflict", cause, "1, or no `connections`")
+
+
+def _connections(flow: Flow) -> set[tuple[str, str, int]]:
+    """The keys by which packets are assigned to a flow."""
+    return {(flow.from_, to, flow.port) for to in flow.receivers}

@@ -165,7 +165,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     "Flow": {
         "name": "Name of the flow, unique.",
         "from": "Domain that sends.",
-        "to": "Domain that receives.",
+        "to": "Domain that receives, or several of a multicast flow: each receives each packet.",
         "port": "Port at the receiver.",
         "size": "Largest packet.",
         "period": "Shortest time between two packets.",

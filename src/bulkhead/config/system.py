@@ -40,6 +40,7 @@ from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, UNLIMITED, Bandwidth, B
 
 MS = 10**6
 MB_PER_S = 10**6
+MOST_RECEIVERS = 6  # of a flow: all domains of the manifest but its sender and the broker
 MOST_CONNECTIONS = 128  # of a flow: `most_flow_connections` of the manifest
 Core = Annotated[int, Field(ge=0, le=63)]
 FunctionId = Annotated[int, Field(ge=0, le=0xFFFF_FFFF), HEXADECIMAL]  # of SMC calls (DEN0028)
@@ -403,7 +404,7 @@ class WayBack(Model):
 class Flow(Model):
     name: Name
     from_: Name = Field(alias="from")
-    to: Name
+    to: Name | Annotated[tuple[Name, ...], Field(min_length=2, max_length=MOST_RECEIVERS)]
     port: Annotated[int, Field(ge=0, le=65535)]
     size: Bytes
     period: Nanoseconds
@@ -412,6 +413,11 @@ class Flow(Model):
     transfers: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
     connections: Annotated[int, Field(ge=1, le=MOST_CONNECTIONS)] = 16  # most connections at a time
     back: WayBack | None = None  # without it, answers carry no payload
+
+    @property
+    def receivers(self) -> tuple[str, ...]:
+        """One domain, or several if it is a multicast flow."""
+        return (self.to,) if isinstance(self.to, str) else self.to
 
 
 class Expectation(WordModel):

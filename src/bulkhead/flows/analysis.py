@@ -150,7 +150,9 @@ def changes(model: FlowModel, bytes_per_s: int) -> list[FlowChange]:
 def _of_flows(model: FlowModel, bytes_per_s: int, choices: tuple[tuple[str, ...], ...]) -> list[FlowChange]:
     found = []
     spent = 0
-    for number, flow in enumerate(model.ways):
+    declared = {flow.key: number for number, flow in reversed(list(enumerate(model.ways)))}
+    for number in sorted(declared.values()):
+        flow = model.ways[number]
         for keys in choices:
             now = max(getattr(flow, key) for key in keys)
 
@@ -164,7 +166,7 @@ def _of_flows(model: FlowModel, bytes_per_s: int, choices: tuple[tuple[str, ...]
                 most = min(max(flow.period, flow.deadline) * FARTHEST, library().MAX_NS)
                 value = smallest_above(now, most, fits)
                 if value is not None:
-                    found.append(FlowChange(keys, number, flow.name, now, value))
+                    found.append(FlowChange(keys, number, flow.declared, now, value))
     return sorted(found, key=lambda one: one.needed / one.now)
 
 

@@ -46,7 +46,7 @@ class FlowModel:
     @property
     def domains(self) -> tuple[str, ...]:
         """Domains with a socket: each has a queue, which the broker polls."""
-        ends = (name for flow in self.flows for name in (flow.from_, flow.to))
+        ends = (name for flow in self.flows for name in (flow.from_, *flow.receivers))
         return tuple(dict.fromkeys([*ends, *self.sockets]))
 
     @cached_property
@@ -85,7 +85,7 @@ class FlowModel:
         return analysis().FlowSet(self.declared(), costs, len(self.domains), self.chunk_bytes)
 
     def with_flow(self, number: int, **changes: int) -> FlowModel:
-        """A copy with other values for one direction."""
+        """A copy with other values for one direction, and for all receivers of a multicast flow."""
         way = self.ways[number]
         flows = list(self.flows)
         flow = flows[way.number]

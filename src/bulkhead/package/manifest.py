@@ -374,8 +374,8 @@ def _flows(plan: Plan) -> list[Row]:
             "deadline_ns": flow.deadline,
             "transfers": flow.transfers or 0,
             "connections": 0 if flow.answers else flow.connections,
-            "answers": flow.number + 1 if flow.answers else 0,
-            "reserved": 0,
+            "answers": flow.other + 1 if flow.answers and flow.other is not None else 0,
+            "group": 0 if flow.group is None else flow.group + 1,
         }
         for flow in ways_of(plan.system.flows)
     ]

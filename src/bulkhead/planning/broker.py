@@ -18,7 +18,7 @@ from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.regions import check_engine
 from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, Llc
 from bulkhead.config.system import WITHOUT_CONSOLE, Domain, Flow, Image, Region, System
-from bulkhead.config.ways import ways_of
+from bulkhead.config.ways import groups_of, ways_of
 from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.units import size_text
 
@@ -27,6 +27,7 @@ MOST_PACKET_BYTES = 64 * KIB  # the largest packet that the Linux driver sends
 LEAST_RATE = 1000  # bytes/s; the hypervisor's minimum (core/manifest_flows.c)
 PATIENCE_NS = 1_000_000_000  # a receiver without a free buffer for this time is treated as not reading
 _FIRST_CID = 3  # 0 to 2 are reserved
+_FIRST_GROUP_CID = 256  # of the first multicast flow: `first_group_cid` of the manifest
 _MEMORY = Region.model_validate({"at": 0x4000_0000, "size": 4 * MIB})
 SAMPLES = Region.model_validate({"at": 0x4040_0000, "size": 256 * KIB})  # with `samples`: the packets' ring
 
@@ -139,7 +140,7 @@ def is_broker(system: System, name: str) -> bool:
 
 def sockets_of(system: System) -> tuple[str, ...]:
     """Names of domains with a socket: ends of flows, and domains with `socket: true`."""
-    ends = {name for flow in system.flows for name in (flow.from_, flow.to)}
+    ends = {name for flow in system.flows for name in (flow.from_, *flow.receivers)}
     return tuple(domain.name for domain in system.domains if domain.name in ends or domain.socket)
 
 
@@ -191,7 +192,8 @@ def parameters_of(
     system: System, platform: Platform, name: str, cids: Mapping[str, int], *, emulated: bool
 ) -> dict[str, int]:
     """Parameters that tell a bare-metal program about its flows: its own CID, and for each flow the other
-    end's CID and the port, named after the flow.
+    end's CID and the port, named after the flow. The other end of a multicast flow is its group for the
+    sender.
 
     The first flow that it sends on or receives from also has plain names (`send_...`, `receive_...`).
     Programs that use all flows find those that begin there as `out0_...` and those that end there as
@@ -209,23 +211,30 @@ def parameters_of(
         return {}
     found = {"socket_cid": cids[name]}
     for flow in system.flows:
-        if name in (flow.from_, flow.to):
-            other = flow.to if name == flow.from_ else flow.from_
-            found |= {f"{flow.name}_cid": cids[other], f"{flow.name}_port": flow.port}
+        if name in (flow.from_, *flow.receivers):
+            other = _destination(system, flow, cids) if name == flow.from_ else cids[flow.from_]
+            found |= {f"{flow.name}_cid": other, f"{flow.name}_port": flow.port}
     for flow in reversed(system.flows):
         if name == flow.from_:
-            found |= {"send_cid": cids[flow.to], "send_port": flow.port, "send_bytes": flow.size}
-        elif name == flow.to:
+            cid = _destination(system, flow, cids)
+            found |= {"send_cid": cid, "send_port": flow.port, "send_bytes": flow.size}
+        elif name in flow.receivers:
             found["receive_port"] = flow.port
     out = [flow for flow in system.flows if flow.from_ == name]
-    into = [flow for flow in system.flows if flow.to == name]
+    into = [flow for flow in system.flows if name in flow.receivers]
     found |= {"flows_out": len(out), "flows_in": len(into)}
     for number, flow in enumerate(out):
-        values = {"cid": cids[flow.to], "period_ns": flow.period} | _ends_know(flow)
+        values = {"cid": _destination(system, flow, cids), "period_ns": flow.period} | _ends_know(flow)
         found |= {f"out{number}_{key}": value for key, value in values.items()}
     for number, flow in enumerate(into):
         found |= {f"in{number}_{key}": value for key, value in _ends_know(flow).items()}
     return found
+
+
+def _destination(system: System, flow: Flow, cids: Mapping[str, int]) -> int:
+    """The CID to which a flow's sender connects."""
+    group = groups_of(system.flows).get(flow.name)
+    return cids[flow.receivers[0]] if group is None else _FIRST_GROUP_CID + group
 
 
 def _ends_know(flow: Flow) -> dict[str, int]:

@@ -77,7 +77,7 @@ def _enough(model: FlowModel, number: int, key: str, need: int, rate: int | None
     found = smallest_above(need - 1, min(need * FARTHEST, library().MAX_NS), fits)
     if found is None:
         return f"at least {need} ns for this part alone"
-    return f"{key} of {model.ways[number].name}: {found} ns{'' if rate else AT_MOST_RATE}"
+    return f"{key} of {model.ways[number].declared}: {found} ns{'' if rate else AT_MOST_RATE}"
 
 
 def _least(model: FlowModel, number: int, key: str) -> int | None:
@@ -88,7 +88,8 @@ def _least(model: FlowModel, number: int, key: str) -> int | None:
         try:
             model.with_flow(number, **{key: value}).make()
         except library().Refused as refused:
-            return bool(model.members[refused.args[2]].flow != number)
+            culprit = model.ways[model.members[refused.args[2]].flow]
+            return culprit.key != model.ways[number].key
         return True
 
     now = int(getattr(model.ways[number], key))
