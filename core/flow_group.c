@@ -169,6 +169,19 @@ static int64_t room_of(const struct flow_group *group, const struct vsock_header
     return (int64_t)credit->buffer_bytes - (group->sent - credit->taken_bytes);
 }
 
+uint64_t flow_group_unread(struct flow_exchange *exchange, uint32_t number)
+{
+    const struct flow_group *group = group_of_leg(exchange, number);
+    const struct flow_path *path = &exchange->paths[number];
+    struct vsock_header credit = {0};
+
+    if (flow_connections_state(&path->connections, group->client_port) != FLOW_CONNECTION_OPEN) {
+        return 0;
+    }
+    credit_of(group, &path->leg, &credit);
+    return 1 + (uint64_t)(uint32_t)(group->sent - credit.taken_bytes);
+}
+
 /* The credit of the receiver that has the least. Returns false if none has a connection. */
 static bool least_credit(const struct flow_exchange *exchange, const struct flow_group *group,
                          struct vsock_header *told)

@@ -47,6 +47,9 @@ bool flow_group_awaits(struct flow_exchange *exchange, uint32_t number, uint64_t
  * nothing. Returns false if the sender has no receive buffer. */
 bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header);
 
+/* 1 + bytes that were sent to the receiver of a leg and that it has not taken; 0: it has no connection. */
+uint64_t flow_group_unread(struct flow_exchange *exchange, uint32_t number);
+
 /* The sender of a leg is lost, and with it the group's connection. */
 void flow_group_forget(struct flow_exchange *exchange, uint32_t number);
 

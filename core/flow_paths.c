@@ -65,6 +65,9 @@ struct flow_path_statistics *flow_path_count(struct flow_exchange *exchange, uin
 {
     uint32_t figures = exchange->paths[number].ways[direction].number;
 
+    if (exchange->paths[number].group != 0) {
+        exchange->paths[number].statistics.unread = flow_group_unread(exchange, number);
+    }
     effects->counted |= path_set(figures);
     return &exchange->paths[figures].statistics;
 }

@@ -108,8 +108,8 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
     struct status_flow *status = &system_status()->flows[number];
 
     memset(status, 0, sizeof *status);
-    status->source = flow->source;
-    status->destination = flow->destination;
+    status->source = (uint16_t)flow->source;
+    status->destination = (uint16_t)flow->destination;
     status->port = flow->port;
     status->packet_bytes = flow->packet_bytes;
     status->period_ns = flow->period_ns;
@@ -205,6 +205,7 @@ static void publish_statistics(const struct broker_reply *reply, uint64_t number
         status->latency_sum_ticks = from.latency_total;
         status->lost = from.lost;
         status->refused = from.refused;
+        status->unread = from.unread < UINT32_MAX ? (uint32_t)from.unread : UINT32_MAX;
     }
 }
 

@@ -51,6 +51,7 @@ RUN_BY = {
     "hostile-flash": "tests/system/test_hostile.py",
     "managed": "tests/hosted/test_examples.py",
     "mixed-criticality": "tests/hosted/test_run.py",
+    "multicast": "tests/hosted/test_flows.py",
     "mpam": "tests/hosted/test_examples.py",
     "passthrough": "tests/system/test_linux.py",
     "paths": "src/bulkhead/bench/hypervisor.py",

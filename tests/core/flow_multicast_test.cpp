@@ -157,6 +157,9 @@ TEST_F(Multicast, f7_the_sender_has_the_least_credit_of_the_receivers)
     send(d, up(d, VSOCK_CREDIT_UPDATE, 500, 9000));
     world.run();
     EXPECT_TRUE(a.take().empty()) << "nothing new for the sender while one receiver has not read";
+    EXPECT_EQ(world.paths[0].statistics.unread, 1u + 0u);
+    EXPECT_EQ(world.paths[1].statistics.unread, 1u + 1000u) << "the report shows who holds up the sender";
+    EXPECT_EQ(world.paths[2].statistics.unread, 1u + 500u);
     send(c, up(c, VSOCK_CREDIT_UPDATE, 700, 1000));
     world.run();
     heard = a.take();
@@ -250,6 +253,7 @@ TEST_F(Multicast, f7_one_receiver_resets_and_is_invited_again)
     ASSERT_FALSE(heard.empty());
     EXPECT_EQ(heard.back().header.operation, VSOCK_CREDIT_UPDATE);
     EXPECT_EQ(limit(heard.back()), 1000 + space) << "that of b alone";
+    EXPECT_EQ(world.paths[1].statistics.unread, 0u) << "c has no connection";
     for (const Received &one : heard) {
         EXPECT_EQ(one.header.operation, VSOCK_CREDIT_UPDATE) << "its connection goes on";
     }

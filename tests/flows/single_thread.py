@@ -9,7 +9,7 @@ simulation counts in picoseconds, rounded down.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor, lcm
 from random import Random
@@ -103,6 +103,7 @@ class Sent:
     sender: int
     receiver: int
     transfers: int  # in the worst case
+    group: int | None = None  # tasks of one sender with the same group: it sends one packet for all of them
 
     def declared(self) -> tuple[int, int, int, int, int]:
         return (self.size, self.period, self.deadline, self.transfers, self.sender)
@@ -115,6 +116,19 @@ def with_control(size: int, period: int, deadline: int, ends: tuple[int, int], c
         *one_way(size, period, deadline, ends, chunk, period),
         Sent(44, period, deadline, receiver, sender, 1),
     ]
+
+
+def multicast(
+    size: int, period: int, deadline: int, ends: tuple[int, ...], chunk: int, groups: int
+) -> list[Sent]:
+    """A flow with several receivers, after the sender in `ends`. Each has data and control packets of its
+    own, but the sender sends a packet once. `groups`: number of groups so far."""
+    sender, *receivers = ends
+    found: list[Sent] = []
+    for receiver in receivers:
+        data, control, answer = with_control(size, period, deadline, (sender, receiver), chunk)
+        found += [replace(data, group=groups), replace(control, group=groups + 1), answer]
+    return found
 
 
 def one_way(
@@ -245,6 +259,7 @@ class Queued:
     release: int = 0
     deadline: int = 0
     held: bool = False  # for want of a receive buffer
+    others: list[Queued] = field(default_factory=list)  # copies for other receivers
 
 
 @dataclass
@@ -308,8 +323,14 @@ class Broker:
 
     def send(self, task: int, at: int, late: int) -> None:
         """A packet is put into the ring `at`, and EL2 notes it `late` after that."""
-        guest = self.guests[self.sent[task].sender]
-        guest.ring.append(Queued(task, at, at, self._pieces(self.sent[task])))
+        self.send_copies([task], at, late)
+
+    def send_copies(self, tasks: list[int], at: int, late: int) -> None:
+        """One packet for the receivers of all these tasks."""
+        guest = self.guests[self.sent[tasks[0]].sender]
+        first, *others = [Queued(task, at, at, self._pieces(self.sent[task])) for task in tasks]
+        first.others = others
+        guest.ring.append(first)
         guest.stamps.append(at + late)
 
     def _pieces(self, task: Sent) -> list[int]:
@@ -355,17 +376,22 @@ class Broker:
                 stamp = min(stamp, guest.ring[0].seen)
             used = self.random.random() < self.eager
             while turns:
+                needs = 1
                 if guest.ring and guest.ring[0].seen <= self.now:
+                    needs += len(guest.ring[0].others)
+                    if needs > turns:
+                        break  # a packet takes a turn for each receiver
                     self._take(guest.ring.pop(0), stamp)
                 elif not guest.hostile or not used:
                     break
-                self.now += self.parts.parse * PS  # a packet, or invalid data
-                guest.left -= guest.period
-                turns -= 1
+                self.now += needs * self.parts.parse * PS  # a packet, or invalid data
+                guest.left -= needs * guest.period
+                turns -= needs
 
     def _take(self, packet: Queued, stamp: int) -> None:
-        self._release(packet, stamp)
-        self.queues[packet.task].append(packet)
+        for one in (packet, *packet.others):
+            self._release(one, stamp)
+            self.queues[one.task].append(one)
 
     def _release(self, packet: Queued, at: int) -> None:
         task, last = self.sent[packet.task], self.released[packet.task]

@@ -39,7 +39,7 @@ def models(draw: st.DrawFn, late: bool = False) -> FlowModel:
         source, sink = draw(st.permutations(DOMAINS))[:2]
         period = draw(st.integers(100_000, 20_000_000))
         deadline = draw(st.integers(40_000 if late else 80_000, period))
-        values: dict[str, Any] = {"name": f"f{number}", "from": source, "to": sink, "port": number}
+        values: dict[str, Any] = {"name": f"f{number}", "from": source, "receivers": (sink,), "port": number}
         times: dict[str, Any] = {"period": period, "deadline": deadline}
         flows.append(Flow.model_construct(**values, from_=source, size=draw(st.integers(1, 40_000)), **times))
     return FlowModel(tuple(flows), COSTS, draw(st.sampled_from([1024, 4096, 16384])))
@@ -120,11 +120,53 @@ def test_a_way_back_is_a_flow_and_control_packets_of_both_are_as_frequent_as_the
     assert [member.kind for member in model.members] == ["data", "control of the sender"] * 2
 
 
+@pytest.mark.req("F7")
+def test_each_receiver_of_a_multicast_flow_is_a_flow() -> None:
+    times = {"period": "4 ms", "deadline": "3 ms"}
+    scan = {"name": "scan", "from": "alpha", "to": ["beta", "gamma"], "port": 1, "size": 4096, **times}
+    back = {"size": 100, **times}
+    ask = {"name": "ask", "from": "beta", "to": "gamma", "port": 2, "size": 64, **times, "back": back}
+    model = FlowModel((Flow.model_validate(scan), Flow.model_validate(ask)), COSTS, 4096)
+    assert model.domains == ("alpha", "beta", "gamma")
+    assert [(way.name, way.from_, way.to, way.key, way.group, way.other) for way in model.ways] == [
+        ("scan.beta", "alpha", "beta", ("flows", 0), 0, None),
+        ("scan.gamma", "alpha", "gamma", ("flows", 0), 0, None),
+        ("ask", "beta", "gamma", ("flows", 1), None, 3),
+        ("ask.back", "gamma", "beta", ("flows", 1, "back"), None, 2),
+    ]
+    alone = [
+        FlowModel((Flow.model_validate({**scan, "to": to}),), COSTS, 4096).declared()
+        for to in ("beta", "gamma")
+    ]
+    of_beta, of_gamma = model.declared()[:3], model.declared()[3:6]
+    assert of_beta == alone[0]
+    assert [row[:4] for row in of_gamma] == [row[:4] for row in alone[1]]
+    assert [row[4] for row in of_gamma] == [0, 0, 2], "control packets of gamma are gamma's"
+
+
+@pytest.mark.req("F7")
+def test_a_change_of_a_multicast_flow_is_proposed_once_and_counts_for_all_receivers() -> None:
+    given = {"name": "scan", "from": "alpha", "to": ["beta", "gamma"], "port": 1, "size": 65536}
+    flow = Flow.model_validate({**given, "period": "4 ms", "deadline": "1 ms"})
+    one = FlowModel((flow.model_copy(update={"receivers": ("beta",)}),), COSTS, 4096)
+    model = FlowModel((flow,), COSTS, 4096)
+    least, least_of_one = analysis.smallest_bandwidth(model), analysis.smallest_bandwidth(one)
+    assert least is not None
+    assert least_of_one is not None
+    assert least > 1.9 * least_of_one, "each packet is transferred twice"
+    rate, change = analysis.changes(model, least // 2)
+    assert (rate.keys, rate.needed) == (("rate",), least)
+    assert (change.keys, change.name) == (("deadline",), "scan")
+    changed = model.with_flow(0, deadline=change.needed)
+    assert {way.deadline for way in changed.ways} == {change.needed}
+    assert analysis.check(changed, least // 2).schedulable
+
+
 @pytest.mark.req("F9")
 def test_the_single_threaded_broker_expects_the_most_transfers_where_nobody_says_how_many() -> None:
     values: dict[str, Any] = {
         "from_": "alpha",
-        "to": "beta",
+        "receivers": ("beta",),
         "size": 12288,
         "period": 10**6,
         "deadline": 10**6,
@@ -204,7 +246,8 @@ def test_each_proposed_change_alone_is_enough_and_no_smaller_one_is(model: FlowM
 @pytest.mark.req("F6")
 def test_a_deadline_is_looked_for_beyond_the_period() -> None:
     """The deadline is found even if it is very short: 64 times as long would still be too short here."""
-    values: dict[str, Any] = {"name": "f0", "from_": "alpha", "to": "beta", "port": 0, "size": 15734}
+    ends: dict[str, Any] = {"from_": "alpha", "receivers": ("beta",)}
+    values: dict[str, Any] = {"name": "f0", "port": 0, "size": 15734, **ends}
     flow = Flow.model_construct(**values, period=2_560_114, deadline=40_000)
     (change,) = [one for one in analysis.changes(FlowModel((flow,), COSTS, 1024), 6_447_625) if one.flow == 0]
     assert change.keys == ("deadline",)
@@ -215,7 +258,7 @@ def test_a_deadline_is_looked_for_beyond_the_period() -> None:
 def test_where_no_single_value_is_enough_period_and_deadline_go_together() -> None:
     """16 transfers take 100 us besides their bytes: neither a longer period nor a longer deadline alone would
     suffice."""
-    values: dict[str, Any] = {"name": "f", "from_": "alpha", "to": "beta", "port": 1, "size": 65536}
+    values: dict[str, Any] = {"name": "f", "from_": "alpha", "receivers": ("beta",), "port": 1, "size": 65536}
     flow = Flow.model_construct(**values, period=100_000, deadline=100_000)
     model, b = FlowModel((flow,), COSTS, 4096), 1 << 40
     (change,) = analysis.changes(model, b)
@@ -250,7 +293,7 @@ def test_a_set_whose_load_is_too_near_to_1_is_refused_and_the_search_stays_away(
     for number in range(5):
         period = 1_000_003 + 210_011 * number
         values: dict[str, Any] = {"name": f"f{number}", "port": number, "size": 10_000 + 1000 * number}
-        ends: dict[str, Any] = {"from_": "alpha", "to": "beta"}
+        ends: dict[str, Any] = {"from_": "alpha", "receivers": ("beta",)}
         flows.append(Flow.model_construct(**values, **ends, period=period, deadline=period))
     model = FlowModel(tuple(flows), COSTS, 4096)
     found = analysis.smallest_bandwidth(model)

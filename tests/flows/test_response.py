@@ -32,7 +32,7 @@ def any_model(random: Random) -> FlowModel:
         ends = random.sample(("alpha", "beta", "gamma"), 2)
         values: dict[str, Any] = {"name": f"f{number}", "port": number, "size": random.randint(1, 30_000)}
         times: dict[str, Any] = {"period": period, "deadline": deadline}
-        flows.append(Flow.model_construct(**values, from_=ends[0], to=ends[1], **times))
+        flows.append(Flow.model_construct(**values, from_=ends[0], receivers=(ends[1],), **times))
     return FlowModel(tuple(flows), COSTS, CHUNK)
 
 
@@ -80,7 +80,7 @@ def test_no_schedule_takes_longer_and_some_take_nearly_as_long() -> None:
 @pytest.mark.req("F4")
 def test_a_later_deadline_lets_others_pass() -> None:
     """With an earlier deadline the log could go first: that is its slack. As it is, it goes last."""
-    ends: dict[str, Any] = {"from_": "alpha", "to": "beta"}
+    ends: dict[str, Any] = {"from_": "alpha", "receivers": ("beta",)}
     urgent = Flow.model_construct(name="u", port=1, size=32768, period=20_000_000, deadline=5_000_000, **ends)
     log = Flow.model_construct(name="l", port=2, size=32768, period=99_000_000, deadline=99_000_000, **ends)
     model = FlowModel((urgent, log), COSTS, CHUNK)

@@ -20,7 +20,18 @@ from bulkhead.flows.native import FlowSet, analysis
 from bulkhead.flows.response import bounds_ns
 
 from ..platforms import platform
-from .single_thread import ALL_RULES, PS, Analysis, Broker, Parts, Rules, Sent, one_way, with_control
+from .single_thread import (
+    ALL_RULES,
+    PS,
+    Analysis,
+    Broker,
+    Parts,
+    Rules,
+    Sent,
+    multicast,
+    one_way,
+    with_control,
+)
 
 LOG = logging.getLogger(__name__)  # --log-cli-level=INFO shows figures
 CHUNK = 4096
@@ -47,7 +58,11 @@ def any_flows(random: Random, domains: int, most: int, *, repeats: bool) -> list
         deadline = random.choice((period, random.randint(30_000, period), random.randint(period, 3 * period)))
         ends = random.sample(range(domains), 2)
         size = random.choice((random.randint(1, 200), random.randint(1, 20_000)))
-        if random.random() < 0.3:  # with a way back, of other figures
+        kind = random.random()
+        if kind > 0.8 and domains > 2:  # several receivers
+            several = (*ends, *(one for one in range(domains) if one not in ends and random.random() < 0.7))
+            found += multicast(size, period, deadline, several, CHUNK, len(found))
+        elif kind < 0.3:  # with a way back, of other figures
             back = VARIES + (period - VARIES) * random.choice((1, 2, 4))
             often = min(period, back)
             found += one_way(size, period, deadline, (ends[0], ends[1]), CHUNK, often)
@@ -121,6 +136,11 @@ def run_of(
     end = 4 * max(one.period for one in sent) * PS
     together = random.randrange(end // 2)
     for task, one in enumerate(sent):
+        copies = [task]
+        if one.group is not None:
+            copies = [other for other, leg in enumerate(sent) if leg.group == one.group]
+        if task != copies[0]:
+            continue
         early = one.sender in hostile
         at = random.choice((together, together, random.randrange(one.period * PS)))
         lazy = random.random() < 0.3
@@ -128,7 +148,7 @@ def run_of(
             if at > end:
                 break
             low, high = int(parts.sent_min * PS), int(parts.sent_max * PS)
-            broker.send(task, at, random.choice((low, high, random.randint(low, high))))
+            broker.send_copies(copies, at, random.choice((low, high, random.randint(low, high))))
             step = one.period * PS // (random.randint(1, 8) if early else 1)
             at += step + (random.randrange(one.period * PS) if lazy and random.random() < 0.3 else 0)
     if hostile:
@@ -259,7 +279,7 @@ def any_model(random: Random, flows: int, costs: FlowCosts) -> FlowModel:
             "transfers": None,
         }
         times: dict[str, Any] = {"period": period, "deadline": deadline}
-        found.append(Flow.model_construct(**values, **times, from_=ends[0], to=ends[1]))
+        found.append(Flow.model_construct(**values, **times, from_=ends[0], receivers=(ends[1],)))
     return FlowModel(tuple(found), costs, CHUNK)
 
 
@@ -298,7 +318,7 @@ def bounds_over_seen(flows: int, sets: int, seed: int) -> list[float]:
             one
             for flow in model.flows
             for one in with_control(
-                flow.size, flow.period, flow.deadline, (place[flow.from_], place[flow.to]), CHUNK
+                flow.size, flow.period, flow.deadline, (place[flow.from_], place[flow.receivers[0]]), CHUNK
             )
         ]
         blockers = [None, *random.sample(range(len(sent)), min(len(sent), 5))]

@@ -208,6 +208,31 @@ def test_f4_the_example_keeps_what_the_analysis_guarantees(tmp_path: Path) -> No
     assert_guaranteed(result, span_ns)
 
 
+def test_f7_each_receiver_of_a_multicast_flow_gets_all_of_it_in_time(tmp_path: Path) -> None:
+    result = run_file(Path(__file__).parents[2] / "examples" / "multicast.yaml", tmp_path)
+    sensor = report(result, "sensor")
+    for name in ("control", "monitor"):
+        one, got = flow(result, f"scan.{name}"), report(result, name)
+        assert (got["received0"], got["received0_crc"]) == (sensor["sent0"], sensor["sent0_crc"])
+        assert (one["from"], one["to"], one["packets"], one["bytes"]) == ("sensor", name, 20, 20 * 8 * KIB)
+        assert (one["misses"], one["lost"], one["refused"]) == (0, 0, 0)
+        assert one["latency_ns"]["max"] <= one["bound_ns"] <= one["deadline_ns"]
+    assert flow(result, "state")["unread"] is None
+
+
+def test_f7_a_receiver_that_ends_leaves_the_others_with_all_of_it(tmp_path: Path) -> None:
+    """`hello` powers off before the sensor connects, or while it waits for an answer."""
+    wanted = yaml.safe_load((Path(__file__).parents[2] / "examples" / "multicast.yaml").read_text())
+    wanted["domains"][1] |= {"image": {"elf": "guests/hello.elf"}}
+    wanted["domains"][2]["params"] = {}  # it reports whenever a stream has ended
+    wanted["expect"] = {"control": "stopped", "sensor": "stopped"}
+    result = run(tmp_path, wanted, "200ms")
+    got, sensor = report(result, "monitor"), report(result, "sensor")
+    assert (got["received0"], got["received0_crc"]) == (sensor["sent0"], sensor["sent0_crc"])
+    assert flow(result, "scan.control")["packets"] == 0
+    assert flow(result, "scan.monitor")["misses"] == 0
+
+
 def test_f11_each_request_is_answered_along_its_connection(tmp_path: Path) -> None:
     """Both directions are within their bounds, and the answer arrives at the planner within the sum of
     both."""

@@ -53,7 +53,16 @@ int main(int argc, char **argv)
 def _checks(path: Path) -> bool:
     """Sources of the manifest's check, without those that need others."""
     # These need others.
-    exchange = ("virt", "vsock_device", "flow_exchange", "flow_inflight", "flow_paths", "packet", "path_")
+    exchange = (
+        "virt",
+        "vsock_device",
+        "flow_exchange",
+        "flow_group",
+        "flow_inflight",
+        "flow_paths",
+        "packet",
+        "path_",
+    )
     return not path.stem.endswith(("_space_only", "_no_smmu")) and not path.stem.startswith(exchange)
 
 

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bulkhead.config.locate import limits
+
 from .harness import Run, S, attached, boot, domain, said, write_system
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +56,9 @@ def linux(name: str, core: int, *commands: str) -> dict[str, Any]:
     return {"name": name, "cpus": [core], "image": image, "memory": memory}
 
 
-def flow(name: str, source: str, to: str, port: int, size: int, period: str = "12 ms") -> dict[str, Any]:
+def flow(
+    name: str, source: str, to: str | list[str], port: int, size: int, period: str = "12 ms"
+) -> dict[str, Any]:
     """A flow with as many transfers for a packet as its receiver's buffers and its own pieces need."""
     times = {"period": period, "deadline": "20 ms", "transfers": -(-size // (2 * KIB))}
     return {"name": name, "from": source, "to": to, "port": port, "size": size, **times}
@@ -132,6 +136,30 @@ def test_f2_the_example_streams_64_mib_beside_five_other_flows(tmp_path: Path) -
     for name in ("setpoint", "state", "heartbeat", "alarm", "log"):
         assert flow_of(run, name)["packets"] > 0
         assert flow_of(run, name)["lost"] == 0
+
+
+def test_f7_linux_sends_one_stream_to_two_receivers(tmp_path: Path) -> None:
+    """Linux's stock driver sees one connection, to the CID of the group, with the credit of the slower
+    receiver."""
+    size = 2 * MIB
+    group = limits()["first_group_cid"]
+    path = system(
+        tmp_path,
+        linux("linux", 0, f"bulkhead-socket send {group} 5000 {size}"),
+        domain("left", "socket_sink", 1, params={"times": 1}),
+        domain("right", "socket_sink", 2, params={"times": 1}),
+        flows=[flow("frames", "linux", ["left", "right"], 5000, 64 * KIB)],
+        linux="stopped",
+        left="stopped",
+        right="stopped",
+    )
+    run = boot(path, tmp_path / "run", timeout_s=300)
+    assert not run.result["reasons"]
+    assert_whole(reports(run, "linux", "sent")[0], "sent", size)
+    for name in ("left", "right"):
+        assert_whole(reports(run, name, "received")[0], "received", size)
+        assert flow_of(run, f"frames.{name}")["bytes"] == size
+        assert flow_of(run, f"frames.{name}")["lost"] == 0
 
 
 CONNECTIONS = 2000

@@ -215,7 +215,7 @@ def _flows(system: System, platform: Platform) -> Findings:
 
 def _receivers(flow: Flow, number: int, names: list[str]) -> Findings:
     for place, name in enumerate(flow.receivers):
-        at: KeyPath = ("flows", number, "to") if isinstance(flow.to, str) else ("flows", number, "to", place)
+        at: KeyPath = ("flows", number, "to", *((place,) if len(flow.receivers) > 1 else ()))
         if name not in names:
             yield _unknown(at, name, names)
         elif name == flow.from_:

@@ -62,7 +62,8 @@ def _null(value: object) -> object:
     return None if isinstance(value, Empty) else value
 
 
-Name = Annotated[str, BeforeValidator(_name), Field(json_schema_extra={"pattern": r"^[a-z][a-z0-9-]{0,30}$"})]
+NAME_PATTERN = r"^[a-z][a-z0-9-]{0,30}$"
+Name = Annotated[str, BeforeValidator(_name), Field(json_schema_extra={"pattern": NAME_PATTERN})]
 FormatVersion = Annotated[int, BeforeValidator(_version), Field(json_schema_extra={"const": 1})]
 Text = Annotated[str, BeforeValidator(_text), Field(max_length=2048)]
 Nullable = BeforeValidator(_null)  # marks the few keys that may be written as `null`

@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
-from bulkhead.config.base import FormatVersion, Model, Name, ShortModel, Text, WordModel
+from bulkhead.config.base import NAME_PATTERN, FormatVersion, Model, Name, ShortModel, Text, WordModel
 from bulkhead.config.components import Spec
 from bulkhead.config.file_form import exact_decimal, in_files, path_in_files
 from bulkhead.config.locate import is_path
@@ -401,10 +401,39 @@ class WayBack(Model):
     transfers: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
 
 
+_NAME_SCHEMA: JsonSchemaValue = {"type": "string", "pattern": NAME_PATTERN}
+_SEVERAL_SCHEMA: JsonSchemaValue = {
+    "type": "array",
+    "items": _NAME_SCHEMA,
+    "minItems": 2,
+    "maxItems": MOST_RECEIVERS,
+}
+
+
+def _receivers(value: object) -> object:
+    allowed = f"the name of a domain, or a list of 2 to {MOST_RECEIVERS} names"
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list | tuple):
+        raise problem("wrong-type", f"is {described(value)}", allowed)
+    if not 2 <= len(value) <= MOST_RECEIVERS:
+        raise problem("out-of-range", f"has {len(value)} receivers", allowed)
+    return tuple(value)
+
+
+def _receivers_text(value: tuple[str, ...]) -> str | list[str]:
+    return value[0] if len(value) == 1 else list(value)
+
+
 class Flow(Model):
     name: Name
     from_: Name = Field(alias="from")
-    to: Name | Annotated[tuple[Name, ...], Field(min_length=2, max_length=MOST_RECEIVERS)]
+    receivers: Annotated[
+        tuple[Name, ...],
+        BeforeValidator(_receivers),
+        WithJsonSchema({"anyOf": [_NAME_SCHEMA, _SEVERAL_SCHEMA]}),
+        in_files(_receivers_text),
+    ] = Field(alias="to")  # several: a multicast flow
     port: Annotated[int, Field(ge=0, le=65535)]
     size: Bytes
     period: Nanoseconds
@@ -413,11 +442,6 @@ class Flow(Model):
     transfers: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
     connections: Annotated[int, Field(ge=1, le=MOST_CONNECTIONS)] = 16  # most connections at a time
     back: WayBack | None = None  # without it, answers carry no payload
-
-    @property
-    def receivers(self) -> tuple[str, ...]:
-        """One domain, or several if it is a multicast flow."""
-        return (self.to,) if isinstance(self.to, str) else self.to
 
 
 class Expectation(WordModel):

@@ -18,12 +18,16 @@ class Way(Flow):
     """One direction of a flow. The way back of flow NAME is called `NAME.back`, a multicast flow's part for a
     receiver `NAME.RECEIVER`."""
 
-    to: str
     number: int  # number of the flow in the file
     declared: str  # name without the receiver
     group: int | None = None  # number of the multicast flow, counted by themselves; None: it is none
     other: int | None = None  # number of the other direction, if it carries payload
     answers: bool = False  # whether it is the way back
+
+    @property
+    def to(self) -> str:
+        """The receiver."""
+        return self.receivers[0]
 
     @property
     def key(self) -> KeyPath:
@@ -50,12 +54,12 @@ def _legs(flows: Sequence[Flow], number: int) -> list[Way]:
     flow = flows[number]
     group = groups_of(flows).get(flow.name)
     if group is None:
-        return [_way(flow, number=number, declared=flow.name, to=flow.receivers[0])]
+        return [_way(flow, number=number, declared=flow.name)]
     return [
         _way(
             flow,
             name=f"{flow.name}.{to}",
-            to=to,
+            receivers=(to,),
             number=number,
             declared=flow.name,
             group=group,
@@ -78,7 +82,7 @@ def _back(there: Way, place: int) -> Way:
         name=f"{there.name}.back",
         declared=f"{there.name}.back",
         from_=there.to,
-        to=there.from_,
+        receivers=(there.from_,),
         size=there.back.size,
         period=there.back.period,
         deadline=there.back.deadline,

@@ -144,7 +144,7 @@ def pack_manifest(
     for domain, images, pieces in zip(domains, loaded, placed, strict=True):
         _add_domain(tables, plan, domain, images, pieces, sets, layout, event)
     tables["color_sets"] = sets.rows()
-    tables["flows"] = _flows(plan)
+    tables["flows"] = flow_rows(plan)
     tables |= bandwidth_tables(plan, event)
     tables |= mpam_tables(plan, layout)
     tables["streams"] = stream_rows(plan)
@@ -362,7 +362,8 @@ def _engine(plan: Plan, layout: Layout) -> Row:
     }
 
 
-def _flows(plan: Plan) -> list[Row]:
+def flow_rows(plan: Plan) -> list[Row]:
+    """The table of flows: one entry for each direction and receiver."""
     index = {domain.name: domain.index for domain in plan.domains}
     return [
         {

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bulkhead.config.devices import Dma
+from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
@@ -27,7 +28,6 @@ MOST_PACKET_BYTES = 64 * KIB  # the largest packet that the Linux driver sends
 LEAST_RATE = 1000  # bytes/s; the hypervisor's minimum (core/manifest_flows.c)
 PATIENCE_NS = 1_000_000_000  # a receiver without a free buffer for this time is treated as not reading
 _FIRST_CID = 3  # 0 to 2 are reserved
-_FIRST_GROUP_CID = 256  # of the first multicast flow: `first_group_cid` of the manifest
 _MEMORY = Region.model_validate({"at": 0x4000_0000, "size": 4 * MIB})
 SAMPLES = Region.model_validate({"at": 0x4040_0000, "size": 256 * KIB})  # with `samples`: the packets' ring
 
@@ -234,7 +234,7 @@ def parameters_of(
 def _destination(system: System, flow: Flow, cids: Mapping[str, int]) -> int:
     """The CID to which a flow's sender connects."""
     group = groups_of(system.flows).get(flow.name)
-    return cids[flow.receivers[0]] if group is None else _FIRST_GROUP_CID + group
+    return cids[flow.receivers[0]] if group is None else limits()["first_group_cid"] + group
 
 
 def _ends_know(flow: Flow) -> dict[str, int]:

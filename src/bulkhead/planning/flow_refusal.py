@@ -89,7 +89,7 @@ def _least(model: FlowModel, number: int, key: str) -> int | None:
             model.with_flow(number, **{key: value}).make()
         except library().Refused as refused:
             culprit = model.ways[model.members[refused.args[2]].flow]
-            return culprit.key != model.ways[number].key
+            return bool(culprit.key != model.ways[number].key)
         return True
 
     now = int(getattr(model.ways[number], key))

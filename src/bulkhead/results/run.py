@@ -427,6 +427,8 @@ class FlowResult(Sender):
     """Packets that were dropped."""
     refused: int
     """Refused connections and packets that the flow does not allow."""
+    unread: int | None
+    """Multicast flow: bytes that this receiver has not taken; null: not connected, or no multicast flow."""
     state: str
     """`open`, or `closed` if a manager has ended the flow."""
 

@@ -129,5 +129,6 @@ def _one(target: FlowTarget, status: FlowStatus) -> FlowResult:
         "misses": status.misses,
         "lost": status.lost,
         "refused": status.refused,
+        "unread": status.unread,
         "state": status.state,
     }

@@ -157,6 +157,7 @@ class FlowStatus:
     latency_sum_ns: int
     lost: int
     refused: int
+    unread: int | None = None  # bytes that a multicast flow's receiver has not taken; None: not connected
     state: str = "open"  # closed: a manager ended it; none: there was no flow with this number
     source: int = 0  # domains
     destination: int = 0
@@ -255,6 +256,7 @@ def _flow(layout: Layout, raw: Mapping[str, Any], hz: int) -> FlowStatus:
         latency_sum_ns=int(raw["latency_sum_ticks"]) * 10**9 // hz if hz else 0,
         lost=int(raw["lost"]),
         refused=int(raw["refused"]),
+        unread=int(raw["unread"]) - 1 if raw["unread"] else None,
         state=_name(layout, "flow_state", raw["state"]),
         source=int(raw["source"]),
         destination=int(raw["destination"]),
