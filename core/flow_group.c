@@ -156,7 +156,7 @@ void flow_group_hear(struct flow_exchange *exchange, uint32_t number, const stru
  * whatever it says. */
 static void credit_of(const struct flow_group *group, const struct flow_leg *leg, struct vsock_header *told)
 {
-    uint32_t taken = leg->base + (leg->begun ? leg->taken_bytes : 0);
+    uint32_t taken = leg->base + leg->taken_bytes;
     uint32_t ahead = is_behind(group->sent, taken) ? taken - group->sent : 0;
 
     told->taken_bytes = taken - ahead;
@@ -237,6 +237,8 @@ static bool translate(const struct flow_exchange *exchange, const struct flow_gr
             header->taken_bytes + header->buffer_bytes != group->limit);
 }
 
+/* The end of a leg that is no member belongs to an earlier connection, which the sender has ended: it changes
+ * nothing. */
 bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header)
 {
     struct flow_group *group = group_of_leg(exchange, number);
@@ -245,9 +247,6 @@ bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const stru
     bool ends = leaves && group->members == leg_set(number);
     struct vsock_header told = *header;
 
-    if ((group->members & leg_set(number)) == 0) {
-        return true; /* it tells of an earlier connection, which the sender has ended */
-    }
     told.source_cid = FLOW_FIRST_GROUP_CID + path->group - 1;
     if (translate(exchange, group, ends, &told)) {
         if (!vsock_device_deliver_header(exchange->devices[path->source], &told)) {

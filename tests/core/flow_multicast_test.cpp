@@ -210,6 +210,7 @@ TEST_F(Multicast, f7_a_receiver_that_does_not_answer_delays_the_sender_by_one_de
     world.now += 1001;
     world.run();
     ASSERT_EQ(operations(a.take()), Operations{VSOCK_RESPONSE});
+    EXPECT_EQ(world.paths[0].lines[FLOW_BACK].pace.last_release, world.now) << "it is not overdue";
     pay(100);
     EXPECT_EQ(stream(b.take()), bytes_of(100));
     ASSERT_EQ(operations(c.take()), Operations{VSOCK_REQUEST});
@@ -377,6 +378,7 @@ TEST_F(Multicast, f7_a_receiver_without_buffers_is_given_up)
     world.attend(2);
     world.run();
     EXPECT_EQ(operations(c.take()), Operations{VSOCK_RESET}) << "once it has buffers";
+    EXPECT_EQ(world.paths[1].statistics.refused, 0u) << "it was not invited before that";
     pay(50);
     accept(c, 1 << 20);
 }

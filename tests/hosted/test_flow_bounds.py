@@ -47,9 +47,10 @@ def drawn(seed: int, platform: str) -> dict[str, Any]:
     flows: list[dict[str, Any]] = []
     times: list[tuple[float, float]] = []  # us
     for number in range(random_.randint(1, 6)):
-        sender, receiver = random_.sample(DOMAINS, 2)
+        sender, *others = random_.sample(DOMAINS, 3)
+        receivers = others if random_.random() < 0.3 else others[0]
         size = random_.choice((1, 64, 200, 1024, 4096, 5000, 16384))
-        name = {"name": f"f{number}", "from": sender, "to": receiver, "port": 5000 + number}
+        name = {"name": f"f{number}", "from": sender, "to": receivers, "port": 5000 + number}
         flows.append({**name, "size": f"{size} B"})
         times.append((random_.uniform(150, 900), random_.uniform(0.8, 2.0)))
     while True:
@@ -58,7 +59,7 @@ def drawn(seed: int, platform: str) -> dict[str, Any]:
         if is_schedulable(flows, platform, mb_s):
             break
         times = [(1.2 * period, deadline) for period, deadline in times]
-    used = {name for flow in flows for name in (flow["from"], flow["to"])}
+    used = {name for flow in map(Flow.model_validate, flows) for name in (flow.from_, *flow.receivers)}
     return {
         "bulkhead": 1,
         "name": f"drawn-{seed}",
