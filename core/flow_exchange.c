@@ -296,8 +296,9 @@ static uint32_t copy_to_legs(struct flow_exchange *exchange, struct vsock_device
         if (decision == FLOW_FORWARD) {
             flow_group_copied(exchange, copy.path, &copy.header);
             if (!merge(device, &exchange->paths[copy.path].lines[FLOW_THERE], &copy.header)) {
-                enqueue(exchange, device, queued++ == 0 ? vsock_device_queue(device, &copy)
-                                                        : vsock_device_queue_copy(device, &copy));
+                enqueue(exchange, device,
+                        queued++ == 0 ? vsock_device_queue(device, &copy)
+                                      : vsock_device_queue_copy(device, &copy));
             }
         }
     }

@@ -40,8 +40,8 @@ struct flow_path_statistics {
      * connection had ended, only packets with payload */
     uint64_t lost;
     uint64_t refused; /* connections and packets that the flow's declaration does not allow */
-    /* 1 + bytes that were sent to the receiver of a leg and that it has not taken; 0: it has no connection, or
-     * the flow is not a multicast flow */
+    /* 1 + bytes that were sent to the receiver of a leg and that it has not taken; 0: it has no connection,
+     * or the flow is not a multicast flow */
     uint64_t unread;
 };
 

@@ -86,8 +86,9 @@ static uint64_t wait_limit(const struct flow_exchange *exchange, struct flow_cho
     return until + 1;
 }
 
-/* Whether news for the sender of a group wait until the group's receivers have answered (flow_group_awaits()).
- * When they have waited, they are released anew, like a packet that waited for a buffer. */
+/* Whether news for the sender of a group wait until the group's receivers have answered
+ * (flow_group_awaits()). When they have waited, they are released anew, like a packet that waited for a
+ * buffer. */
 static bool awaits_receivers(struct flow_exchange *exchange, struct flow_choice *one, uint64_t now,
                              uint64_t *until)
 {
@@ -246,7 +247,8 @@ static bool deliver_control(struct flow_exchange *exchange, const struct flow_ch
     const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
     uint16_t place = path->lines[choice->direction].first;
 
-    if (!flow_path_deliver_header(exchange, choice->path, choice->direction, &sender->packets[place].header)) {
+    if (!flow_path_deliver_header(exchange, choice->path, choice->direction,
+                                  &sender->packets[place].header)) {
         return false;
     }
     finish(exchange, choice, now, effects);

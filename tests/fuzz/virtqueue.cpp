@@ -92,9 +92,9 @@ public:
             virtio_mmio_init(&registers_[i], VSOCK_DEVICE_ID, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
         }
         set_up();
-        open(0);
-        open(1);
-        open(way_back);
+        for (uint32_t i = 0; i < paths_.size(); i++) {
+            open(i);
+        }
     }
 
     void step(Input &input)
@@ -131,7 +131,7 @@ public:
             lose(guest);
             break;
         case 9:
-            change(guest % 2);
+            change(guest == 2 ? second_leg : guest);
             break;
         case 10:
             give_turns(guest, input.u8(), input.u8());
@@ -167,7 +167,8 @@ private:
     // more than the guest.
     void restart_broker()
     {
-        const std::array<bool, 3> open_before = {paths_[0].open, paths_[1].open, paths_[0].open};
+        const std::array<bool, 5> open_before = {paths_[0].open, paths_[1].open, paths_[0].open,
+                                                 paths_[3].open, paths_[second_leg].open};
 
         exchange_ = {};
         effects_ = {};
@@ -185,22 +186,24 @@ private:
         }
     }
 
-    // From one of the first two guests to the other, and the way back of the first path.
+    // From one of the first two guests to the other, and the way back of the first path; then a multicast
+    // flow from the first guest to both others.
     void open(uint32_t path)
     {
-        const uint32_t source = path == 0 ? 0 : 1;
+        const bool is_leg = path > way_back;
+        const uint32_t source = path == 0 || is_leg ? 0 : 1;
         const flow_path_parameters parameters = {.source = source,
-                                                 .destination = 1 - source,
-                                                 .port = 7,
+                                                 .destination = path == second_leg ? 2 : 1 - source,
+                                                 .port = is_leg ? 8u : 7u,
                                                  .most_bytes = 4096,
                                                  .period_ns = 10,
                                                  .period_ticks = 10,
                                                  .deadline_ticks = 100,
                                                  .queued_ticks = 100,
                                                  .most_transfers = 8,
-                                                 .connections = 3,
+                                                 .connections = is_leg ? 1u : 3u,
                                                  .answers = path == way_back ? 1u : 0u,
-                                                 .reserved = 0};
+                                                 .group = is_leg ? 1u : 0u};
 
         flow_exchange_open(&exchange_, path, &parameters);
     }
@@ -225,7 +228,8 @@ private:
         }
     }
 
-    static constexpr uint32_t way_back = 2; // path
+    static constexpr uint32_t way_back = 2; // paths
+    static constexpr uint32_t second_leg = 4;
 
     static uint64_t area(uint32_t queue) { return base + queue * area_bytes; }
 
@@ -357,7 +361,8 @@ private:
         }
         vsock_header header{};
         header.source_cid = 3 + guest;
-        header.destination_cid = 3 + input.u8() % 4;
+        const uint8_t to = input.u8() % 4;
+        header.destination_cid = to == 3 ? FLOW_FIRST_GROUP_CID : 3 + to;
         header.source_port = input.u8() % 9;
         header.destination_port = input.u8() % 9;
         header.type = VSOCK_TYPE_STREAM;
@@ -437,7 +442,9 @@ private:
 
             require(transfer.bytes != 0 && transfer.bytes <= exchange_.chunk_bytes,
                     "a transfer of another size");
-            require(transfer.source + transfer.destination == 1, "a transfer that no flow allows");
+            require(transfer.source + transfer.destination == 1 ||
+                        (transfer.source == 0 && transfer.destination == 2),
+                    "a transfer that no flow allows");
             copy(transfer);
         }
         obey();
@@ -503,7 +510,7 @@ private:
     std::array<std::array<virtqueue_progress, VSOCK_QUEUES>, guest_count> progress_{};
     std::array<guest_memory, guest_count> memories_{};
     std::array<vsock_device, guest_count> devices_{};
-    std::array<flow_path, 3> paths_{};
+    std::array<flow_path, 5> paths_{};
     flow_exchange exchange_{};
     flow_effects effects_{};
     uint64_t now_ = 1;
