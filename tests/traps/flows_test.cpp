@@ -414,7 +414,8 @@ TEST_F(Flows, F8_StatisticsAreThoseOfTheBroker)
                              .latency_most = 6,
                              .latency_total = 7,
                              .lost = 8,
-                             .refused = 9};
+                             .refused = 9,
+                             .unread = 10};
     EXPECT_EQ(tell(0, 0, 0, ~uint64_t{1}), 0u);
     const status_flow &status = system_status()->flows[1];
     EXPECT_EQ(status.packets, 1u);
@@ -426,6 +427,7 @@ TEST_F(Flows, F8_StatisticsAreThoseOfTheBroker)
     EXPECT_EQ(status.latency_sum_ticks, 7u);
     EXPECT_EQ(status.lost, 8u);
     EXPECT_EQ(status.refused, 9u);
+    EXPECT_EQ(status.unread, 10u);
     EXPECT_EQ(status.port, port) << "what the flow is, is EL2's word";
 }
 
