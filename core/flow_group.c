@@ -106,7 +106,7 @@ bool flow_group_copy(struct flow_exchange *exchange, uint32_t number, struct vso
     case VSOCK_SHUTDOWN:
         return state == FLOW_CONNECTION_OPEN || state == FLOW_CONNECTION_REQUESTED;
     case VSOCK_PAYLOAD:
-        return state == FLOW_CONNECTION_OPEN ? !is_behind(group->sent, path->leg.base)
+        return state == FLOW_CONNECTION_OPEN ? path->leg.begun || !is_behind(group->sent, path->leg.base)
                                              : invite(exchange, path, header);
     default:
         return state == FLOW_CONNECTION_OPEN;

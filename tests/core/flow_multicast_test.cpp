@@ -78,6 +78,15 @@ struct Multicast : testing::Test {
         a.reap();
         return a.take();
     }
+    // As if the receiver of a leg had got all from the first byte on, and had taken so much.
+    void has_taken(uint32_t number, uint32_t buffer, uint32_t taken)
+    {
+        flow_leg &leg = world.paths[number].leg;
+        leg = {};
+        leg.begun = true;
+        leg.buffer_bytes = buffer;
+        leg.taken_bytes = taken;
+    }
     static uint32_t limit(const Received &one) { return one.header.taken_bytes + one.header.buffer_bytes; }
 };
 
@@ -181,11 +190,13 @@ TEST_F(Multicast, f7_counts_of_bytes_wrap)
     world.multicast(0, {1, 2}, server, 65536);
     connect({&b, &c}, 0x4000'0000);
     world.exchange.groups[0].sent = 0xFFFF'F000u; // as if so much had been sent and taken
-    world.exchange.groups[0].limit = 0x3FFF'F000u;
+    world.exchange.groups[0].limit = 0xFFFF'F000u + 8000u;
     for (uint32_t leg = 0; leg < 2; leg++) {
-        world.paths[leg].leg = {.begun = true, .base = 0, .buffer_bytes = 8192, .taken_bytes = 0xFFFF'F000u};
+        has_taken(leg, 8192, 0xFFFF'F000u);
     }
     pay(8000);
+    EXPECT_EQ(stream(b.take()), bytes_of(8000));
+    EXPECT_EQ(stream(c.take()), bytes_of(8000));
     send(b, up(b, VSOCK_CREDIT_UPDATE, 0xFFFF'F000u + 8000u, 8192));
     world.run();
     std::vector<Received> heard = a.take();
@@ -524,6 +535,22 @@ TEST_F(Multicast, f7_another_broker_begins_anew)
     pay(10);
     EXPECT_EQ(stream(b.take()), bytes_of(10));
     EXPECT_EQ(stream(c.take()), bytes_of(10));
+}
+
+TEST_F(Multicast, f7_a_receiver_gets_all_packets_after_its_first_however_many)
+{
+    world.multicast(0, {1, 2}, server);
+    connect({&b, &c});
+    for (const uint32_t sent : {0x7FFF'FF00u, 0x8000'0000u, 0xC000'0000u, 0xFFFF'FFFFu}) {
+        world.exchange.groups[0].sent = sent; // as if so much had been sent and taken
+        world.exchange.groups[0].limit = sent + space;
+        for (uint32_t leg = 0; leg < 2; leg++) {
+            has_taken(leg, space, sent);
+        }
+        pay(300);
+        EXPECT_EQ(stream(b.take()), bytes_of(300)) << sent;
+        EXPECT_EQ(stream(c.take()), bytes_of(300)) << sent;
+    }
 }
 
 // Two groups, with receivers that fail, refuse, leave and read at random, beside a stream between two guests.
