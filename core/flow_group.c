@@ -81,6 +81,7 @@ static bool invite(const struct flow_exchange *exchange, const struct flow_path 
                    struct vsock_header *header)
 {
     header->operation = VSOCK_REQUEST;
+    header->type = VSOCK_TYPE_STREAM;
     header->bytes = 0;
     header->flags = 0;
     return path->connections.count == 0 && flow_device_runs(exchange, path->destination);

@@ -553,6 +553,22 @@ TEST_F(Multicast, f7_a_receiver_gets_all_packets_after_its_first_however_many)
     }
 }
 
+TEST_F(Multicast, f7_an_invitation_is_for_a_stream_whatever_the_packet_says)
+{
+    world.multicast(0, {1, 2}, server);
+    connect({&b, &c});
+    send(b, up(b, VSOCK_RESET));
+    world.run();
+    vsock_header packet = down(VSOCK_PAYLOAD, 10);
+    packet.type = VSOCK_TYPE_SEQPACKET;
+    send(a, packet, bytes_of(10));
+    world.run();
+    for (const Received &one : b.take()) {
+        EXPECT_EQ(one.header.type, VSOCK_TYPE_STREAM);
+    }
+    EXPECT_EQ(operations(c.take()), Operations{VSOCK_RESET});
+}
+
 // Two groups, with receivers that fail, refuse, leave and read at random, beside a stream between two guests.
 // What each receiver gets in one connection is a part of what was sent, without a gap, and the sender never
 // has more credit than each receiver that is connected has room.
