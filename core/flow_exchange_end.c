@@ -100,6 +100,7 @@ void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, uint64
     if (path->group != 0) {
         flow_group_remove(exchange, number);
     }
+    exchange->devices[path->source]->needs = 1; /* a group that has lost a leg needs fewer turns */
     exchange->devices[path->source]->line_count--;
     exchange->devices[path->destination]->line_count--;
     exchange->open &= ~(1ull << number);

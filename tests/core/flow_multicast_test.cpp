@@ -569,6 +569,24 @@ TEST_F(Multicast, f7_an_invitation_is_for_a_stream_whatever_the_packet_says)
     EXPECT_EQ(operations(c.take()), Operations{VSOCK_RESET});
 }
 
+// A packet that waits for more turns than a smaller group lets its sender save up.
+TEST_F(Multicast, f7_a_packet_needs_no_turns_for_legs_that_are_closed)
+{
+    const uint32_t first = world.multicast(0, {1, 2, 3}, server);
+    connect({&b, &c, &d});
+    world.give_turns(0, 2, 1000);
+    ASSERT_TRUE(a.send(down(VSOCK_PAYLOAD, 10), bytes_of(10)));
+    world.attend(0);
+    world.run();
+    EXPECT_TRUE(d.take().empty()) << "it has two turns and needs three";
+    world.close(first);
+    world.close(first + 1);
+    world.give_turns(0, 2, 1000);
+    world.now += 2000;
+    world.run();
+    EXPECT_EQ(stream(d.take()), bytes_of(10));
+}
+
 // Two groups, with receivers that fail, refuse, leave and read at random, beside a stream between two guests.
 // What each receiver gets in one connection is a part of what was sent, without a gap, and the sender never
 // has more credit than each receiver that is connected has room.
