@@ -23,6 +23,7 @@ void flow_exchange_init(struct flow_exchange *exchange)
     exchange->passed[FLOW_THERE] = 0;
     exchange->passed[FLOW_BACK] = 0;
     exchange->sends = 0;
+    exchange->connecting = 0;
     exchange->looked = 0;
     exchange->inflight = (struct flow_inflight){0};
     memset(exchange->groups, 0, sizeof(exchange->groups));
@@ -167,12 +168,13 @@ static uint32_t path_of(const struct flow_exchange *exchange, const struct vsock
 
 /* The receiver of a leg has sent a packet that its connection may carry. A receiver that wants no more data
  * leaves the group's connection. */
-static enum flow_decision hear(struct flow_exchange *exchange, const struct vsock_packet *packet)
+static enum flow_decision hear(struct flow_exchange *exchange, const struct vsock_packet *packet,
+                               uint64_t now)
 {
     struct flow_connections *connections = &exchange->paths[packet->path].connections;
 
     if (packet->header.operation != VSOCK_SHUTDOWN) {
-        flow_group_hear(exchange, packet->path, &packet->header);
+        flow_group_hear(exchange, packet->path, &packet->header, now);
         return FLOW_FORWARD;
     }
     if ((packet->header.flags & VSOCK_FLAG_RECEIVES_NO_MORE) == 0) {
@@ -198,7 +200,7 @@ static enum flow_decision decide(struct flow_exchange *exchange, struct vsock_pa
         flow_path_count(exchange, packet->path, flow_direction_of(packet), effects)->refused++;
     }
     if (decision == FLOW_FORWARD && packet->reverse && path->group != 0) {
-        decision = hear(exchange, packet);
+        decision = hear(exchange, packet, now);
     }
     if (decision == FLOW_ABORT) {
         path->at_fault |= packet->reverse ? FLOW_END_DESTINATION : FLOW_END_SOURCE;
@@ -325,7 +327,7 @@ static void route_to_group(struct flow_exchange *exchange, struct vsock_device *
     }
     take_turns(device, device->needs > legs ? device->needs : legs);
     device->needs = 1;
-    if (!flow_group_takes(group, &packet->header)) {
+    if (!flow_group_takes(exchange, group, &packet->header, now)) {
         flow_path_count(exchange, (uint32_t)__builtin_ctzll(group->legs), FLOW_THERE, effects)->refused +=
             packet->header.operation != VSOCK_RESET;
         answer(device, packet);
@@ -412,7 +414,7 @@ static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *de
 
         if (flow_connections_owed(&path->connections, end, &reset)) {
             if (!flow_path_deliver_header(exchange, number, end == FLOW_END_SOURCE ? FLOW_BACK : FLOW_THERE,
-                                          &reset)) {
+                                          &reset, now)) {
                 return;
             }
             flow_connections_paid(&path->connections, end, &reset);

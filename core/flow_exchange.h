@@ -81,6 +81,7 @@ struct flow_way {
 /* What is known of the receiver of a leg. Counts of bytes are modulo 2^32. */
 struct flow_leg {
     bool begun;            /* it was sent payload */
+    bool held;             /* its answer waited for those of other receivers */
     uint32_t base;         /* the group's count of bytes at which the receiver begins */
     uint32_t buffer_bytes; /* credit as the receiver told it last */
     uint32_t taken_bytes;
@@ -93,11 +94,11 @@ struct flow_group {
     uint64_t members; /* legs of the present connection: invited, or accepted; the sender was not told of
                          their end. 0: there is no connection */
     uint32_t client_port;
-    bool open;      /* the sender was told that a receiver has accepted */
-    bool hurries;   /* receivers had time enough to accept: the sender is told without the others */
-    bool asked;     /* the sender waits for an answer about its credit */
-    uint32_t sent;  /* bytes of payload, modulo 2^32 */
-    uint32_t limit; /* value of `sent` up to which the sender was told to send */
+    bool open;          /* the sender was told that a receiver has accepted */
+    bool asked;         /* the sender waits for an answer about its credit */
+    uint64_t answer_by; /* ticks: until then the sender's request waits for the answers of all receivers */
+    uint32_t sent;      /* bytes of payload, modulo 2^32 */
+    uint32_t limit;     /* value of `sent` up to which the sender was told to send */
 };
 
 struct flow_path {
@@ -166,6 +167,7 @@ struct flow_exchange {
     uint64_t waiting[FLOW_DIRECTIONS]; /* paths with a packet or a reset waiting in that direction */
     uint64_t passed[FLOW_DIRECTIONS];  /* paths that were skipped because the receiver had no buffer */
     uint32_t sends;                    /* devices, 1 << index, that may have packets to look at */
+    uint32_t connecting;               /* groups, 1 << number, whose sender may wait for an answer */
     struct flow_directory directory;   /* addresses of the open paths */
     uint64_t looked;                   /* ticks: time of the last look */
     uint64_t counter_hz;

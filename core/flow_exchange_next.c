@@ -89,23 +89,19 @@ static uint64_t wait_limit(const struct flow_exchange *exchange, struct flow_cho
 /* Whether news for the sender of a group wait until the group's receivers have answered
  * (flow_group_awaits()). When they have waited, they are released anew, like a packet that waited for a
  * buffer. */
-static bool awaits_receivers(struct flow_exchange *exchange, struct flow_choice *one, uint64_t now,
-                             uint64_t *until)
+static bool awaits_receivers(struct flow_exchange *exchange, struct flow_choice *one, uint64_t now)
 {
-    uint64_t *passed = &exchange->passed[one->direction];
-    uint64_t bit = 1ull << one->path;
-    uint32_t sender = exchange->paths[one->path].source;
+    struct flow_path *path = &exchange->paths[one->path];
 
-    if (one->direction != FLOW_BACK || exchange->paths[one->path].group == 0) {
+    if (one->direction != FLOW_BACK || path->group == 0) {
         return false;
     }
-    if (flow_group_awaits(exchange, one->path, one->key.deadline, now)) {
-        *passed |= bit;
-        *until = packet_sooner(*until, one->key.deadline + 1);
+    if (flow_group_awaits(exchange, one->path, now)) {
+        path->leg.held = true;
         return true;
     }
-    if ((*passed & bit) != 0 && !exchange->devices[sender]->awaits_buffer) {
-        *passed &= ~bit;
+    if (path->leg.held) {
+        path->leg.held = false;
         flow_path_release_anew(exchange, one->path, one->direction, now);
         *one = candidate(exchange, one->path, one->direction);
     }
@@ -122,7 +118,7 @@ static void consider(struct flow_exchange *exchange, uint32_t number, enum flow_
         *until = packet_sooner(*until, one.key.release);
         return;
     }
-    if (awaits_receivers(exchange, &one, now, until)) {
+    if (awaits_receivers(exchange, &one, now)) {
         return;
     }
     if (exchange->devices[receiver]->awaits_buffer && !flow_inflight_has(exchange, number, direction)) {
@@ -146,6 +142,7 @@ static bool choose(struct flow_exchange *exchange, uint64_t now, struct flow_cho
 
     best->key.deadline = PACKET_NEVER;
     *until = PACKET_NEVER;
+    flow_group_expire(exchange, now, until);
     for (uint32_t direction = 0; direction < FLOW_DIRECTIONS; direction++) {
         for (uint64_t left = exchange->waiting[direction]; left != 0; left &= left - 1) {
             consider(exchange, (uint32_t)__builtin_ctzll(left), (enum flow_direction)direction, now, best,
@@ -226,7 +223,7 @@ static bool deliver_reset(struct flow_exchange *exchange, const struct flow_choi
     struct vsock_header reset;
 
     if (flow_connections_owed(&path->connections, end, &reset)) {
-        if (!flow_path_deliver_header(exchange, choice->path, choice->direction, &reset)) {
+        if (!flow_path_deliver_header(exchange, choice->path, choice->direction, &reset, now)) {
             return false;
         }
         flow_connections_paid(&path->connections, end, &reset);
@@ -247,8 +244,8 @@ static bool deliver_control(struct flow_exchange *exchange, const struct flow_ch
     const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
     uint16_t place = path->lines[choice->direction].first;
 
-    if (!flow_path_deliver_header(exchange, choice->path, choice->direction,
-                                  &sender->packets[place].header)) {
+    if (!flow_path_deliver_header(exchange, choice->path, choice->direction, &sender->packets[place].header,
+                                  now)) {
         return false;
     }
     finish(exchange, choice, now, effects);

@@ -48,21 +48,72 @@ struct flow_group *flow_group_of(struct flow_exchange *exchange, const struct vs
                : NULL;
 }
 
+static enum flow_connection_state state_of(const struct flow_exchange *exchange,
+                                           const struct flow_group *group, uint32_t number)
+{
+    return flow_connections_state(&exchange->paths[number].connections, group->client_port);
+}
+
+/* The members of the group's connection that are in this state. */
+static uint64_t members_in(const struct flow_exchange *exchange, const struct flow_group *group,
+                           enum flow_connection_state state)
+{
+    uint64_t found = 0;
+
+    for (uint64_t left = group->members; left != 0; left &= left - 1) {
+        uint32_t number = (uint32_t)__builtin_ctzll(left);
+
+        found |= state_of(exchange, group, number) == state ? leg_set(number) : 0;
+    }
+    return found;
+}
+
 static void end(struct flow_group *group)
 {
     group->members = 0;
     group->open = false;
-    group->hurries = false;
 }
 
-bool flow_group_takes(struct flow_group *group, const struct vsock_header *header)
+/* Ends the connections of legs. Their receivers get a reset, and so does the sender unless it is `lost`
+ * (FLOW_END_SOURCE). */
+static void end_legs(struct flow_exchange *exchange, uint64_t legs, uint32_t lost, uint64_t now)
+{
+    for (uint64_t left = legs; left != 0; left &= left - 1) {
+        uint32_t number = (uint32_t)__builtin_ctzll(left);
+
+        (void)flow_connections_lose(&exchange->paths[number].connections, lost);
+        flow_path_settle(exchange, number, now);
+    }
+}
+
+/* Begins a connection. Its receivers may answer as long as a packet may wait for a buffer. The first one that
+ * accepts shortens this time to the flow's deadline (flow_group_hear()). */
+static void request(struct flow_exchange *exchange, struct flow_group *group,
+                    const struct vsock_header *header, uint64_t now)
+{
+    const struct flow_path *path = &exchange->paths[__builtin_ctzll(group->legs)];
+
+    end_legs(exchange,
+             members_in(exchange, group, FLOW_CONNECTION_OPEN) |
+                 members_in(exchange, group, FLOW_CONNECTION_REQUESTED),
+             FLOW_END_SOURCE, now);
+    *group = (struct flow_group){
+        .legs = group->legs,
+        .leg_count = group->leg_count,
+        .client_port = header->source_port,
+        .answer_by = now + path->ways[FLOW_THERE].deadline_ticks + exchange->patience_ticks,
+    };
+    exchange->connecting |= 1u << (group - exchange->groups);
+}
+
+bool flow_group_takes(struct flow_exchange *exchange, struct flow_group *group,
+                      const struct vsock_header *header, uint64_t now)
 {
     if (header->operation == VSOCK_REQUEST) {
-        if (group->members != 0 || header->type != VSOCK_TYPE_STREAM) {
+        if (group->open || header->type != VSOCK_TYPE_STREAM) {
             return false;
         }
-        *group = (struct flow_group){
-            .legs = group->legs, .leg_count = group->leg_count, .client_port = header->source_port};
+        request(exchange, group, header, now);
         return true;
     }
     if (group->members == 0 || header->source_port != group->client_port) {
@@ -97,7 +148,7 @@ bool flow_group_copy(struct flow_exchange *exchange, uint32_t number, struct vso
 {
     const struct flow_group *group = group_of_leg(exchange, number);
     const struct flow_path *path = &exchange->paths[number];
-    enum flow_connection_state state = flow_connections_state(&path->connections, header->source_port);
+    enum flow_connection_state state = state_of(exchange, group, number);
 
     header->destination_cid = path->connections.destination_cid;
     switch (header->operation) {
@@ -142,15 +193,19 @@ static uint32_t base_of(const struct flow_group *group, uint32_t buffer_bytes)
     return group->open && is_behind(group->sent, earliest) ? earliest : group->sent;
 }
 
-void flow_group_hear(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header)
+void flow_group_hear(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header,
+                     uint64_t now)
 {
-    struct flow_leg *leg = &exchange->paths[number].leg;
+    struct flow_group *group = group_of_leg(exchange, number);
+    struct flow_path *path = &exchange->paths[number];
+    struct flow_leg *leg = &path->leg;
 
-    if (header->operation == VSOCK_RESPONSE) {
-        leg->base = base_of(group_of_leg(exchange, number), header->buffer_bytes);
-    }
     leg->buffer_bytes = header->buffer_bytes;
     leg->taken_bytes = header->taken_bytes;
+    if (header->operation == VSOCK_RESPONSE) {
+        leg->base = base_of(group, leg->buffer_bytes);
+        group->answer_by = packet_sooner(group->answer_by, now + path->ways[FLOW_THERE].deadline_ticks);
+    }
 }
 
 /* A receiver's credit in the sender's count of bytes. A receiver cannot have taken more than was sent to it,
@@ -173,13 +228,12 @@ static int64_t room_of(const struct flow_group *group, const struct vsock_header
 uint64_t flow_group_unread(struct flow_exchange *exchange, uint32_t number)
 {
     const struct flow_group *group = group_of_leg(exchange, number);
-    const struct flow_path *path = &exchange->paths[number];
     struct vsock_header credit = {0};
 
-    if (flow_connections_state(&path->connections, group->client_port) != FLOW_CONNECTION_OPEN) {
+    if (state_of(exchange, group, number) != FLOW_CONNECTION_OPEN) {
         return 0;
     }
-    credit_of(group, &path->leg, &credit);
+    credit_of(group, &exchange->paths[number].leg, &credit);
     return 1 + (uint64_t)(uint32_t)(group->sent - credit.taken_bytes);
 }
 
@@ -187,36 +241,40 @@ uint64_t flow_group_unread(struct flow_exchange *exchange, uint32_t number)
 static bool least_credit(const struct flow_exchange *exchange, const struct flow_group *group,
                          struct vsock_header *told)
 {
-    bool found = false;
+    uint64_t accepted = members_in(exchange, group, FLOW_CONNECTION_OPEN);
 
-    for (uint64_t left = group->members; left != 0; left &= left - 1) {
-        const struct flow_path *path = &exchange->paths[__builtin_ctzll(left)];
+    for (uint64_t left = accepted; left != 0; left &= left - 1) {
         struct vsock_header one = *told;
 
-        if (flow_connections_state(&path->connections, group->client_port) == FLOW_CONNECTION_OPEN) {
-            credit_of(group, &path->leg, &one);
-            if (!found || room_of(group, &one) < room_of(group, told)) {
-                *told = one;
-                found = true;
-            }
+        credit_of(group, &exchange->paths[__builtin_ctzll(left)].leg, &one);
+        if (left == accepted || room_of(group, &one) < room_of(group, told)) {
+            *told = one;
         }
     }
-    return found;
+    return accepted != 0;
 }
 
-bool flow_group_awaits(struct flow_exchange *exchange, uint32_t number, uint64_t deadline, uint64_t now)
+bool flow_group_awaits(const struct flow_exchange *exchange, uint32_t number, uint64_t now)
 {
-    struct flow_group *group = group_of_leg(exchange, number);
+    const struct flow_group *group = &exchange->groups[exchange->paths[number].group - 1];
 
-    group->hurries |= now > deadline;
-    for (uint64_t left = group->open || group->hurries ? 0 : group->members; left != 0; left &= left - 1) {
-        const struct flow_path *path = &exchange->paths[__builtin_ctzll(left)];
+    return !group->open && now <= group->answer_by && (group->members & leg_set(number)) != 0 &&
+           members_in(exchange, group, FLOW_CONNECTION_REQUESTED) != 0;
+}
 
-        if (flow_connections_state(&path->connections, group->client_port) == FLOW_CONNECTION_REQUESTED) {
-            return true;
+void flow_group_expire(struct flow_exchange *exchange, uint64_t now, uint64_t *until)
+{
+    for (uint32_t left = exchange->connecting; left != 0; left &= left - 1) {
+        const struct flow_group *group = &exchange->groups[__builtin_ctz(left)];
+
+        if (group->open || group->members == 0) {
+            exchange->connecting &= ~(left & -left);
+        } else if (now <= group->answer_by) {
+            *until = packet_sooner(*until, group->answer_by + 1);
+        } else if (members_in(exchange, group, FLOW_CONNECTION_OPEN) == 0) {
+            end_legs(exchange, members_in(exchange, group, FLOW_CONNECTION_REQUESTED), 0, now);
         }
     }
-    return false;
 }
 
 /* The packet by which the sender hears what the leg's packet means. Returns false if it means nothing to the
@@ -238,16 +296,32 @@ static bool translate(const struct flow_exchange *exchange, const struct flow_gr
             header->taken_bytes + header->buffer_bytes != group->limit);
 }
 
-/* The end of a leg that is no member belongs to an earlier connection, which the sender has ended: it changes
- * nothing. */
-bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header)
+/* Whether the group's connection ends with this leg: no other receiver has accepted or, before the sender was
+ * told of the first one, may still accept. */
+static bool is_last(const struct flow_exchange *exchange, const struct flow_group *group, uint32_t number)
+{
+    uint64_t others = members_in(exchange, group, FLOW_CONNECTION_OPEN);
+
+    if (!group->open) {
+        others |= members_in(exchange, group, FLOW_CONNECTION_REQUESTED);
+    }
+    return (others & ~leg_set(number)) == 0;
+}
+
+/* A leg that is no member, or a packet to another port, belongs to an earlier connection, which the sender
+ * has ended: the packet changes nothing. */
+bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header,
+                     uint64_t now)
 {
     struct flow_group *group = group_of_leg(exchange, number);
     const struct flow_path *path = &exchange->paths[number];
     bool leaves = header->operation == VSOCK_RESET;
-    bool ends = leaves && group->members == leg_set(number);
+    bool ends = leaves && is_last(exchange, group, number);
     struct vsock_header told = *header;
 
+    if ((group->members & leg_set(number)) == 0 || header->destination_port != group->client_port) {
+        return true;
+    }
     told.source_cid = FLOW_FIRST_GROUP_CID + path->group - 1;
     if (translate(exchange, group, ends, &told)) {
         if (!vsock_device_deliver_header(exchange->devices[path->source], &told)) {
@@ -258,6 +332,7 @@ bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const stru
         group->limit = told.taken_bytes + told.buffer_bytes;
     }
     if (ends) {
+        end_legs(exchange, members_in(exchange, group, FLOW_CONNECTION_REQUESTED), FLOW_END_SOURCE, now);
         end(group);
     } else if (leaves) {
         group->members &= ~leg_set(number);

@@ -23,8 +23,9 @@ struct flow_group *flow_group_of(struct flow_exchange *exchange, const struct vs
                                  const struct vsock_header *header);
 
 /* Whether a packet from the sender belongs to the group's connection or begins one. If it begins or ends one,
- * the group's state changes. */
-bool flow_group_takes(struct flow_group *group, const struct vsock_header *header);
+ * the group's state changes. A request replaces an earlier one that the sender was not told the answer of. */
+bool flow_group_takes(struct flow_exchange *exchange, struct flow_group *group,
+                      const struct vsock_header *header, uint64_t now);
 
 /* Whether leg `number` gets a copy of a packet of the group's connection. The copy is addressed to the leg's
  * receiver. Payload for a receiver without a connection becomes a request: the receiver is invited. */
@@ -37,15 +38,21 @@ void flow_group_copied(struct flow_exchange *exchange, uint32_t number, const st
 void flow_group_sent(struct flow_group *group, const struct vsock_header *header);
 
 /* The receiver of a leg has sent this packet, which its connection may carry: notes its credit. */
-void flow_group_hear(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header);
+void flow_group_hear(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header,
+                     uint64_t now);
 
-/* Whether the sender hears nothing of its request yet, because receivers have not answered. They have time
- * until `deadline`, that of the first packet that waits to be delivered. */
-bool flow_group_awaits(struct flow_exchange *exchange, uint32_t number, uint64_t deadline, uint64_t now);
+/* Whether the sender hears nothing of leg `number` yet, because its request waits for the answers of other
+ * receivers. */
+bool flow_group_awaits(const struct flow_exchange *exchange, uint32_t number, uint64_t now);
+
+/* Ends requests that no receiver has accepted in time. `*until` becomes the time at which this has to be
+ * called again, if that is sooner. */
+void flow_group_expire(struct flow_exchange *exchange, uint64_t now, uint64_t *until);
 
 /* Delivers to the sender what a packet or reset from a leg means for the group's connection, which may be
  * nothing. Returns false if the sender has no receive buffer. */
-bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header);
+bool flow_group_tell(struct flow_exchange *exchange, uint32_t number, const struct vsock_header *header,
+                     uint64_t now);
 
 /* 1 + bytes that were sent to the receiver of a leg and that it has not taken; 0: it has no connection. */
 uint64_t flow_group_unread(struct flow_exchange *exchange, uint32_t number);

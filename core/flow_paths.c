@@ -138,12 +138,12 @@ void flow_path_release_anew(struct flow_exchange *exchange, uint32_t number, enu
 }
 
 bool flow_path_deliver_header(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction,
-                              const struct vsock_header *header)
+                              const struct vsock_header *header, uint64_t now)
 {
     const struct flow_path *path = &exchange->paths[number];
 
     return direction == FLOW_BACK && path->group != 0
-               ? flow_group_tell(exchange, number, header)
+               ? flow_group_tell(exchange, number, header, now)
                : vsock_device_deliver_header(exchange->devices[flow_path_receiver(path, direction)], header);
 }
 

@@ -61,7 +61,7 @@ void flow_path_release_anew(struct flow_exchange *exchange, uint32_t number, enu
 /* Delivers a header without payload along a direction. The sender of a group gets what the header means for
  * the group's connection. Returns false if the receiver has no buffer. */
 bool flow_path_deliver_header(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction,
-                              const struct vsock_header *header);
+                              const struct vsock_header *header, uint64_t now);
 
 /* Removes the first packet of a line, which was delivered or given up. */
 void flow_path_finish_first(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction);

@@ -553,20 +553,148 @@ TEST_F(Multicast, f7_a_receiver_gets_all_packets_after_its_first_however_many)
     }
 }
 
-TEST_F(Multicast, f7_an_invitation_is_for_a_stream_whatever_the_packet_says)
+TEST_F(Multicast, f7_a_request_ends_when_one_receiver_refuses_and_the_other_never_answers)
 {
     world.multicast(0, {1, 2}, server);
-    connect({&b, &c});
+    send(a, down(VSOCK_REQUEST));
+    world.run();
+    ASSERT_EQ(operations(b.take()), Operations{VSOCK_REQUEST});
     send(b, up(b, VSOCK_RESET));
     world.run();
-    vsock_header packet = down(VSOCK_PAYLOAD, 10);
-    packet.type = VSOCK_TYPE_SEQPACKET;
-    send(a, packet, bytes_of(10));
+    const uint64_t asked = world.now;
+    world.now += 1000 + world.exchange.patience_ticks;
     world.run();
-    for (const Received &one : b.take()) {
-        EXPECT_EQ(one.header.type, VSOCK_TYPE_STREAM);
+    EXPECT_TRUE(a.take().empty()) << "c still has time";
+    EXPECT_EQ(world.until, asked + 1000 + world.exchange.patience_ticks + 1) << "the broker wakes then";
+    world.now++;
+    world.run();
+    const std::vector<Received> heard = a.take();
+    ASSERT_EQ(operations(heard), Operations{VSOCK_RESET});
+    EXPECT_EQ(heard[0].header.source_cid, FLOW_FIRST_GROUP_CID);
+    EXPECT_EQ(operations(c.take()), (Operations{VSOCK_REQUEST, VSOCK_RESET}));
+    EXPECT_EQ(world.until, PACKET_NEVER);
+    EXPECT_EQ(operations(connect({&b, &c})), Operations{VSOCK_RESPONSE});
+}
+
+TEST_F(Multicast, f7_a_request_ends_when_a_receiver_leaves_after_the_time_to_answer)
+{
+    world.multicast(0, {1, 2}, server);
+    send(a, down(VSOCK_REQUEST));
+    world.run();
+    world.lose(1);
+    world.now += 1000 + world.exchange.patience_ticks + 1;
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+}
+
+TEST_F(Multicast, f7_the_last_accepted_receiver_ends_the_connection_of_the_invited_too)
+{
+    world.multicast(0, {1, 2}, server);
+    send(a, down(VSOCK_REQUEST));
+    world.run();
+    accept(b);
+    world.now += 1001;
+    world.run();
+    ASSERT_EQ(operations(a.take()), Operations{VSOCK_RESPONSE});
+    send(b, up(b, VSOCK_RESET));
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET}) << "c has not answered";
+    EXPECT_EQ(operations(c.take()), (Operations{VSOCK_REQUEST, VSOCK_RESET}));
+    EXPECT_EQ(operations(connect({&b, &c})), Operations{VSOCK_RESPONSE});
+}
+
+TEST_F(Multicast, f7_a_new_request_replaces_one_that_was_not_answered)
+{
+    world.multicast(0, {1, 2}, server);
+    send(a, down(VSOCK_REQUEST));
+    world.run();
+    send(a, down(VSOCK_REQUEST, 0, client + 1));
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET}) << "the receivers still have the first one";
+    EXPECT_EQ(operations(b.take()), (Operations{VSOCK_REQUEST, VSOCK_RESET}));
+    EXPECT_EQ(operations(c.take()), (Operations{VSOCK_REQUEST, VSOCK_RESET}));
+    EXPECT_EQ(operations(connect({&b, &c})), Operations{VSOCK_RESPONSE});
+    send(a, down(VSOCK_REQUEST, 0, client + 1));
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET}) << "the connection is open";
+    pay(10);
+    EXPECT_EQ(stream(b.take()), bytes_of(10));
+}
+
+TEST_F(Multicast, f7_new_receive_buffers_do_not_delay_the_answer)
+{
+    world.multicast(0, {1, 2}, server);
+    send(a, down(VSOCK_REQUEST));
+    world.run();
+    accept(b);
+    for (int i = 0; i < 3; i++) {
+        EXPECT_TRUE(a.take().empty());
+        world.now += 334;
+        world.attend(0);
+        world.run();
     }
-    EXPECT_EQ(operations(c.take()), Operations{VSOCK_RESET});
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESPONSE});
+}
+
+// The reset of b waits for its place in the pace while the sender begins a connection without b.
+struct LateNews : Multicast {
+    static constexpr uint64_t period = 10'000;
+
+    void SetUp() override
+    {
+        world.multicast(0, {1, 2, 3}, server, 1000, period);
+        connect({&b, &c, &d});
+        for (int i = 0; i < 4; i++) {
+            send(b, up(b, i % 2 == 0 ? VSOCK_CREDIT_UPDATE : VSOCK_CREDIT_REQUEST));
+        }
+        send(b, up(b, VSOCK_RESET));
+        send(a, down(VSOCK_RESET));
+        pass(period);
+        EXPECT_EQ(operations(c.take()), Operations{VSOCK_RESET});
+        EXPECT_EQ(operations(d.take()), Operations{VSOCK_RESET});
+        (void)a.take();
+        send(a, down(VSOCK_REQUEST, 0, client + 1));
+        pass(period);
+        EXPECT_EQ(operations(c.take()), Operations{VSOCK_REQUEST});
+        EXPECT_EQ(operations(d.take()), Operations{VSOCK_REQUEST});
+        ASSERT_NE(world.paths[0].lines[FLOW_BACK].count, 0u) << "the reset of b still waits";
+    }
+    void pass(uint64_t ticks)
+    {
+        world.now += ticks;
+        world.run();
+    }
+    void answer(SocketGuest &from)
+    {
+        send(from, up(from, VSOCK_RESPONSE, 0, space, client + 1));
+        world.run();
+    }
+};
+
+TEST_F(LateNews, f7_news_of_an_earlier_connection_do_not_reach_an_open_one)
+{
+    answer(c);
+    answer(d);
+    ASSERT_EQ(operations(a.take()), Operations{VSOCK_RESPONSE});
+    send(a, down(VSOCK_CREDIT_REQUEST, 0, client + 1));
+    for (int i = 0; i < 4; i++) {
+        pass(period);
+    }
+    ASSERT_EQ(world.paths[0].lines[FLOW_BACK].count, 0u);
+    EXPECT_TRUE(a.take().empty());
+    EXPECT_TRUE(world.exchange.groups[0].asked) << "c and d have not answered";
+    EXPECT_EQ(world.exchange.groups[0].limit, space);
+}
+
+TEST_F(LateNews, f7_news_of_an_earlier_connection_do_not_shorten_the_time_to_answer)
+{
+    const uint64_t overdue = 4 * period + 2000;
+    pass(overdue);
+    ASSERT_EQ(world.paths[0].lines[FLOW_BACK].count, 0u);
+    answer(c);
+    EXPECT_TRUE(a.take().empty()) << "d still has time";
+    answer(d);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESPONSE});
 }
 
 // A packet that waits for more turns than a smaller group lets its sender save up.
@@ -585,6 +713,22 @@ TEST_F(Multicast, f7_a_packet_needs_no_turns_for_legs_that_are_closed)
     world.now += 2000;
     world.run();
     EXPECT_EQ(stream(d.take()), bytes_of(10));
+}
+
+TEST_F(Multicast, f7_an_invitation_is_for_a_stream_whatever_the_packet_says)
+{
+    world.multicast(0, {1, 2}, server);
+    connect({&b, &c});
+    send(b, up(b, VSOCK_RESET));
+    world.run();
+    vsock_header packet = down(VSOCK_PAYLOAD, 10);
+    packet.type = VSOCK_TYPE_SEQPACKET;
+    send(a, packet, bytes_of(10));
+    world.run();
+    for (const Received &one : b.take()) {
+        EXPECT_EQ(one.header.type, VSOCK_TYPE_STREAM);
+    }
+    EXPECT_EQ(operations(c.take()), Operations{VSOCK_RESET});
 }
 
 // Two groups, with receivers that fail, refuse, leave and read at random, beside a stream between two guests.
