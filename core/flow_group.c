@@ -7,6 +7,10 @@
 #include "core/flow_paths.h"
 #include <stddef.h>
 
+/* The most room that a receiver counts as having. So the sender's limit and the bytes at which a receiver
+ * begins are less than 2^31 ahead of the bytes sent, and can be compared modulo 2^32. */
+#define MOST_CREDIT_BYTES (1u << 30)
+
 static struct flow_group *group_of_leg(struct flow_exchange *exchange, uint32_t number)
 {
     return &exchange->groups[exchange->paths[number].group - 1];
@@ -184,6 +188,11 @@ void flow_group_sent(struct flow_group *group, const struct vsock_header *header
     group->sent += header->operation == VSOCK_PAYLOAD ? header->bytes : 0;
 }
 
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The receiver begins with the next packet, or later if its buffer is smaller than what the sender may send
  * already: the sender's credit does not go back. */
 static uint32_t base_of(const struct flow_group *group, uint32_t buffer_bytes)
@@ -200,7 +209,7 @@ void flow_group_hear(struct flow_exchange *exchange, uint32_t number, const stru
     struct flow_path *path = &exchange->paths[number];
     struct flow_leg *leg = &path->leg;
 
-    leg->buffer_bytes = header->buffer_bytes;
+    leg->buffer_bytes = smaller(header->buffer_bytes, MOST_CREDIT_BYTES);
     leg->taken_bytes = header->taken_bytes;
     if (header->operation == VSOCK_RESPONSE) {
         leg->base = base_of(group, leg->buffer_bytes);
@@ -216,7 +225,7 @@ static void credit_of(const struct flow_group *group, const struct flow_leg *leg
     uint32_t ahead = is_behind(group->sent, taken) ? taken - group->sent : 0;
 
     told->taken_bytes = taken - ahead;
-    told->buffer_bytes = leg->buffer_bytes + (leg->begun ? 0 : ahead);
+    told->buffer_bytes = smaller(leg->buffer_bytes + (leg->begun ? 0 : ahead), MOST_CREDIT_BYTES);
 }
 
 /* What the sender may still send; less than 0 if it has sent too much. */
@@ -237,7 +246,8 @@ uint64_t flow_group_unread(struct flow_exchange *exchange, uint32_t number)
     return 1 + (uint64_t)(uint32_t)(group->sent - credit.taken_bytes);
 }
 
-/* The credit of the receiver that has the least. Returns false if none has a connection. */
+/* The credit of the receiver that has the least, but no less than the sender was told already, although a
+ * receiver may make its buffer smaller. Returns false if no receiver has a connection. */
 static bool least_credit(const struct flow_exchange *exchange, const struct flow_group *group,
                          struct vsock_header *told)
 {
@@ -250,6 +260,9 @@ static bool least_credit(const struct flow_exchange *exchange, const struct flow
         if (left == accepted || room_of(group, &one) < room_of(group, told)) {
             *told = one;
         }
+    }
+    if (group->open && room_of(group, told) < (int32_t)(group->limit - group->sent)) {
+        told->buffer_bytes = group->limit - told->taken_bytes;
     }
     return accepted != 0;
 }

@@ -697,6 +697,44 @@ TEST_F(LateNews, f7_news_of_an_earlier_connection_do_not_shorten_the_time_to_ans
     EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESPONSE});
 }
 
+TEST_F(Multicast, f7_credit_is_not_taken_back_by_a_smaller_buffer)
+{
+    world.multicast(0, {1, 2}, server);
+    connect({&b, &c});
+    send(b, up(b, VSOCK_CREDIT_UPDATE, 0, 1000));
+    world.run();
+    for (const Received &one : a.take()) {
+        EXPECT_EQ(limit(one), space);
+    }
+    EXPECT_EQ(world.exchange.groups[0].limit, space);
+    send(c, up(c, VSOCK_RESET));
+    world.run();
+    pay(10);
+    EXPECT_EQ(stream(b.take()), bytes_of(10));
+    accept(c, 1000);
+    pay(2000);
+    EXPECT_TRUE(c.take().empty()) << "it has no room for what the sender may send";
+}
+
+TEST_F(Multicast, f7_a_huge_buffer_counts_as_one_gibibyte)
+{
+    world.multicast(0, {1, 2}, server);
+    send(a, down(VSOCK_REQUEST));
+    world.run();
+    accept(b, 0xFFFF'FFFFu);
+    world.now += 1001;
+    world.run();
+    EXPECT_EQ(limit(a.take().at(0)), 1u << 30);
+    accept(c, 0xFFFF'FFFFu);
+    pay(10);
+    EXPECT_EQ(stream(b.take()), bytes_of(10));
+    EXPECT_EQ(stream(c.take()), bytes_of(10));
+    send(c, up(c, VSOCK_CREDIT_UPDATE, 0x8000'0010u, 0)); // it cannot have taken so much
+    world.run();
+    EXPECT_TRUE(a.take().empty());
+    EXPECT_EQ(world.exchange.groups[0].limit, 1u << 30);
+}
+
 // A packet that waits for more turns than a smaller group lets its sender save up.
 TEST_F(Multicast, f7_a_packet_needs_no_turns_for_legs_that_are_closed)
 {
