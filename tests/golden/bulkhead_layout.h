@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x41D0EC75u
+#define BH_LAYOUT_HASH 0xAFB9F81Cu
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -62,6 +62,9 @@
 #define BH_MAX_MPAM_PARTID 1023u /* settings of all PARTIDs are written, whether somebody has them or not */
 #define BH_MAX_MPAM_SETTINGS 256u
 #define BH_MAX_MPAM_WORDS 512u /* of bitmaps of portions */
+#define BH_SMMU_BYTES 0x20000u /* registers of an SMMUv3, in two pages of 64 KiB */
+#define BH_MAX_STREAMS 64u /* of devices of all domains, at the SMMU */
+#define BH_MAX_STREAM_BITS 15u /* stream ids below 2^15 can be translated */
 #define BH_MAX_MPAM_VIRTUAL 32u /* virtual PARTIDs that the architecture has registers for */
 #define BH_MAX_MPAM_MONITORS 64u /* whose values are published */
 #define BH_MPAM_DUMP_FRAMES 16u /* of registers that were read back */
@@ -93,7 +96,7 @@
 #define BH_HYPERCALL_BROKER_COPY 0xC6000022u
 #define BH_HYPERCALL_BROKER_COSTS 0xC6000023u
 #define BH_SAMPLE_FRAMES 8u /* of a core's ring */
-#define BH_HYPERCALL_OWN_COUNT 15u
+#define BH_HYPERCALL_OWN_COUNT 18u /* without the three queries of the calling convention */
 #define BH_HYPERCALL_MAJOR 1u
 #define BH_HYPERCALL_MINOR 3u
 #define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */
@@ -366,8 +369,9 @@ enum bh_manifest_error { /* Why a manifest was refused; `refusal_offset` is the 
     BH_MANIFEST_ERROR_MPAM = 39, /* components, PARTIDs or settings that cannot be, or that the components' registers contradict */
     BH_MANIFEST_ERROR_TABLES = 40, /* memory for stage-2 tables that cannot be, or that a domain asks for and nobody has */
     BH_MANIFEST_ERROR_CALL = 41, /* a function of firmware that no domain may call, or a domain with some that shares a core */
+    BH_MANIFEST_ERROR_IOMMU = 42, /* an SMMU or streams that cannot be, or an SMMU that lacks something or does not answer */
 };
-#define BH_MANIFEST_ERROR_COUNT 42u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 43u /* highest + 1 */
 
 enum bh_exit_reason { /* Every way into EL2 has a counter, per core. */
     BH_EXIT_REASON_HVC = 0, /* HVC of a guest */
@@ -570,6 +574,14 @@ struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everyb
     uint32_t pmg; /* the hypervisor's own */
 };
 
+struct manifest_smmu { /* The SMMUv3 in front of domains' devices. All zero if no domain has a device behind one. */
+    uint64_t pa; /* registers */
+    uint32_t stream_bits; /* width of its stream ids; it has as many, or more */
+    uint32_t event_irq; /* INTID of the event queue's interrupt, an edge */
+    uint32_t error_irq; /* INTID of the interrupt for global errors, an edge */
+    uint32_t reserved;
+};
+
 struct manifest_header { /* The manifest begins with it. */
     uint32_t magic; /* manifest_magic */
     uint32_t version; /* version of this file */
@@ -585,6 +597,7 @@ struct manifest_header { /* The manifest begins with it. */
     struct manifest_broker broker; /* the broker */
     struct manifest_bandwidth bandwidth; /* what the memory sustains */
     struct manifest_mpam mpam; /* MPAM */
+    struct manifest_smmu smmu; /* the SMMU */
     struct table_ref cpus; /* cores of the platform */
     struct table_ref ram; /* RAM of the platform */
     struct table_ref color_sets; /* sets of colors */
@@ -602,6 +615,7 @@ struct manifest_header { /* The manifest begins with it. */
     struct table_ref mpam_instances; /* of all components; those of one component in the order of their numbers */
     struct table_ref mpam_settings; /* ascending by component, instance, PARTID */
     struct table_ref mpam_words; /* bitmaps of the settings */
+    struct table_ref streams; /* streams of all domains */
 };
 
 struct manifest_bandwidth_point { /* A point of the curve of utilization, for a core that moves this rate in each direction. */
@@ -668,6 +682,11 @@ struct manifest_mpam_setting { /* What a partition asks of an instance. A PARTID
 struct manifest_mpam_word { /* A word of a setting's bitmaps. */
     uint32_t bits; /* portion n of a bitmap is bit n % 32 of its word n / 32 */
     uint32_t reserved;
+};
+
+struct manifest_stream { /* A stream of a domain's device: the domain is mapped from the start (flag `premap`). */
+    uint32_t domain; /* index of the domain */
+    uint32_t stream; /* stream id at the SMMU */
 };
 
 struct manifest_cpu { /* A core of the platform. */
@@ -838,7 +857,8 @@ struct status_system { /* Page 0: the whole system. */
     uint64_t failed_transfers; /* transfers of the broker's engine that failed */
     uint64_t transfer_ticks; /* at the machine's end: time since the start of the engine's transfer that was under way */
     struct status_regulation regulation; /* the regulator */
-    uint64_t mpam_frame; /* number in the pool of the frame with status_mpam; 0: the manifest has no components */
+    uint32_t mpam_frame; /* number in the pool of the frame with status_mpam; 0: the manifest has no components */
+    uint32_t smmu_frame; /* number in the pool of the frame with status_smmu; 0: the manifest has no SMMU */
     struct status_domain domains[8]; /* by index */
     struct status_flow flows[32]; /* by number */
 };
@@ -964,6 +984,21 @@ struct status_mpam { /* MPAM: a frame of the pool. */
     struct status_mpam_monitor monitors[64]; /* values of monitors */
 };
 
+struct status_smmu { /* The SMMU: a frame of the pool. */
+    uint64_t refused[8]; /* refused accesses of each domain's devices, by index */
+    uint64_t nobody; /* refused accesses of streams that no domain has */
+    uint64_t other; /* refused accesses of domains' devices for which a table or an entry could not be read */
+    uint64_t overflows; /* times that events were lost because the queue was full */
+    uint64_t global_errors; /* global errors, except those that were active already */
+    uint64_t interrupts; /* interrupts of the SMMU */
+    uint64_t unanswered; /* waits for the SMMU that ended without its answer */
+    uint32_t last_type; /* type of the last event (IHI 0070, 7.3) */
+    uint32_t last_stream; /* its stream id */
+    uint64_t last_address; /* its input address */
+    uint32_t last_error; /* last global errors: bits of SMMU_GERROR */
+    uint32_t reserved;
+};
+
 struct status_core { /* A core: page 1 + its index. */
     uint32_t magic; /* status_magic */
     uint32_t core; /* index of the core */
@@ -993,7 +1028,7 @@ struct bh_region {
     uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
     uint32_t mapped; /* 1: EL2 maps it at its physical address */
 };
-#define BH_REGION_COUNT 17u
+#define BH_REGION_COUNT 18u
 #define BH_REGION_ROWS \
     {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
     {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
@@ -1011,7 +1046,8 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, mpam.page_0), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_0 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_1), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_1 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_2), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_2 */ \
-    {(uint32_t)offsetof(struct manifest_header, mpam.page_3), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_3 */
+    {(uint32_t)offsetof(struct manifest_header, mpam.page_3), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_3 */ \
+    {(uint32_t)offsetof(struct manifest_header, smmu.pa), (uint32_t)0, 0x20000u, 0x0u, 0x0u, 0u, 1u}, /* smmu */
 
 #ifdef __cplusplus
 #define BH_LAYOUT_ASSERT(condition, text) static_assert(condition, text)
@@ -1161,7 +1197,14 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, firmware_allows) == 44u, "manife
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, partid) == 48u, "manifest_mpam.partid");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, pmg) == 52u, "manifest_mpam.pmg");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 848u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_smmu) == 24u, "size of manifest_smmu");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, pa) == 0u, "manifest_smmu.pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, stream_bits) == 8u, "manifest_smmu.stream_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, event_irq) == 12u, "manifest_smmu.event_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, error_irq) == 16u, "manifest_smmu.error_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, reserved) == 20u, "manifest_smmu.reserved");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 880u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1176,23 +1219,25 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, delays) == 440u, "manifest_hea
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 472u, "manifest_header.broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 608u, "manifest_header.bandwidth");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 656u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 712u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 720u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 728u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 736u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 744u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 752u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 760u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 768u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 776u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 784u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 792u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 800u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 808u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 816u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 824u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 832u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 840u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 712u, "manifest_header.smmu");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 736u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 744u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 752u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 760u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 768u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 776u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 784u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 792u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 800u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 808u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 816u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 824u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 832u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 840u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 848u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 856u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 864u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 872u, "manifest_header.streams");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -1253,6 +1298,10 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, reserved) == 84u, "manif
 BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam_word) == 8u, "size of manifest_mpam_word");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_word, bits) == 0u, "manifest_mpam_word.bits");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_word, reserved) == 4u, "manifest_mpam_word.reserved");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_stream) == 8u, "size of manifest_stream");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_stream, domain) == 0u, "manifest_stream.domain");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_stream, stream) == 4u, "manifest_stream.stream");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -1409,6 +1458,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_system, failed_transfers) == 80u, "statu
 BH_LAYOUT_ASSERT(offsetof(struct status_system, transfer_ticks) == 88u, "status_system.transfer_ticks");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 96u, "status_system.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, mpam_frame) == 184u, "status_system.mpam_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, smmu_frame) == 188u, "status_system.smmu_frame");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 192u, "status_system.domains");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 768u, "status_system.flows");
 
@@ -1523,6 +1573,20 @@ BH_LAYOUT_ASSERT(offsetof(struct status_mpam, dump_at) == 216u, "status_mpam.dum
 BH_LAYOUT_ASSERT(offsetof(struct status_mpam, monitor_count) == 224u, "status_mpam.monitor_count");
 BH_LAYOUT_ASSERT(offsetof(struct status_mpam, without_monitor) == 228u, "status_mpam.without_monitor");
 BH_LAYOUT_ASSERT(offsetof(struct status_mpam, monitors) == 232u, "status_mpam.monitors");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_smmu) == 136u, "size of status_smmu");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, refused) == 0u, "status_smmu.refused");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, nobody) == 64u, "status_smmu.nobody");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, other) == 72u, "status_smmu.other");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, overflows) == 80u, "status_smmu.overflows");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, global_errors) == 88u, "status_smmu.global_errors");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, interrupts) == 96u, "status_smmu.interrupts");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, unanswered) == 104u, "status_smmu.unanswered");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, last_type) == 112u, "status_smmu.last_type");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, last_stream) == 116u, "status_smmu.last_stream");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, last_address) == 120u, "status_smmu.last_address");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, last_error) == 128u, "status_smmu.last_error");
+BH_LAYOUT_ASSERT(offsetof(struct status_smmu, reserved) == 132u, "status_smmu.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2816u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
