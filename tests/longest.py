@@ -20,6 +20,8 @@ LONGEST = (
     "hosted/test_flow_bounds.py",
     "bench/test_linux_boot.py",
     "lessons/test_lessons.py",
+    "campaign/test_cluster.py",
+    "flows/test_single_thread.py",
     "linux/test_module.py",
     "experiments/test_experiments.py",
     "hosted/test_flow_engine.py",

@@ -8,9 +8,11 @@ simulation counts in picoseconds, rounded down.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor, lcm
 from random import Random
 
@@ -18,6 +20,7 @@ NS_PER_S = 10**9
 PS = 1000  # of a ns
 SCALE = 1 << 16
 LEAST_ROOM = 3776 - 44
+CHECK = 20_000 * PS  # interval of checks for changes that cause no event
 
 
 @dataclass(frozen=True)
@@ -75,15 +78,15 @@ class Parts:
             copy=named["copy_max"],
         )
 
-    @property
+    @cached_property
     def sent_max(self) -> Fraction:
         return Fraction(self.call[1], 2) + self.transport[1]
 
-    @property
+    @cached_property
     def sent_min(self) -> Fraction:
         return Fraction(self.call[0], 2) + self.transport[0]
 
-    @property
+    @cached_property
     def received(self) -> Fraction:
         return self.notify - Fraction(self.call[1], 2)
 
@@ -261,6 +264,11 @@ class Queued:
     held: bool = False  # for want of a receive buffer
     others: list[Queued] = field(default_factory=list)  # copies for other receivers
 
+    @property
+    def needs(self) -> int:
+        """Turns that the packet takes: one for each receiver."""
+        return 1 + len(self.others)
+
 
 @dataclass
 class Guest:
@@ -278,6 +286,10 @@ class Guest:
         self.left = min(self.left, self.packets * self.period) + now - self.look
         self.look = now
         return self.left // self.period if self.packets else 0
+
+    def next_take(self) -> int:
+        """When the broker can take the first packet of the ring: it is there, and the domain has a turn."""
+        return max(self.ring[0].seen, self.look + self.ring[0].needs * self.period - self.left)
 
 
 Rules = frozenset[str]
@@ -310,11 +322,18 @@ class Broker:
         self.domains = domains
         self.queues: list[list[Queued]] = [[] for _ in sent]
         self.released: list[int | None] = [None] * len(sent)
+        # What a step needs of the costs, in ps.
+        self.look, self.parse = domains * parts.look * PS, parts.parse * PS
+        self.fixed = [parts.transfer(domains, one.size) * PS - self.look for one in sent]  # of a transfer
+        gone = parts.sent_max + parts.received + parts.wake
+        self.relative = [floor((one.deadline - gone) * PS) for one in sent]  # deadline after a release
+        self.received, self.blind = ceil(parts.received * PS), ceil((parts.sent_max + parts.wake) * PS)
         self.guests = []
         for domain in range(domains):
             packets, period = share(sent, domain)
             guest = Guest(packets, period * PS, packets * period * PS, hostile=domain in hostile)
             self.guests.append(guest)
+        self.undelivered = 0  # packets
         self.longest = [0] * len(sent)  # ps, from notification to notification
         self.now = 0
         self.before = 0  # the previous step
@@ -349,7 +368,8 @@ class Broker:
         for guest in self.guests:
             guest.ring.sort(key=lambda one: one.seen)
             guest.stamps.sort()
-        while any(guest.ring for guest in self.guests) or any(self.queues):
+        self.undelivered = sum(one.needs for guest in self.guests for one in guest.ring)
+        while self.undelivered:
             begin = self.now
             self._look(begin)
             task = self._earliest(begin)
@@ -361,30 +381,31 @@ class Broker:
 
     def _look(self, begin: int) -> None:
         """Handles everything as of the step's begin."""
-        self.now += self.domains * self.parts.look * PS
+        self.now += self.look
         for guest in self.guests:
             turns = guest.turns(begin)
             if "late cut" not in self.rules:
                 turns = min(turns, guest.packets)
                 guest.left = min(guest.left, guest.packets * guest.period)
             if guest.hostile and "turns" not in self.rules:
-                self.now += 5 * guest.packets * self.parts.parse * PS
-            noted = [one for one in guest.stamps if one <= begin]
-            guest.stamps = guest.stamps[len(noted) :]
-            stamp = noted[0] if noted else begin
+                self.now += 5 * guest.packets * self.parse
+            stamp = begin
+            if guest.stamps and guest.stamps[0] <= begin:
+                stamp = guest.stamps[0]
+                guest.stamps = guest.stamps[bisect_right(guest.stamps, begin) :]
             if "fresh stamps" not in self.rules and guest.ring:
                 stamp = min(stamp, guest.ring[0].seen)
             used = self.random.random() < self.eager
             while turns:
                 needs = 1
                 if guest.ring and guest.ring[0].seen <= self.now:
-                    needs += len(guest.ring[0].others)
+                    needs = guest.ring[0].needs
                     if needs > turns:
-                        break  # a packet takes a turn for each receiver
+                        break
                     self._take(guest.ring.pop(0), stamp)
                 elif not guest.hostile or not used:
                     break
-                self.now += needs * self.parts.parse * PS  # a packet, or invalid data
+                self.now += needs * self.parse  # a packet, or invalid data
                 guest.left -= needs * guest.period
                 turns -= needs
 
@@ -397,8 +418,7 @@ class Broker:
         task, last = self.sent[packet.task], self.released[packet.task]
         packet.release = at if last is None else max(at, last + task.period * PS)
         self.released[packet.task] = packet.release
-        gone = self.parts.sent_max + self.parts.received + self.parts.wake
-        packet.deadline = packet.release + floor((task.deadline - gone) * PS)
+        packet.deadline = packet.release + self.relative[packet.task]
 
     def _earliest(self, begin: int) -> int | None:
         found: tuple[int, int] | None = None
@@ -420,42 +440,43 @@ class Broker:
 
     def _transfer(self, task: int) -> None:
         packet = self.queues[task][0]
-        each = self.parts.transfer(self.domains, self.sent[task].size)
-        fixed = (each - self.domains * self.parts.look) * PS
-        self.now += fixed + packet.left.pop(0) * NS_PER_S * PS // self.b
+        self.now += self.fixed[task] + packet.left.pop(0) * NS_PER_S * PS // self.b
         if not packet.left:
             self.queues[task].pop(0)
-            took = self.now - packet.sent + ceil(self.parts.received * PS)
-            self.longest[task] = max(self.longest[task], took)
+            self.undelivered -= 1
+            self.longest[task] = max(self.longest[task], self.now - packet.sent + self.received)
 
     def _wait(self) -> None:
         """Sleeps until a notification or a release, or polls all the time, because domains ring without
         need."""
-        noted = [guest.stamps[0] for guest in self.guests if guest.stamps]
-        released = [queue[0].release for queue in self.queues if queue and not queue[0].held]
-        event = max(self.now, min([*noted, *released, *self._ends_of_stalls(), *self._leftovers()]))
+        event = max(self.now, self._next_event())
         if self.hostile and self.random.random() < 0.7:
-            # It would find packets in a ring before EL2 has noted them: the last step before that.
-            event = min([event, *(guest.ring[0].seen for guest in self.guests if guest.ring)])
-            look = self.domains * self.parts.look * PS
-            last = event - self.random.randrange(look + 1)
+            # It would take a packet from a ring before EL2 has noted it: the last step before that.
+            event = min([event, *(guest.next_take() for guest in self.guests if guest.ring)])
+            last = event - self.random.randrange(self.look + 1)
             if last <= self.now:
                 return  # there is none: the present step is the next
             self.now = back = last
         else:
             asleep = self.now
             self.now = event + self.random.choice((1000, self.random.randrange(1000))) * self.parts.wake
-            back = self.now - ceil((self.parts.sent_max + self.parts.wake) * PS)
+            back = self.now - self.blind
             if back <= asleep:
                 return  # it hardly slept: something may have come before
         for guest in self.guests:
             guest.turns(max(back, guest.look))
             guest.left = min(guest.left, guest.packets * guest.period)
 
-    def _ends_of_stalls(self) -> list[int]:
-        """A domain that provides buffers again notifies the broker, which checks now and then."""
-        return [self.now + 20_000 * PS] if any(queue and queue[0].held for queue in self.queues) else []
-
-    def _leftovers(self) -> list[int]:
-        """Packets in a ring whose domain has no turn: checked now and then."""
-        return [self.now + 20_000 * PS] if any(guest.ring for guest in self.guests) else []
+    def _next_event(self) -> int:
+        """The next notification or release. The broker checks now and then whether a domain provides buffers
+        again, and whether one whose packets are left in its ring has turns."""
+        events = [guest.stamps[0] for guest in self.guests if guest.stamps]
+        check = any(guest.ring and guest.ring[0].seen <= self.now for guest in self.guests)
+        for queue in self.queues:
+            if queue and queue[0].held:
+                check = True
+            elif queue:
+                events.append(queue[0].release)
+        if check:
+            events.append(self.now + CHECK)
+        return min(events)

@@ -135,6 +135,7 @@ def run_of(
     broker = Broker(sent, parts, domains, CHUNK, b, random, hostile, rules)
     end = 4 * max(one.period for one in sent) * PS
     together = random.randrange(end // 2)
+    low, high = int(parts.sent_min * PS), int(parts.sent_max * PS)
     for task, one in enumerate(sent):
         copies = [task]
         if one.group is not None:
@@ -147,7 +148,6 @@ def run_of(
         for _ in range(40):
             if at > end:
                 break
-            low, high = int(parts.sent_min * PS), int(parts.sent_max * PS)
             broker.send_copies(copies, at, random.choice((low, high, random.randint(low, high))))
             step = one.period * PS // (random.randint(1, 8) if early else 1)
             at += step + (random.randrange(one.period * PS) if lazy and random.random() < 0.3 else 0)
