@@ -73,7 +73,11 @@ Count = Annotated[int, Field(ge=0, le=1 << 31)]
 class Model(BaseModel):
     """Base of all models: a mapping in a file."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    # Deferred: a validator is compiled when its model is first used. Most of the hundred models are used only
+    # as parts of another one, whose validator includes theirs.
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True
+    )
 
 
 class WordModel(Model):

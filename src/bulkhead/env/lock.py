@@ -82,8 +82,10 @@ def read_lock(file: Path | None = None) -> dict[str, tuple[LockedPackage, ...]]:
     path = file or lock_file()
     if not path.is_file():
         return {}
+    # The parser in C, if the package has it: each command that uses a fetched file reads the lock file.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - a safe one
         if content["lock"] != FORMAT:
             raise ValueError(f"lock: {content['lock']} is not known; this version reads {FORMAT}")
         return {

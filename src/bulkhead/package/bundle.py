@@ -7,7 +7,6 @@ images are loaded directly to their memory. Equal images are stored once.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -40,12 +39,11 @@ class _LoadArea:
     offset_of: dict[bytes, int] = field(default_factory=dict)
 
     def add(self, data: bytes) -> int:
-        key = hashlib.sha256(data).digest()
-        if key not in self.offset_of:
-            self.offset_of[key] = self.size
+        if data not in self.offset_of:
+            self.offset_of[data] = self.size
             self.data.append(data)
             self.size = align_up(self.size + len(data))
-        return self.offset_of[key]
+        return self.offset_of[data]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import yaml
@@ -58,6 +59,10 @@ def read_schema(path: Path) -> Schema:
 class _Parser:
     name: str
     text: str
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.splitlines()
 
     def schema(self) -> Schema:
         try:
@@ -319,7 +324,7 @@ class _Parser:
 
     def _comment(self, node: yaml.Node) -> str:
         """The comment at the end of the node's line: it is documentation, so the header repeats it."""
-        line = self.text.splitlines()[node.start_mark.line]
+        line = self._lines[node.start_mark.line]
         rest = line[node.start_mark.column :]
         if rest.count(":") and "{" in rest:  # a flow mapping: the comment describes the whole line
             return ""
@@ -328,7 +333,7 @@ class _Parser:
     def _block(self, node: yaml.Node) -> str:
         """The lines of comments directly above the node's line, as one."""
         found: list[str] = []
-        for line in reversed(self.text.splitlines()[: node.start_mark.line]):
+        for line in reversed(self._lines[: node.start_mark.line]):
             if not line.strip().startswith("#"):
                 break
             found.insert(0, line.strip()[1:].strip())
