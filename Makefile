@@ -71,4 +71,4 @@ notices: ## write docs/reference/third-party.md: licences of what is fetched, in
 	@$(PYTHON) scripts/third_party.py
 
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/host build/target build/fuzz build/linux build/run build/logs build/lint build/mypy build/test-results
+	@rm -rf build/host build/target build/fuzz build/linux build/run build/logs build/lint build/mypy build/test-results build/test-site

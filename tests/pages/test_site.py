@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from .browser import NARROW, SCREENS, Reader, Screen, chromium
-from .site import build_site
+from .site import built_site
 
 pytestmark = pytest.mark.slow
 # One of each kind: the first page, prose with code, a picture, wide tables, tables that are generated.
@@ -31,8 +31,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_site(tmp_path_factory.mktemp("site"))
+def site() -> Path:
+    return built_site()
 
 
 def test_every_page_fits_a_narrow_screen_and_is_whole(site: Path, browser: Browser) -> None:

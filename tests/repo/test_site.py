@@ -9,15 +9,15 @@ from urllib.parse import unquote
 import pytest
 from bs4 import BeautifulSoup
 
-from ..pages.site import build_site
+from ..pages.site import built_site
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_HEADING = ("search.html", "genindex.html")  # the theme's own pages
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_site(tmp_path_factory.mktemp("site"))
+def site() -> Path:
+    return built_site()
 
 
 @pytest.fixture(scope="module")
