@@ -4,15 +4,12 @@ hypervisor is the one that will run."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from bulkhead.bench.flows import beyond, load
 from bulkhead.config.flow_costs import LOCKED
 from bulkhead.run.target import MACHINE
-from tests.json_results import parsed
+from tests.command_line import run_json
 
 from ..platforms import platform
 
@@ -20,9 +17,7 @@ from ..platforms import platform
 @pytest.mark.slow
 @pytest.mark.parametrize("board", ["zcu102", "qemu-virt", "mpam4"])
 def test_f5_a_fresh_measurement_is_within_the_file(board: str) -> None:
-    command = [sys.executable, "-m", "bulkhead.cli", "bench", "flows", "--platform", board, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    result = parsed(done.stdout)
+    _, result = run_json("bench", "flows", "--platform", board)
     assert result["verdict"] == "ok", result["reasons"]
     kept = platform(board).flow_costs
     assert kept is not None

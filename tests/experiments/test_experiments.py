@@ -43,6 +43,7 @@ from bulkhead.experiments.said import Plot
 from bulkhead.experiments.sweep import BadRange, key_of, values_of
 from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.budget_search import MB, smallest_budgets
+from tests.command_line import run_json
 from tests.json_results import parsed
 
 from ..machine.handmade_trace import READ, Record, write_trace
@@ -409,9 +410,9 @@ def test_a_trace_that_is_not_there_or_damaged_is_said_before_anything_runs(tmp_p
         with_traces(points)
     file = small_trace(tmp_path)
     file.write_bytes(file.read_bytes()[:-5])
-    done = bulkhead("experiment", str(recorded_experiment(tmp_path, str(file))), "--json")
-    assert done.returncode == 1
-    assert "it has no end" in parsed(done.stdout)["reasons"][0]
+    code, refused = run_json("experiment", recorded_experiment(tmp_path, str(file)))
+    assert code == 1
+    assert "it has no end" in refused["reasons"][0]
 
 
 def test_the_command_lists_and_says_what_is_wrong() -> None:

@@ -20,6 +20,7 @@ from bulkhead.experiments.sections import WAYS, costs_of
 from bulkhead.flows import analysis
 from bulkhead.machine.facts import LINE_REFILL
 from bulkhead.machine.point import job_platform, run_point
+from tests.command_line import run_json
 from tests.json_results import parsed
 
 pytestmark = pytest.mark.usefixtures("machine_built")
@@ -199,7 +200,6 @@ def test_s6_the_command_leaves_a_table_and_a_page_of_each_section() -> None:
 
 
 def test_s6_sections_that_are_none_are_refused() -> None:
-    command = [sys.executable, "-m", "bulkhead.cli", "experiment", "flows", "--only", "ustres", "--json"]
-    done = subprocess.run(command, capture_output=True, check=False)
-    assert done.returncode == 1
-    assert "ustress" in parsed(done.stdout)["reasons"][0]
+    code, refused = run_json("experiment", "flows", "--only", "ustres")
+    assert code == 1
+    assert "ustress" in refused["reasons"][0]

@@ -5,14 +5,12 @@ others."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.json_results import parsed
+from tests.command_line import run_json
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHORT = {
@@ -108,16 +106,9 @@ BROKEN = {
 
 
 def run(name: str, directory: Path, *options: str) -> dict[str, Any]:
-    arguments = ["run", str(EXAMPLES / f"{name}.yaml"), "--on", "machine", "--json", "--no-page", *options]
-    done = subprocess.run(
-        [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout, done.stderr
-    result = parsed(done.stdout)
-    assert done.returncode == (result["verdict"] != "ok")
+    file = EXAMPLES / f"{name}.yaml"
+    code, result = run_json("run", file, "--on", "machine", "--no-page", *options, "--directory", directory)
+    assert code == (result["verdict"] != "ok")
     return result
 
 

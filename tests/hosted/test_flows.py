@@ -5,8 +5,6 @@ sent, and every run is the same."""
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import pytest
 import yaml
 
 from bulkhead.run.samples import read_samples
-from tests.json_results import parsed
+from tests.command_line import run_json
 
 from .systems import MS, domain
 
@@ -52,16 +50,9 @@ def run(directory: Path, wanted: dict[str, Any], span: str = "400ms") -> dict[st
 
 
 def run_file(path: Path, directory: Path, *options: str) -> dict[str, Any]:
-    arguments = ["run", str(path), "--on", "machine", "--json", "--no-page", *options]
-    done = subprocess.run(
-        [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory / "run")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout, done.stderr
-    result: dict[str, Any] = parsed(done.stdout)
-    assert done.returncode == 0, result["reasons"]
+    arguments = ("run", path, "--on", "machine", "--no-page", *options)
+    code, result = run_json(*arguments, "--directory", directory / "run")
+    assert code == 0, result["reasons"]
     return result
 
 

@@ -6,8 +6,6 @@ of a run confirm that, and fail if something was set wrong on purpose."""
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from bulkhead.package.build import Build
 from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.status_mpam import MpamStatus, read_mpam
+from tests.command_line import invoked
 from tests.json_results import parsed
 
 from .systems import MS, built_from, domain, said
@@ -81,15 +80,9 @@ EXAMPLE = ROOT / "examples" / "mpam.yaml"
 
 def run_example(directory: Path, *options: str, system: Path = EXAMPLE) -> tuple[int, dict[str, Any], str]:
     """`run` of a system on the platform with MPAM: exit code, result, and output at the start."""
-    arguments = ["run", str(system), "--on", "machine", "--json", "--no-page", "--set", "platform=mpam4"]
-    done = subprocess.run(
-        [sys.executable, "-m", "bulkhead.cli", *arguments, *options, "--directory", str(directory)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout, done.stderr
-    return done.returncode, parsed(done.stdout), done.stderr
+    arguments = ("run", system, "--on", "machine", "--no-page", "--set", "platform=mpam4")
+    done = invoked(*arguments, *options, "--directory", directory, "--json")
+    return done.exit_code, parsed(done.stdout), done.stderr
 
 
 def as_documented(mpam: dict[str, Any]) -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ import yaml
 
 from bulkhead.report.trace import trace_of
 from bulkhead.run.samples import read_samples
-from tests.json_results import parsed
+from tests.command_line import run_json
 
 MS = 10**6
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -55,15 +53,8 @@ def run(directory: Path, *options: str, system: dict[str, Any] | None = None) ->
 
 
 def run_file(path: Path, directory: Path, *options: str) -> tuple[int, dict[str, Any]]:
-    arguments = ["run", str(path), "--on", "machine", "--for", "20ms", "--json", "--no-page", *options]
-    done = subprocess.run(
-        [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory / "run")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout, done.stderr
-    return done.returncode, parsed(done.stdout)
+    arguments = ("run", path, "--on", "machine", "--for", "20ms", "--no-page", *options)
+    return run_json(*arguments, "--directory", directory / "run")
 
 
 @pytest.fixture(scope="module")
