@@ -41,6 +41,12 @@ void smmu_domain_unmapped(const struct domain *domain)
     (void)domain;
 }
 
+bool smmu_domain_is_unmapped(const struct domain *domain)
+{
+    (void)domain;
+    return true;
+}
+
 bool smmu_interrupt(uint32_t intid)
 {
     (void)intid;

@@ -28,20 +28,25 @@
 #define LEAF_LOG2           6u /* entries of a page */
 #define LEAF_SPAN           (LEAF_LOG2 + 1)
 
-/* Shortest and longest time between two looks whether the SMMU has executed the commands of a stop. */
+/* Shortest and longest time between two looks whether the SMMU has executed commands. */
 #define FIRST_LOOK_NS 50000u
 #define LAST_LOOK_NS  100000000u
 
 _Static_assert(8 << (BH_MAX_STREAM_BITS - LEAF_LOG2) <= BH_PAGE_BYTES, "level 1 is a page");
 
+/* Commands of a domain that a core waits for. */
+struct execution {
+    _Atomic uint64_t ticket; /* cores ask without a lock */
+    _Atomic uint64_t begun_ticks;
+    _Atomic bool late; /* counted: the SMMU has not executed them in time */
+};
+
 static struct {
     paddr_t table;                              /* level 1, or the only leaf */
     volatile uint64_t *entries[BH_MAX_STREAMS]; /* of the manifest's streams */
-    uint64_t stops[BH_MAX_DOMAINS];             /* ticket of a domain's last stop */
     bool has_streams[BH_MAX_DOMAINS];
-    uint64_t stopped_ticks[BH_MAX_DOMAINS]; /* time of that stop */
-    bool late[BH_MAX_DOMAINS];              /* logged: the SMMU has not executed its commands in time */
-    uint64_t unmappings[BH_MAX_DOMAINS];    /* ticket of the last unmapping in a domain's tables */
+    struct execution stops[BH_MAX_DOMAINS];      /* of a domain's last stop, */
+    struct execution unmappings[BH_MAX_DOMAINS]; /* and of the last unmapping in its tables */
     struct status_smmu *status;
 } driver;
 
@@ -241,6 +246,13 @@ static void set_entries(const struct domain *domain, uint64_t word)
     }
 }
 
+static void begin(struct execution *execution, uint64_t ticket)
+{
+    atomic_store(&execution->late, false);
+    atomic_store(&execution->begun_ticks, clock_now());
+    atomic_store(&execution->ticket, ticket);
+}
+
 /* Nobody waits: until the SMMU has executed the commands, accesses of the devices are aborted. */
 void smmu_domain_start(const struct domain *domain)
 {
@@ -252,53 +264,69 @@ void smmu_domain_start(const struct domain *domain)
 
 void smmu_domain_stop(const struct domain *domain)
 {
-    uint32_t index = domain->index;
-
-    if (driver.has_streams[index]) {
+    if (driver.has_streams[domain->index]) {
         set_entries(domain, STE_ABORT);
-        driver.late[index] = false;
-        driver.stopped_ticks[index] = clock_now();
-        driver.stops[index] = smmu_commands_domain(domain, true);
+        begin(&driver.stops[domain->index], smmu_commands_domain(domain, true));
     }
 }
 
-/* The core looks again after as long as the SMMU has taken so far, within limits. */
+/* The core looks again after as long as the SMMU has taken so far, within limits, or earlier if it does so
+ * for another domain. */
 static void look_later(uint64_t taken_ticks)
 {
     uint64_t first = clock_ticks(FIRST_LOOK_NS);
     uint64_t last = clock_ticks(LAST_LOOK_NS);
     uint64_t wait = taken_ticks < first ? first : taken_ticks > last ? last : taken_ticks;
+    uint64_t look = clock_now() + wait;
+    uint64_t earlier = this_cpu()->rare_alarms[RARE_ALARM_QUIET];
 
-    rare_alarm_set(RARE_ALARM_QUIET, clock_now() + wait);
+    if (earlier == 0 || earlier > look) {
+        rare_alarm_set(RARE_ALARM_QUIET, look);
+    }
 }
 
-bool smmu_domain_is_quiet(const struct domain *domain)
+/* Whether the commands have been executed. If not, this core looks again later. `*late`: they are now known
+ * not to have been executed in time. */
+static bool is_over(struct execution *execution, bool *late)
 {
-    uint32_t index = domain->index;
     uint64_t taken_ticks;
 
-    if (!driver.has_streams[index] || smmu_commands_done(driver.stops[index])) {
+    *late = false;
+    if (smmu_commands_done(atomic_load(&execution->ticket))) {
         return true;
     }
-    taken_ticks = clock_now() - driver.stopped_ticks[index];
-    if (!driver.late[index] && taken_ticks > clock_ticks(SMMU_RUN_WAIT_NS)) {
-        driver.late[index] = true;
-        smmu_status()->unanswered++;
-        console_log("SMMU: it does not answer, '%s' cannot be restarted before it does",
-                    domain->config->name);
+    taken_ticks = clock_now() - atomic_load(&execution->begun_ticks);
+    if (taken_ticks > clock_ticks(SMMU_RUN_WAIT_NS) && !atomic_exchange(&execution->late, true)) {
+        *late = true;
+        __atomic_fetch_add(&smmu_status()->unanswered, 1, __ATOMIC_RELAXED);
     }
     look_later(taken_ticks);
     return false;
 }
 
-/* While the SMMU has not executed the commands of the last unmapping, no more are added: a guest that unmaps
- * again and again must not fill the queue. */
+bool smmu_domain_is_quiet(const struct domain *domain)
+{
+    bool late = false;
+    bool quiet = !driver.has_streams[domain->index] || is_over(&driver.stops[domain->index], &late);
+
+    if (late) {
+        console_log("SMMU: it does not answer, '%s' cannot be restarted before it does",
+                    domain->config->name);
+    }
+    return quiet;
+}
+
 void smmu_domain_unmapped(const struct domain *domain)
 {
-    uint64_t *ticket = &driver.unmappings[domain->index];
-
-    if (driver.has_streams[domain->index] && smmu_commands_done(*ticket)) {
-        *ticket = smmu_commands_translations(domain);
-        (void)smmu_commands_wait(*ticket, SMMU_RUN_WAIT_NS);
+    if (driver.has_streams[domain->index]) {
+        begin(&driver.unmappings[domain->index], smmu_commands_translations(domain));
     }
+}
+
+/* Not logged: a guest can cause this again and again. */
+bool smmu_domain_is_unmapped(const struct domain *domain)
+{
+    bool late;
+
+    return !driver.has_streams[domain->index] || is_over(&driver.unmappings[domain->index], &late);
 }

@@ -47,9 +47,14 @@ void smmu_domain_stop(const struct domain *domain);
  * Called only on the core of the domain's first VCPU. */
 bool smmu_domain_is_quiet(const struct domain *domain);
 
-/* Entries of the domain's stage-2 tables have become invalid. Returns when the SMMU uses none of them. If it
- * does not answer, returns after a bounded time; devices may then use entries that were valid before. */
+/* Entries of the domain's stage-2 tables have become invalid, and smmu_domain_is_unmapped() is true. Does not
+ * wait: devices may use the entries until it is true again. */
 void smmu_domain_unmapped(const struct domain *domain);
+
+/* Whether devices use no entry that was invalid at the last smmu_domain_unmapped(). Does not wait: if the
+ * answer is false, RARE_ALARM_QUIET interrupts this core when it should ask again. False for ever if the SMMU
+ * never answers. */
+bool smmu_domain_is_unmapped(const struct domain *domain);
 
 /* Handles interrupt `intid` if it is the SMMU's: sets RARE_ALARM_SMMU, which does the work. False if it is
  * not. Called on the console core. */

@@ -3,14 +3,16 @@
  * The SMMU's command queue (IHI 0070, 4). Each call adds its commands and a CMD_SYNC, which the SMMU consumes
  * when all earlier commands are complete, and with them all accesses that used what was invalidated. The
  * queue has room for all commands that can be under way, those of a start, a stop and an unmapping of each
- * domain: a restart waits for the stop, and an unmapping for the previous one. If the queue is full
- * nevertheless, commands are dropped, and no later ticket is ever done.
+ * domain: a restart waits for the stop, and an unmapping for the previous one. Cores ask without the lock
+ * whether commands are done, so a guest that asks all the time does not delay who adds some. If the queue is
+ * full nevertheless, commands are dropped, and no later ticket is ever done.
  */
 #include "core/spinlock.h"
 #include "iommu/smmu_registers.h"
 #include "vm/clock.h"
 #include "vm/domain.h"
 #include <arch/barrier.h>
+#include <stdatomic.h>
 
 #define COMMANDS (1u << SMMU_COMMANDS_LOG2)
 #define INDEXES  (2 * COMMANDS - 1) /* an index with its wrap bit */
@@ -34,9 +36,9 @@ static struct {
     struct spinlock lock;
     paddr_t place;
     volatile uint64_t *queue;
-    uint64_t added; /* commands since the start; the low bits are the producer index */
-    uint32_t room;  /* while the lock is held: commands that can be added */
-    bool stopped;   /* the queue was full once */
+    _Atomic uint64_t added; /* commands since the start; the low bits are the producer index */
+    uint32_t room;          /* while the lock is held: commands that can be added */
+    _Atomic bool stopped;   /* the queue was full once */
 } commands;
 
 bool smmu_commands_init(void)
@@ -57,10 +59,13 @@ void smmu_commands_place(void)
     smmu_write(SMMU_CMDQ_CONS, 0);
 }
 
-/* Commands that the SMMU has not consumed. */
-static uint32_t under_way(void)
+/* The number of commands that the SMMU has consumed. Without the lock it may be too small, because another
+ * core adds commands meanwhile. */
+static uint64_t consumed(void)
 {
-    return ((uint32_t)commands.added - smmu_read(SMMU_CMDQ_CONS)) & INDEXES;
+    uint64_t added = atomic_load(&commands.added);
+
+    return added - (((uint32_t)added - smmu_read(SMMU_CMDQ_CONS)) & INDEXES);
 }
 
 static void add(uint64_t first, uint64_t second)
@@ -80,7 +85,7 @@ static void add(uint64_t first, uint64_t second)
 static void begin(void)
 {
     spin_lock(&commands.lock);
-    commands.room = COMMANDS - under_way();
+    commands.room = COMMANDS - (uint32_t)(commands.added - consumed());
 }
 
 /* The SMMU sees the commands and everything that was stored before. */
@@ -135,12 +140,7 @@ uint64_t smmu_commands_domain(const struct domain *domain, bool translations)
 
 bool smmu_commands_done(uint64_t ticket)
 {
-    bool done;
-
-    spin_lock(&commands.lock);
-    done = !commands.stopped && commands.added - under_way() >= ticket;
-    spin_unlock(&commands.lock);
-    return done;
+    return !atomic_load(&commands.stopped) && consumed() >= ticket;
 }
 
 bool smmu_commands_wait(uint64_t ticket, uint64_t most_ns)

@@ -148,34 +148,65 @@ static void charge_broadcast(struct cpu *cpu)
     }
 }
 
+/* True if the flash is hidden, but a device of the domain may still read it. */
+static bool is_read_by_devices(const struct domain *domain)
+{
+    return atomic_load(&domain->flash.hidden) && !smmu_domain_is_unmapped(domain);
+}
+
+/* Carries out an access, which may show the flash again. Returns as flash_access(). */
+static bool carry_out(struct domain *domain, struct mmio_access *access)
+{
+    struct nor_flash *chip = &domain->flash.chip;
+    uint32_t offset = (uint32_t)access->offset;
+    struct nor_flash_work work = nor_flash_go_on(chip);
+    bool done;
+
+    change(domain, &work);
+    done = access->write || chip->mode != NOR_FLASH_ARRAY;
+    if (access->write) {
+        work = nor_flash_write(chip, offset, access->bytes, access->value);
+        change(domain, &work);
+    } else if (done) {
+        access->value = nor_flash_read(chip, offset, access->bytes);
+    }
+    if (chip->mode == NOR_FLASH_ARRAY && atomic_load(&domain->flash.hidden)) {
+        set_hidden(domain, false);
+    }
+    return done;
+}
+
+/* True if the write is a command after which reads do not return the content. */
+static bool ends_reading(const struct nor_flash *chip, const struct mmio_access *access)
+{
+    struct nor_flash next = *chip;
+
+    (void)nor_flash_write(&next, (uint32_t)access->offset, access->bytes, access->value);
+    return next.mode != NOR_FLASH_ARRAY;
+}
+
+/* The flash is hidden before the command that demands it is carried out. While a device may still read the
+ * flash, the guest repeats each access to it, so no command takes effect meanwhile, and the flash is not
+ * shown and hidden again: a domain has one unmapping under way at most. */
 bool flash_access(struct cpu *cpu, struct mmio_access *access)
 {
     struct domain *domain = cpu->vcpu->domain;
     struct flash *flash = &domain->flash;
-    uint32_t offset = (uint32_t)access->offset;
-    struct nor_flash_work work;
+    bool done = false;
     bool hide;
-    bool changes;
-    bool done;
 
     cpu_count_exit(cpu, BH_EXIT_REASON_FLASH_ACCESS);
     spin_lock(&flash->lock);
-    work = nor_flash_go_on(&flash->chip);
-    change(domain, &work);
-    done = access->write || flash->chip.mode != NOR_FLASH_ARRAY;
-    if (access->write) {
-        work = nor_flash_write(&flash->chip, offset, access->bytes, access->value);
-        change(domain, &work);
-    } else if (done) {
-        access->value = nor_flash_read(&flash->chip, offset, access->bytes);
+    hide = access->write && !atomic_load(&flash->hidden) && ends_reading(&flash->chip, access);
+    if (hide) {
+        set_hidden(domain, true);
     }
-    hide = flash->chip.mode != NOR_FLASH_ARRAY;
-    changes = hide != atomic_load(&flash->hidden);
-    if (changes) {
-        set_hidden(domain, hide);
+    access->again = is_read_by_devices(domain);
+    if (!access->again) {
+        done = carry_out(domain, access);
     }
     spin_unlock(&flash->lock);
-    if (changes && hide) {
+    if (hide) {
         charge_broadcast(cpu);
     }
     return done;

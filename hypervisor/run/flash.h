@@ -43,8 +43,9 @@ enum flash_write {
 enum flash_write flash_write_at(const struct domain *domain, uint64_t address, uint64_t *offset);
 
 /* Handles one access by the VCPU that runs on this core, and counts the exit. Returns false if the guest must
- * execute it again because reads return the content now. Erases at most 1 KiB. Work caused on other cores is
- * charged to the domain's budget. */
+ * execute it again because reads return the content now, or later (`access->again`) because the SMMU may
+ * still read the flash that has just been hidden. Erases at most 1 KiB. Work caused on other cores is charged
+ * to the domain's budget. */
 bool flash_access(struct cpu *cpu, struct mmio_access *access);
 
 #ifdef __cplusplus

@@ -45,7 +45,7 @@ void shared_core_wait_for_interrupt(struct cpu *cpu)
     __builtin_trap();
 }
 
-void shared_core_wait_for_transfer(struct cpu *cpu)
+void shared_core_wait_to_repeat(struct cpu *cpu)
 {
     (void)cpu;
     __builtin_trap();

@@ -13,6 +13,7 @@
 #include "core/release_delay.h"
 #include "core/vcpu_sched.h"
 #include "flow/flows.h"
+#include "iommu/smmu.h"
 #include "mpam/mpam_labels.h"
 #include "run/crash.h"
 #include "run/domain_life.h"
@@ -49,11 +50,11 @@ struct shared_vcpu {
     bool fresh; /* it starts at its next dispatch: there is no saved context */
     /* it has ended itself, and is switched off when the other VCPUs that are due have had their turn */
     bool ends;
-    bool gave_way;        /* it has given way to an interrupt since its job's last step */
-    bool restarts;        /* its job is the restart of its domain: the guest does not run */
-    bool dozes;           /* it waits for an interrupt and has been woken for a job */
-    bool awaits_transfer; /* it waits until no transfer accesses its domain's memory */
-    /* while it awaits a transfer: an interrupt ends the wait, too, because none was pending before */
+    bool gave_way;    /* it has given way to an interrupt since its job's last step */
+    bool restarts;    /* its job is the restart of its domain: the guest does not run */
+    bool dozes;       /* it waits for an interrupt and has been woken for a job */
+    bool will_repeat; /* it waits until it may repeat an access: may_repeat() */
+    /* while it waits to repeat an access: an interrupt ends the wait, too, because none was pending before */
     bool hears;
     struct guest_context context;
 };
@@ -194,9 +195,9 @@ void shared_core_wait_for_interrupt(struct cpu *cpu)
     }
 }
 
-void shared_core_wait_for_transfer(struct cpu *cpu)
+void shared_core_wait_to_repeat(struct cpu *cpu)
 {
-    cpu->shared->running->awaits_transfer = true;
+    cpu->shared->running->will_repeat = true;
     cpu->shared->running->hears = vgic_wait(cpu->vcpu);
     cpu->shared->blocks = true;
     shared_core_reschedule(cpu);
@@ -257,7 +258,7 @@ static void switch_off(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
     one->gave_way = false;
     one->restarts = false;
     one->dozes = false;
-    one->awaits_transfer = false;
+    one->will_repeat = false;
     release_cancel(&one->release);
     vgic_vcpu_off(one->vcpu);
     if (own->resident == one) {
@@ -339,11 +340,11 @@ static bool has_job(const struct shared_vcpu *one)
     return one->ends || one->restarts;
 }
 
-/* True if an interrupt ends the VCPU's wait. A VCPU that waits for a transfer with an interrupt already
+/* True if an interrupt ends the VCPU's wait. A VCPU that waits to repeat an access with an interrupt already
  * pending has that interrupt masked. */
 static bool interrupt_ends_wait(const struct shared_vcpu *one)
 {
-    return !one->awaits_transfer || one->hears;
+    return !one->will_repeat || one->hears;
 }
 
 /* The time at which a timer of a waiting VCPU asserts its interrupt. The timers of the VCPU whose registers
@@ -355,10 +356,17 @@ static uint64_t timer_of(const struct shared_core *own, const struct shared_vcpu
                : UINT64_MAX;
 }
 
+/* True if the domain may repeat an access that found its memory in use: no transfer accesses the memory, and
+ * the SMMU uses none of it that is unmapped. If the SMMU does, an alarm makes this core ask again. */
+static bool may_repeat(const struct domain *domain)
+{
+    return !flows_touch(domain) && smmu_domain_is_unmapped(domain);
+}
+
 /* True if the event that the VCPU waits for has occurred, so that its guest continues. */
 static bool is_awaited(const struct shared_core *own, const struct shared_vcpu *one, uint64_t now)
 {
-    return (one->awaits_transfer && !flows_touch(one->vcpu->domain)) ||
+    return (one->will_repeat && may_repeat(one->vcpu->domain)) ||
            (interrupt_ends_wait(one) && (timer_of(own, one) <= now || vgic_has_come(one->vcpu)));
 }
 
@@ -371,7 +379,7 @@ static uint64_t awaited_ticks(const struct shared_core *own, struct shared_vcpu 
     uint64_t come = vgic_stop_waiting(one->vcpu);
 
     come = come != 0 && come < now ? come : now;
-    if (!one->awaits_transfer && timer < come) {
+    if (!one->will_repeat && timer < come) {
         come = timer;
     }
     return come > one->blocked_ticks ? come : one->blocked_ticks;
@@ -387,7 +395,7 @@ static void wake_up(struct shared_core *own, uint64_t now)
         }
         if (is_awaited(own, one, now)) {
             release_ready(&one->release, awaited_ticks(own, one, now));
-            one->awaits_transfer = false;
+            one->will_repeat = false;
             sched_wake(&own->sched, &one->sched);
         } else if (has_job(one)) {
             one->dozes = true;
@@ -413,7 +421,7 @@ static void block(struct shared_core *own, uint64_t now)
     sched_block(&own->sched, now);
     if (one->sched.state != SCHED_PAUSED) { /* its budget is spent, too, so it needs no interrupt */
         (void)vgic_stop_waiting(one->vcpu);
-        one->awaits_transfer = false;
+        one->will_repeat = false;
     }
 }
 
@@ -690,7 +698,7 @@ static void end_doze(struct shared_vcpu *one)
 {
     if (one->dozes) {
         one->dozes = false;
-        one->awaits_transfer = false;
+        one->will_repeat = false;
         (void)vgic_stop_waiting(one->vcpu);
     }
 }

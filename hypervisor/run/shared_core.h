@@ -41,9 +41,10 @@ void shared_core_charge(struct cpu *cpu, uint64_t events);
 /* The guest executed WFI or an equivalent call: another VCPU may have the core until an interrupt arrives. */
 void shared_core_wait_for_interrupt(struct cpu *cpu);
 
-/* The guest must execute its current instruction again when no transfer accesses its domain's memory. Until
- * then, another VCPU may have the core, possibly the broker that does the transfer. */
-void shared_core_wait_for_transfer(struct cpu *cpu);
+/* The guest must execute its current instruction again when no transfer accesses its domain's memory and the
+ * SMMU uses none of it that is unmapped. Until then, another VCPU may have the core, possibly the broker that
+ * does the transfer. */
+void shared_core_wait_to_repeat(struct cpu *cpu);
 
 /* Injects a device's interrupt; true if a domain of this core has taken it, as for vgic_inject_spi_hw(). */
 bool shared_core_inject_spi(const struct cpu *cpu, uint32_t intid);

@@ -44,7 +44,7 @@ enum outcome {
     OUTCOME_REFUSED, /* the device has not accepted the access */
     OUTCOME_DONE,
     OUTCOME_AGAIN, /* the guest must repeat the instruction, */
-    OUTCOME_LATER, /* on a shared core after the transfer has ended */
+    OUTCOME_LATER, /* on a shared core when what it waits for may have ended (shared_core_wait_to_repeat) */
 };
 
 static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame frame,
@@ -65,7 +65,9 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
         return access->again ? OUTCOME_LATER : OUTCOME_DONE;
     }
     if (device == DEVICE_FLASH) {
-        return flash_access(cpu, access) ? OUTCOME_DONE : OUTCOME_AGAIN;
+        bool done = flash_access(cpu, access);
+
+        return access->again ? OUTCOME_LATER : done ? OUTCOME_DONE : OUTCOME_AGAIN;
     }
     if (!vgic_frame_access(cpu->vcpu, frame, access)) {
         return OUTCOME_REFUSED;
@@ -75,14 +77,14 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
     return OUTCOME_DONE;
 }
 
-/* Returns true if the guest may repeat the instruction at once. On a shared core, other VCPUs run until the
- * transfer has ended. */
+/* Returns true if the guest may repeat the instruction at once. On a shared core, other VCPUs run until what
+ * the instruction waits for has ended. */
 static __attribute__((noinline)) bool execute_later(struct cpu *cpu)
 {
     if (cpu->shared == NULL) {
         return true;
     }
-    shared_core_wait_for_transfer(cpu);
+    shared_core_wait_to_repeat(cpu);
     return false;
 }
 

@@ -17,7 +17,7 @@ enum rare_alarm {
     RARE_ALARM_RUN_LIMIT, /* end of a run with a time limit; console core only */
     RARE_ALARM_MONITORS,  /* read of an MPAM monitor; console core only */
     RARE_ALARM_SMMU,      /* events and errors of the SMMU; console core only */
-    RARE_ALARM_QUIET,     /* ends the core's wait, so that it asks smmu_domain_is_quiet() again */
+    RARE_ALARM_QUIET,     /* ends the core's wait, so that it asks again what the SMMU has done */
     RARE_ALARM_EARLY,     /* check of an interrupt that arrived too early (vgic/vgic_early.c) */
     RARE_ALARM_COUNT,
 };

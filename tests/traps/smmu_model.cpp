@@ -58,6 +58,7 @@ void SmmuModel::plug_in(uint64_t pa)
 
 uint64_t SmmuModel::read(uint64_t offset)
 {
+    reads++;
     time_passes(answers_registers && consumes ? read_ticks : hung_ticks);
     switch (offset) {
     case 0x00:
@@ -121,7 +122,7 @@ void SmmuModel::write(uint64_t offset, uint64_t value, unsigned bytes)
         cr0 = word;
         if (answers_registers) {
             cr0ack = word;
-            run_commands();
+            take_commands();
             if ((word & smmuen) != 0 && on_enabled) {
                 on_enabled();
             }
@@ -144,7 +145,7 @@ void SmmuModel::write(uint64_t offset, uint64_t value, unsigned bytes)
         break;
     case 0x64:
         gerrorn = word;
-        run_commands();
+        take_commands();
         break;
     case 0x68:
         gerror_message = value;
@@ -166,7 +167,7 @@ void SmmuModel::write(uint64_t offset, uint64_t value, unsigned bytes)
         break;
     case 0x98:
         cmdq_prod = word;
-        run_commands();
+        take_commands();
         break;
     case 0x9C:
         check_disabled("CMDQ_CONS", cmdqen);
@@ -224,6 +225,19 @@ bool SmmuModel::execute(const uint64_t *command)
     default:
         return false;
     }
+}
+
+void SmmuModel::take_commands()
+{
+    if (!delays_commands) {
+        run_commands();
+    }
+}
+
+uint32_t SmmuModel::commands_waiting() const
+{
+    const uint32_t entries = 1u << (cmdq_base & 31);
+    return (cmdq_prod - cmdq_cons) & (2 * entries - 1);
 }
 
 void SmmuModel::run_commands()

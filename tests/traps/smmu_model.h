@@ -32,7 +32,9 @@ public:
     uint32_t idr5 = 1u << 4 | 4u;
 
     bool answers_registers = true; // CR0ACK, IRQ_CTRLACK and GBPA.UPDATE follow
-    bool consumes = true;          // commands
+    bool consumes = true;          // commands; if not, each read of a register takes long, too
+    bool delays_commands = false;  // until `run_commands`, while its registers answer as always
+    unsigned reads = 0;            // of registers
 
     uint32_t gbpa = 0;
     uint32_t cr0 = 0, cr0ack = 0, cr1 = 0, cr2 = 0;
@@ -60,6 +62,8 @@ public:
 
     // Executes commands up to the producer index.
     void run_commands();
+    // How many commands it has not executed.
+    uint32_t commands_waiting() const;
     void raise_error(uint32_t bits);
     // Events that the driver has not taken.
     uint32_t events_waiting() const;
@@ -77,6 +81,7 @@ private:
     std::optional<uint64_t> walk(const Entry &entry, uint64_t address, bool write, uint32_t &fault) const;
     std::optional<uint64_t> refuse(uint32_t type, uint32_t stream, uint64_t address, bool write);
     void record(uint32_t type, uint32_t stream, uint64_t address, bool write);
+    void take_commands();
     bool execute(const uint64_t *command);
     void check_disabled(const char *what, uint32_t bit);
 

@@ -264,21 +264,6 @@ TEST_F(Smmu, D2_NoStartStopOrQuestionWaits)
     EXPECT_LE(clock_now() - before, clock_ticks(3000000)) << "each reads one index";
 }
 
-TEST_F(Smmu, D2_UnansweredUnmappingsDoNotFillTheQueue)
-{
-    boot();
-    smmu.consumes = false;
-    for (int i = 0; i < 200; i++) {
-        smmu_domain_unmapped(domain_at(0)); // two commands each
-    }
-    EXPECT_EQ(status().unanswered, 1u) << "one wait";
-    smmu_domain_stop(domain_at(0));
-    EXPECT_FALSE(smmu_domain_is_quiet(domain_at(0)));
-    smmu.consumes = true;
-    smmu.run_commands();
-    EXPECT_TRUE(smmu_domain_is_quiet(domain_at(0)));
-}
-
 TEST_F(Smmu, D2_CommandsThatFindNoRoomAreNeverDone)
 {
     boot();
@@ -300,8 +285,155 @@ TEST_F(Smmu, D2_UnmappedMemoryIsUnmappedForDevicesToo)
     ptable_entry_t *entry = ptable_page_entry(domain_at(0)->stage2.pool, domain_at(0)->stage2.root, ram);
     *entry = 0;
     EXPECT_EQ(smmu.access(stream, ram), first_frame) << "the model has caches";
+    smmu.delays_commands = true;
     smmu_domain_unmapped(domain_at(0));
+    EXPECT_FALSE(smmu_domain_is_unmapped(domain_at(0)));
+    smmu.run_commands();
+    EXPECT_TRUE(smmu_domain_is_unmapped(domain_at(0)));
     EXPECT_EQ(smmu.access(stream, ram), std::nullopt);
+}
+
+// Flash of linux that takes commands. Its device reads the flash, too.
+class SmmuAndFlash : public Smmu {
+protected:
+    static constexpr uint32_t core = 1; // linux has this one and core 3
+    static constexpr uint32_t other_core = 3;
+    static constexpr uint64_t at = 0x40800000;
+    static constexpr uint64_t permission_fault_level3 = 0x0F;
+
+    static void as_flash(SampleManifest &m)
+    {
+        m.images[1].ipa = 0x407E0000; // not in it
+        m.segments[2].flags = BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE;
+    }
+    void start(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
+    {
+        boot([&](SampleManifest &m) {
+            as_flash(m);
+            change(m);
+        });
+        ASSERT_TRUE(machine->booted()) << said();
+        machine->on_core(core);
+        frame = smmu.access(other_stream, at, false).value_or(0);
+        ASSERT_NE(frame, 0u);
+        fake_hook_translation([](uint64_t, bool) -> uint64_t { return 0xFFull << 56 | frame; });
+        smmu.delays_commands = true;
+    }
+    ~SmmuAndFlash() override { fake_hook_translation(nullptr); }
+
+    bool is_hidden() const { return domain_at(1)->flash.hidden; }
+    // The guest of the executing core writes a command. Returns whether it has been carried out: otherwise
+    // the guest is still at the same instruction.
+    bool command(uint32_t core_index, uint32_t code)
+    {
+        const uint64_t pc = fake_sysreg(SYSREG_ID_ELR_EL2);
+        machine->regs(core_index).x[0] = code << 16 | code;
+        machine->trap(is_hidden() ? esr_store(4, 0) : (esr_store(4, 0) & ~0x3Full) | permission_fault_level3,
+                      at);
+        return fake_sysreg(SYSREG_ID_ELR_EL2) != pc;
+    }
+
+    static inline uint64_t frame = 0;
+};
+
+TEST_F(SmmuAndFlash, D2_ACommandIsCarriedOutWhenNoDeviceReadsTheFlashAnyMore)
+{
+    start();
+    EXPECT_FALSE(command(core, 0x70));
+    EXPECT_EQ(domain_at(1)->flash.chip.mode, NOR_FLASH_ARRAY);
+    EXPECT_EQ(smmu.access(other_stream, at, false), frame) << "the SMMU has not forgotten it yet";
+    EXPECT_FALSE(command(core, 0x70));
+    smmu.run_commands();
+    EXPECT_EQ(smmu.access(other_stream, at, false), std::nullopt);
+    EXPECT_TRUE(command(core, 0x70));
+    machine->trap(esr_load(4, 0), at);
+    EXPECT_EQ(machine->regs(core).x[0], 0x00800080u);
+    EXPECT_TRUE(command(core, 0xFF)) << "showing it needs no command";
+    EXPECT_EQ(smmu.access(other_stream, at, false), frame);
+}
+
+// Interrupts are masked while EL2 handles the access.
+TEST_F(SmmuAndFlash, D2_NoAccessWaitsForTheSmmu)
+{
+    start();
+    for (int i = 0; i < 200; i++) {
+        const unsigned reads = smmu.reads;
+        EXPECT_FALSE(command(core, 0x70));
+        EXPECT_LE(smmu.reads - reads, 3u) << "room in the queue, and whether the commands are executed";
+    }
+    EXPECT_EQ(smmu.commands_waiting(), 2u) << "one unmapping, however often the guest tries";
+    EXPECT_EQ(status().unanswered, 1u);
+}
+
+// Two VCPUs, one of which makes the flash readable all the time.
+TEST_F(SmmuAndFlash, D2_AGuestThatChangesTheModeInALoopHasOneUnmappingUnderWay)
+{
+    unsigned carried_out = 0;
+    start();
+    for (unsigned i = 0; i < 2000; i++) {
+        const uint32_t on = i % 2 == 0 ? core : other_core;
+        const unsigned reads = smmu.reads;
+        fake_switch_core(on);
+        if (i % 7 == 0) {
+            machine->trap(esr_load(4, 0), at);
+        } else {
+            carried_out += command(on, i % 3 == 0 ? 0x70 : 0xFF) ? 1 : 0;
+        }
+        EXPECT_LE(smmu.reads - reads, 3u);
+        EXPECT_LE(smmu.commands_waiting(), 2u);
+        if (i % 50 == 0) {
+            smmu.run_commands();
+        }
+    }
+    EXPECT_GT(carried_out, 40u);
+    EXPECT_TRUE(smmu.violations.empty()) << smmu.violations[0];
+    EXPECT_EQ(machine->status(1).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
+    smmu_domain_stop(domain_at(1));
+    EXPECT_FALSE(smmu_domain_is_quiet(domain_at(1)));
+    smmu.run_commands();
+    EXPECT_TRUE(smmu_domain_is_quiet(domain_at(1))) << "no command was dropped";
+}
+
+TEST_F(SmmuAndFlash, D2_TheCoreServesOtherDomainsWhileOneWaitsForTheSmmu)
+{
+    start([](SampleManifest &m) {
+        m.vcpus[0].core = core; // of control, which has no work yet
+        m.domains[0].priority = 1;
+    });
+    const uint64_t pc = fake_sysreg(SYSREG_ID_ELR_EL2);
+    ASSERT_EQ(this_cpu()->vcpu->domain, domain_at(1));
+    (void)command(core, 0x70);
+    EXPECT_EQ(this_cpu()->vcpu->domain, domain_at(0)) << "the other domain has the core";
+    const uint64_t alarm = this_cpu()->rare_alarms[RARE_ALARM_QUIET];
+    EXPECT_GT(alarm, clock_now());
+    EXPECT_LE(alarm, clock_now() + clock_ticks(50000));
+
+    fake_gic_raise(hypervisor_timer);
+    fake_clock_set(alarm);
+    machine->interrupt();
+    EXPECT_EQ(this_cpu()->vcpu->domain, domain_at(0)) << "not yet";
+    EXPECT_GT(this_cpu()->rare_alarms[RARE_ALARM_QUIET], clock_now()) << "the core asks again";
+
+    smmu.run_commands();
+    fake_gic_raise(hypervisor_timer);
+    fake_clock_set(this_cpu()->rare_alarms[RARE_ALARM_QUIET]);
+    machine->interrupt();
+    EXPECT_EQ(this_cpu()->vcpu->domain, domain_at(1)) << "the more urgent one";
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), pc) << "which executes the instruction again";
+    EXPECT_TRUE(command(core, 0x70));
+}
+
+TEST_F(SmmuAndFlash, D2_ARestartEndsTheWait)
+{
+    start();
+    EXPECT_FALSE(command(core, 0x70));
+    fake_switch_core(core);
+    EXPECT_TRUE(is_hidden());
+    smmu.delays_commands = false;
+    smmu.run_commands();
+    machine->hvc(system_reset);
+    EXPECT_FALSE(is_hidden());
+    EXPECT_EQ(domain_at(1)->flash.chip.mode, NOR_FLASH_ARRAY);
 }
 
 TEST_F(Smmu, D2_AnSmmuThatDoesNotAnswerIsNoStart)

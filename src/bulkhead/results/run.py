@@ -513,7 +513,7 @@ class SmmuResult(TypedDict):
     interrupts: int
     """Number of interrupts."""
     unanswered: int
-    """Number of times that the hypervisor waited for the SMMU in vain."""
+    """Number of times that the SMMU did not answer within 0.1 ms."""
 
 
 @with_config(CLOSED)
