@@ -34,23 +34,20 @@ uint64_t path_clock(void)
 bool path_stamps_init(void)
 {
     struct pool *pool = system_pool();
-    paddr_t frame;
 
     wanted = false;
     if (system_manifest()->broker.stamps == 0) {
         return true;
     }
     for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
-        uint64_t number = pool->used;
-        struct status_path_costs *costs;
+        struct status_path_costs *costs = pool_allocate_bytes(pool, sizeof *costs);
 
-        if (!pool_allocate(pool, &frame)) {
+        if (costs == NULL) {
             return false;
         }
-        costs = pool_pointer(pool, frame);
         cpu_at(i)->flow.recorder = (struct path_recorder){.parts = costs->parts};
         path_calibrate(&cpu_at(i)->flow.recorder);
-        cpu_at(i)->status->paths_frame = number;
+        cpu_at(i)->status->paths_frame = pool_frame_number(pool, costs);
     }
     wanted = true;
     return true;

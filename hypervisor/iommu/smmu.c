@@ -121,14 +121,11 @@ static const char *missing(void)
 
 static bool make_status(void)
 {
-    struct pool *pool = system_pool();
-    uint64_t frame = pool->used;
-
-    driver.status = pool_allocate_bytes(pool, sizeof *driver.status);
+    driver.status = pool_allocate_bytes(system_pool(), sizeof *driver.status);
     if (driver.status == NULL) {
         return false;
     }
-    system_status()->smmu_frame = (uint32_t)frame;
+    system_status()->smmu_frame = pool_frame_number(system_pool(), driver.status);
     return true;
 }
 

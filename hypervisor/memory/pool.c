@@ -46,3 +46,8 @@ void *pool_allocate_bytes(struct pool *pool, uint64_t bytes)
     }
     return pool_pointer(pool, first);
 }
+
+uint32_t pool_frame_number(const struct pool *pool, const void *pointer)
+{
+    return (uint32_t)((uint64_t)((const char *)pointer - pool->linear) / BH_PAGE_BYTES);
+}

@@ -33,6 +33,9 @@ void *pool_allocate_bytes(struct pool *pool, uint64_t bytes);
 /* Pointer to an address of the pool, valid for the current state of the MMU. */
 void *pool_pointer(const struct pool *pool, paddr_t pa);
 
+/* The number of the frame that holds `pointer`, by which the status pages name frames. Needs the MMU on. */
+uint32_t pool_frame_number(const struct pool *pool, const void *pointer);
+
 #ifdef __cplusplus
 }
 #endif

@@ -215,14 +215,11 @@ static bool program(void)
 
 static bool make_status(void)
 {
-    struct pool *pool = system_pool();
-    uint64_t frame = pool->used;
-
-    driver.status = pool_allocate_bytes(pool, sizeof *driver.status);
+    driver.status = pool_allocate_bytes(system_pool(), sizeof *driver.status);
     if (driver.status == NULL) {
         return false;
     }
-    system_status()->mpam_frame = (uint32_t)frame;
+    system_status()->mpam_frame = pool_frame_number(system_pool(), driver.status);
     driver.status->state = mpam_state();
     driver.status->version = mpam_version();
     driver.status->partid_max = system_manifest()->mpam.partid_max;

@@ -81,11 +81,12 @@ static void dump_partid(const struct place *place, const struct mpam_features *h
 
 bool mpam_dump_init(void)
 {
-    uint64_t frame = system_pool()->used;
-
     rows = pool_allocate_bytes(system_pool(), (uint64_t)BH_MPAM_DUMP_FRAMES * BH_PAGE_BYTES);
-    mpam_status()->dump_frame = frame;
-    return rows != NULL;
+    if (rows == NULL) {
+        return false;
+    }
+    mpam_status()->dump_frame = pool_frame_number(system_pool(), rows);
+    return true;
 }
 
 void mpam_dump(void)

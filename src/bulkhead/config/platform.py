@@ -7,6 +7,7 @@ devices) are answered here. Every section can state the source of its numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
@@ -381,6 +382,11 @@ class Platform(Model):
         """Whether the hypervisor drives the IOMMU that all accesses of the device pass."""
         driven = self.driven_iommu
         return driven is not None and device.iommu == driven.name and bool(device.streams)
+
+    def confined(self, names: Iterable[str]) -> list[Device | Dma]:
+        """Those of the named devices that an IOMMU confines to the memory of their domain."""
+        known = self.passable()
+        return [known[name] for name in names if name in known and self.confines(known[name])]
 
     def passable(self) -> dict[str, Device | Dma]:
         """Devices that can be given to a domain, by name."""

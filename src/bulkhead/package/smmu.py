@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bulkhead.admission.masters import masters
 from bulkhead.config.platform import Platform
 from bulkhead.planning.model import Plan
 from bulkhead.schema import Value
@@ -41,10 +40,7 @@ def stream_rows(plan: Plan) -> list[Row]:
         configured = plan.system.domain(domain.name)
         assert configured is not None
         streams = {
-            stream
-            for device in masters(configured, plan.platform)
-            if plan.platform.confines(device)
-            for stream in device.streams
+            stream for device in plan.platform.confined(configured.devices) for stream in device.streams
         }
         rows += [{"domain": domain.index, "stream": stream} for stream in sorted(streams)]
     return rows

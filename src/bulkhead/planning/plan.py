@@ -310,9 +310,7 @@ class _Planner:
         )
 
     def _premap(self, domain: Domain) -> bool:
-        passable = self.platform.passable()
-        given = [passable[name] for name in domain.devices if name in passable]
-        if any(self.platform.confines(device) for device in given):
+        if self.platform.confined(domain.devices):
             reason = "the hypervisor cannot map a page when a device touches it"
             self.choices.append(Choice(f"domains.{domain.name}.premap", "true", reason))
             return True
