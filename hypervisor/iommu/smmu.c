@@ -301,18 +301,6 @@ static bool is_over(struct execution *execution, bool *late)
     return false;
 }
 
-bool smmu_domain_is_quiet(const struct domain *domain)
-{
-    bool late = false;
-    bool quiet = !driver.has_streams[domain->index] || is_over(&driver.stops[domain->index], &late);
-
-    if (late) {
-        console_log("SMMU: it does not answer, '%s' cannot be restarted before it does",
-                    domain->config->name);
-    }
-    return quiet;
-}
-
 void smmu_domain_unmapped(const struct domain *domain)
 {
     if (driver.has_streams[domain->index]) {
@@ -326,4 +314,19 @@ bool smmu_domain_is_unmapped(const struct domain *domain)
     bool late;
 
     return !driver.has_streams[domain->index] || is_over(&driver.unmappings[domain->index], &late);
+}
+
+/* A VCPU may have hidden its flash after the stop, before it saw the stop: the next life must not begin with
+ * an unmapping under way. */
+bool smmu_domain_is_quiet(const struct domain *domain)
+{
+    bool late = false;
+    bool quiet = !driver.has_streams[domain->index] ||
+                 (is_over(&driver.stops[domain->index], &late) && smmu_domain_is_unmapped(domain));
+
+    if (late) {
+        console_log("SMMU: it does not answer, '%s' cannot be restarted before it does",
+                    domain->config->name);
+    }
+    return quiet;
 }

@@ -42,9 +42,9 @@ void smmu_domain_start(const struct domain *domain);
  * written by its devices until smmu_domain_is_quiet(). */
 void smmu_domain_stop(const struct domain *domain);
 
-/* Whether no access of the domain's streams can reach memory any more. Does not wait: if the answer is false,
- * RARE_ALARM_QUIET interrupts this core when it should ask again. False for ever if the SMMU never answers.
- * Called only on the core of the domain's first VCPU. */
+/* Whether no access of the domain's streams can reach memory any more, and smmu_domain_is_unmapped(). Does
+ * not wait: if the answer is false, RARE_ALARM_QUIET interrupts this core when it should ask again. False for
+ * ever if the SMMU never answers. Called only on the core of the domain's first VCPU. */
 bool smmu_domain_is_quiet(const struct domain *domain);
 
 /* Entries of the domain's stage-2 tables have become invalid, and smmu_domain_is_unmapped() is true. Does not

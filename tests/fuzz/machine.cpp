@@ -31,8 +31,6 @@ using bulkhead_test::HostedMachine;
 
 namespace {
 
-constexpr uint64_t flash_pa = 0x58000000;
-
 // A guest's own tables can map an address in its flash: a store there may be a command.
 uint64_t translate(uint64_t address, bool)
 {
@@ -54,6 +52,7 @@ struct Manifest {
     struct manifest_irq irqs[4];
     struct manifest_mpam_component mpam_components[1];
     struct manifest_mpam_instance mpam_instances[1];
+    struct manifest_stream streams[std::size(bulkhead_fuzz::streams)];
 };
 
 // All cores count in intervals; those of domain 1 are regulated, those of domain 0 have a limit.
@@ -107,6 +106,16 @@ void give_mpam_hardware()
     for (uint32_t core = 0; core < cores; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_ID_AA64PFR0_EL1, uint64_t{1} << 40);
         fake_set_core_sysreg(core, SYSREG_ID_MPAMIDR_EL1, 1u << 18 | 1u << 17 | partid_max);
+    }
+}
+
+void give_smmu(Manifest &m)
+{
+    m.header.smmu = {sample_smmu_pa, 16, sample_smmu_event_irq, sample_smmu_error_irq, 0};
+    m.header.streams = table(m, m.streams);
+    for (uint32_t i = 0; i < std::size(streams); i++) {
+        m.streams[i] = {i % domains, streams[i]};
+        m.domains[i % domains].flags |= BH_DOMAIN_FLAG_PREMAP;
     }
 }
 
@@ -166,7 +175,7 @@ Manifest make_manifest(const Options &options)
         }
         m.vcpus[2 * i] = {i, i};
         m.vcpus[2 * i + 1] = {i, i + 2};
-        m.segments[2 * i] = {memory_ipa, memory_bytes, 0x50000000 + i * memory_bytes,
+        m.segments[2 * i] = {memory_ipa, memory_bytes, memory_pa + i * memory_bytes,
                              sample->segments[i].color_set, 0};
         m.segments[2 * i + 1] = {flash_ipa, flash_bytes, flash_pa + i * flash_bytes,
                                  sample->segments[i].color_set,
@@ -183,6 +192,9 @@ Manifest make_manifest(const Options &options)
     }
     if (options.partitioned) {
         partition(m);
+    }
+    if (options.plug_in_smmu != nullptr) {
+        give_smmu(m);
     }
     m.irqs[0] = {device_spis[0], 0};
     m.irqs[1] = {device_spis[1], 1};
@@ -351,6 +363,9 @@ void Machine::boot(const Options &options)
     hosted_.emplace(make_manifest(options).header, options.list_registers, [&] {
         if (options.partitioned) {
             give_mpam_hardware();
+        }
+        if (options.plug_in_smmu != nullptr) {
+            options.plug_in_smmu();
         }
     });
     fake_hook_translation(translate);

@@ -28,7 +28,12 @@ constexpr uint64_t uart_ipa = 0x09000000;
 constexpr uint32_t virtual_timer = 27;
 constexpr uint32_t physical_timer = 30;
 constexpr uint32_t console_spi = 33;
-constexpr uint64_t mpam_ipa = 0x2C000000; // of a component, physically: guests have nothing there
+constexpr uint64_t mpam_ipa = 0x2C000000;  // of a component, physically: guests have nothing there
+constexpr uint64_t memory_pa = 0x50000000; // domain 0's, followed by domain 1's
+constexpr uint64_t flash_pa = 0x58000000;  // the same
+
+// With an SMMU: streams of domain i are streams[i] and streams[i + domains].
+constexpr uint32_t streams[] = {8, 9, 0x100, 0x7FFF};
 
 // Passed-through devices: two of each domain, one of none.
 constexpr uint32_t device_spis[] = {40, 72, 48, 49, 50};
@@ -40,6 +45,7 @@ struct Options {
     bool regulated = false;                // domain 1, domain 0 is counted: both with the flag `budget`
     bool limited = false;                  // budgets together, to less than managers may ask for
     bool partitioned = false;              // by MPAM: domain 0 sees none, domain 1 has virtual PARTIDs
+    void (*plug_in_smmu)() = nullptr;      // the board has an SMMU, which this adds at sample_smmu_pa
 
     bool operator==(const Options &) const = default;
 };
@@ -61,6 +67,8 @@ public:
     bool runs(uint32_t core) const { return runs_[core]; }
     const guest_regs &regs(uint32_t core) { return hosted_->regs(core); }
     void set_register(uint32_t core, uint32_t index, uint64_t value);
+    // Called whenever EL2 opens a window, with the page's physical address.
+    void on_window(std::function<void(uint64_t)> hook) { hosted_->on_window(std::move(hook)); }
     const std::string &uart_output() const { return hosted_->uart_output(); }
 
     // Something wakes the core, or it takes pending work: interrupts, its VCPU's start.

@@ -240,12 +240,12 @@ uint32_t SmmuModel::commands_waiting() const
     return (cmdq_prod - cmdq_cons) & (2 * entries - 1);
 }
 
-void SmmuModel::run_commands()
+void SmmuModel::run_commands(size_t most)
 {
     const uint32_t entries = 1u << (cmdq_base & 31);
 
     while ((cr0ack & cmdqen) != 0 && consumes && ((gerror ^ gerrorn) & gerror_cmdq) == 0 &&
-           cmdq_cons != cmdq_prod) {
+           cmdq_cons != cmdq_prod && most-- != 0) {
         if (((cmdq_prod - cmdq_cons) & (2 * entries - 1)) > entries) {
             violations.push_back("more commands than the queue has");
             return;
@@ -282,10 +282,12 @@ void SmmuModel::record(uint32_t type, uint32_t stream, uint64_t address, bool wr
     if (events_waiting() == entries) { // EVENTQ_PROD.OVFLG toggles once until it is acknowledged
         if (((eventq_prod ^ eventq_cons) & overflow) == 0) {
             eventq_prod ^= overflow;
+            overflows++;
         }
         return;
     }
     const bool was_empty = events_waiting() == 0;
+    recorded[stream]++;
     uint64_t *event = words_at(eventq_base & address_bits) + size_t{eventq_prod % entries} * 4;
     event[0] = type | uint64_t{stream} << 32;
     event[1] = write ? 0 : uint64_t{1} << 35;

@@ -45,9 +45,11 @@ public:
     uint32_t strtab_cfg = 0;
     uint32_t cmdq_prod = 0, cmdq_cons = 0, eventq_prod = 0, eventq_cons = 0;
 
-    std::vector<SmmuCommand> commands;   // executed ones, in order
-    std::vector<std::string> violations; // of the manual, by the driver
-    std::string order;                   // letters in order: see write()
+    std::vector<SmmuCommand> commands;     // executed ones, in order
+    std::vector<std::string> violations;   // of the manual, by the driver
+    std::string order;                     // letters in order: see write()
+    std::map<uint32_t, uint64_t> recorded; // events that found room, by stream
+    uint64_t overflows = 0;                // times that EVENTQ_PROD.OVFLG has changed
 
     // Maps it; called after fake_reset().
     void plug_in(uint64_t pa);
@@ -60,8 +62,8 @@ public:
     std::function<void()> on_enabled;      // called when the SMMU is enabled
     std::function<void()> on_events_taken; // called once, before EVENTQ_CONS changes
 
-    // Executes commands up to the producer index.
-    void run_commands();
+    // Executes commands up to the producer index, or at most `most`.
+    void run_commands(size_t most = SIZE_MAX);
     // How many commands it has not executed.
     uint32_t commands_waiting() const;
     void raise_error(uint32_t bits);

@@ -423,6 +423,26 @@ TEST_F(SmmuAndFlash, D2_TheCoreServesOtherDomainsWhileOneWaitsForTheSmmu)
     EXPECT_TRUE(command(core, 0x70));
 }
 
+// The VCPU's core has not seen the stop yet. Otherwise the unmappings of many lives would fill the queue.
+TEST_F(SmmuAndFlash, D2_ARestartWaitsForAnUnmappingThatCameAfterTheStop)
+{
+    start();
+    fake_switch_core(console_core ^ 2); // a manager's
+    ASSERT_TRUE(domain_restart(domain_at(1), BH_DOMAIN_END_MANAGER_REQUEST));
+    smmu.run_commands();
+    fake_switch_core(core);
+    EXPECT_FALSE(command(core, 0x70));
+    EXPECT_EQ(smmu.commands_waiting(), 2u);
+    machine->interrupt();
+    EXPECT_EQ(machine->status(1).restarts, 0u);
+    smmu.run_commands();
+    fake_gic_raise(hypervisor_timer);
+    fake_clock_set(this_cpu()->rare_alarms[RARE_ALARM_QUIET]);
+    machine->on_core(core);
+    EXPECT_EQ(machine->status(1).restarts, 1u);
+    EXPECT_FALSE(is_hidden());
+}
+
 TEST_F(SmmuAndFlash, D2_ARestartEndsTheWait)
 {
     start();
