@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `smmu`: hostile devices behind the SMMU's driver, and the guests that own them. Devices access any
-// address by any stream, in floods; guests change the mode of their flash, and restart; a manager stops and
-// restarts domains; the SMMU executes commands late, a few at a time, or no more. A device reaches only
+// Target `smmu` (D2): hostile devices behind the SMMU's driver, and the guests that own them. Devices access
+// any address by any stream, in floods; guests change the mode of their flash, and restart; a manager stops
+// and restarts domains; the SMMU executes commands late, a few at a time, or no more. A device reaches only
 // memory of its domain, and none when its domain's stop is complete; every refusal is counted for its domain;
 // no step of EL2 waits for the SMMU.
 #include "machine.h"

@@ -66,6 +66,9 @@ def answer(command: dict[str, Any]) -> Any:
     if name == "pmemsave":
         with Path(given["filename"]).open("wb") as out:
             out.write(memory(given["val"], given["size"]))
+    if name == "human-monitor-command":
+        at = int(given["command-line"].removeprefix("xp /1wx "), 16)
+        return f"{at:016x}: 0x{int.from_bytes(memory(at, 4), 'little'):08x}\r\n"
     if name == "qom-list":
         return scenario.get("qom", {}).get(given["path"], [])
     if name == "qom-get":

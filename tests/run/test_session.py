@@ -41,7 +41,12 @@ def machine(directory: Path, steps: list[object], **more: object) -> EmulatedMac
 
 
 def run(
-    directory: Path, steps: list[object], timeout_s: float | None = 20, gicv2: bool = False, **more: object
+    directory: Path,
+    steps: list[object],
+    timeout_s: float | None = 20,
+    gicv2: bool = False,
+    registers: tuple[int, ...] = (),
+    **more: object,
 ) -> RunOutcome:
     plan = SessionPlan(
         machine=replace(machine(directory, steps, **more), gicv2=gicv2),
@@ -50,6 +55,7 @@ def run(
         frames=(0x4000_0000, 0x4000_2000, 0x4100_0000),
         timeout_s=timeout_s,
         attach=False,
+        registers=registers,
     )
     return run_session(plan, Silent())
 
@@ -83,6 +89,12 @@ def test_orderly_shutdown_reads_memory_and_console(tmp_path: Path) -> None:
     assert outcome.image.read_frame(0x4000_1000) is None  # between the frames, but not requested
     assert (tmp_path / "console.log").read_bytes() == READY.encode()
     assert not (tmp_path / "memory.tmp").exists()
+
+
+def test_registers_are_read_at_the_end(tmp_path: Path) -> None:
+    registers = {"9050020": "0d000000", "9050088": "cf010100"}
+    outcome = run(tmp_path, [["shutdown", 0]], memory=registers, registers=(0x905_0020, 0x905_0088))
+    assert outcome.registers == {0x905_0020: 0xD, 0x905_0088: 0x1_01CF}
 
 
 def test_output_just_before_the_end_is_not_lost(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from bulkhead.run.boot import in_one_piece
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import HYPERVISOR, ConsoleLine, ConsoleParser
 from bulkhead.run.emulator import EmulatedMachine
-from bulkhead.run.prepare import make_target
+from bulkhead.run.prepare import make_target, registers_of
 from bulkhead.run.session import SessionPlan, run_session
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.target import RunOptions, Target
@@ -147,6 +147,7 @@ def boot(
         timeout_s=target.options.timeout_s or HUNG_S,
         attach=False,
         watched=target.watched,
+        registers=tuple(registers_of(target)),
     )
     outcome = run_session(plan, _Nobody())
     result = validated(dict(conclude(target, outcome, version="test", commit="test")))

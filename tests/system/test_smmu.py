@@ -39,6 +39,13 @@ def test_it_reaches_nothing_else_and_each_refusal_has_a_domain(attacked: Run) ->
 
 
 @pytest.mark.req("D2")
+def test_the_table_witness_reads_the_smmus_stream_table(attacked: Run) -> None:
+    tables = attacked.result["witnesses"]["tables"]
+    assert (tables["verdict"], tables["findings_total"]) == ("held", 0), tables["findings"]
+    assert tables["streams_checked"] == 1 << 15, "the ids that the table has a place for"
+
+
+@pytest.mark.req("D2")
 def test_without_the_device_in_the_system_its_accesses_are_nobodys(tmp_path: Path) -> None:
     """The domain gets the pages of the function, but the manifest has no stream for it."""
     run = boot(

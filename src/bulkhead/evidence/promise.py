@@ -64,6 +64,14 @@ class Exchange:
 
 
 @dataclass(frozen=True)
+class SmmuPromise:
+    """The SMMU that the hypervisor drives."""
+
+    registers: int  # physical address
+    streams: dict[int, str]  # domains by stream id; every other stream is aborted
+
+
+@dataclass(frozen=True)
 class Promise:
     """Promises of the whole system. With `color_bits` = 0 memory is not colored, and only owners are
     checked."""
@@ -80,6 +88,7 @@ class Promise:
     table_frames: Words = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     table_colors: frozenset[int] = frozenset()
     cache_colored: bool = True  # color bits select sets of the last-level cache, not only DRAM banks
+    smmu: SmmuPromise | None = None
     s2fwb: bool = False  # stage 2 forces guests' memory to write-back (FEAT_S2FWB)
 
 

@@ -8,7 +8,7 @@ meaning of a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -20,12 +20,15 @@ from bulkhead.evidence.promise import (
     DomainPromise,
     Promise,
     PromisedWindow,
+    SmmuPromise,
     TablePromise,
     color_table,
     colors_of,
     within,
 )
+from bulkhead.evidence.streams import Kind, StreamEntry, UnreadableTable, entries, stream_table
 from bulkhead.evidence.vmsa import (
+    FRAME_BYTES,
     S1_READ_ONLY,
     S1_XN,
     S2_FWB_AS_STAGE_1,
@@ -65,6 +68,7 @@ class TableWitness:
     tables_checked: int = 0
     tables_placed: int = 0  # those of them whose place a specification states
     device_frames_checked: int = 0
+    streams_checked: int = 0  # stream ids that have a place in the SMMU's stream table
     findings_total: int = 0
     findings: list[TableFinding] = field(default_factory=list)
     frames_by_color: dict[str, dict[int, int]] = field(default_factory=dict)
@@ -83,6 +87,7 @@ class TableWitness:
             "device_frames_checked": self.device_frames_checked,
             "tables_checked": self.tables_checked,
             "tables_placed": self.tables_placed,
+            "streams_checked": self.streams_checked,
             "findings_total": self.findings_total,
             "findings": [
                 {"kind": f.kind, "where": f.where, "address": f"{f.address:#x}", "text": f.text}
@@ -102,12 +107,14 @@ def check_tables(
     vttbr: dict[str, int],
     ttbr0_el2: int,
     vtcr: dict[str, int] | None = None,
+    smmu: Mapping[int, int] | None = None,
 ) -> TableWitness:
     """Walk stage 2 of each domain named in `vttbr` and stage 1 of EL2, and check them against the promise.
 
     `read_frame` returns the words of a frame of the pool or of the memory for tables, None for any other.
-    `vtcr` is VTCR_EL2 of each domain; without it the type of walks is not checked. A domain of the promise
-    without a root (it never started) is not walked.
+    `vtcr` is VTCR_EL2 of each domain; without it the type of walks is not checked. `smmu` has the SMMU's
+    registers by offset, if the promise has an SMMU. A domain of the promise without a root (it never started)
+    is not walked.
     """
     checker = _Checker(promise, TableWitness(colored=promise.color_bits != 0))
     mapped: dict[str, Words] = {}
@@ -120,6 +127,8 @@ def check_tables(
         checker.still_to_be_mapped(domain, mapped.get(domain.name, _array([])))
     checker.no_shared_frames(mapped)
     checker.el2(walk(read_frame, root_address(ttbr0_el2)))
+    if promise.smmu is not None:
+        checker.streams(promise.smmu, smmu, read_frame, vttbr, vtcr or {})
     return checker.witness
 
 
@@ -253,6 +262,70 @@ class _Checker:
                 both,
                 (f"PA {pa:#x} is mapped by domain {first} and by domain {second}" for pa in both.tolist()),
             )
+
+    def streams(
+        self,
+        promise: SmmuPromise,
+        registers: Mapping[int, int] | None,
+        read_frame: Callable[[int], Words | None],
+        vttbr: dict[str, int],
+        vtcr: dict[str, int],
+    ) -> None:
+        """Checks that the SMMU is enabled, uses the pool only, and that each entry of its stream table aborts
+        or has the tables of the stream's domain. A stopped domain's entry aborts, and keeps the rest."""
+        if registers is None:
+            self._wrong_smmu("smmu_unreadable", promise.registers, "its registers could not be read")
+            return
+        table = stream_table(registers)
+        if not table.enabled:
+            self._wrong_smmu("smmu_disabled", promise.registers, "it is not enabled")
+        for name, pa in table.queues.items():
+            if read_frame(pa - pa % FRAME_BYTES) is None:
+                self._wrong_smmu(
+                    "smmu_outside_pool", pa, f"its {name} queue is at PA {pa:#x}: not in the pool"
+                )
+        for name, pa in table.messages.items():
+            if pa:
+                self._wrong_smmu("smmu_outside_pool", pa, f"it writes messages of {name} to PA {pa:#x}")
+        left = dict(promise.streams)
+        try:
+            for stream, entry in entries(table, read_frame):
+                owner = left.pop(stream, None)
+                if owner is not None:
+                    self._stream_of(owner, stream, entry, vttbr.get(owner, 0), vtcr.get(owner))
+                elif entry.kind is not Kind.ABORT:
+                    text = f"stream {stream:#x}, which no domain has: its entry {entry.kind.value}"
+                    self._wrong_smmu("stream_of_nobody", entry.pa, text)
+        except UnreadableTable as bad:
+            self._wrong_smmu(
+                "smmu_outside_pool", bad.pa, f"its stream table is at PA {bad.pa:#x}: not in the pool"
+            )
+            return
+        for stream, owner in left.items():
+            text = f"stream {stream:#x} of domain {owner} has no entry"
+            self._wrong_smmu("stream_without_entry", table.base, text)
+        self.witness.streams_checked += table.stream_ids
+
+    def _stream_of(self, owner: str, stream: int, entry: StreamEntry, vttbr: int, vtcr: int | None) -> None:
+        about = f"stream {stream:#x} of domain {owner}: "
+        wrong = []
+        if not entry.valid or entry.kind is Kind.OTHER:
+            wrong.append(f"its entry {entry.kind.value if entry.valid else 'is invalid'}")
+        if entry.root != root_address(vttbr):
+            wrong.append(
+                f"its tables are at PA {entry.root:#x}, those of the domain at {root_address(vttbr):#x}"
+            )
+        if entry.vmid != vttbr >> 48:
+            wrong.append(f"its VMID is {entry.vmid}, that of the domain {vttbr >> 48}")
+        if not entry.aarch64 or (vtcr is not None and entry.vtcr != vtcr & 0x7FFFF):
+            wrong.append(f"its format of tables ({entry.vtcr:#x}) is not that of the domain")
+        if entry.takes_translated:
+            wrong.append("accesses that the device says are translated pass")
+        for text in wrong:
+            self._wrong_smmu("stream_entry", entry.pa, about + text)
+
+    def _wrong_smmu(self, kind: str, pa: int, text: str) -> None:
+        self._add(kind, "SMMU", _array([pa]), [f"SMMU: {text}"])
 
     def _tables(self, where: str, tree: Translation, promised: TablePromise | None = None) -> None:
         self._add(

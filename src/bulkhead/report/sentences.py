@@ -251,8 +251,9 @@ def witness_text(name: str, witness: Json) -> str:
     what = "color and owner" if witness.get("colored") else "owner"
     past = ", ".join(witness.get("not_bound") or ())
     later = f" ({count(planned)} more not mapped yet)" if (planned := witness.get("frames_planned")) else ""
+    streams = f", {count(ids)} stream ids of the SMMU" if (ids := witness.get("streams_checked")) else ""
     return (
         f"{what} of {count(witness.get('frames_checked'))} mapped frames{later} and "
-        f"{count(witness.get('tables_checked'))} table frames checked, "
+        f"{count(witness.get('tables_checked'))} table frames{streams} checked, "
         f"{count(witness.get('findings_total'))} wrong" + (f"; tables do not bind {past}" if past else "")
     )

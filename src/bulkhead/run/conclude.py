@@ -111,7 +111,17 @@ def _witness(target: Target, outcome: RunOutcome, status: SystemStatus | str) ->
     registers = {
         domain.name: entry.vtcr for domain, entry in zip(target.domains, status.domains, strict=False)
     }
-    return check_tables(target.promise, outcome.image.read_frame, roots, status.ttbr0_el2, registers)
+    return check_tables(
+        target.promise, outcome.image.read_frame, roots, status.ttbr0_el2, registers, _smmu(target, outcome)
+    )
+
+
+def _smmu(target: Target, outcome: RunOutcome) -> dict[int, int] | None:
+    """The SMMU's registers by offset; None if they were not read."""
+    smmu = target.promise.smmu
+    if smmu is None or not outcome.registers:
+        return None
+    return {address - smmu.registers: value for address, value in outcome.registers.items()}
 
 
 def _about(target: Target, outcome: RunOutcome) -> dict[str, Any]:

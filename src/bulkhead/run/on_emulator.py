@@ -29,7 +29,7 @@ from bulkhead.run.debug import BadDebugger, gdb_command
 from bulkhead.run.keys import HELP
 from bulkhead.run.live import Live
 from bulkhead.run.not_run import NotRun
-from bulkhead.run.prepare import debugger_script, frames_of, make_target
+from bulkhead.run.prepare import debugger_script, frames_of, make_target, registers_of
 from bulkhead.run.session import RunOutcome, SessionPlan, run_session
 from bulkhead.run.target import RunOptions, Target
 from bulkhead.run.view import AttachedView, WatchingView
@@ -108,6 +108,7 @@ def _session(target: Target, live: Live, watcher: Watcher) -> RunOutcome:
         look=live.look if live.has_rings else None,
         raw_domain=target.raw_domain,
         watched=target.watched,
+        registers=tuple(registers_of(target)),
     )
     view: AbstractContextManager[AttachedView | WatchingView]
     if at_terminal:

@@ -19,7 +19,15 @@ from bulkhead.admission.masters import incoherent, unconfined
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.ways import ways_of
-from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, PromisedWindow, TablePromise
+from bulkhead.evidence import streams
+from bulkhead.evidence.promise import (
+    DomainPromise,
+    Exchange,
+    Promise,
+    PromisedWindow,
+    SmmuPromise,
+    TablePromise,
+)
 from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.machine.request import request_of
@@ -105,6 +113,12 @@ def make_simulated_target(
     target = _target(loaded, build, options, directory, build.elf)
     request = request_of(build, programs, frames_of(target), directory / _MEMORY)
     return replace(target, request=request)
+
+
+def registers_of(target: Target) -> list[int]:
+    """Addresses of the registers of devices that are read at the end of a run."""
+    smmu = target.promise.smmu
+    return [] if smmu is None else [smmu.registers + offset for offset in streams.REGISTERS]
 
 
 def frames_of(target: Target) -> list[int]:
@@ -209,8 +223,22 @@ def make_promise(plan: Plan) -> Promise:
         exchange=_exchange(plan),
         table_frames=_table_frames(plan),
         table_colors=_table_colors(plan),
+        smmu=_smmu_of(plan),
         s2fwb=plan.platform.cores.s2fwb,
     )
+
+
+def _smmu_of(plan: Plan) -> SmmuPromise | None:
+    iommu = plan.platform.driven_iommu
+    if iommu is None:
+        return None
+    owners = {
+        stream: domain.name
+        for domain in plan.system.domains
+        for device in plan.platform.confined(domain.devices)
+        for stream in device.streams
+    }
+    return SmmuPromise(iommu.at, owners)
 
 
 def _table_frames(plan: Plan) -> Frames:

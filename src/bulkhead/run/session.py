@@ -25,6 +25,7 @@ from bulkhead.run.console import ConsoleLine, ConsoleParser
 from bulkhead.run.emulator import EmulatorError, RunningEmulator, how_it_ended
 from bulkhead.run.keys import ASK_TIME, KeyFilter, raw_mode
 from bulkhead.run.nudge import nudge
+from bulkhead.run.registers import read_registers
 
 _DRAIN_QUIET_S = 0.2  # after the shutdown, the serial line counts as empty after this silence
 _DRAIN_LIMIT_S = 5.0
@@ -57,6 +58,7 @@ class RunOutcome:
     simulated_ns: int | None = None  # last known time of the simulated machine since it was switched on
     told_ns: int | None = None  # guest time, as EL2 says, at the end of a run that was stopped
     host_ns: int | None = None  # the same by the host's clock, if the emulator's clock follows it
+    registers: dict[int, int] = field(default_factory=dict)  # of devices, by physical address
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class SessionPlan:
     )
     raw_domain: str | None = None  # domain with a raw console
     watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to search for, by domain
+    registers: tuple[int, ...] = ()  # of devices, to read at the end: physical addresses
 
 
 def run_session(plan: SessionPlan, view: View) -> RunOutcome:
@@ -137,6 +140,7 @@ class _Session:
                 await looking
                 scratch = self._plan.directory / "memory.tmp"
                 outcome.image = await memory.fetch(emulator, self._plan.frames, scratch)
+                outcome.registers = await read_registers(emulator, self._plan.registers)
                 await emulator.quit()
             finally:
                 for task in (pump, *side):
