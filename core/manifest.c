@@ -88,6 +88,7 @@ static const struct table {
     TABLE(mpam_settings, manifest_mpam_setting, BH_MAX_MPAM_SETTINGS),
     TABLE(mpam_words, manifest_mpam_word, BH_MAX_MPAM_WORDS),
     TABLE(streams, manifest_stream, BH_MAX_STREAMS),
+    TABLE(functions, manifest_function, BH_MAX_FUNCTIONS),
 #undef TABLE
 };
 

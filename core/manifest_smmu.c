@@ -70,7 +70,7 @@ bool manifest_check_smmu(struct manifest_check *check)
     const struct manifest_header *manifest = check->manifest;
 
     if (has_no_smmu(manifest)) {
-        return true;
+        return manifest_check_pci(check);
     }
     if (!smmu_is_sound(manifest)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_IOMMU, &manifest->smmu);
@@ -80,5 +80,5 @@ bool manifest_check_smmu(struct manifest_check *check)
             return manifest_refuse(check, BH_MANIFEST_ERROR_IOMMU, &manifest_streams(manifest)[i]);
         }
     }
-    return true;
+    return manifest_check_pci(check);
 }

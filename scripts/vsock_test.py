@@ -31,7 +31,7 @@ from rich.table import Table
 from bulkhead.env import aptroot, store
 from bulkhead.env.linux import linux_kernel
 from bulkhead.env.progress import Update, progress
-from bulkhead.package.images import socket_initrd
+from bulkhead.package.images import module_initrd
 from bulkhead.package.socket_driver import modules_of
 
 ROOT = Path(__file__).parents[1]
@@ -177,7 +177,7 @@ def main() -> int:
         kernel = linux_kernel() if arguments.debian else next(directory.glob("boot/vmlinuz-*"))
         update(0.95, "compile")
         initrd = WORK / "initrd"
-        initrd.write_bytes(socket_initrd(modules_of(kernel), compile_programs(source)))
+        initrd.write_bytes(module_initrd(modules_of(kernel), compile_programs(source)))
     console, result = run(write_system(kernel, initrd))
     table = Table(title=f"vsock_test, {kernel.name}", title_justify="left")
     for heading in ("test", "client", "server"):

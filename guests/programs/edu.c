@@ -2,11 +2,12 @@
 //
 // Lets the emulator's device `edu`, a PCI function that copies between its buffer and any address, copy
 // memory of this domain, and then attempt foreign memory: other addresses than the domain's own, in turn
-// written and read. The domain has the function's page of configuration space and the addresses that its BAR
-// is set to. The device reports no error, so the program judges by bytes: its own must arrive, and what a
-// read brings must be zeros or what was in the buffer before. Whether foreign bytes have changed, others must
-// see. Parameters: `config` [0x3F008000], `registers` [0x10000000], `foreign` [0x48000000]: the first
-// address; `step` [0x1001000] to the next one; `attempts` [16].
+// written and read. The hypervisor has placed the function's BAR; where it has not, because the domain was
+// given the function's page of configuration space like another device, the program places it. The device
+// reports no error, so the program judges by bytes: its own must arrive, and what a read brings must be zeros
+// or what was in the buffer before. Whether foreign bytes have changed, others must see. Parameters: `config`
+// [0x3F008000], `registers` [0x10000000]: where a BAR is placed that has no place; `foreign` [0x48000000]:
+// the first address; `step` [0x1001000] to the next one; `attempts` [16].
 #include <arch/mmio.h>
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
@@ -21,6 +22,7 @@ enum {
     config_id = 0x00,
     config_command = 0x04,
     config_bar = 0x10,
+    bar_kind = 0xF,
     command_memory = 1 << 1,
     command_master = 1 << 2,
     id_of_edu = 0x11E81234,
@@ -100,12 +102,15 @@ void program_main(void)
     uint32_t wrong;
     uint32_t leaked = 0;
 
-    registers = param("registers", 0x10000000);
     if (mmio_read32(config + config_id) != id_of_edu) {
         console_write("edu: there is no such function\n");
         return;
     }
-    mmio_write32(config + config_bar, (uint32_t)registers);
+    registers = mmio_read32(config + config_bar) & ~(uint32_t)bar_kind;
+    if (registers == 0) {
+        registers = param("registers", 0x10000000);
+        mmio_write32(config + config_bar, (uint32_t)registers);
+    }
     mmio_write32(config + config_command, command_memory | command_master);
     console_write("bulkhead: ready\n");
 

@@ -16,6 +16,7 @@
 #include "memory/cache.h"
 #include "memory/mmu.h"
 #include "memory/placement.h"
+#include "pci/pci.h"
 #include <arch/barrier.h>
 #include <arch/physical.h>
 #include <arch/sysreg.h>
@@ -171,6 +172,7 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
     if (!smmu_silence(manifest)) { /* a device could write into what is loaded */
         refuse(BH_MANIFEST_ERROR_IOMMU, offsetof(struct manifest_header, smmu));
     }
+    pci_silence(manifest);
     load_images(manifest, load_address);
     copy_image(&pool.range);
     copy_to_pool(&pool.range, image_frames, (const char *)manifest, manifest->total_bytes);

@@ -12,6 +12,7 @@
 #include "memory/window.h"
 #include "mpam/mpam_components.h"
 #include "mpam/mpam_labels.h"
+#include "pci/pci.h"
 #include "run/crash.h"
 #include "run/domain_life.h"
 #include "run/guest_state.h"
@@ -79,6 +80,16 @@ static void init_smmu(void)
     }
 }
 
+static void init_pci(void)
+{
+    enum bh_manifest_error error = pci_init();
+
+    if (error != BH_MANIFEST_ERROR_NONE) {
+        console_write_start();
+        refuse(error, offsetof(struct manifest_header, functions));
+    }
+}
+
 static void init_machine(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -95,6 +106,7 @@ static void init_machine(void)
     }
     init_mpam();
     init_smmu();
+    init_pci();
 }
 
 static void init_core(struct cpu *cpu)

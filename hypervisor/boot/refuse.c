@@ -51,6 +51,7 @@ static const char reasons[][24] = {
     "tables",
     "call",
     "iommu",
+    "pci",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

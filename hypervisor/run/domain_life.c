@@ -6,6 +6,7 @@
 #include "console/vuart.h"
 #include "flow/flows.h"
 #include "iommu/smmu.h"
+#include "pci/pci.h"
 #include "run/flash.h"
 #include "run/life_log.h"
 #include "run/loader.h"
@@ -105,6 +106,7 @@ void domain_start_all(void)
     for (uint32_t i = 0; i < domain_count(); i++) {
         struct status_domain *status = &system_status()->domains[i];
 
+        pci_domain_start(domain_at(i));
         smmu_domain_start(domain_at(i));
         status->started_at = clock_now();
         status->state = BH_DOMAIN_STATE_RUNNING;
@@ -151,7 +153,9 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
             atomic_fetch_add(&domain->restart_requests, 1);
         }
         if (before == BH_DOMAIN_STATE_RUNNING) {
-            smmu_domain_stop(domain); /* before another core sees the state and asks whether it is quiet */
+            /* before another core sees the state and asks whether its devices are quiet */
+            pci_domain_stop(domain);
+            smmu_domain_stop(domain);
         }
         atomic_store(&domain->state, (uint32_t)to);
         status->state = to;
@@ -220,7 +224,8 @@ bool domain_restart_is_due(const struct domain *domain)
 {
     /* Only a running VCPU can turn on another one: once none runs, VCPUs that are off stay off. */
     return atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING && !any_is_on(domain) &&
-           all_are_off(domain) && !flows_touch(domain) && smmu_domain_is_quiet(domain) && !system_is_ending();
+           all_are_off(domain) && !flows_touch(domain) && smmu_domain_is_quiet(domain) &&
+           !system_is_ending() && pci_domain_is_reset(domain);
 }
 
 /* Starts the domain after its images were loaded, unless the machine ends. A manager may have stopped the
@@ -235,6 +240,7 @@ static void finish_restart(struct domain *domain)
         flash_reset(domain);
         reset(domain);
         flows_domain_reset(domain);
+        pci_domain_start(domain);
         smmu_domain_start(domain);
         status->restarts++;
         status->state = BH_DOMAIN_STATE_RUNNING;

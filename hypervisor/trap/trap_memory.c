@@ -8,6 +8,7 @@
 #include "console/console.h"
 #include "console/vuart.h"
 #include "flow/flows.h"
+#include "pci/pci.h"
 #include "run/crash.h"
 #include "run/flash.h"
 #include "run/shared_core.h"
@@ -38,6 +39,7 @@ enum device {
     DEVICE_UART,
     DEVICE_SOCKET,
     DEVICE_FLASH,
+    DEVICE_PCI,
 };
 
 enum outcome {
@@ -63,6 +65,13 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
         }
         cpu_count_exit(cpu, BH_EXIT_REASON_SOCKET_ACCESS);
         return access->again ? OUTCOME_LATER : OUTCOME_DONE;
+    }
+    if (device == DEVICE_PCI) {
+        if (!pci_config_access(cpu->vcpu->domain, access)) {
+            return OUTCOME_REFUSED;
+        }
+        cpu_count_exit(cpu, BH_EXIT_REASON_PCI_ACCESS);
+        return OUTCOME_DONE;
     }
     if (device == DEVICE_FLASH) {
         bool done = flash_access(cpu, access);
@@ -218,6 +227,9 @@ bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t 
     if (flows_device_at(domain, page, &offset)) {
         return device_access(cpu, regs, esr, DEVICE_SOCKET, frame, offset + in_page);
     }
+    if (pci_config_at(domain, page, &offset)) {
+        return device_access(cpu, regs, esr, DEVICE_PCI, frame, offset + in_page);
+    }
     if (flash_answers(domain, page, &offset)) {
         return flash_fault(cpu, regs, esr, offset + in_page);
     }
@@ -238,7 +250,7 @@ static bool is_device(const struct domain *domain, uint64_t page)
     uint64_t offset;
 
     return vgic_frame_at(domain, page, &offset) != VGIC_FRAME_NONE || uart_is_at(domain, page, &offset) ||
-           flows_device_at(domain, page, &offset);
+           flows_device_at(domain, page, &offset) || pci_config_at(domain, page, &offset);
 }
 
 /* Injects an external abort for an access that nothing has answered, if the manifest says so for the domain.

@@ -18,6 +18,7 @@ enum rare_alarm {
     RARE_ALARM_MONITORS,  /* read of an MPAM monitor; console core only */
     RARE_ALARM_SMMU,      /* events and errors of the SMMU; console core only */
     RARE_ALARM_QUIET,     /* ends the core's wait, so that it asks again what the SMMU has done */
+    RARE_ALARM_RESET,     /* ends the core's wait, so that it asks pci_domain_is_reset() again */
     RARE_ALARM_EARLY,     /* check of an interrupt that arrived too early (vgic/vgic_early.c) */
     RARE_ALARM_COUNT,
 };

@@ -72,6 +72,7 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.images = table(m, m.images);
     m.header.irqs = table(m, m.irqs);
     m.header.devices = table(m, m.devices);
+    m.header.devices.count = 1;
     m.header.calls = table(m, m.calls);
     m.header.calls.count = 0;
     m.header.flows = table(m, m.flows);
@@ -87,6 +88,8 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.mpam_words.count = 0;
     m.header.streams = table(m, m.streams);
     m.header.streams.count = 0;
+    m.header.functions = table(m, m.functions);
+    m.header.functions.count = 0;
     m.header.domains.count = 2; // without a broker
     m.header.vcpus.count = 3;
     m.header.segments.count = 3;
@@ -151,6 +154,35 @@ void give_smmu(SampleManifest &m)
     m.streams[1] = {.domain = 0, .stream = 0x100};
     m.streams[2] = {.domain = 1, .stream = 9};
     m.domains[1].flags |= BH_DOMAIN_FLAG_PREMAP;
+}
+
+void give_pci(SampleManifest &m)
+{
+    give_smmu(m);
+    m.header.pci = {.config_pa = sample_config_pa,
+                    .others_pa = sample_config_pa + BH_PCI_BUS_BYTES,
+                    .others_bytes = 15 * BH_PCI_BUS_BYTES};
+    m.streams[2].stream = 2 << 3;
+    m.header.devices.count = 3;
+    m.devices[1] = m.devices[0];
+    m.devices[0] = {sample_bar_pa, sample_bar_pa, 0x100000};
+    m.devices[2] = {sample_wide_bar_pa, sample_wide_bar_pa, 0x4000};
+    m.domains[0].device_count = 1;
+    m.domains[1].first_device = 1;
+    m.domains[1].device_count = 2;
+    m.header.functions.count = 2;
+    m.functions[0] = {.domain = 0,
+                      .slot = 1,
+                      .id = 0x11E81234,
+                      .bar_kinds = 0,
+                      .bar_pa = {sample_bar_pa},
+                      .bar_bytes = {0x100000}};
+    m.functions[1] = {.domain = 1,
+                      .slot = 2,
+                      .id = 0x00101B36,
+                      .bar_kinds = 4,
+                      .bar_pa = {sample_wide_bar_pa},
+                      .bar_bytes = {0x4000}};
 }
 
 void give_flows(SampleManifest &m)

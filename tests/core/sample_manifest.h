@@ -17,7 +17,7 @@ struct SampleManifest {
     struct manifest_segment segments[4];
     struct manifest_image images[2];
     struct manifest_irq irqs[1];
-    struct manifest_device devices[1];
+    struct manifest_device devices[3];
     struct manifest_call calls[2];
     struct manifest_flow flows[2];
     struct manifest_bandwidth_point curve[3];
@@ -27,6 +27,7 @@ struct SampleManifest {
     struct manifest_mpam_setting mpam_settings[6];
     struct manifest_mpam_word mpam_words[6];
     struct manifest_stream streams[3];
+    struct manifest_function functions[2];
 
     static constexpr uint64_t package_bytes = 0x100000;
 
@@ -76,6 +77,12 @@ constexpr uint64_t sample_smmu_pa = 0x09050000;
 constexpr uint32_t sample_smmu_event_irq = 106;
 constexpr uint32_t sample_smmu_error_irq = 109;
 void give_smmu(SampleManifest &m);
+
+// The same, and a PCI function of each domain: one with a BAR of 1 MiB, and one with a BAR of 64 bits.
+constexpr uint64_t sample_config_pa = 0x3F000000;
+constexpr uint64_t sample_bar_pa = 0x10000000;
+constexpr uint64_t sample_wide_bar_pa = 0x10100000;
+void give_pci(SampleManifest &m);
 
 // Keeps only its limit.
 void keep_limit_alone(SampleManifest &m);

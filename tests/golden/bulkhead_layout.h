@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xAFB9F81Cu
+#define BH_LAYOUT_HASH 0xB7541D47u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -48,8 +48,6 @@
 #define BH_MAX_TABLE_FRAMES 128u /* of memory for stage-2 tables with a specification: colored and on the chip together */
 #define BH_MAX_FLOWS 32u
 #define BH_FLOW_CONNECTIONS 16u /* of a flow at a time, unless it says how many, and of one that a manager adds */
-#define BH_MAX_FLOW_GROUPS 16u /* multicast flows */
-#define BH_FIRST_GROUP_CID 256u /* CID of multicast flow 0, to which its sender connects */
 #define BH_MOST_FLOW_CONNECTIONS 128u
 #define BH_MOST_CHUNK_BYTES 1048576u /* of a transfer between domains */
 #define BH_BROKER_WINDOW 0x4000000000ull /* where the broker finds physical address 0: memory of domains with a socket, and no other */
@@ -65,6 +63,9 @@
 #define BH_SMMU_BYTES 0x20000u /* registers of an SMMUv3, in two pages of 64 KiB */
 #define BH_MAX_STREAMS 64u /* of devices of all domains, at the SMMU */
 #define BH_MAX_STREAM_BITS 15u /* stream ids below 2^15 can be translated */
+#define BH_PCI_BUS_BYTES 0x100000u /* configuration space of a bus (ECAM): 4 KiB for each of 32 devices with 8 functions */
+#define BH_MAX_FUNCTIONS 16u /* PCI functions of all domains */
+#define BH_PCI_BARS 6u /* of a function */
 #define BH_MAX_MPAM_VIRTUAL 32u /* virtual PARTIDs that the architecture has registers for */
 #define BH_MAX_MPAM_MONITORS 64u /* whose values are published */
 #define BH_MPAM_DUMP_FRAMES 16u /* of registers that were read back */
@@ -370,8 +371,9 @@ enum bh_manifest_error { /* Why a manifest was refused; `refusal_offset` is the 
     BH_MANIFEST_ERROR_TABLES = 40, /* memory for stage-2 tables that cannot be, or that a domain asks for and nobody has */
     BH_MANIFEST_ERROR_CALL = 41, /* a function of firmware that no domain may call, or a domain with some that shares a core */
     BH_MANIFEST_ERROR_IOMMU = 42, /* an SMMU or streams that cannot be, or an SMMU that lacks something or does not answer */
+    BH_MANIFEST_ERROR_PCI = 43, /* PCI functions that cannot be, or that are not what the manifest says */
 };
-#define BH_MANIFEST_ERROR_COUNT 43u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 44u /* highest + 1 */
 
 enum bh_exit_reason { /* Every way into EL2 has a counter, per core. */
     BH_EXIT_REASON_HVC = 0, /* HVC of a guest */
@@ -406,8 +408,9 @@ enum bh_exit_reason { /* Every way into EL2 has a counter, per core. */
     BH_EXIT_REASON_CACHE_MAINTENANCE = 29, /* trapped maintenance of instruction caches, executed on this core alone */
     BH_EXIT_REASON_CACHE_BROADCAST = 30, /* trapped maintenance of instruction caches, executed on all cores */
     BH_EXIT_REASON_FLASH_ACCESS = 31, /* commands of flash, and reads of its answers */
+    BH_EXIT_REASON_PCI_ACCESS = 32, /* access to configuration space of PCI */
 };
-#define BH_EXIT_REASON_COUNT 32u /* highest + 1 */
+#define BH_EXIT_REASON_COUNT 33u /* highest + 1 */
 
 enum bh_path_part { /* Parts of a packet's path (core/path_costs.h). */
     BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to the bell */
@@ -582,6 +585,12 @@ struct manifest_smmu { /* The SMMUv3 in front of domains' devices. All zero if n
     uint32_t reserved;
 };
 
+struct manifest_pci { /* The PCI host bridge. All zero if the board has none that EL2 drives. */
+    uint64_t config_pa; /* configuration space of bus 0 (ECAM) */
+    uint64_t others_pa; /* configuration space of the other buses; 0: there is none */
+    uint64_t others_bytes; /* its size */
+};
+
 struct manifest_header { /* The manifest begins with it. */
     uint32_t magic; /* manifest_magic */
     uint32_t version; /* version of this file */
@@ -598,6 +607,7 @@ struct manifest_header { /* The manifest begins with it. */
     struct manifest_bandwidth bandwidth; /* what the memory sustains */
     struct manifest_mpam mpam; /* MPAM */
     struct manifest_smmu smmu; /* the SMMU */
+    struct manifest_pci pci; /* the PCI host bridge */
     struct table_ref cpus; /* cores of the platform */
     struct table_ref ram; /* RAM of the platform */
     struct table_ref color_sets; /* sets of colors */
@@ -616,6 +626,7 @@ struct manifest_header { /* The manifest begins with it. */
     struct table_ref mpam_settings; /* ascending by component, instance, PARTID */
     struct table_ref mpam_words; /* bitmaps of the settings */
     struct table_ref streams; /* streams of all domains */
+    struct table_ref functions; /* PCI functions of all domains */
 };
 
 struct manifest_bandwidth_point { /* A point of the curve of utilization, for a core that moves this rate in each direction. */
@@ -687,6 +698,15 @@ struct manifest_mpam_word { /* A word of a setting's bitmaps. */
 struct manifest_stream { /* A stream of a domain's device: the domain is mapped from the start (flag `premap`). */
     uint32_t domain; /* index of the domain */
     uint32_t stream; /* stream id at the SMMU */
+};
+
+struct manifest_function { /* A PCI function of a domain: function 0 of a device on bus 0. The registers behind its BARs are rows of `devices`, and its requester id is a row of `streams`. */
+    uint32_t domain; /* index of the domain */
+    uint32_t slot; /* device number on bus 0 */
+    uint32_t id; /* vendor, and device in the upper half, as its first register has them */
+    uint32_t bar_kinds; /* four bits for each BAR, as bits 3 to 0 of its register */
+    uint64_t bar_pa[6]; /* where EL2 places each BAR; a BAR of 64 bits also uses the next number */
+    uint64_t bar_bytes[6]; /* size of each BAR; 0: the function has no memory there */
 };
 
 struct manifest_cpu { /* A core of the platform. */
@@ -787,7 +807,7 @@ struct manifest_flow { /* A flow between domains. */
     uint32_t transfers; /* of a packet, at most; 0: one for each chunk */
     uint32_t connections; /* at a time, 1 to most_flow_connections; 0 for the way back of another flow */
     uint32_t answers; /* 1 + number of the earlier flow whose way back this is; 0: a flow of its own */
-    uint32_t group; /* 1 + number of the multicast flow of which this is one receiver's part; 0: none */
+    uint32_t reserved;
 };
 
 struct status_domain { /* A domain. */
@@ -829,9 +849,8 @@ struct status_flow { /* A flow between domains. Times are ticks of the counter. 
     uint64_t lost; /* packets on their way when one end was reset, and control packets that waited too long */
     uint64_t refused; /* connections and packets that the flow does not allow */
     uint32_t state; /* flow_state */
-    uint32_t unread; /* multicast: 1 + bytes that this receiver has not taken, at most 2^32 - 1; 0: it has no connection */
-    uint16_t source; /* index of the domain that sends */
-    uint16_t destination; /* index of the domain that receives */
+    uint32_t source; /* index of the domain that sends */
+    uint32_t destination; /* index of the domain that receives */
     uint32_t port; /* port at the destination */
     uint32_t packet_bytes; /* largest payload of a packet */
     uint32_t latency_min_ticks; /* shortest time from release to notification, at most 2^32 - 1 */
@@ -1007,7 +1026,7 @@ struct status_core { /* A core: page 1 + its index. */
     uint32_t idle; /* 1: no guest runs here any more */
     uint32_t shared_count; /* VCPUs that share the core; 0: it has one VCPU */
     uint64_t entered_at; /* first entry to a guest */
-    uint64_t exits[32]; /* exits from guests, by exit_reason */
+    uint64_t exits[40]; /* exits from guests, by exit_reason */
     uint64_t injected; /* virtual interrupts made pending */
     uint64_t list_register_full; /* times that a virtual interrupt had to wait for a list register */
     struct status_budget budget; /* its budget; zero if VCPUs share the core */
@@ -1028,7 +1047,7 @@ struct bh_region {
     uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
     uint32_t mapped; /* 1: EL2 maps it at its physical address */
 };
-#define BH_REGION_COUNT 18u
+#define BH_REGION_COUNT 20u
 #define BH_REGION_ROWS \
     {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
     {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
@@ -1047,7 +1066,9 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, mpam.page_1), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_1 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_2), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_2 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_3), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_3 */ \
-    {(uint32_t)offsetof(struct manifest_header, smmu.pa), (uint32_t)0, 0x20000u, 0x0u, 0x0u, 0u, 1u}, /* smmu */
+    {(uint32_t)offsetof(struct manifest_header, smmu.pa), (uint32_t)0, 0x20000u, 0x0u, 0x0u, 0u, 1u}, /* smmu */ \
+    {(uint32_t)offsetof(struct manifest_header, pci.config_pa), (uint32_t)0, 0x100000u, 0x100000u, 0x0u, 0u, 1u}, /* pci_config */ \
+    {(uint32_t)offsetof(struct manifest_header, pci.others_pa), (uint32_t)offsetof(struct manifest_header, pci.others_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* pci_other_buses */
 
 #ifdef __cplusplus
 #define BH_LAYOUT_ASSERT(condition, text) static_assert(condition, text)
@@ -1204,7 +1225,12 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, event_irq) == 12u, "manifest_smm
 BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, error_irq) == 16u, "manifest_smmu.error_irq");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, reserved) == 20u, "manifest_smmu.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 880u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_pci) == 24u, "size of manifest_pci");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, config_pa) == 0u, "manifest_pci.config_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, others_pa) == 8u, "manifest_pci.others_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, others_bytes) == 16u, "manifest_pci.others_bytes");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 912u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1220,24 +1246,26 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 472u, "manifest_hea
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 608u, "manifest_header.bandwidth");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 656u, "manifest_header.mpam");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 712u, "manifest_header.smmu");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 736u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 744u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 752u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 760u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 768u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 776u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 784u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 792u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 800u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 808u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 816u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 824u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 832u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 840u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 848u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 856u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 864u, "manifest_header.mpam_words");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 872u, "manifest_header.streams");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 736u, "manifest_header.pci");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 760u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 768u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 776u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 784u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 792u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 800u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 808u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 816u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 824u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 832u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 840u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 848u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 856u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 864u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 872u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 880u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 888u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 896u, "manifest_header.streams");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 904u, "manifest_header.functions");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -1302,6 +1330,14 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_word, reserved) == 4u, "manifest_
 BH_LAYOUT_ASSERT(sizeof(struct manifest_stream) == 8u, "size of manifest_stream");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_stream, domain) == 0u, "manifest_stream.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_stream, stream) == 4u, "manifest_stream.stream");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_function) == 112u, "size of manifest_function");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, domain) == 0u, "manifest_function.domain");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, slot) == 4u, "manifest_function.slot");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, id) == 8u, "manifest_function.id");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_kinds) == 12u, "manifest_function.bar_kinds");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_pa) == 16u, "manifest_function.bar_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_bytes) == 64u, "manifest_function.bar_bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -1391,7 +1427,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, deadline_ns) == 24u, "manifest_f
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, transfers) == 32u, "manifest_flow.transfers");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, connections) == 36u, "manifest_flow.connections");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, answers) == 40u, "manifest_flow.answers");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, group) == 44u, "manifest_flow.group");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, reserved) == 44u, "manifest_flow.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_domain) == 72u, "size of status_domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, state) == 0u, "status_domain.state");
@@ -1430,9 +1466,8 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_sum_ticks) == 40u, "status
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, lost) == 48u, "status_flow.lost");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, refused) == 56u, "status_flow.refused");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, state) == 64u, "status_flow.state");
-BH_LAYOUT_ASSERT(offsetof(struct status_flow, unread) == 68u, "status_flow.unread");
-BH_LAYOUT_ASSERT(offsetof(struct status_flow, source) == 72u, "status_flow.source");
-BH_LAYOUT_ASSERT(offsetof(struct status_flow, destination) == 74u, "status_flow.destination");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, source) == 68u, "status_flow.source");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, destination) == 72u, "status_flow.destination");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, port) == 76u, "status_flow.port");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, packet_bytes) == 80u, "status_flow.packet_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_min_ticks) == 84u, "status_flow.latency_min_ticks");
@@ -1588,7 +1623,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_smmu, last_address) == 120u, "status_smm
 BH_LAYOUT_ASSERT(offsetof(struct status_smmu, last_error) == 128u, "status_smmu.last_error");
 BH_LAYOUT_ASSERT(offsetof(struct status_smmu, reserved) == 132u, "status_smmu.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2816u, "size of status_core");
+BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2880u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, core) == 4u, "status_core.core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, domain) == 8u, "status_core.domain");
@@ -1597,14 +1632,14 @@ BH_LAYOUT_ASSERT(offsetof(struct status_core, idle) == 16u, "status_core.idle");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, shared_count) == 20u, "status_core.shared_count");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, entered_at) == 24u, "status_core.entered_at");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, exits) == 32u, "status_core.exits");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, injected) == 288u, "status_core.injected");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, list_register_full) == 296u, "status_core.list_register_full");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, budget) == 304u, "status_core.budget");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_pa) == 480u, "status_core.samples_pa");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 488u, "status_core.samples_bytes");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 496u, "status_core.switches");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, paths_frame) == 504u, "status_core.paths_frame");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 512u, "status_core.shared");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, injected) == 352u, "status_core.injected");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, list_register_full) == 360u, "status_core.list_register_full");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, budget) == 368u, "status_core.budget");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_pa) == 544u, "status_core.samples_pa");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 552u, "status_core.samples_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 560u, "status_core.switches");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, paths_frame) == 568u, "status_core.paths_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 576u, "status_core.shared");
 
 #undef BH_LAYOUT_ASSERT
 

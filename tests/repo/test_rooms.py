@@ -9,7 +9,10 @@ from pathlib import Path
 from checks.common import ROOT
 
 HYPERVISOR = ROOT / "hypervisor"
-ROOMS = ("base", "memory", "vm", "vgic", "console", "time", "flow", "mpam", "iommu", "run", "trap", "boot")
+ROOMS = (
+    *("base", "memory", "vm", "vgic", "console", "time", "flow", "mpam", "iommu", "pci"),
+    *("run", "trap", "boot"),
+)
 OUTSIDE = {"arch", "platform"}  # directories of a single architecture or board
 
 

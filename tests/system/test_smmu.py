@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from .harness import EXAMPLES, Run, S, boot, domain, write_system
 
@@ -47,11 +48,16 @@ def test_the_table_witness_reads_the_smmus_stream_table(attacked: Run) -> None:
 
 @pytest.mark.req("D2")
 def test_without_the_device_in_the_system_its_accesses_are_nobodys(tmp_path: Path) -> None:
-    """The domain gets the pages of the function, but the manifest has no stream for it."""
+    """The domain gets the pages of the function as if the board had no host bridge, and the manifest has no
+    stream for it."""
     run = boot(
         EXAMPLES / "dma-attack.yaml",
         tmp_path / "run",
-        overrides=("platform=" + str(_without_streams(tmp_path)), "domains.attacker.dma=trusted"),
+        overrides=(
+            f"platform={_without_host_bridge(tmp_path)}",
+            "domains.attacker.dma=trusted",
+            "domains.attacker.devices=[edu, edu-config]",
+        ),
     )
     assert run.result["hypervisor"]["smmu"]["unowned_accesses"] > 0
     assert run.domain("attacker")["refused_accesses"] == 0
@@ -62,7 +68,7 @@ def test_without_the_device_in_the_system_its_accesses_are_nobodys(tmp_path: Pat
 @pytest.mark.req("D2")
 def test_a_domain_is_restarted_while_its_device_copies(tmp_path: Path) -> None:
     """A transfer takes a tenth of a second, so most restarts come during one."""
-    victim = domain("victim", "edu", 1, devices=["edu", "edu-config"], params={"attempts": 1000})
+    victim = domain("victim", "edu", 1, devices=["edu"], params={"attempts": 1000})
     watched = {"step_us": 10000, "memory_kib": 256, "print_every": 10, "seed": 7}
     reaper = {"victim": 1, "rounds": 20, "seed": 42, "gap_us": 300_000, "stops": 1}
     system = write_system(
@@ -83,12 +89,16 @@ def test_a_domain_is_restarted_while_its_device_copies(tmp_path: Path) -> None:
     assert run.result["verdict"] == "ok", run.result["reasons"]
 
 
-def _without_streams(directory: Path) -> Path:
-    """The platform, whose file does not say that the function is behind the SMMU."""
-    text = (EXAMPLES.parent / "platforms" / "qemu-virt-smmu.yaml").read_text()
-    text = text.replace("    iommu: smmu\n    streams: [0x8]\n", "").replace(
-        "name: qemu-virt-smmu\n", "name: unaware\n", 1
-    )
+def _without_host_bridge(directory: Path) -> Path:
+    """The platform, whose file says neither that the function is one, nor that it is behind the SMMU."""
+    board = yaml.safe_load((EXAMPLES.parent / "platforms" / "qemu-virt-smmu.yaml").read_text())
+    del board["pci"]
+    board["name"] = "unaware"
+    board["emulator"]["options"] += ["-device", "edu,addr=1,dma_mask=0xffffffffff"]
+    board["devices"] += [
+        {"name": "edu-config", "at": 0x3F00_8000, "size": "4 KiB", "dma": True, "coherent": True},
+        {"name": "edu", "at": 0x1000_0000, "size": "1 MiB", "dma": True, "coherent": True},
+    ]
     path = directory / "unaware.yaml"
-    path.write_text(text)
+    path.write_text(yaml.safe_dump(board))
     return path

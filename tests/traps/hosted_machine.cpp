@@ -29,6 +29,7 @@ extern "C" {
 #include "memory/window.h"
 #include "mpam/mpam_components.h"
 #include "mpam/mpam_labels.h"
+#include "pci/pci.h"
 #include "run/crash.h"
 #include "run/guest_state.h"
 #include "run/irq.h"
@@ -258,10 +259,11 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
     }
     const bool silent = smmu_silence(system_manifest());
+    pci_silence(system_manifest());
     booted_ = domain_init_all() && flows_init_all() && statistics_init_all() && silent;
     mpam_detect();
     booted_ = mpam_label_domains() && mpam_components_init() == BH_MANIFEST_ERROR_NONE && booted_;
-    booted_ = booted_ && smmu_init() == BH_MANIFEST_ERROR_NONE;
+    booted_ = booted_ && smmu_init() == BH_MANIFEST_ERROR_NONE && pci_init() == BH_MANIFEST_ERROR_NONE;
     regulation_init();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from bulkhead.admission.masters import refused, unconfined
 from bulkhead.config.devices import Device, Dma, Iommu, Registers
+from bulkhead.config.pci import SLOTS, PciDevice, PciHost
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.regions import own_regions
@@ -45,6 +46,8 @@ def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform)
         yield from _place(path, device, system, platform)
         yield from _shared_pages(path, domain, device, platform)
         yield from _shared_streams(path, domain, device, system, platform)
+        if isinstance(device, PciDevice):
+            yield from _shared_line(path, domain, device, system, platform)
 
 
 def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platform) -> Findings:
@@ -75,6 +78,34 @@ def _shared_pages(path: KeyPath, domain: Domain, device: Device | Dma, platform:
         cause = f"the pages of '{device.name}' also hold registers of '{other.name}' at {other.at:#x}"
         both = "" if isinstance(other, Iommu) else f"both devices for '{domain.name}', or "
         yield Finding(path, "shared-page", cause, f"{both}a device with pages of its own")
+
+
+def _shared_line(
+    path: KeyPath, domain: Domain, device: PciDevice, system: System, platform: Platform
+) -> Findings:
+    """Two domains cannot have functions with one interrupt: while either function asserts it, neither domain
+    would get other interrupts of its own function."""
+    assert platform.pci is not None
+    known = platform.passable()
+    for before in system.domains:
+        if before is domain:
+            return  # only the later one of two domains reports it
+        for name in before.devices:
+            other = known.get(name)
+            if isinstance(other, PciDevice) and set(other.interrupts) & set(device.interrupts):
+                cause = f"'{name}' of '{before.name}' has the interrupt {device.interrupts[0]}, too"
+                yield Finding(path, "shared-interrupt", cause, _slots(domain, device, system, platform.pci))
+
+
+def _slots(domain: Domain, device: PciDevice, system: System, host: PciHost) -> str:
+    """Where the function would have an interrupt that no other domain has."""
+    given = {name for other in system.domains if other is not domain for name in other.devices}
+    lines = {intid for other in host.devices() if other.name in given for intid in other.interrupts}
+    taken = {other.slot for other in host.devices()}
+    free = (slot for slot in range(1, SLOTS) if slot not in taken)
+    found = next((slot for slot in free if host.line(slot, device.pin or 0) not in lines), None)
+    where = "" if found is None else f", for example 00:{found:02x}.0"
+    return f"both functions for one domain, or a slot with another interrupt{where}"
 
 
 def _overlap(device: Registers, other: Registers) -> bool:

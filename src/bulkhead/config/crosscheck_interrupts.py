@@ -104,6 +104,8 @@ def _device_interrupts(platform: Platform) -> Findings:
         if iommu.driven:
             yield from _iommu_interrupts(("iommus", number, "interrupts"), iommu, seen | engines)
         seen |= dict.fromkeys(iommu.interrupts, iommu.name)
+    yield from _pci_interrupts(platform, seen | engines)
+    seen |= dict.fromkeys(platform.pci.interrupts if platform.pci is not None else (), "pci")
     for index, device in enumerate(platform.devices):
         for number, intid in enumerate(device.interrupts):
             path: KeyPath = ("devices", index, "interrupts", number)
@@ -124,6 +126,22 @@ def _iommu_interrupts(path: KeyPath, iommu: Iommu, taken: Mapping[int, str]) -> 
             yield Finding((*path, number), "out-of-range", cause, f"{first} to {last}")
         elif intid in taken or intid in iommu.interrupts[:number]:
             cause = f"INTID {intid} is already used by '{taken.get(intid, iommu.name)}'"
+            yield Finding((*path, number), "duplicate-name", cause, "each interrupt once")
+
+
+def _pci_interrupts(platform: Platform, taken: Mapping[int, str]) -> Findings:
+    """The four lines of a host bridge, which functions share by slot and pin."""
+    if platform.pci is None:
+        return
+    lines = platform.pci.interrupts
+    path: KeyPath = ("pci", "interrupts")
+    first, last = _first_shared(), limits()["max_intid"] - 1
+    for number, intid in enumerate(lines):
+        if not first <= intid <= last:
+            cause = f"INTID {intid} is not a shared interrupt that a guest can have"
+            yield Finding((*path, number), "out-of-range", cause, f"{first} to {last}")
+        elif intid in taken or intid in lines[:number]:
+            cause = f"INTID {intid} is already used by '{taken.get(intid, 'pci')}'"
             yield Finding((*path, number), "duplicate-name", cause, "each interrupt once")
 
 

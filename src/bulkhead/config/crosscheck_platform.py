@@ -12,6 +12,7 @@ from bulkhead.config.crosscheck_devices import check_devices
 from bulkhead.config.crosscheck_interrupts import check_interrupts
 from bulkhead.config.crosscheck_machine import check_machine
 from bulkhead.config.crosscheck_mpam import check_mpam
+from bulkhead.config.crosscheck_pci import check_pci
 from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.quantity import GIB
@@ -35,6 +36,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         check_interrupts,
         _caches,
         check_devices,
+        check_pci,
         check_mpam,
     )
     return [*(finding for check in checks for finding in check(platform)), *check_machine(platform)]

@@ -55,6 +55,11 @@ class Registers(Section):
         first = self.at // PAGE_BYTES * PAGE_BYTES
         return Window(self.name, first, -(-self.end // PAGE_BYTES) * PAGE_BYTES - first)
 
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The pieces of `pages` that belong to it: all, unless it is a PCI function with several BARs."""
+        return (self.pages,)
+
 
 class Iommu(Registers):
     """An IOMMU, which can translate the accesses of devices. It is never given to a domain. The hypervisor

@@ -20,6 +20,7 @@ from bulkhead.config.devices import Device, Dma, IntId, Iommu
 from bulkhead.config.flow_costs import FlowCosts, FlowPath, MemoryBudget
 from bulkhead.config.microkernel import Microkernel
 from bulkhead.config.mpam import Mpam
+from bulkhead.config.pci import PciHost
 from bulkhead.config.quantity import Address, Bytes, BytesPerS, Hertz, Nanoseconds, described, problem
 from bulkhead.config.timing import (
     Controller,
@@ -328,6 +329,7 @@ class Platform(Model):
     peripherals: tuple[Peripheral, ...] = ()  # of boards that run the microkernel
     dma: tuple[Dma, ...] = ()
     iommus: tuple[Iommu, ...] = ()  # at most one of them is driven: bulkhead.admission.masters
+    pci: PciHost | None = None  # the host bridge whose functions can be given to domains
     mpam: Annotated[Mpam | None, BeforeValidator(_none), _OrEmptyList()] = None
     overheads: dict[str, Any] = {}
     release_delay: ReleaseDelay | None = None
@@ -391,7 +393,8 @@ class Platform(Model):
     def passable(self) -> dict[str, Device | Dma]:
         """Devices that can be given to a domain, by name."""
         found: dict[str, Device | Dma] = {device.name: device for device in self.devices}
-        return found | {device.name: device for device in self.dma}
+        found |= {device.name: device for device in self.dma}
+        return found if self.pci is None else found | {device.name: device for device in self.pci.devices()}
 
     def registers(self) -> tuple[Device | Dma | Iommu, ...]:
         """All devices with registers in the file, including those that can be given to no domain."""

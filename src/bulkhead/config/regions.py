@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bulkhead.config.devices import Dma, Window
+from bulkhead.config.pci import PciHost, bus_bytes
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.geometry import PAGE_BYTES
@@ -66,6 +67,16 @@ def addresses(platform: Platform) -> dict[str, int]:
     return found
 
 
+def pci_addresses(host: PciHost) -> dict[str, int]:
+    """The manifest's record `pci`: the configuration space of bus 0, and that of the other buses."""
+    others = host.config_bytes - bus_bytes()
+    return {
+        "config_pa": host.at,
+        "others_pa": host.at + bus_bytes() if others else 0,
+        "others_bytes": others,
+    }
+
+
 def redistributor_sizes(cores: int) -> range:
     """Sizes that the redistributors of a chip with this many cores can have. EL2's tables have room for twice
     as many redistributors as the most cores it supports."""
@@ -98,11 +109,16 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     of_smmu = {"pa": 0 if driven is None else driven.at}
     if driven is not None:
         keys["smmu.pa"] = ("iommus", platform.iommus.index(driven), "at")
+    of_pci = {"config_pa": 0, "others_pa": 0, "others_bytes": 0}
+    if platform.pci is not None:
+        of_pci = pci_addresses(platform.pci)
+        keys |= dict.fromkeys(("pci.config_pa", "pci.others_pa"), ("pci", "at"))
     header = {
         "platform": of_platform,
         "broker": of_broker,
         "mpam": of_mpam,
         "smmu": of_smmu,
+        "pci": of_pci,
         "tables": of_tables,
     }
     return [

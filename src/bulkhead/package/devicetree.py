@@ -30,6 +30,8 @@ _RNG_SEED_BYTES = 64
 # The binding of PSCI 0.1 has no fixed function numbers: the tree states them.
 _PSCI_OF_0_1 = {"cpu_suspend": 0xC400_0001, "cpu_off": 0x8400_0002, "cpu_on": 0xC400_0003}
 _FLASH_WORD_BYTES = 4  # two chips side by side
+# First cell of PCI addresses (IEEE 1275 binding): memory of 32 bits; masks of slot and pin.
+_PCI_MEMORY_32, _PCI_SLOT_SHIFT, _PCI_SLOTS, _PCI_PINS = 0x0200_0000, 11, 0xF800, 7
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,26 @@ class PassedDevice:
 
 
 @dataclass(frozen=True)
+class TreePciPin:
+    """An interrupt pin of a PCI function; 1 is INTA."""
+
+    slot: int
+    pin: int
+    intid: int
+
+
+@dataclass(frozen=True)
+class TreePci:
+    """A PCI host bridge with one bus, whose BARs are placed."""
+
+    at: int  # configuration space
+    bytes: int
+    memory: tuple[int, int]  # (start, end) of the addresses with the domain's BARs
+    pins: tuple[TreePciPin, ...]
+    coherent: bool
+
+
+@dataclass(frozen=True)
 class GuestBoard:
     """Data of one domain's device tree."""
 
@@ -74,6 +96,7 @@ class GuestBoard:
     socket: TreeSocket | None = None
     windows: tuple[LoadRegion, ...] = ()  # for the broker: where it sees the memory of other domains
     devices: tuple[PassedDevice, ...] = ()
+    pci: TreePci | None = None
     flash: LoadRegion | None = None  # flash that takes commands
     pmu: bool = False
     bus_clock_hz: int = 24_000_000  # of the clock that bindings of PrimeCell devices require
@@ -106,6 +129,8 @@ def device_tree(board: GuestBoard) -> bytes:
         root.append(_socket(board.socket))
     for device in board.devices:
         root.append(_device(device))
+    if board.pci is not None:
+        root.append(_pci(board.pci))
     if board.flash is not None:
         root.append(_flash(board.flash))
     root.append(_bulkhead(board.params))
@@ -173,6 +198,8 @@ def _chosen(board: GuestBoard) -> fdt.Node:
     if board.initrd is not None:
         _quads(node, "linux,initrd-start", board.initrd[0])
         _quads(node, "linux,initrd-end", board.initrd[1])
+    if board.pci is not None:
+        _words(node, "linux,pci-probe-only", 1)
     # Linux starts a third slower without early randomness. Fixed seeds make runs repeatable.
     seeds = hashlib.shake_256(b"bulkhead seeds\0" + board.entropy).digest(_RNG_SEED_BYTES + 8)
     node.append(fdt.PropBytes("rng-seed", data=seeds[:_RNG_SEED_BYTES]))
@@ -300,6 +327,33 @@ def _flash(region: LoadRegion) -> fdt.Node:
     _quads(node, "reg", region.start, region.bytes)
     _words(node, "bank-width", _FLASH_WORD_BYTES)
     return node
+
+
+def _pci(host: TreePci) -> fdt.Node:
+    """The hypervisor has placed the BARs, so the guest must not: `linux,pci-probe-only` in `/chosen`."""
+    node = fdt.Node(f"pcie@{host.at:x}")
+    start, end = host.memory
+    _strings(node, "compatible", "pci-host-ecam-generic")
+    _strings(node, "device_type", "pci")
+    _quads(node, "reg", host.at, host.bytes)
+    _words(node, "bus-range", 0, 0)
+    _cells(node, 3, 2)
+    _words(node, "ranges", _PCI_MEMORY_32, *_halves(start), *_halves(start), *_halves(end - start))
+    _words(node, "#interrupt-cells", 1)
+    if host.pins:
+        rows = [
+            (pin.slot << _PCI_SLOT_SHIFT, 0, 0, pin.pin, _PHANDLE_GIC, _SPI, _spi(pin.intid), _LEVEL_HIGH)
+            for pin in host.pins
+        ]
+        _words(node, "interrupt-map", *(cell for row in rows for cell in row))
+        _words(node, "interrupt-map-mask", _PCI_SLOTS, 0, 0, _PCI_PINS)
+    if host.coherent:
+        node.append(fdt.Property("dma-coherent"))
+    return node
+
+
+def _halves(value: int) -> tuple[int, int]:
+    return value >> 32, value & 0xFFFF_FFFF
 
 
 def _is_primecell(device: PassedDevice) -> bool:

@@ -32,6 +32,7 @@ from bulkhead.package.errors import NotHere, PackageError, located, missing, pre
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import load_linux
 from bulkhead.package.memory import LoadedMemory, LoadRegion
+from bulkhead.package.pci import functions_of, pci_tree
 
 KERNEL_DEBIAN = "linux:debian"
 INITRD_BUSYBOX = "busybox"
@@ -96,8 +97,7 @@ def _load_kernel(domain: Domain, memory: tuple[LoadRegion, ...], around: Surroun
     initrd = None
     if image.initrd is not None:
         with located("image", "initrd"):
-            fits = image.kernel if domain.name in around.cids else None
-            initrd = _read_initrd(image.initrd, around, fits)
+            initrd = _read_initrd(image.initrd, around, image.kernel, _drivers_of(domain, around))
     with located("image", "kernel"):
         return load_linux(
             kernel,
@@ -170,6 +170,7 @@ def _board(
         socket=socket,
         windows=around.windows if domain.name == around.broker else (),
         devices=_described_devices(domain, platform),
+        pci=pci_tree(domain, platform),
         flash=None if flash is None else LoadRegion(flash.at, flash.size),
         pmu=domain.pmu,
         bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,
@@ -229,16 +230,32 @@ def _find_kernel(name: str, around: Surroundings) -> Path:
     return around.base / name
 
 
-def _read_initrd(name: str, around: Surroundings, kernel: str | None) -> bytes:
-    """Contents of a RAM disk. `kernel`: kernel of a domain with a socket, whose modules the RAM disk needs;
-    else None."""
+@dataclass(frozen=True)
+class _Drivers:
+    """What a RAM disk needs for the devices of its domain."""
+
+    modules: tuple[str, ...]  # of the domain's kernel
+    sockets: bool  # and the tool's program for sockets
+
+
+def _drivers_of(domain: Domain, around: Surroundings) -> _Drivers:
+    from bulkhead.package.socket_driver import MODULES
+
+    sockets = domain.name in around.cids
+    functions = functions_of(domain, around.platform)
+    of_functions = (module for function in functions for module in function.modules)
+    return _Drivers((*(MODULES if sockets else ()), *of_functions), sockets)
+
+
+def _read_initrd(name: str, around: Surroundings, kernel: str, drivers: _Drivers) -> bytes:
+    """Contents of a RAM disk of a domain with this kernel."""
     if name == INITRD_BUSYBOX:
         from bulkhead.env.linux import busybox_is_here, kernel_is_here
 
-        modules_here = kernel != KERNEL_DEBIAN or kernel_is_here()
+        modules_here = not drivers.modules or kernel != KERNEL_DEBIAN or kernel_is_here()
         if not around.fetch and not (busybox_is_here() and modules_here):
             raise NotHere(f"the contents of the RAM disk '{name}' are not fetched yet")
-        return _busybox_initrd() if kernel is None else _socket_initrd(around, kernel)
+        return _driver_initrd(around, kernel, drivers) if drivers.modules else _busybox_initrd()
     path = around.base / name
     with prefixed(f"initrd {path}"):
         return read_image(path)
@@ -251,20 +268,23 @@ def _busybox_initrd() -> bytes:
     return make_initrd(busybox().read_bytes(), _script("init"))
 
 
-def _socket_initrd(around: Surroundings, kernel: str) -> bytes:
-    """The tool's RAM disk with its program for sockets and the modules of the domain's kernel."""
+def _driver_initrd(around: Surroundings, kernel: str, drivers: _Drivers) -> bytes:
+    """The tool's RAM disk with modules of the domain's kernel, and its program for sockets."""
     from bulkhead.package.socket_driver import modules_of, modules_of_debian
 
     own = kernel != KERNEL_DEBIAN
-    modules = modules_of(_find_kernel(kernel, around)) if own else modules_of_debian()
-    program = find_program(f"guests/{SOCKET_PROGRAM}", around).read_bytes()
-    return socket_initrd(modules, {f"/bin/{SOCKET_PROGRAM}": program})
+    wanted = drivers.modules
+    modules = modules_of(_find_kernel(kernel, around), wanted) if own else modules_of_debian(wanted)
+    files = {}
+    if drivers.sockets:
+        files[f"/bin/{SOCKET_PROGRAM}"] = find_program(f"guests/{SOCKET_PROGRAM}", around).read_bytes()
+    return module_initrd(modules, files)
 
 
-def socket_initrd(modules: Iterable[Module], files: Mapping[str, bytes]) -> bytes:
-    """The RAM disk of a Linux domain with a socket: `busybox`, and an init that loads the modules.
+def module_initrd(modules: Iterable[Module], files: Mapping[str, bytes]) -> bytes:
+    """The RAM disk of a Linux domain that loads modules: `busybox`, and an init that loads them.
 
-    `modules`: those of the stock driver, in load order. `files`: contents of further files, by path.
+    `modules`: those of the stock drivers, in load order. `files`: contents of further files, by path.
     """
     from bulkhead.env.linux import busybox
     from bulkhead.images.initrd import make_initrd
@@ -272,7 +292,7 @@ def socket_initrd(modules: Iterable[Module], files: Mapping[str, bytes]) -> byte
     extra = {f"/lib/modules/{module.name}": module.content for module in modules} | dict(files)
     extra["/etc/modules"] = "".join(f"/lib/modules/{module.name}\n" for module in modules).encode()
     extra["/init-shell"] = _script("init").encode()
-    return make_initrd(busybox().read_bytes(), _script("init-sockets"), extra)
+    return make_initrd(busybox().read_bytes(), _script("init-modules"), extra)
 
 
 def _script(name: str) -> str:

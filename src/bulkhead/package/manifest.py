@@ -22,6 +22,7 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import LoadedMemory, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
+from bulkhead.package.pci import function_rows, pci_row
 from bulkhead.package.smmu import smmu_row, stream_rows
 from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
@@ -50,6 +51,7 @@ _TABLES = (
     ("mpam_settings", "manifest_mpam_setting", "max_mpam_settings"),
     ("mpam_words", "manifest_mpam_word", "max_mpam_words"),
     ("streams", "manifest_stream", "max_streams"),
+    ("functions", "manifest_function", "max_functions"),
 )
 # Fields that are zero if the system does not have the feature.
 _UTILIZATION = tuple(
@@ -148,6 +150,7 @@ def pack_manifest(
     tables |= bandwidth_tables(plan, event)
     tables |= mpam_tables(plan, layout)
     tables["streams"] = stream_rows(plan)
+    tables["functions"] = function_rows(plan)
     header: dict[str, Value] = {
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,
@@ -161,6 +164,7 @@ def pack_manifest(
         "bandwidth": bandwidth_row(plan, event),
         "mpam": mpam_row(plan),
         "smmu": smmu_row(plan.platform),
+        "pci": pci_row(plan.platform),
     }
     try:
         return _assemble(header, tables, layout)
@@ -517,7 +521,8 @@ def _budget(budget: Budget | None, layout: Layout) -> Row:
 
 def _add_devices(tables: dict[str, list[Row]], platform: Platform, configured: Domain) -> None:
     given = [platform.passable()[name] for name in configured.devices]
-    tables["irqs"] += [{"intid": intid, "vcpu": 0} for device in given for intid in device.interrupts]
+    lines = dict.fromkeys(intid for device in given for intid in device.interrupts)
+    tables["irqs"] += [{"intid": intid, "vcpu": 0} for intid in lines]
     tables["devices"] += device_rows(platform, configured)
 
 
@@ -525,7 +530,8 @@ def device_rows(platform: Platform, configured: Domain) -> list[Row]:
     """The pages that hold the registers of a domain's devices; each page once, even if devices share it."""
     rows: list[Row] = []
     end = 0
-    for pages in sorted((platform.passable()[name].pages for name in configured.devices), key=lambda w: w.at):
+    windows = [window for name in configured.devices for window in platform.passable()[name].windows]
+    for pages in sorted(windows, key=lambda w: w.at):
         start, end = max(pages.at, end), max(pages.end, end)
         if start < end:
             rows.append({"ipa": start, "pa": start, "bytes": end - start})

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel modules with which a Linux guest drives its socket device, always for the guest's own kernel.
+"""The kernel modules with which a Linux guest drives its socket device and its PCI functions, always for the
+guest's own kernel.
 
-Called by `images` for the RAM disk `busybox` of domains with flows. A guest refuses a module of another
-kernel ("invalid module format"), so that no packet would move.
+Called by `images` for the RAM disk `busybox` of domains with such devices. A guest refuses a module of
+another kernel ("invalid module format"), so that the device would do nothing.
 """
 
 from __future__ import annotations
@@ -27,36 +28,38 @@ _INSTEAD = (
 )
 
 
-def modules_of_debian() -> list[modules.Module]:
-    """Modules of the kernel that the tool fetches, in load order. Raises MissingTool."""
+def modules_of_debian(names: tuple[str, ...] = MODULES) -> list[modules.Module]:
+    """The modules `names` of the kernel that the tool fetches, in load order. Raises MissingTool."""
     from bulkhead.env.linux import linux_modules
 
-    return _ordered(linux_modules())
+    return _ordered(linux_modules(), names)
 
 
-def modules_of(kernel: Path) -> list[modules.Module]:
-    """Modules of a user's own kernel, in load order: from `lib/modules/RELEASE` in the kernel's directory or
-    its parent, or the tool's own if the release is the same. Empty if the driver is built in. Raises
-    PackageError."""
+def modules_of(kernel: Path, names: tuple[str, ...] = MODULES) -> list[modules.Module]:
+    """The modules `names` of a user's own kernel, in load order: from `lib/modules/RELEASE` in the kernel's
+    directory or its parent, or the tool's own if the release is the same. Without those of the socket device
+    if they are built in. Raises PackageError."""
     with prefixed(str(kernel)):
         data = parse_kernel(read_image(kernel)).data
         if _is_built_in(data):
+            names = tuple(name for name in names if name not in MODULES)
+        if not names:
             return []
         banner = _BANNER.search(data)
         if banner is None:
             raise PackageError(
-                "does not state its release, so the modules that flows need (initrd busybox) cannot be "
-                "found: use an initrd of your own that loads the driver of the socket device"
+                "does not state its release, so the modules that its devices need (initrd busybox) cannot be "
+                "found: use an initrd of your own that loads the drivers"
             )
         release = banner[1].decode()
         places = [base / "lib" / "modules" / release for base in (kernel.parent, kernel.parent.parent)]
         found = next((place for place in places if place.is_dir()), None) or _debian(release)
         if found is None:
             raise PackageError(
-                f"is Linux {release}, and its modules, which flows need (initrd busybox), are not in "
+                f"is Linux {release}, and its modules, which its devices need (initrd busybox), are not in "
                 f"{' or '.join(map(str, places))}: {_INSTEAD}"
             )
-        order = _ordered(found)
+        order = _ordered(found, names)
         for module in order:
             built_for = modules.release_of(module.content)
             if built_for != release:
@@ -67,11 +70,11 @@ def modules_of(kernel: Path) -> list[modules.Module]:
         return order
 
 
-def _ordered(directory: Path) -> list[modules.Module]:
+def _ordered(directory: Path, names: tuple[str, ...]) -> list[modules.Module]:
     try:
-        return modules.load_order(directory, MODULES)
+        return modules.load_order(directory, names)
     except OSError as error:
-        raise PackageError(f"the kernel has no driver for a socket device: {error}") from error
+        raise PackageError(f"the kernel lacks a driver of a device: {error}") from error
 
 
 def _debian(release: str) -> Path | None:

@@ -282,7 +282,7 @@ class _TableMemoryPlanner:
     def _all_spans(self, domain: Domain) -> list[Span]:
         spans = [self._region_span(region) for region in domain.memory]
         passable = self.platform.passable()
-        windows = [passable[name].pages for name in domain.devices if name in passable]
+        windows = [w for name in domain.devices if name in passable for w in passable[name].windows]
         if (gic := gic_window(self.platform)) is not None:
             windows.append(gic)
         end = 0

@@ -17,6 +17,7 @@ import numpy as np
 from bulkhead.admission.load import Loaded
 from bulkhead.admission.masters import incoherent, unconfined
 from bulkhead.config.locate import limits
+from bulkhead.config.pci import bus_bytes
 from bulkhead.config.platform import Platform
 from bulkhead.config.ways import ways_of
 from bulkhead.evidence import streams
@@ -42,6 +43,7 @@ from bulkhead.run.boot import boot_by, in_one_piece
 from bulkhead.run.debug import BadDebugger, DebugProgram, gdb_script
 from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.run.partitions import mpam_promise, portion_promise
+from bulkhead.run.pci import pci_arguments
 from bulkhead.run.target import MACHINE, DomainTarget, FlowTarget, Policy, RunOptions, Target
 
 _KIB = 1024
@@ -74,7 +76,7 @@ def make_target(
         observer=observer,
         icount=options.icount,
         seed=options.seed & 0xFFFF_FFFF,
-        start=(*emulator.options, *boot.arguments),
+        start=(*emulator.options, *pci_arguments(plan.platform, directory), *boot.arguments),
         answers=boot.answers,
         gicv2=gic is not None and gic.type == "gicv2",
         debugger=options.debugger.stub if options.debugger is not None else None,
@@ -331,9 +333,10 @@ def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[PromisedWindow, ...]:
     configured = plan.system.domain(domain.name)
     passable = plan.platform.passable()
     found = [
-        PromisedWindow(passable[name].pages.at, passable[name].pages.bytes, name)
+        PromisedWindow(window.at, window.bytes, name)
         for name in (configured.devices if configured else ())
         if name in passable
+        for window in passable[name].windows
     ]
     gic = plan.platform.interrupt_controller
     assert gic is not None, "only boards that boot come here"
@@ -367,6 +370,8 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
         windows.append(
             PromisedWindow(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples and tables")
         )
+    if platform.pci is not None:
+        windows.append(PromisedWindow(platform.pci.at, bus_bytes(), "configuration space of PCI"))
     if platform.mpam is not None:
         windows += [
             PromisedWindow(one.at, one.end - one.at, f"MPAM of {one.name}")

@@ -32,6 +32,7 @@ _SENTENCES = {
     "and shared cores, or without the driver of an SMMU, and the system needs one of these",
     "iommu": "the SMMU is not as the platform file says (`iommus`), or lacks what the driver needs; the line "
     "before says what",
+    "pci": "a PCI function is not as the platform file says (`pci.functions`); the line before says which",
     "board_psci": f"{_BOARD} does not describe PSCI of version 0.2 or later that is called by SMC",
 }
 _LEVEL_SENTENCE = "the firmware or boot loader must enter it at EL2, on a machine with virtualization"

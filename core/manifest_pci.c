@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Checks the PCI functions of domains. The requester id of each is a stream of its domain, so the SMMU
+ * confines it. The registers behind its BARs are devices of its domain at the same guest-physical addresses,
+ * and no two BARs share a page. Part of manifest_check(); devices and streams have been checked before.
+ */
+#include "core/manifest_internal.h"
+#include "core/pci_config.h"
+
+#define SLOTS           32u
+#define SMALLEST_BAR    16u
+#define NARROW_LIMIT    (1ull << 32)
+#define MOST_BUSES      256u
+#define BARS_OF(number) ((1u << 4 * (number)) - 1)
+
+static bool has_no_pci(const struct manifest_header *manifest)
+{
+    const struct manifest_pci *pci = &manifest->pci;
+
+    return (pci->config_pa | pci->others_pa | pci->others_bytes) == 0 && manifest->functions.count == 0;
+}
+
+static bool bridge_is_sound(const struct manifest_header *manifest)
+{
+    const struct manifest_pci *pci = &manifest->pci;
+
+    return pci->config_pa != 0 && manifest->smmu.pa != 0 &&
+           (pci->others_pa == 0 || pci->others_pa == pci->config_pa + BH_PCI_BUS_BYTES) &&
+           pci->others_bytes <= (uint64_t)(MOST_BUSES - 1) * BH_PCI_BUS_BYTES;
+}
+
+static bool has_stream(const struct manifest_header *manifest, const struct manifest_function *function)
+{
+    const struct manifest_stream *streams = manifest_streams(manifest);
+
+    for (uint32_t i = 0; i < manifest->streams.count; i++) {
+        if (streams[i].domain == function->domain && streams[i].stream == function->slot << 3) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t pages_of(uint64_t bytes)
+{
+    return (bytes + BH_PAGE_BYTES - 1) & ~(uint64_t)(BH_PAGE_BYTES - 1);
+}
+
+/* Whether the BAR's pages belong to the domain, at the same guest-physical addresses. */
+static bool is_given(const struct manifest_header *manifest, uint32_t domain, uint64_t pa, uint64_t bytes)
+{
+    const struct manifest_domain *owner = &manifest_domains(manifest)[domain];
+    const struct manifest_device *devices = manifest_devices(manifest) + owner->first_device;
+
+    for (uint32_t i = 0; i < owner->device_count; i++) {
+        if (devices[i].ipa == devices[i].pa && range_within(pa, bytes, devices[i].pa, devices[i].bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool bar_is_sound(const struct manifest_header *manifest, const struct manifest_function *function,
+                         uint32_t bar)
+{
+    uint64_t pa = function->bar_pa[bar];
+    uint64_t bytes = function->bar_bytes[bar];
+    uint32_t kind = pci_bar_kind(function, bar);
+    bool wide = (kind & PCI_BAR_WIDE) != 0;
+
+    if (bytes == 0) {
+        return pa == 0 && kind == 0;
+    }
+    return bytes >= SMALLEST_BAR && (bytes & (bytes - 1)) == 0 && (kind & 3) == 0 &&
+           (pa & (bytes - 1)) == 0 && is_page_aligned(pa) &&
+           range_within(pa, bytes, 0, wide ? MANIFEST_PA_LIMIT : NARROW_LIMIT) &&
+           (!wide || (bar + 1 < BH_PCI_BARS && function->bar_bytes[bar + 1] == 0)) &&
+           is_given(manifest, function->domain, pa, pages_of(bytes));
+}
+
+/* Whether the BAR shares a page with an earlier one of the same function, or with one of an earlier
+ * function. */
+static bool shares_page(const struct manifest_header *manifest, uint32_t index, uint32_t bar)
+{
+    const struct manifest_function *functions = manifest_functions(manifest);
+    uint64_t pa = functions[index].bar_pa[bar];
+    uint64_t bytes = pages_of(functions[index].bar_bytes[bar]);
+
+    for (uint32_t i = 0; i <= index; i++) {
+        for (uint32_t j = 0; j < (i < index ? BH_PCI_BARS : bar); j++) {
+            if (bytes != 0 &&
+                ranges_overlap(pa, bytes, functions[i].bar_pa[j], pages_of(functions[i].bar_bytes[j]))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool function_is_sound(const struct manifest_header *manifest, uint32_t index)
+{
+    const struct manifest_function *functions = manifest_functions(manifest);
+    const struct manifest_function *function = &functions[index];
+
+    if (function->domain >= manifest->domains.count || function->slot >= SLOTS ||
+        !has_stream(manifest, function) || (function->bar_kinds & ~BARS_OF(BH_PCI_BARS)) != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        if (functions[i].slot == function->slot) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < BH_PCI_BARS; i++) {
+        if (!bar_is_sound(manifest, function, i) || shares_page(manifest, index, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool manifest_check_pci(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (has_no_pci(manifest)) {
+        return true;
+    }
+    if (!bridge_is_sound(manifest)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_PCI, &manifest->pci);
+    }
+    for (uint32_t i = 0; i < manifest->functions.count; i++) {
+        if (!function_is_sound(manifest, i)) {
+            return manifest_refuse(check, BH_MANIFEST_ERROR_PCI, &manifest_functions(manifest)[i]);
+        }
+    }
+    return true;
+}

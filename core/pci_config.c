@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Configuration space as a guest sees it. PCI Local Bus 3.0, 6.1 and 6.2.5 (header, BARs), PCI Express Base
+ * 7.5.3 (capability).
+ */
+#include "core/pci_config.h"
+
+#define ALLOWED_COMMAND     (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF)
+#define INTERRUPT_PIN       0x0000FF00u
+#define WITHOUT_NEXT        0xFFFF00FFu /* of a capability's first word: all but the offset of the next one */
+#define ALL_ONES_BUT_KIND   0xFFFFFFF0u
+#define BAR_REGISTER(index) (PCI_BAR + 4 * (index))
+
+void pci_config_reset(struct pci_config *config)
+{
+    config->command = 0;
+    config->sized = 0;
+}
+
+uint32_t pci_bar_kind(const struct manifest_function *function, uint32_t bar)
+{
+    return function->bar_kinds >> 4 * bar & PCI_BAR_KIND;
+}
+
+static bool is_bar(uint32_t offset)
+{
+    return offset >= PCI_BAR && offset < BAR_REGISTER(BH_PCI_BARS);
+}
+
+static uint32_t status_shown(const struct pci_config *config)
+{
+    return config->express != 0 ? PCI_STATUS_INTERRUPT | PCI_STATUS_LIST : PCI_STATUS_INTERRUPT;
+}
+
+static uint32_t express_shown(uint32_t offset)
+{
+    switch (offset) {
+    case 0:
+        return WITHOUT_NEXT;
+    case PCI_EXPRESS_DEVICE:
+        return ~PCI_EXPRESS_FLR;
+    case PCI_EXPRESS_CONTROL:
+        return UINT32_MAX;
+    default:
+        return 0;
+    }
+}
+
+uint32_t pci_config_shown(const struct pci_config *config, uint32_t offset)
+{
+    switch (offset) {
+    case PCI_ID:
+    case PCI_CLASS:
+    case PCI_SUBSYSTEM:
+        return UINT32_MAX;
+    case PCI_COMMAND:
+        return status_shown(config);
+    case PCI_INTERRUPT:
+        return INTERRUPT_PIN;
+    default:
+        return config->express != 0 && offset >= config->express ? express_shown(offset - config->express)
+                                                                 : 0;
+    }
+}
+
+/* A register of a BAR: its place, or its size while the guest asks for that. */
+static uint32_t bar_register(const struct pci_config *config, uint32_t index)
+{
+    const struct manifest_function *function = config->function;
+    bool upper = index > 0 && (pci_bar_kind(function, index - 1) & PCI_BAR_WIDE) != 0;
+    uint32_t bar = upper ? index - 1 : index;
+    uint64_t value;
+
+    if (function->bar_bytes[bar] == 0) {
+        return 0;
+    }
+    value = (config->sized & 1u << index) != 0 ? ~(function->bar_bytes[bar] - 1) : function->bar_pa[bar];
+    return upper ? (uint32_t)(value >> 32) : (uint32_t)value | pci_bar_kind(function, bar);
+}
+
+uint32_t pci_config_own(const struct pci_config *config, uint32_t offset)
+{
+    if (is_bar(offset)) {
+        return bar_register(config, (offset - PCI_BAR) / 4);
+    }
+    return offset == PCI_COMMAND ? config->command : offset == PCI_CAPABILITIES ? config->express : 0;
+}
+
+bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask, uint32_t value)
+{
+    uint32_t before = config->command;
+
+    if (is_bar(offset)) {
+        uint32_t bit = 1u << (offset - PCI_BAR) / 4;
+        bool asks = (mask & value & ALL_ONES_BUT_KIND) == ALL_ONES_BUT_KIND;
+
+        config->sized = asks ? config->sized | bit : config->sized & ~bit;
+    } else if (offset == PCI_COMMAND) {
+        config->command = (before & ~mask) | (value & mask & ALLOWED_COMMAND);
+    }
+    return config->command != before;
+}
+
+uint32_t pci_config_command(const struct pci_config *config, bool runs)
+{
+    return runs ? config->command | PCI_COMMAND_MEMORY : PCI_COMMAND_INTX_OFF;
+}

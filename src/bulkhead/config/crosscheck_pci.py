@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of PCI: the hypervisor can give each function to a domain and keep the others apart.
+
+crosscheck_platform.py calls this. Interrupts are checked in crosscheck_interrupts.py, functions of domains in
+admission/crosscheck_passthrough.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.pci import SLOTS, PciBar, PciFunction, PciHost
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.regions import own_regions
+from bulkhead.geometry import PAGE_BYTES
+
+Findings = Iterator[Finding]
+
+_SMALLEST_BAR, _NARROW_LIMIT, _LAST_BAR = 16, 1 << 32, 5
+
+
+def check_pci(platform: Platform) -> Findings:
+    host = platform.pci
+    if host is None:
+        return
+    yield from _iommu(host, platform)
+    yield from _memory(host, platform)
+    names = {one.name for one in platform.registers()}
+    places: dict[int, str] = {}
+    for index, function in enumerate(host.functions):
+        path: KeyPath = ("pci", "functions", index)
+        if function.name in names:
+            yield Finding((*path, "name"), "duplicate-name", f"a second device is named '{function.name}'")
+        names.add(function.name)
+        yield from _place(path, function, places)
+        yield from _bars(path, function)
+    if all(_fits(bar) for function in host.functions for bar in function.bars):
+        yield from _window(host)
+
+
+def _iommu(host: PciHost, platform: Platform) -> Findings:
+    driven = platform.driven_iommu
+    if driven is None or host.iommu != driven.name:
+        known = [] if driven is None else [driven.name]
+        cause = f"the hypervisor drives no IOMMU {quoted(host.iommu)}, which has to confine PCI functions"
+        near = nearest_of(host.iommu, known)
+        yield Finding(("pci", "iommu"), "unknown-name", cause, ", ".join(known) or "a driven IOMMU", near)
+
+
+def _memory(host: PciHost, platform: Platform) -> Findings:
+    """The window for BARs holds nothing else."""
+    window = host.memory
+    path: KeyPath = ("pci", "memory")
+    if window.at % PAGE_BYTES or window.size % PAGE_BYTES:
+        yield Finding(path, "alignment", "the memory window is not whole pages", "multiples of 4 KiB")
+    taken = [(f"memory[{number}]", ram.at, ram.end) for number, ram in enumerate(platform.memory)]
+    taken += [(f"'{region.name}'", region.at, region.end) for region in own_regions(platform)]
+    taken += [(f"'{one.name}'", one.pages.at, one.pages.end) for one in platform.registers()]
+    for name, start, end in taken:
+        if window.at < end and start < window.end:
+            cause = f"the memory window, {window.at:#x}..{window.end - 1:#x}, overlaps {name} at {start:#x}"
+            yield Finding(path, "overlap", cause, "addresses that only PCI functions use")
+
+
+def _place(path: KeyPath, function: PciFunction, places: dict[int, str]) -> Findings:
+    at: KeyPath = (*path, "at")
+    free = f"00:{function.slot:02x}.0"
+    if function.bus != 0:
+        cause = (
+            f"'{function.name}' is on bus {function.bus}, behind a bridge: the hypervisor does not know "
+            "whether the bridge keeps it apart from other functions there"
+        )
+        yield Finding(at, "behind-bridge", cause, f"a function on bus 0, for example {free}")
+    elif function.number != 0:
+        cause = (
+            f"'{function.name}' is function {function.number} of its device, which may not keep its "
+            "functions apart"
+        )
+        yield Finding(at, "behind-bridge", cause, f"a device with one function, {free}")
+    elif function.slot in places:
+        unused = next((slot for slot in range(1, SLOTS) if slot not in places), None)
+        cause = f"'{places[function.slot]}' is at {function.at}, too"
+        example = "" if unused is None else f", for example 00:{unused:02x}.0"
+        yield Finding(at, "duplicate-name", cause, f"a slot of its own{example}")
+    places.setdefault(function.slot, function.name)
+
+
+def _fits(bar: PciBar) -> bool:
+    return bar.size >= _SMALLEST_BAR and bar.size & (bar.size - 1) == 0
+
+
+def _bars(path: KeyPath, function: PciFunction) -> Findings:
+    taken: set[int] = set()
+    for number, bar in enumerate(function.bars):
+        at: KeyPath = (*path, "bars", number)
+        if not _fits(bar):
+            cause = f"a BAR of {bar.size} bytes"
+            yield Finding((*at, "size"), "out-of-range", cause, f"a power of two from {_SMALLEST_BAR} on")
+        uses = {bar.number, bar.number + 1} if bar.wide else {bar.number}
+        if uses & taken:
+            cause = f"BAR {bar.number} uses a register of another one"
+            yield Finding((*at, "number"), "duplicate-name", cause, "a BAR of 64 bits has two registers")
+        elif max(uses) > _LAST_BAR:
+            cause = f"BAR {bar.number} of 64 bits has no second register"
+            yield Finding((*at, "wide"), "out-of-range", cause, f"BARs of 64 bits up to {_LAST_BAR - 1}")
+        taken |= uses
+
+
+def _window(host: PciHost) -> Findings:
+    for index, device in enumerate(host.devices()):
+        for bar in device.bars:
+            path: KeyPath = ("pci", "functions", index, "bars")
+            if bar.pages.end > host.memory.end:
+                cause = (
+                    f"BAR {bar.number} of '{device.name}' would end at {bar.pages.end:#x}, "
+                    f"beyond the memory window, which ends at {host.memory.end:#x}"
+                )
+                yield Finding(path, "out-of-range", cause, "a larger `pci.memory`, or fewer functions")
+            elif bar.pages.end > _NARROW_LIMIT and not bar.kind & 4:
+                cause = f"BAR {bar.number} of '{device.name}' has 32 bits and would be above 4 GiB"
+                yield Finding(path, "out-of-range", cause, "a memory window below 4 GiB")

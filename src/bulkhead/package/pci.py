@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PCI functions of domains: their part of a manifest, and what a guest's device tree says of them.
+
+Called by `manifest` and `images`. Without a host bridge all fields are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bulkhead.config.pci import PciDevice, bus_bytes
+from bulkhead.config.platform import Platform
+from bulkhead.config.regions import pci_addresses
+from bulkhead.config.system import Domain
+from bulkhead.package.devicetree import TreePci, TreePciPin
+from bulkhead.planning.model import Plan
+from bulkhead.schema import Value, load_layout
+
+Row = Mapping[str, Value]
+
+
+def pci_row(platform: Platform) -> Row:
+    """The manifest's record `pci`. The host bridge's functions are turned off even if no domain has one."""
+    if platform.pci is None:
+        return {"config_pa": 0, "others_pa": 0, "others_bytes": 0}
+    return {**pci_addresses(platform.pci)}
+
+
+def functions_of(domain: Domain, platform: Platform) -> list[PciDevice]:
+    """The domain's PCI functions."""
+    known = platform.passable()
+    return [device for name in domain.devices if isinstance(device := known[name], PciDevice)]
+
+
+def function_rows(plan: Plan) -> list[Row]:
+    """The functions of all domains."""
+    rows: list[Row] = []
+    for domain in plan.domains:
+        configured = plan.system.domain(domain.name)
+        assert configured is not None
+        rows += [_row(domain.index, device) for device in functions_of(configured, plan.platform)]
+    return rows
+
+
+def _row(domain: int, device: PciDevice) -> Row:
+    bars = {bar.number: bar for bar in device.bars}
+    numbers = range(load_layout().constant("pci_bars"))
+    return {
+        "domain": domain,
+        "slot": device.slot,
+        "id": device.id,
+        "bar_kinds": sum(bar.kind << 4 * bar.number for bar in device.bars),
+        "bar_pa": [bars[number].at if number in bars else 0 for number in numbers],
+        "bar_bytes": [bars[number].size if number in bars else 0 for number in numbers],
+    }
+
+
+def pci_tree(domain: Domain, platform: Platform) -> TreePci | None:
+    """The host bridge that the domain's guest sees; None: the domain has no function."""
+    functions = functions_of(domain, platform)
+    if platform.pci is None or not functions:
+        return None
+    windows = [window for device in functions for window in device.windows]
+    return TreePci(
+        at=platform.pci.at,
+        bytes=bus_bytes(),
+        memory=(min(w.at for w in windows), max(w.end for w in windows)),
+        pins=tuple(
+            TreePciPin(device.slot, device.pin + 1, device.interrupts[0])
+            for device in functions
+            if device.pin is not None
+        ),
+        coherent=platform.pci.coherent,
+    )

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PCI functions of domains: what the platform says of them, what is refused, where BARs are, what the
+manifest and the guest's device tree have of them (D3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import fdt
+import pytest
+
+from bulkhead.check.files import check_file
+from bulkhead.config.crosscheck_platform import check_platform
+from bulkhead.config.pci import PciHost
+from bulkhead.config.platform import Platform
+from bulkhead.package.manifest import device_rows
+from bulkhead.package.pci import function_rows, pci_row, pci_tree
+from bulkhead.package.program import smallest_program
+from bulkhead.package.smmu import stream_rows
+from bulkhead.planning.model import Plan
+from bulkhead.run.pci import pci_arguments
+
+from ..platforms import platform
+from .test_smmu import SMMU
+
+NIC: dict[str, Any] = {
+    "name": "nic",
+    "at": "00:03.0",
+    "vendor": 0x8086,
+    "device": 0x10D3,
+    "bars": [{"number": 3, "size": 0x400}, {"number": 0, "size": 0x20000}],
+    "pin": "A",
+}
+DISK: dict[str, Any] = {
+    "name": "disk",
+    "at": "00:04.0",
+    "vendor": 0x1B36,
+    "device": 0x0010,
+    "bars": [{"number": 0, "size": 0x4000, "wide": True, "prefetchable": True}],
+    "pin": "A",
+    "emulated": {"device": "nvme,serial=1", "disk": "1 MiB"},
+}
+HOST: dict[str, Any] = {
+    "at": 0x3F00_0000,
+    "buses": 16,
+    "memory": {"at": 0x1000_0000, "size": "1 MiB"},
+    "interrupts": [35, 36, 37, 38],
+    "iommu": "smmu",
+    "coherent": True,
+    "functions": [NIC, DISK],
+}
+
+
+def described(**change: Any) -> Platform:
+    host = PciHost.model_validate_json(json.dumps({**HOST, **change}))
+    return platform("qemu-virt-smmu").model_copy(update={"pci": host})
+
+
+def planned(
+    directory: Path,
+    one: tuple[str, ...],
+    two: tuple[str, ...],
+    host: Mapping[str, Any] = HOST,
+    devices: list[dict[str, Any]] | None = None,
+    **domain: Any,
+) -> Path:
+    own = {
+        "platform": 1,
+        "name": "own",
+        "description": "own",
+        "extends": "qemu-virt",
+        "hypervisor": "qemu-virt-smmu",
+        "devices": devices or [],
+        "iommus": [SMMU],
+        "pci": dict(host),
+    }
+    (directory / "own.yaml").write_text(json.dumps(own))
+    plain = {"image": {"elf": "guests/hello.elf"}, "memory": [{"at": 0x4000_0000, "size": "2 MiB"}]}
+    domains = [
+        {"name": "one", "cpus": [0], **plain, "devices": list(one), **domain},
+        {"name": "two", "cpus": [1], **plain, "devices": list(two)},
+    ]
+    system = {"bulkhead": 1, "name": "system", "platform": "./own.yaml", "domains": domains}
+    path = directory / "system.yaml"
+    path.write_text(json.dumps(system))
+    return path
+
+
+def plan_of(path: Path) -> Plan:
+    checked = check_file(str(path))
+    assert checked.plan is not None, [one.cause for one in checked.problems]
+    return checked.plan
+
+
+def codes(path: Path) -> list[tuple[str, str]]:
+    return [(one.code, one.allowed or "") for one in check_file(str(path)).problems]
+
+
+@pytest.mark.req("D3")
+def test_bars_are_aligned_to_their_sizes_and_share_no_page() -> None:
+    nic, disk = described().passable()["nic"], described().passable()["disk"]
+    assert [(w.at, w.bytes) for w in nic.windows] == [(0x1000_0000, 0x20000), (0x1002_0000, 0x1000)]
+    assert [(w.at, w.bytes) for w in disk.windows] == [(0x1002_4000, 0x4000)]
+    assert (nic.streams, nic.interrupts) == ((0x18,), (38,))
+    assert (disk.streams, disk.interrupts) == ((0x20,), (35,)), "the pins go round"
+
+
+@pytest.mark.req("D3")
+def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
+    plan = plan_of(planned(tmp_path, ("disk",), ("nic",)))
+    assert function_rows(plan) == [
+        {
+            "domain": 0,
+            "slot": 4,
+            "id": 0x0010_1B36,
+            "bar_kinds": 12,
+            "bar_pa": [0x1002_4000, 0, 0, 0, 0, 0],
+            "bar_bytes": [0x4000, 0, 0, 0, 0, 0],
+        },
+        {
+            "domain": 1,
+            "slot": 3,
+            "id": 0x10D3_8086,
+            "bar_kinds": 0,
+            "bar_pa": [0x1000_0000, 0, 0, 0x1002_0000, 0, 0],
+            "bar_bytes": [0x20000, 0, 0, 0x400, 0, 0],
+        },
+    ]
+    assert stream_rows(plan) == [{"domain": 0, "stream": 0x20}, {"domain": 1, "stream": 0x18}]
+    assert pci_row(plan.platform) == {
+        "config_pa": 0x3F00_0000,
+        "others_pa": 0x3F10_0000,
+        "others_bytes": 15 << 20,
+    }
+    two = plan.system.domain("two")
+    assert two is not None
+    assert device_rows(plan.platform, two) == [
+        {"ipa": 0x1000_0000, "pa": 0x1000_0000, "bytes": 0x20000},
+        {"ipa": 0x1002_0000, "pa": 0x1002_0000, "bytes": 0x1000},
+    ]
+    assert smallest_program(plan, None) == "full", "the other one has no driver"
+    assert [domain.premap for domain in plan.domains] == [True, True]
+
+
+@pytest.mark.req("D3")
+def test_a_guest_finds_a_host_bridge_with_its_own_functions(tmp_path: Path) -> None:
+    from bulkhead.package.devicetree import GuestBoard, device_tree
+    from bulkhead.package.memory import LoadRegion
+
+    plan = plan_of(planned(tmp_path, ("disk",), ()))
+    one, two = plan.system.domains
+    assert pci_tree(two, plan.platform) is None
+    memory = (LoadRegion(0x4000_0000, 2 << 20),)
+    board = GuestBoard(
+        memory, 1, "cortex-a53", 0x0800_0000, b"", gicr=0x080A_0000, pci=pci_tree(one, plan.platform)
+    )
+    tree = fdt.parse_dtb(device_tree(board))
+    node = tree.get_node("/pcie@3f000000")
+    assert list(node.get_property("ranges")) == [0x0200_0000, 0, 0x1002_4000, 0, 0x1002_4000, 0, 0x4000]
+    assert list(node.get_property("interrupt-map")) == [0x2000, 0, 0, 1, 1, 0, 3, 4]
+    assert list(node.get_property("bus-range")) == [0, 0]
+    assert node.exist_property("dma-coherent") and not node.exist_property("msi-map")
+    assert tree.get_node("/chosen").get_property("linux,pci-probe-only").value == 1
+
+
+@pytest.mark.req("D3")
+def test_functions_with_one_interrupt_are_of_one_domain(tmp_path: Path) -> None:
+    near = {**DISK, "at": "00:07.0"}
+    host = {**HOST, "functions": [NIC, near]}
+    ((code, allowed),) = codes(planned(tmp_path, ("nic",), ("disk",), host))
+    assert code == "shared-interrupt"
+    assert "00:01.0" in allowed, "the first free slot with another line"
+    assert codes(planned(tmp_path, ("nic", "disk"), (), host)) == []
+    assert codes(planned(tmp_path, ("nic",), (), host)) == [], "nobody has the other one"
+
+
+@pytest.mark.req("D3")
+def test_a_function_has_one_domain(tmp_path: Path) -> None:
+    assert {code for code, _ in codes(planned(tmp_path, ("nic",), ("nic",)))} >= {"duplicate-name"}
+    ((code, allowed),) = codes(planned(tmp_path, ("nik",), ()))
+    assert code == "unknown-name" and "nic" in allowed
+
+
+@pytest.mark.req("D3")
+def test_memory_of_its_domain_is_elsewhere(tmp_path: Path) -> None:
+    memory = [{"at": 0x1000_0000, "size": "2 MiB"}]
+    assert {code for code, _ in codes(planned(tmp_path, ("nic",), (), memory=memory))} == {"overlap"}
+    memory = [{"at": 0x3F00_0000, "size": "2 MiB"}]
+    assert {code for code, _ in codes(planned(tmp_path, ("nic",), (), memory=memory))} == {"overlap"}
+
+
+@pytest.mark.req("D3")
+@pytest.mark.parametrize("at", [0x3F00_8000, 0x3F80_0000, 0x1000_0000])
+def test_configuration_space_and_bars_are_no_ordinary_device(tmp_path: Path, at: int) -> None:
+    page = {"name": "page", "at": at, "size": "4 KiB", "dma": False}
+    assert "overlap" in {code for code, _ in codes(planned(tmp_path, ("page",), (), devices=[page]))}
+
+
+@pytest.mark.req("D3")
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({}, []),
+        ({"at": "01:00.0"}, [("at", "behind-bridge", "00:00.0")]),
+        ({"at": "00:03.1"}, [("at", "behind-bridge", "00:03.0")]),
+        ({"at": "00:04.0"}, [("at", "duplicate-name", "00:01.0")]),
+        ({"name": "disk"}, [("name", "duplicate-name", "")]),
+        ({"name": "rtc"}, [("name", "duplicate-name", "")]),
+        ({"bars": [{"number": 0, "size": 3000}]}, [("size", "out-of-range", "power of two")]),
+        ({"bars": [{"number": 0, "size": 8}]}, [("size", "out-of-range", "power of two")]),
+        ({"bars": [{"number": 0, "size": 64}] * 2}, [("number", "duplicate-name", "")]),
+        ({"bars": [{"number": 5, "size": 64, "wide": True}]}, [("wide", "out-of-range", "up to 4")]),
+        ({"bars": [{"number": 0, "size": 1 << 20}]}, [("bars", "out-of-range", "pci.memory")]),
+    ],
+)
+def test_what_cannot_be_given_is_refused(change: dict[str, Any], found: list[tuple[str, str, str]]) -> None:
+    board = described(functions=[DISK, {**NIC, **change}])
+    seen = list(check_platform(board))
+    keys = [[key for key in one.path if isinstance(key, str)][-1] for one in seen]
+    assert [(key, one.code) for key, one in zip(keys, seen, strict=True)] == [row[:2] for row in found]
+    assert all(row[2] in (one.allowed or "") for row, one in zip(found, seen, strict=True))
+
+
+@pytest.mark.req("D3")
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"iommu": "smu"}, {("pci", "iommu", "unknown-name")}),
+        ({"interrupts": [35, 36, 37, 37]}, {("pci", "interrupts", "duplicate-name")}),
+        ({"interrupts": [33, 36, 37, 38]}, {("pci", "interrupts", "duplicate-name")}),
+        ({"interrupts": [20, 36, 37, 38]}, {("pci", "interrupts", "out-of-range")}),
+        ({"memory": {"at": 0x1000_0800, "size": "1 MiB"}}, {("pci", "memory", "alignment")}),
+        ({"memory": {"at": 0x3F00_0000, "size": "1 MiB"}}, {("pci", "memory", "overlap")}),
+        ({"memory": {"at": 0x4000_0000, "size": "1 MiB"}}, {("pci", "memory", "overlap")}),
+        ({"at": 0x0800_0000}, {("pci", "at", "overlap")}),
+        ({"memory": {"at": 1 << 33, "size": "1 MiB"}}, {("pci", "functions", "out-of-range")}),
+    ],
+)
+def test_a_host_bridge_that_cannot_be_is_refused(
+    change: dict[str, Any], found: set[tuple[str, str, str]]
+) -> None:
+    board = described(**change)
+    assert {(str(one.path[0]), str(one.path[1]), one.code) for one in check_platform(board)} == found
+
+
+@pytest.mark.req("D3")
+def test_the_emulator_gets_every_function_and_an_empty_disk(tmp_path: Path) -> None:
+    arguments = pci_arguments(described(), tmp_path)
+    path = tmp_path / "disk.img"
+    assert arguments == (
+        "-drive",
+        f"if=none,id=disk,format=raw,file={path}",
+        "-device",
+        "nvme,serial=1,addr=0x4,romfile=,drive=disk",
+    )
+    assert path.stat().st_size == 1 << 20
+    path.write_bytes(b"left over")
+    pci_arguments(described(), tmp_path)
+    assert path.read_bytes() == bytes(1 << 20)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Configuration space of a PCI bus beneath its driver's tests, written from the specification and not from
+// the driver: registers with the bits that can be written, BARs, capabilities, function-level reset.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bulkhead_test {
+
+class PciModel {
+public:
+    static constexpr uint32_t memory = 2, master = 4, intx_off = 0x400;
+    static constexpr uint32_t msi = 0x40, express = 0x60;
+
+    struct Function {
+        std::map<uint32_t, uint32_t> words;    // by offset
+        std::map<uint32_t, uint32_t> writable; // bits of them
+        unsigned resets = 0;
+        bool gone = false; // it does not answer
+
+        uint32_t command() const { return words.at(4) & 0xFFFF; }
+    };
+
+    std::map<uint32_t, Function> functions; // by slot << 3 | number
+    std::vector<std::string> violations;    // of the specification, by the driver
+
+    // A function that a boot loader has left running. `bars`: registers with the size, and the kind below.
+    Function &add(uint32_t slot, uint32_t id, const std::map<uint32_t, uint64_t> &bars);
+    // Gives it PCI Express with function-level reset, behind MSI, which is enabled.
+    static void give_reset(Function &function);
+
+    // Maps it; called after fake_reset().
+    void plug_in(uint64_t pa);
+
+    uint32_t read(uint64_t offset);
+    void write(uint64_t offset, uint32_t value);
+
+private:
+    Function *at(uint64_t offset);
+};
+
+} // namespace bulkhead_test

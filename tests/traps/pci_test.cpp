@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// PCI functions of domains on a model of configuration space: who is quiet when, what a guest reaches of its
+// own function and of others, and reset (D3).
+#include "hosted_machine.h"
+#include "pci_model.h"
+#include "smmu_model.h"
+#include <gtest/gtest.h>
+#include <random>
+
+extern "C" {
+#include "arch/hosted/fake_clock.h"
+#include "console/console.h"
+#include "pci/pci.h"
+#include "run/domain_life.h"
+#include "vm/clock.h"
+#include "vm/cpu.h"
+#include "vm/rare_alarm.h"
+}
+
+using namespace bulkhead_test;
+
+namespace {
+
+constexpr uint64_t slot_1 = sample_config_pa + 0x8000, slot_2 = sample_config_pa + 0x10000;
+constexpr uint64_t system_reset = 0x84000009;
+constexpr uint32_t hypervisor_timer = 26;
+constexpr uint32_t all = 0xFFFFFFFF;
+
+class Pci : public testing::Test {
+protected:
+    Pci()
+    {
+        bus.add(0, 0x00081B36, {}).words[8] = 0x06000000; // the host bridge
+        bus.add(1, 0x11E81234, {{0x10, 0x100000}});
+        PciModel::give_reset(bus.add(2, 0x00101B36, {{0x10, 0x4000 | 4}}));
+        bus.add(5, 0x100E8086, {{0x10, 0x20000}, {0x14, 0x40 | 1}}); // nobody's
+        bus.add(6, 0x00011AF4, {}).words[0x0C] = 0x00800000;
+        bus.functions[6 << 3 | 7] = bus.functions[6 << 3]; // and the last function of slot 6
+    }
+    void boot(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
+    {
+        machine = std::make_unique<HostedMachine>(
+            [&](SampleManifest &m) {
+                give_pci(m);
+                change(m);
+            },
+            [this] {
+                smmu.plug_in(sample_smmu_pa);
+                bus.plug_in(sample_config_pa);
+            });
+    }
+    std::string said()
+    {
+        fake_switch_core(1);
+        console_write_start();
+        return machine->uart_output();
+    }
+    uint32_t load(uint32_t core, uint64_t ipa, unsigned bytes = 4)
+    {
+        machine->on_core(core);
+        machine->trap(esr_load(bytes, 0), ipa);
+        return static_cast<uint32_t>(machine->regs(core).x[0]);
+    }
+    void store(uint32_t core, uint64_t ipa, uint32_t value, unsigned bytes = 4)
+    {
+        machine->on_core(core);
+        machine->regs(core).x[0] = value;
+        machine->trap(esr_store(bytes, 0), ipa);
+    }
+    uint32_t command(uint32_t slot) { return bus.functions.at(slot << 3).command(); }
+
+    SmmuModel smmu;
+    PciModel bus;
+    std::unique_ptr<HostedMachine> machine;
+};
+
+} // namespace
+
+TEST_F(Pci, D3_AtTheStartNoFunctionMastersMemory)
+{
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(command(5), PciModel::intx_off) << "nobody's";
+    EXPECT_EQ(command(6), PciModel::intx_off);
+    EXPECT_EQ(bus.functions.at(6 << 3 | 7).command(), PciModel::intx_off) << "another function of its device";
+    EXPECT_EQ(command(1), PciModel::memory) << "a domain's, which its guest enables";
+    EXPECT_EQ(command(0), PciModel::memory | PciModel::master) << "the host bridge";
+    EXPECT_EQ(bus.functions.at(2 << 3).words[PciModel::msi] >> 16 & 1, 0u) << "messages of the boot loader's";
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+    EXPECT_NE(said().find("PCI: 2 functions of domains, all others are off"), std::string::npos) << said();
+}
+
+TEST_F(Pci, D3_BarsAreWhereTheManifestSays)
+{
+    boot();
+    EXPECT_EQ(bus.functions.at(1 << 3).words[0x10], sample_bar_pa);
+    EXPECT_EQ(bus.functions.at(2 << 3).words[0x10], sample_wide_bar_pa | 4);
+    EXPECT_EQ(load(0, slot_1 + 0x10), sample_bar_pa);
+    store(0, slot_1 + 0x10, all);
+    EXPECT_EQ(load(0, slot_1 + 0x10), 0xFFF00000u);
+    store(0, slot_1 + 0x10, sample_wide_bar_pa);
+    EXPECT_EQ(load(0, slot_1 + 0x10), sample_bar_pa);
+    EXPECT_EQ(bus.functions.at(1 << 3).words[0x10], sample_bar_pa) << "and the hardware's has never moved";
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(Pci, D3_AGuestSeesItsOwnFunctionsAlone)
+{
+    boot();
+    EXPECT_EQ(load(0, slot_1), 0x11E81234u);
+    EXPECT_EQ(load(0, slot_1 + 2, 2), 0x11E8u);
+    EXPECT_EQ(load(0, slot_1 + 1, 1), 0x12u);
+    EXPECT_EQ(load(1, slot_2), 0x00101B36u);
+    for (uint64_t other : {sample_config_pa, slot_2, sample_config_pa + 0x28000, slot_1 + 0x1000}) {
+        EXPECT_EQ(load(0, other), all) << std::hex << other;
+        EXPECT_EQ(load(0, other, 1), 0xFFu);
+        store(0, other + 4, PciModel::memory | PciModel::master);
+    }
+    EXPECT_EQ(command(2), PciModel::memory);
+    EXPECT_EQ(command(5), PciModel::intx_off);
+    EXPECT_EQ(machine->exits(0, BH_EXIT_REASON_PCI_ACCESS), 15u);
+    EXPECT_EQ(machine->status(0).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
+}
+
+TEST_F(Pci, D3_AGuestMastersMemoryWithItsOwnFunction)
+{
+    boot();
+    store(0, slot_1 + 4, PciModel::memory | PciModel::master | 0x143, 2);
+    EXPECT_EQ(command(1), PciModel::memory | PciModel::master);
+    EXPECT_EQ(load(0, slot_1 + 4, 2), PciModel::memory | PciModel::master);
+    store(0, slot_1 + 5, 4, 1);
+    EXPECT_EQ(command(1), PciModel::memory | PciModel::master | PciModel::intx_off);
+    store(0, slot_1 + 4, 0);
+    EXPECT_EQ(command(1), PciModel::memory) << "its registers always answer";
+}
+
+TEST_F(Pci, D3_AccessesThatPciDoesNotHaveEndTheDomain)
+{
+    for (const auto &[bytes, offset] : {std::pair{8u, 0u}, {4u, 2u}, {2u, 1u}}) {
+        boot();
+        machine->on_core(0);
+        machine->trap(esr_load(bytes, 0, false, bytes == 8), slot_1 + offset);
+        EXPECT_EQ(machine->status(0).end, uint32_t{BH_DOMAIN_END_BAD_DEVICE_ACCESS}) << bytes;
+    }
+}
+
+TEST_F(Pci, D3_ADomainWithoutAFunctionHasNoConfigurationSpace)
+{
+    boot([](SampleManifest &m) { m.header.functions.count = 1; });
+    machine->on_core(1);
+    machine->trap(esr_load(4, 0), slot_2);
+    EXPECT_EQ(machine->status(1).end, uint32_t{BH_DOMAIN_END_STAGE2_DATA_ABORT});
+}
+
+TEST_F(Pci, D3_AStoppedDomainsFunctionsMasterNothing)
+{
+    boot();
+    store(0, slot_1 + 4, PciModel::master);
+    ASSERT_EQ(command(1), PciModel::memory | PciModel::master);
+    bool quiet_when_told = false;
+    machine->on_core(1);
+    store(1, slot_2 + 4, PciModel::master);
+    (void)domain_stop(domain_at(0));
+    quiet_when_told = command(1) == PciModel::intx_off;
+    EXPECT_TRUE(quiet_when_told);
+    EXPECT_EQ(command(2), PciModel::memory | PciModel::master) << "the other domain goes on";
+}
+
+TEST_F(Pci, D3_AWriteOfAStoppedDomainsVcpuEnablesNothing)
+{
+    boot();
+    machine->on_core(0);
+    (void)domain_stop(domain_at(0)); // its VCPU is in EL2, about to write
+    mmio_access access = {
+        .offset = 0x8004, .value = PciModel::master, .bytes = 2, .write = true, .again = false};
+    EXPECT_TRUE(pci_config_access(domain_at(0), &access));
+    EXPECT_EQ(command(1), PciModel::intx_off);
+}
+
+TEST_F(Pci, D3_AFunctionWithoutResetIsRestartedAtOnce)
+{
+    boot();
+    store(0, slot_1 + 4, PciModel::master);
+    machine->on_core(0);
+    machine->hvc(system_reset);
+    EXPECT_EQ(machine->status(0).restarts, 1u);
+    EXPECT_EQ(command(1), PciModel::memory);
+    EXPECT_EQ(load(0, slot_1 + 4, 2), 0u);
+}
+
+TEST_F(Pci, D3_AFunctionIsResetBeforeItsDomainsMemoryIsReused)
+{
+    boot();
+    store(1, slot_2 + 4, PciModel::master);
+    PciModel::Function &function = bus.functions.at(2 << 3);
+    unsigned windows = 0;
+    machine->on_window([&](uint64_t) { windows++; });
+    machine->on_core(3);
+    machine->on_core(1);
+    const uint64_t before = clock_now();
+    machine->hvc(system_reset);
+    EXPECT_EQ(function.resets, 1u);
+    EXPECT_EQ(machine->status(1).restarts, 0u) << "it takes 100 ms";
+    EXPECT_EQ(windows, 0u);
+    EXPECT_TRUE(machine->waited()) << "its core waits at EL2, and takes interrupts";
+    EXPECT_LT(clock_now() - before, clock_ticks(10000000));
+    EXPECT_EQ(function.words[0x10], 4u) << "the reset has cleared the BAR";
+
+    const uint64_t alarm = this_cpu()->rare_alarms[RARE_ALARM_RESET];
+    EXPECT_GE(alarm, before + clock_ticks(100000000));
+    fake_gic_raise(hypervisor_timer);
+    fake_clock_set(alarm);
+    machine->on_core(1);
+    EXPECT_EQ(machine->status(1).restarts, 1u);
+    EXPECT_EQ(function.resets, 1u);
+    EXPECT_GT(windows, 0u);
+    EXPECT_EQ(function.words[0x10], sample_wide_bar_pa | 4);
+    EXPECT_EQ(function.command(), PciModel::memory);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(Pci, D3_AFunctionThatIsGoneAfterItsResetIsReported)
+{
+    boot();
+    machine->on_core(3);
+    machine->on_core(1);
+    machine->hvc(system_reset);
+    bus.functions.at(2 << 3).gone = true;
+    fake_gic_raise(hypervisor_timer);
+    fake_clock_set(this_cpu()->rare_alarms[RARE_ALARM_RESET]);
+    machine->on_core(1);
+    EXPECT_EQ(machine->status(1).restarts, 1u) << "the domain does not depend on it";
+    EXPECT_EQ(load(1, slot_2), all);
+    EXPECT_NE(said().find("PCI: function 00:02.0 of 'linux' does not answer after its reset"),
+              std::string::npos)
+        << said();
+}
+
+TEST_F(Pci, D3_AFunctionThatIsNotWhatTheManifestSaysIsNoStart)
+{
+    struct Row {
+        const char *text;
+        void (*change)(PciModel &);
+    };
+    const Row rows[] = {
+        {"it is not there", [](PciModel &m) { m.functions.erase(1 << 3); }},
+        {"it is another device", [](PciModel &m) { m.functions[1 << 3].words[0] = 0x11E91234; }},
+        {"it is a bridge", [](PciModel &m) { m.functions[1 << 3].words[0x0C] = 0x00010000; }},
+        {"it is a bridge", [](PciModel &m) { m.functions[1 << 3].words[8] = 0x06000000; }},
+        {"it is a bridge, or a device of several functions",
+         [](PciModel &m) { m.functions[1 << 3].words[0x0C] = 0x00800000; }},
+        {"a BAR has another size or kind",
+         [](PciModel &m) { m.functions[1 << 3].writable[0x10] = 0xFFFFF000; }},
+        {"a BAR has another size or kind", [](PciModel &m) { m.functions[1 << 3].words[0x10] = 8; }},
+        {"a BAR has another size or kind",
+         [](PciModel &m) { m.functions[1 << 3].writable[0x14] = 0xFFFFF000; }},
+    };
+    for (const Row &row : rows) {
+        const PciModel before = bus;
+        row.change(bus);
+        boot();
+        EXPECT_FALSE(machine->booted()) << row.text;
+        EXPECT_NE(said().find(std::string("PCI: function 00:01.0 of 'control': ") + row.text),
+                  std::string::npos)
+            << said();
+        bus = before;
+    }
+}
+
+// Whatever a guest does with its configuration space: other functions stay as they are, and of its own the
+// hardware sees nothing but the command register's allowed bits.
+TEST_F(Pci, D3_NoAccessOfAGuestReachesMore)
+{
+    boot();
+    const PciModel before = bus;
+    std::mt19937 engine(2);
+    const auto random = [&] { return static_cast<uint32_t>(engine()); };
+    for (int i = 0; i < 20000; i++) {
+        const unsigned bytes = 1u << random() % 3;
+        const uint64_t offset = (random() % 2 == 0 ? 0x8000 : random() % 0x100000) & ~0xFFFull;
+        const uint64_t place = offset + (random() % (i % 3 == 0 ? 0x1000 : 0x50) & ~(bytes - 1));
+        if (random() % 2 == 0) {
+            store(0, sample_config_pa + place, random() % 4 == 0 ? all : random(), bytes);
+        } else {
+            (void)load(0, sample_config_pa + place, bytes);
+        }
+    }
+    EXPECT_EQ(machine->status(0).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
+    for (const auto &[number, function] : before.functions) {
+        PciModel::Function now = bus.functions.at(number);
+        if (number == 1 << 3) {
+            EXPECT_EQ(now.command() & ~(PciModel::memory | PciModel::master | PciModel::intx_off), 0u);
+            now.words[4] = function.words.at(4);
+        }
+        EXPECT_EQ(now.words, function.words) << number;
+    }
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
