@@ -5,7 +5,7 @@ manifest and the guest's device tree have of them (D3)."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,16 @@ from bulkhead.check.files import check_file
 from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.pci import PciHost
 from bulkhead.config.platform import Platform
-from bulkhead.package.manifest import device_rows
+from bulkhead.package.devicetree import GuestBoard, device_tree
+from bulkhead.package.manifest import device_rows, pack_manifest
+from bulkhead.package.memory import LoadedMemory, LoadRegion
 from bulkhead.package.pci import function_rows, pci_row, pci_tree
 from bulkhead.package.program import smallest_program
 from bulkhead.package.smmu import stream_rows
+from bulkhead.package.verdict import manifest_check
 from bulkhead.planning.model import Plan
 from bulkhead.run.pci import pci_arguments
+from bulkhead.schema import Layout
 
 from ..platforms import platform
 from .test_smmu import SMMU
@@ -147,9 +151,6 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
 
 @pytest.mark.req("D3")
 def test_a_guest_finds_a_host_bridge_with_its_own_functions(tmp_path: Path) -> None:
-    from bulkhead.package.devicetree import GuestBoard, device_tree
-    from bulkhead.package.memory import LoadRegion
-
     plan = plan_of(planned(tmp_path, ("disk",), ()))
     one, two = plan.system.domains
     assert pci_tree(two, plan.platform) is None
@@ -244,6 +245,28 @@ def test_a_host_bridge_that_cannot_be_is_refused(
 ) -> None:
     board = described(**change)
     assert {(str(one.path[0]), str(one.path[1]), one.code) for one in check_platform(board)} == found
+
+
+@pytest.mark.req("D3")
+def test_its_iommu_has_a_stream_for_each_function() -> None:
+    board = described()
+    few = board.iommus[0].model_copy(update={"stream_bits": 5})
+    (found,) = check_platform(board.model_copy(update={"iommus": (few,)}))
+    assert (found.path, found.code) == (("pci", "functions", 1, "at"), "out-of-range")
+    assert found.allowed == "00:00.0 to 00:03.0"
+
+
+@pytest.mark.req("D3")
+def test_the_hypervisor_accepts_what_is_planned(
+    tmp_path: Path, layout: Layout, golden: Callable[[str, bytes], None]
+) -> None:
+    """The fuzz target begins with this manifest, too."""
+    plan = plan_of(planned(tmp_path, ("disk",), ("nic",)))
+    loaded = [LoadedMemory((), 0x4000_0000, 0, b"") for _ in plan.domains]
+    manifest = pack_manifest(plan, loaded, [[] for _ in plan.domains], layout)
+    error, offset = manifest_check("full").verdict_on(manifest, 1 << 24)
+    assert layout.enum_name("manifest_error", error) == "none", hex(offset)
+    golden("../fuzz/seeds/manifest/functions", bytes((n * 13) % 256 for n in range(17)) + manifest)
 
 
 @pytest.mark.req("D3")

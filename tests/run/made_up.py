@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -195,7 +195,7 @@ class MadeUp:
                 "wfx": 800 * core,
                 "gicd_access": 40,
             }
-            exits = [0] * 32
+            exits = list(cast("list[int]", raw["exits"]))
             for reason, n in counts.items():
                 exits[LAYOUT.enum_value("exit_reason", reason)] = n
             pages.append(LAYOUT.pack("status_core", {**raw, "exits": exits}))

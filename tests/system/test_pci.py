@@ -37,6 +37,21 @@ def test_configuration_space_is_the_hypervisors(run: Run) -> None:
 
 
 @pytest.mark.req("D3")
+def test_a_restarted_linux_finds_its_disk_reset(tmp_path: Path) -> None:
+    """Each life takes the disk from its reset, and each restart waits 100 ms for that."""
+    system = yaml.safe_load((EXAMPLES / "nvme.yaml").read_text())
+    linux, _ = system["domains"]
+    linux["image"]["cmdline"] = linux["image"]["cmdline"].replace("poweroff -f", "reboot -f")
+    path = tmp_path / "again.yaml"
+    path.write_text(yaml.safe_dump(system | {"expect": {"linux": {"ready": True}}}))
+    run = boot(path, tmp_path / "run", for_ns=25 * S)
+    assert run.result["verdict"] == "ok", run.result["reasons"]
+    assert run.domain("linux")["restarts"] >= 1
+    assert len([line for line in run.lines("linux") if "4096 KiB came back" in line]) >= 2
+    assert run.domain("linux")["refused_accesses"] == 0
+
+
+@pytest.mark.req("D3")
 def test_a_function_that_is_another_one_is_no_start(tmp_path: Path) -> None:
     board = yaml.safe_load((EXAMPLES.parent / "platforms" / "qemu-virt-smmu.yaml").read_text())
     board["name"] = "another"

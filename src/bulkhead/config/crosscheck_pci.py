@@ -46,6 +46,12 @@ def _iommu(host: PciHost, platform: Platform) -> Findings:
         cause = f"the hypervisor drives no IOMMU {quoted(host.iommu)}, which has to confine PCI functions"
         near = nearest_of(host.iommu, known)
         yield Finding(("pci", "iommu"), "unknown-name", cause, ", ".join(known) or "a driven IOMMU", near)
+        return
+    for index, function in enumerate(host.functions):
+        if function.slot << 3 >= driven.stream_ids:
+            cause = f"the IOMMU '{driven.name}' has no stream {function.slot << 3:#x} for '{function.name}'"
+            allowed = f"00:00.0 to 00:{(driven.stream_ids - 1) >> 3:02x}.0"
+            yield Finding(("pci", "functions", index, "at"), "out-of-range", cause, allowed)
 
 
 def _memory(host: PciHost, platform: Platform) -> Findings:
