@@ -205,8 +205,8 @@ def test_configuration_space_and_bars_are_no_ordinary_device(tmp_path: Path, at:
     ("change", "found"),
     [
         ({}, []),
-        ({"at": "01:00.0"}, [("at", "behind-bridge", "00:00.0")]),
-        ({"at": "00:03.1"}, [("at", "behind-bridge", "00:03.0")]),
+        ({"at": "01:00.0"}, [("at", "not-isolated", "00:01.0")]),
+        ({"at": "00:03.1"}, [("at", "not-isolated", "00:03.0")]),
         ({"at": "00:04.0"}, [("at", "duplicate-name", "00:01.0")]),
         ({"name": "disk"}, [("name", "duplicate-name", "")]),
         ({"name": "rtc"}, [("name", "duplicate-name", "")]),

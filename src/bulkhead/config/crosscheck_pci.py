@@ -71,23 +71,22 @@ def _memory(host: PciHost, platform: Platform) -> Findings:
 
 def _place(path: KeyPath, function: PciFunction, places: dict[int, str]) -> Findings:
     at: KeyPath = (*path, "at")
-    free = f"00:{function.slot:02x}.0"
+    unused = next((slot for slot in range(1, SLOTS) if slot not in places), None)
+    example = "" if unused is None else f", for example 00:{unused:02x}.0"
     if function.bus != 0:
         cause = (
             f"'{function.name}' is on bus {function.bus}, behind a bridge: the hypervisor does not know "
             "whether the bridge keeps it apart from other functions there"
         )
-        yield Finding(at, "behind-bridge", cause, f"a function on bus 0, for example {free}")
+        yield Finding(at, "not-isolated", cause, f"a function on bus 0{example}")
     elif function.number != 0:
         cause = (
             f"'{function.name}' is function {function.number} of its device, which may not keep its "
             "functions apart"
         )
-        yield Finding(at, "behind-bridge", cause, f"a device with one function, {free}")
+        yield Finding(at, "not-isolated", cause, f"a device with one function, 00:{function.slot:02x}.0")
     elif function.slot in places:
-        unused = next((slot for slot in range(1, SLOTS) if slot not in places), None)
         cause = f"'{places[function.slot]}' is at {function.at}, too"
-        example = "" if unused is None else f", for example 00:{unused:02x}.0"
         yield Finding(at, "duplicate-name", cause, f"a slot of its own{example}")
     places.setdefault(function.slot, function.name)
 
