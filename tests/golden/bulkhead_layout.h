@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xB7541D47u
+#define BH_LAYOUT_HASH 0xC5FF8FCCu
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -48,6 +48,8 @@
 #define BH_MAX_TABLE_FRAMES 128u /* of memory for stage-2 tables with a specification: colored and on the chip together */
 #define BH_MAX_FLOWS 32u
 #define BH_FLOW_CONNECTIONS 16u /* of a flow at a time, unless it says how many, and of one that a manager adds */
+#define BH_MAX_FLOW_GROUPS 16u /* multicast flows */
+#define BH_FIRST_GROUP_CID 256u /* CID of multicast flow 0, to which its sender connects */
 #define BH_MOST_FLOW_CONNECTIONS 128u
 #define BH_MOST_CHUNK_BYTES 1048576u /* of a transfer between domains */
 #define BH_BROKER_WINDOW 0x4000000000ull /* where the broker finds physical address 0: memory of domains with a socket, and no other */
@@ -807,7 +809,7 @@ struct manifest_flow { /* A flow between domains. */
     uint32_t transfers; /* of a packet, at most; 0: one for each chunk */
     uint32_t connections; /* at a time, 1 to most_flow_connections; 0 for the way back of another flow */
     uint32_t answers; /* 1 + number of the earlier flow whose way back this is; 0: a flow of its own */
-    uint32_t reserved;
+    uint32_t group; /* 1 + number of the multicast flow of which this is one receiver's part; 0: none */
 };
 
 struct status_domain { /* A domain. */
@@ -849,8 +851,9 @@ struct status_flow { /* A flow between domains. Times are ticks of the counter. 
     uint64_t lost; /* packets on their way when one end was reset, and control packets that waited too long */
     uint64_t refused; /* connections and packets that the flow does not allow */
     uint32_t state; /* flow_state */
-    uint32_t source; /* index of the domain that sends */
-    uint32_t destination; /* index of the domain that receives */
+    uint32_t unread; /* multicast: 1 + bytes that this receiver has not taken, at most 2^32 - 1; 0: it has no connection */
+    uint16_t source; /* index of the domain that sends */
+    uint16_t destination; /* index of the domain that receives */
     uint32_t port; /* port at the destination */
     uint32_t packet_bytes; /* largest payload of a packet */
     uint32_t latency_min_ticks; /* shortest time from release to notification, at most 2^32 - 1 */
@@ -1010,7 +1013,7 @@ struct status_smmu { /* The SMMU: a frame of the pool. */
     uint64_t overflows; /* times that events were lost because the queue was full */
     uint64_t global_errors; /* global errors, except those that were active already */
     uint64_t interrupts; /* interrupts of the SMMU */
-    uint64_t unanswered; /* waits for the SMMU that ended without its answer */
+    uint64_t unanswered; /* times that the SMMU did not answer within 0.1 ms */
     uint32_t last_type; /* type of the last event (IHI 0070, 7.3) */
     uint32_t last_stream; /* its stream id */
     uint64_t last_address; /* its input address */
@@ -1427,7 +1430,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, deadline_ns) == 24u, "manifest_f
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, transfers) == 32u, "manifest_flow.transfers");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, connections) == 36u, "manifest_flow.connections");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, answers) == 40u, "manifest_flow.answers");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, reserved) == 44u, "manifest_flow.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, group) == 44u, "manifest_flow.group");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_domain) == 72u, "size of status_domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, state) == 0u, "status_domain.state");
@@ -1466,8 +1469,9 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_sum_ticks) == 40u, "status
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, lost) == 48u, "status_flow.lost");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, refused) == 56u, "status_flow.refused");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, state) == 64u, "status_flow.state");
-BH_LAYOUT_ASSERT(offsetof(struct status_flow, source) == 68u, "status_flow.source");
-BH_LAYOUT_ASSERT(offsetof(struct status_flow, destination) == 72u, "status_flow.destination");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, unread) == 68u, "status_flow.unread");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, source) == 72u, "status_flow.source");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, destination) == 74u, "status_flow.destination");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, port) == 76u, "status_flow.port");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, packet_bytes) == 80u, "status_flow.packet_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_min_ticks) == 84u, "status_flow.latency_min_ticks");
