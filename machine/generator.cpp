@@ -195,12 +195,28 @@ void walk::once(core &mine)
     }
 }
 
+// A core that computes takes its interrupts, as one that sleeps does.
+void walk::await_period(core &mine) const
+{
+    constexpr std::uint32_t instructions = 1000;
+    const std::uint64_t now = mine.clock().value;
+    const std::uint64_t begin =
+        (now / settings_.period_ps + (now % settings_.period_ps != 0)) * settings_.period_ps;
+
+    while (mine.clock().value < begin) {
+        mine.instructions(instructions);
+    }
+}
+
 void walk::run_on(core &mine)
 {
     if (settings_.start_ps > mine.clock().value) {
         mine.spend(picoseconds{settings_.start_ps} - mine.clock());
     }
     for (std::uint64_t i = 0; settings_.walks == 0 || i < settings_.walks; ++i) {
+        if (settings_.period_ps != 0) {
+            await_period(mine);
+        }
         const picoseconds before = mine.clock();
         once(mine);
         if (settings_.walks != 0) {

@@ -34,12 +34,14 @@ struct walk_settings {
     std::uint64_t bytes = 0;         // bytes of the pages that are walked; 0: all
     std::uint32_t stride_bytes = 64; // distance of places within pages
     std::uint32_t access_bytes = 8;
-    bool shuffled = false;                 // places in random order, the same in each walk
-    std::uint64_t seed = 1;                // seed of that order
-    std::uint32_t instructions = 2;        // instructions for each place, including its loads and stores
-    std::uint64_t draws = 0;               // random kinds: loads in each walk; 0: as many as there are places
-    std::uint64_t walks = 1;               // number of walks; 0: endless
-    std::uint64_t start_ps = 0;            // time before which the first walk does not start
+    bool shuffled = false;          // places in random order, the same in each walk
+    std::uint64_t seed = 1;         // seed of that order
+    std::uint32_t instructions = 2; // instructions for each place, including its loads and stores
+    std::uint64_t draws = 0;        // random kinds: loads in each walk; 0: as many as there are places
+    std::uint64_t walks = 1;        // number of walks; 0: endless
+    std::uint64_t start_ps = 0;     // time before which the first walk does not start
+    std::uint64_t period_ps = 0;    // each walk starts at a multiple of this time, and the core computes
+                                    // until then; 0: at once
     std::optional<space_settings> space{}; // how addresses are translated; nothing: they are physical
     bool flush_tlb = false;                // before each access, so that its instruction fetch needs a walk
                                            // too
@@ -63,6 +65,7 @@ public:
 
 private:
     explicit walk(const walk_settings &wanted) : settings_(wanted), chance_(wanted.seed) {}
+    void await_period(core &mine) const;
     void once(core &mine);
     template <walk_kind kind> void in_order(core &mine) const;
     void copy_once(core &mine) const;

@@ -60,6 +60,8 @@ void read_key(walk_settings &into, const std::string &key, const json &value)
         value.get_to(into.walks);
     } else if (key == "start_ps") {
         value.get_to(into.start_ps);
+    } else if (key == "period_ps") {
+        value.get_to(into.period_ps);
     } else if (key == "space") {
         into.space = space_from(value);
     } else if (key == "flush_tlb") {

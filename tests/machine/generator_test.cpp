@@ -106,6 +106,34 @@ TEST(generator, a_copy_reads_its_first_half_and_writes_the_second)
     EXPECT_GE(found.dram.written.value, half - 1024 * 1024); // lines that stay in L2
 }
 
+TEST(generator, walks_with_a_period_begin_at_its_multiples_and_take_as_long)
+{
+    constexpr std::uint64_t period_ps = 100'000'000; // longer than a walk
+    walk_settings wanted{
+        .kind = walk_kind::chase, .addresses = pages(1024 * 1024), .page_bytes = page, .walks = 3};
+    settings all = small_machine(1);
+    const auto ends_after = [&](const walk_settings &walked, std::vector<picoseconds> &times) {
+        const auto machine = make_machine(all);
+        core &mine = machine->core_at({0});
+        walk what = expect_made(walk::make(walked));
+        mine.start([&](core &on) { what.run_on(on); });
+        EXPECT_EQ(machine->timeline().run(for_ever), engine::ending::idle);
+        times = what.times();
+        return mine.clock().value;
+    };
+    std::vector<picoseconds> at_once;
+    std::vector<picoseconds> periodic;
+
+    wanted.bytes = 64 * 1024;
+    (void)ends_after(wanted, at_once);
+    wanted.period_ps = period_ps;
+    const std::uint64_t end = ends_after(wanted, periodic);
+    EXPECT_GE(end, 2 * period_ps + periodic[2].value);
+    EXPECT_LT(end, 2 * period_ps + periodic[2].value + period_ps / 10);
+    EXPECT_NEAR(static_cast<double>(periodic[2].value), static_cast<double>(at_once[2].value),
+                static_cast<double>(at_once[2].value) / 10);
+}
+
 TEST(generator, a_copy_between_halves_needs_an_even_number_of_places)
 {
     walk_settings odd{.kind = walk_kind::copy, .addresses = {0, 64, 128}, .instructions = 3};

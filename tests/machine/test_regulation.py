@@ -167,3 +167,44 @@ def test_the_machine_says_which_key_is_wrong_and_is_regulated_once() -> None:
 def test_b11_the_policy_that_the_docs_show_is_the_one_that_is_built() -> None:
     page = (ROOT / "docs" / "guide" / "own-policy.md").read_text()
     assert (ROOT / "core" / "regulator_turns.c").read_text() in page
+
+
+READ_EVERY = 100 * MS
+HORIZON_MS, THRESHOLD, INTERVAL_MS = 100, 0.05, 1
+
+
+def burst_times_ms(attack: dict[str, Any] | None, **regulation: Any) -> list[float]:
+    """How long a real-time core takes for 32 MiB that it reads every 100 ms, beside three cores that write
+    only meanwhile."""
+    reader = walker(0, memory_bytes=32 << 20, walks=2, period_ps=READ_EVERY, criticality="rt")
+    budget = {"budget": "50 MB/s", "counts": "sum"}
+    writers = [
+        walker(core, memory_bytes=16 << 20, kind="write", period_ps=READ_EVERY, bandwidth=budget) | attack
+        for core in ((1, 2, 3) if attack is not None else ())
+    ]
+    policy = {"policy": "dynamic-delay", "threshold": "5 %", "horizon": f"{HORIZON_MS} ms"} | regulation
+    more = {"regulation": policy} if attack is not None else {}
+    found = run_point(job(reader, *writers, until_ps=READ_EVERY + 90 * MS, **more))
+    times: list[int] = found["walks"][0]["walk_ps"]
+    assert len(times) == 2, "a read has not ended within 90 ms"
+    return [time / MS for time in times]
+
+
+@pytest.mark.slow
+@pytest.mark.req("B11")
+@pytest.mark.parametrize(
+    "attack", [{"stride_bytes": 32, "access_bytes": 32}, {"pattern": "one-bank"}], ids=["whole", "bank"]
+)
+def test_b11_attackers_who_know_when_others_read_stay_within_the_promise(attack: dict[str, Any]) -> None:
+    """docs/design/bandwidth.md, The promise. Others that begin to read are one unforeseen interval. If a line
+    were delayed by as little as the regulator is told here, it would not stop attackers in time."""
+
+    def promised_ms(time_ms: float) -> float:
+        return THRESHOLD * (time_ms + HORIZON_MS) + 2 * INTERVAL_MS  # floors delay by less than an interval
+
+    alone = burst_times_ms(None)
+    held = burst_times_ms(attack)
+    told_too_little = burst_times_ms(attack, delay="1 ns", cluster_delay="1 ns")
+    assert all(time - before < promised_ms(time) for time, before in zip(held, alone, strict=True))
+    assert held[1] > 1.01 * alone[1], "nobody attacks"
+    assert told_too_little[1] - alone[1] > promised_ms(told_too_little[1])

@@ -68,6 +68,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "shuffled": "Generator: places in random order, the same in each walk.",
         "seed": "Generator: seed of that order. Without it a shuffled part has another order in each run.",
         "start_ps": "Time at which the part begins, in ps.",
+        "period_ps": "Generator: each walk begins at a multiple of this time; the core computes until then.",
     },
     "PartitionChoice": {
         "name": "Name of the partition, for `parts[].partition`.",

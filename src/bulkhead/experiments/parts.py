@@ -75,6 +75,7 @@ class Part(Model):
     shuffled: Value = None
     seed: Value = None
     start_ps: Value = None
+    period_ps: Value = None
 
     def given(self) -> JobPart:
         """The keys that the file has."""
@@ -107,6 +108,7 @@ class PointPart(Model):
     shuffled: bool = False
     seed: Number = 1
     start_ps: Annotated[Number, Field(le=LONGEST_RUN_PS)] = 0
+    period_ps: Annotated[Number, Field(le=LONGEST_RUN_PS)] = 0
 
 
 def problems_of(part: JobPart) -> Iterator[str]:
