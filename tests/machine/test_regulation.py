@@ -178,12 +178,13 @@ def burst_times_ms(attack: dict[str, Any] | None, **regulation: Any) -> list[flo
     only meanwhile."""
     reader = walker(0, memory_bytes=32 << 20, walks=2, period_ps=READ_EVERY, criticality="rt")
     budget = {"budget": "50 MB/s", "counts": "sum"}
-    writers = [
-        walker(core, memory_bytes=16 << 20, kind="write", period_ps=READ_EVERY, bandwidth=budget) | attack
-        for core in ((1, 2, 3) if attack is not None else ())
-    ]
-    policy = {"policy": "dynamic-delay", "threshold": "5 %", "horizon": f"{HORIZON_MS} ms"} | regulation
-    more = {"regulation": policy} if attack is not None else {}
+    writers: list[dict[str, Any]] = []
+    more: dict[str, Any] = {}
+    if attack is not None:
+        writer = {"memory_bytes": 16 << 20, "kind": "write", "period_ps": READ_EVERY, "bandwidth": budget}
+        writers = [walker(core, **(writer | attack)) for core in (1, 2, 3)]
+        more = {"policy": "dynamic-delay", "threshold": "5 %", "horizon": f"{HORIZON_MS} ms"} | regulation
+        more = {"regulation": more}
     found = run_point(job(reader, *writers, until_ps=READ_EVERY + 90 * MS, **more))
     times: list[int] = found["walks"][0]["walk_ps"]
     assert len(times) == 2, "a read has not ended within 90 ms"
