@@ -10,6 +10,7 @@
 #ifndef BULKHEAD_CORE_BROKER_DOOR_H
 #define BULKHEAD_CORE_BROKER_DOOR_H
 
+#include "core/flow.h"
 #include "core/flow_connections.h"
 #include "core/flow_exchange.h"
 #include <bulkhead_layout.h>
@@ -45,7 +46,20 @@ struct door_device {
 struct door_flow {
     uint32_t changes;
     uint32_t reserved;
+    uint64_t deadline_ns; /* as it was declared, for the admission test */
     struct flow_path_parameters parameters;
+};
+
+/* A flow that a manager wants to add: the broker tests whether it can be admitted. */
+struct door_request {
+    uint32_t number; /* counts requests and cancellations; only the latest is valid. 0: there was none */
+    uint32_t flow;   /* the unused slot for the flow; BH_MAX_FLOWS: there is nothing to test */
+    uint32_t source;
+    uint32_t destination;
+    uint32_t packet_bytes;
+    uint32_t transfers; /* 0: the maximum */
+    uint64_t period_ns;
+    uint64_t deadline_ns;
 };
 
 enum door_engine {
@@ -62,6 +76,7 @@ struct broker_door {
     uint32_t reserved;
     struct door_device devices[BH_MAX_DOMAINS];
     struct door_flow flows[BH_MAX_FLOWS];
+    struct door_request request; /* EL2 writes `number` last */
 };
 
 /* The broker's progress in the queues of a device, and the queue generations (`begun`) for which it is
@@ -70,6 +85,17 @@ struct door_progress {
     uint32_t begun[VSOCK_QUEUES]; /* copies of door_queue.begun */
     uint32_t reserved;
     struct virtqueue_progress queues[VSOCK_QUEUES];
+};
+
+/* The result of a request. */
+struct door_answer {
+    uint32_t number;  /* of the request; written last */
+    uint32_t problem; /* enum flow_problem */
+    uint32_t culprit; /* with a problem: the slot of the flow that has it */
+    uint32_t verdict; /* without a problem: enum flow_verdict */
+    uint64_t at;      /* with FLOW_LATE: the violated point, and the demand there, in half ns */
+    uint64_t demand;
+    uint64_t longest_away_ns; /* the longest time for which the test kept the broker from looking */
 };
 
 /* Page 1, written by the broker. When the broker opens the door, EL2 copies into `progress` what the previous
@@ -81,6 +107,7 @@ struct broker_reply {
     uint32_t flow_changes[BH_MAX_FLOWS]; /* nothing of earlier flows is left in that slot */
     struct door_progress progress[BH_MAX_DOMAINS];
     struct flow_path_statistics statistics[BH_MAX_FLOWS];
+    struct door_answer answer;
 };
 
 /* Page 2: constants, written by EL2 when the broker opens the door. The physical memory of domains with a
@@ -104,6 +131,10 @@ struct broker_map {
     struct manifest_segment segments[BH_MAX_SEGMENTS];
     uint32_t stamps; /* 1: the time of each part of the path is measured */
     uint32_t reserved;
+    /* For the admission test, beside chunk_bytes. */
+    struct flow_costs costs;
+    uint64_t run_bytes; /* as in flow_most_transfers() */
+    uint64_t bytes_per_s;
 };
 
 #define BROKER_DOOR_PAGES 3u

@@ -16,7 +16,6 @@ void flow_admission_init(struct flow_admission *admission, const struct flow_cos
     admission->bytes_per_s = bytes_per_s;
     admission->count = 0;
     admission->task_count = 0;
-    admission->testing = false;
 }
 
 /* Number of transfers that the chunk size demands. It is 0 for a flow with a size or chunk of 0, and too
@@ -51,21 +50,6 @@ void flow_admission_take(struct flow_admission *admission, uint32_t name, const 
     admission->count++;
 }
 
-static void forget(struct flow_admission *admission, uint32_t name)
-{
-    uint32_t before = admission->task_count;
-
-    for (uint32_t i = before; i-- > 0;) {
-        if (admission->names[i] == name) {
-            uint32_t last = --admission->task_count;
-
-            admission->names[i] = admission->names[last];
-            admission->tasks[i] = admission->tasks[last];
-        }
-    }
-    admission->count -= admission->task_count != before;
-}
-
 enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_t name,
                                        const struct flow_declared *flow, uint32_t *culprit)
 {
@@ -81,36 +65,8 @@ enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_
                              admission->chunk_bytes, &admission->set, &task);
     if (problem != FLOW_OK) {
         *culprit = admission->names[task];
-        forget(admission, name);
         return problem;
     }
     flow_test_begin(&admission->test, &admission->set, admission->bytes_per_s);
-    admission->testing = true;
-    admission->tested = name;
     return FLOW_OK;
-}
-
-enum flow_verdict flow_admission_step(struct flow_admission *admission, uint64_t steps)
-{
-    enum flow_verdict verdict = flow_test_run(&admission->test, steps);
-
-    if (verdict == FLOW_SCHEDULABLE) {
-        admission->testing = false;
-    } else if (verdict != FLOW_GOES_ON) {
-        flow_admission_cancel(admission);
-    }
-    return verdict;
-}
-
-void flow_admission_cancel(struct flow_admission *admission)
-{
-    if (admission->testing) {
-        forget(admission, admission->tested);
-    }
-    admission->testing = false;
-}
-
-void flow_admission_remove(struct flow_admission *admission, uint32_t name)
-{
-    forget(admission, name);
 }

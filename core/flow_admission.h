@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Admission of flows at run time (F6). A flow is admitted if the set of flows with it passes the test that
- * admits a system, at the broker's current rate. One flow at a time is tested, in steps, so that the test
- * delays no one. The caller serializes.
+ * Admission of a flow at run time (F6). The flow is admitted if the set of flows with it passes the test that
+ * admits a system, at the broker's current rate. Each test builds the set anew: flow_admission_init(), then
+ * flow_admission_take() for each flow that exists, flow_admission_begin() for the new one, and
+ * flow_test_run() on `test` until there is a verdict.
  */
 #ifndef BULKHEAD_CORE_FLOW_ADMISSION_H
 #define BULKHEAD_CORE_FLOW_ADMISSION_H
@@ -28,9 +29,7 @@ struct flow_admission {
     uint64_t chunk_bytes;
     uint64_t run_bytes; /* size of contiguous pieces of memory, as in flow_most_transfers() */
     uint64_t bytes_per_s;
-    uint32_t count;  /* flows, including the one under test */
-    bool testing;    /* whether a flow is under test */
-    uint32_t tested; /* name of the flow under test */
+    uint32_t count; /* flows, including the one under test */
     uint32_t task_count;
     uint32_t names[FLOW_MAX];    /* name of each task's flow, as callers know it */
     struct flow tasks[FLOW_MAX]; /* tasks of all flows (flow_with_control()), in any order */
@@ -46,22 +45,10 @@ void flow_admission_init(struct flow_admission *admission, const struct flow_cos
  * state its transfers per packet, the maximum is assumed for a single-threaded broker (flow_transfers.h). */
 void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow_declared *flow);
 
-/* Begins to test the set with one more flow. On a problem nothing has changed, and `*culprit` is the name of
- * the flow whose deadline cannot be kept. Must not be called while a flow is under test. */
+/* Begins to test the set with one more flow. On a problem, `*culprit` is the name of the flow that has it:
+ * the new one, or one whose deadline cannot be kept beside the new one. */
 enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_t name,
                                        const struct flow_declared *flow, uint32_t *culprit);
-
-/* Continues the test for at most `steps` steps (flow_test.h). FLOW_SCHEDULABLE: the flow is admitted.
- * FLOW_GOES_ON: call again. Any other verdict: the flow is refused, and `admission->test` says at which
- * point. A flow must be under test. */
-enum flow_verdict flow_admission_step(struct flow_admission *admission, uint64_t steps);
-
-/* Cancels the test, if there is one, and drops its flow. */
-void flow_admission_cancel(struct flow_admission *admission);
-
-/* Removes a flow. Does nothing if there is none of this name. Must not be called while a flow is under
- * test. */
-void flow_admission_remove(struct flow_admission *admission, uint32_t name);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #define BULKHEAD_CORE_FLOW_DEMAND_H
 
 #include "core/flow.h"
+#include "core/flow_pause.h"
 #include "core/wide.h"
 
 /* The demand of the tasks until a point, sum(eta_i C'_i), with the lead, in its two parts. */
@@ -22,6 +23,7 @@ static inline struct flow_demand flow_demand_until(const struct flow_set *set, u
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flow_task *task = &set->tasks[i];
 
+        flow_pause();
         if (t >= task->first) {
             uint64_t packets = 1 + (t - task->first) / task->period;
 
@@ -45,6 +47,7 @@ static inline uint64_t flow_piece_of(const struct flow_set *set, uint64_t t)
     for (uint32_t i = 0; i < set->count; i++) {
         uint64_t first = set->tasks[i].first;
 
+        flow_pause();
         begin = first <= t && first > begin ? first : begin;
     }
     return begin;

@@ -8,6 +8,7 @@
  */
 #include "core/flow_load.h"
 #include "core/flow_demand.h"
+#include "core/flow_pause.h"
 
 /* Takes the next digit of every fraction. Returns the sum of the digits; `unfinished` counts the fractions
  * that are not exhausted. */
@@ -17,6 +18,7 @@ static wide_t next_digit(const struct flow_set *set, uint64_t remainder[FLOW_MAX
 
     *unfinished = 0;
     for (uint32_t i = 0; i < set->count; i++) {
+        flow_pause();
         sum += wide_divide_step(remainder[i], 0, set->tasks[i].period, &remainder[i]);
         *unfinished += remainder[i] != 0;
     }
@@ -49,6 +51,7 @@ static void step_whole(struct flow_load *load)
     for (uint32_t i = 0; i < load->set->count; i++) {
         wide_t quotient = rate_of(&load->set->tasks[i], load->bytes_per_s, &load->remainder[i]);
 
+        flow_pause();
         whole += quotient;
         load->quotient[i] = (uint64_t)quotient; /* used only if the sum is at most b, so it fits */
         load->has_rest[i] = load->remainder[i] != 0;
@@ -87,6 +90,7 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
     uint64_t rest;
 
     do {
+        flow_pause();
         rest = a % b;
         a = b;
         b = rest;
@@ -107,6 +111,7 @@ static uint64_t busy_bound(const struct flow_load *load)
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flow_task *task = &set->tasks[i];
 
+        flow_pause();
         if (task->first < task->period) {
             more += wide_product(load->quotient[i] + 1, task->period - task->first);
         } else {
@@ -120,6 +125,7 @@ static uint64_t busy_bound(const struct flow_load *load)
         bound = wide_divide((more - less) << FLOW_LOAD_SLACK_BITS, load->slack, &rest) + 1;
     }
     for (uint32_t i = 0; i < set->count; i++) {
+        flow_pause();
         bound = bound > set->tasks[i].first ? bound : set->tasks[i].first;
     }
     return bound < FLOW_MAX_HORIZON ? (uint64_t)bound : FLOW_MAX_HORIZON;
@@ -132,6 +138,7 @@ static uint64_t horizon_limit(const struct flow_set *set)
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flow_task *task = &set->tasks[i];
 
+        flow_pause();
         longest = task->period > longest ? task->period : longest;
         longest = task->first > longest ? task->first : longest;
     }
@@ -160,6 +167,7 @@ static uint64_t begin_of_repetition(const struct flow_set *set)
         return 0;
     }
     for (uint32_t i = 1; i < set->count; i++) {
+        flow_pause();
         first = set->tasks[i].first < first ? set->tasks[i].first : first;
     }
     return first;

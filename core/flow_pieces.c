@@ -6,6 +6,7 @@
  */
 #include "core/flow_pieces.h"
 #include "core/flow_demand.h"
+#include "core/flow_pause.h"
 
 _Static_assert(FLOW_MAX <= UINT8_MAX, "task numbers fit in bytes");
 
@@ -16,6 +17,7 @@ bool flow_pieces_sort_step(struct flow_pieces *pieces, const struct flow_set *se
 
     pieces->passed[place] = false;
     for (; place != 0 && set->tasks[pieces->order[place - 1]].first > first; place--) {
+        flow_pause();
         pieces->order[place] = pieces->order[place - 1];
     }
     pieces->order[place] = (uint8_t)pieces->count;
@@ -35,6 +37,7 @@ static void fill_blocking(struct flow_pieces *pieces, const struct flow_set *set
         wide_t last = wide_product(task->block_fixed, bytes_per_s) +
                       wide_product(task->block_bytes, FLOW_HALF_NS_PER_S);
 
+        flow_pause();
         pieces->blocking[i] = longest;
         longest = last > longest ? last : longest;
         longest = task->several && chunk > longest ? chunk : longest;
@@ -56,6 +59,7 @@ void flow_pieces_pass(struct flow_pieces *pieces, const struct flow_load *load)
         const struct flow_task *task = &set->tasks[number];
         uint64_t rate = flow_load_rate(load, number);
 
+        flow_pause();
         slope += rate;
         above += wide_product(rate, task->period);
         below += wide_product(rate, task->first);
@@ -70,6 +74,7 @@ uint64_t flow_pieces_left(const struct flow_pieces *pieces, const struct flow_se
     for (uint32_t i = set->count; i-- > 0;) {
         uint64_t first = set->tasks[pieces->order[i]].first;
 
+        flow_pause();
         if (first > t) {
             continue;
         }

@@ -11,6 +11,7 @@
  * includes a look that finds nothing, which may have begun just before the first packet arrives.
  */
 #include "core/flow_single_thread.h"
+#include "core/flow_pause.h"
 #include "core/flow_turns.h"
 #include "core/wide.h"
 
@@ -45,6 +46,7 @@ static uint32_t fastest_of(const struct flow flows[], uint32_t count, uint32_t d
     uint32_t found = count;
 
     for (uint32_t i = 0; i < count; i++) {
+        flow_pause();
         if (flows[i].sender == domain && (found == count || flows[i].period_ns < flows[found].period_ns)) {
             found = i;
         }
@@ -69,6 +71,7 @@ static enum flow_problem check_places(const struct flow flows[], uint32_t count,
         uint32_t sender = flows[i].sender;
         uint64_t own = places_of(&flows[i]);
 
+        flow_pause();
         if (own > most[sender]) {
             most[sender] = own;
             longest[sender] = i;
@@ -100,6 +103,7 @@ static enum flow_problem count_parsing(const struct flow flows[], uint32_t count
     for (uint32_t i = 0; i < FLOW_MAX_DOMAINS; i++) {
         uint64_t load = load_of(&shares[i], costs->parse_max);
 
+        flow_pause();
         if (load > most) {
             most = load;
             *culprit = fastest_of(flows, count, i);
@@ -133,6 +137,7 @@ static struct longest longest_transfer(const struct flow_set *set)
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flow_task *task = &set->tasks[i];
 
+        flow_pause();
         longest.fixed = larger(longest.fixed, task->several ? set->dma_fixed : task->block_fixed);
         longest.bytes = larger(longest.bytes, task->several ? set->chunk_bytes : task->block_bytes);
     }
@@ -168,6 +173,7 @@ enum flow_problem flow_single_thread(const struct flow flows[], uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         struct flow_task *task = &set->tasks[i];
 
+        flow_pause();
         task->fixed = scaled(task->fixed, left);
         task->bytes = scaled(task->bytes, left);
         task->block_fixed = scaled(task->block_fixed, left);

@@ -6,6 +6,7 @@
  */
 #include "core/flow_test.h"
 #include "core/flow_demand.h"
+#include "core/flow_pause.h"
 
 /* The last point at or before t; 0 if there is none. */
 static uint64_t point_until(const struct flow_set *set, uint64_t t)
@@ -15,6 +16,7 @@ static uint64_t point_until(const struct flow_set *set, uint64_t t)
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flow_task *task = &set->tasks[i];
 
+        flow_pause();
         if (t >= task->first) {
             uint64_t point = t - (t - task->first) % task->period;
 
@@ -33,6 +35,7 @@ static wide_t blocking(const struct flow_set *set, uint64_t t, uint64_t bytes_pe
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flow_task *task = &set->tasks[i];
 
+        flow_pause();
         if (task->first > t) {
             wide_t last = flow_times_bandwidth(task->block_bytes, task->block_fixed, bytes_per_s);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The exact schedulability test of flows under limited-preemption EDF (F4), in steps of a few divisions for
- * each task, so that it can run at EL2 and be continued by later calls.
+ * each task, so that a caller can stop it. Within a step there are pauses (core/flow_pause.h).
  *
  * Between two neighbouring D' - J' the blocking Q is constant and the demand h(t) = lead + Q + sum DBF grows
  * with t, so that Quick Processor-demand Analysis (Zhang and Burns, IEEE Transactions on Computers 58(9),

@@ -5,6 +5,7 @@
  * that halves are exact.
  */
 #include "core/flow.h"
+#include "core/flow_pause.h"
 #include "core/flow_single_thread.h"
 #include <string.h>
 
@@ -59,6 +60,7 @@ static void fill_queues(const struct flow flows[], uint32_t count, const struct 
         struct queue *queue = &queues[flows[i].sender];
         uint64_t waiting = divide_up(flows[i].deadline_ns, flows[i].period_ns);
 
+        flow_pause();
         queue->flows++;
         queue->insert_ns =
             capped(queue->insert_ns + (waiting < most ? waiting : most) * costs->find_place_max);
@@ -155,6 +157,7 @@ enum flow_problem flow_transform(const struct flow flows[], uint32_t count, cons
     for (uint32_t i = 0; i < count; i++) {
         enum flow_problem problem = check(&flows[i], chunk_bytes);
 
+        flow_pause();
         if (problem != FLOW_OK) {
             *culprit = i;
             return problem;
@@ -170,6 +173,7 @@ enum flow_problem flow_transform(const struct flow flows[], uint32_t count, cons
         struct queueing queueing = queueing_of(costs, &queues[flows[i].sender]);
         enum flow_problem problem = transform(&flows[i], costs, &queueing, senders, set, &set->tasks[i]);
 
+        flow_pause();
         if (problem != FLOW_OK) {
             *culprit = i;
             return problem;

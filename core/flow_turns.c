@@ -5,6 +5,7 @@
  * the work that all domains together can cause in any time is bounded.
  */
 #include "core/flow_turns.h"
+#include "core/flow_pause.h"
 
 #define ONE (1ull << 63) /* one packet per ns */
 
@@ -45,6 +46,7 @@ void flow_turn_shares(const struct flow tasks[], uint32_t count, struct flow_sha
     for (uint32_t i = 0; i < count; i++) {
         uint32_t sender = tasks[i].sender;
 
+        flow_pause();
         shares[sender].packets++;
         rates[sender] = add_rate(rates[sender], tasks[i].period_ns);
     }

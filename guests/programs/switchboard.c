@@ -2,8 +2,9 @@
 //
 // A manager that adds a flow between two other domains while they run, and checks every answer: an invalid
 // flow is refused, one that would delay others is not admitted, one that fits is admitted, kept for a while,
-// and ended. Parameters: `from`, `to` (domains), `port`, `bytes`, `period_ns`, `deadline_ns` of the flow,
-// `after_ms` (until it is added), `keep_ms` (until it ends). Powers itself off.
+// and ended. A test can be cancelled. Parameters: `from`, `to` (domains), `port`, `bytes`, `period_ns`,
+// `deadline_ns` of the flow, `after_ms` (until it is added), `refusals` (how often the flow that is too much
+// is tested), `keep_ms` (until the flow ends). Powers itself off.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -20,7 +21,8 @@ enum { reports = 8, most_bytes = 65536 };
 // Runs a test, from the first call to the verdict.
 struct tested {
     struct manager_flow added;
-    uint64_t verdict, calls, longest_ticks;
+    int64_t result; // of the last call
+    uint64_t verdict, calls, longest_ticks, longest_away_ns;
 };
 
 static uint64_t wrong;
@@ -47,6 +49,28 @@ static struct manifest_flow wished(void)
                                   .deadline_ns = param("deadline_ns", 1000000)};
 }
 
+// Requests a flow, and waits for the result.
+static struct tested test(const struct manifest_flow *flow)
+{
+    struct tested tested = {.added = manager_add_flow(flow)};
+    struct manager_verdict answer = {.verdict = BH_FLOW_VERDICT_GOES_ON};
+
+    check(tested.added.result == 0, "a flow was refused", (uint64_t)tested.added.result);
+    while (tested.added.result == 0 && answer.result == 0 && answer.verdict == BH_FLOW_VERDICT_GOES_ON) {
+        uint64_t before = timer_now();
+        uint64_t ticks;
+
+        answer = manager_test_flow();
+        ticks = timer_now() - before;
+        tested.calls++;
+        tested.longest_ticks = ticks > tested.longest_ticks ? ticks : tested.longest_ticks;
+    }
+    tested.result = answer.result;
+    tested.verdict = answer.verdict;
+    tested.longest_away_ns = answer.longest_away_ns;
+    return tested;
+}
+
 static void refuse_bad_ones(const struct manifest_flow *good)
 {
     struct manifest_flow bad[6];
@@ -66,31 +90,10 @@ static void refuse_bad_ones(const struct manifest_flow *good)
     }
     bad[0] = *good;
     bad[0].deadline_ns = 1;
-    check(manager_add_flow(&bad[0]).result == -BH_HYPERCALL_ERROR_FLOW_FIXED, "a deadline of 1 ns", 0);
+    check(test(&bad[0]).result == -BH_HYPERCALL_ERROR_FLOW_FIXED, "a deadline of 1 ns", 0);
+    check(manager_remove_flow(manager_add_flow(good).number) == 0, "a test is not cancelled", 0);
     check(manager_test_flow().result == -BH_HYPERCALL_ERROR_FLOW_BUSY, "a test of nothing", 0);
     check(manager_remove_flow(BH_MAX_FLOWS) == -BH_HYPERCALL_ERROR_INVALID_PARAMETERS, "nobody's flow", 0);
-}
-
-static struct tested test(const struct manifest_flow *flow)
-{
-    struct tested tested = {.added = manager_add_flow(flow)};
-    struct manager_verdict answer = {.verdict = BH_FLOW_VERDICT_GOES_ON};
-
-    check(tested.added.result == 0, "a flow was refused", (uint64_t)tested.added.result);
-    while (tested.added.result == 0 && answer.verdict == BH_FLOW_VERDICT_GOES_ON) {
-        uint64_t before = timer_now();
-        uint64_t ticks;
-
-        answer = manager_test_flow();
-        ticks = timer_now() - before;
-        check(answer.result == 0, "a test failed", (uint64_t)answer.result);
-        if (answer.result != 0)
-            break;
-        tested.calls++;
-        tested.longest_ticks = ticks > tested.longest_ticks ? ticks : tested.longest_ticks;
-    }
-    tested.verdict = answer.verdict;
-    return tested;
 }
 
 static void keep(uint64_t source, uint64_t until, uint64_t step)
@@ -110,7 +113,7 @@ void program_main(void)
     uint64_t per_ms = ns_to_ticks(1000000, timer_frequency());
     struct manifest_flow flow = wished();
     struct manifest_flow large = flow;
-    struct tested refused, admitted;
+    struct tested refused = {0}, admitted;
 
     if (manager_state(0).result != 0 || !gic_init()) {
         console_write("switchboard: may not manage\n");
@@ -122,15 +125,19 @@ void program_main(void)
     timer_sleep_until(start + param("after_ms", 20) * per_ms);
     large.packet_bytes = most_bytes; // exceeds every rate of these systems with that period
     large.period_ns = flow.period_ns / 8;
-    refused = test(&large);
-    check(is_refused(refused.verdict), "what is too much was admitted", refused.verdict);
+    for (uint64_t left = param("refusals", 1); left != 0; left--) {
+        refused = test(&large);
+        check(refused.result == 0 && is_refused(refused.verdict), "what is too much was admitted",
+              refused.verdict);
+    }
     admitted = test(&flow);
-    check(admitted.verdict == BH_FLOW_VERDICT_ADMITTED, "what fits was not admitted", admitted.verdict);
+    check(admitted.result == 0 && admitted.verdict == BH_FLOW_VERDICT_ADMITTED, "what fits was not admitted",
+          admitted.verdict);
     check(manager_add_flow(&flow).result == -BH_HYPERCALL_ERROR_INVALID_PARAMETERS, "the same again", 0);
     keep(flow.source, timer_now() + param("keep_ms", 10000) * per_ms, per_ms);
     check(manager_remove_flow(admitted.added.number) == 0, "it does not end", admitted.added.number);
     console_printf("report {\"number\": %lu, \"refused\": %lu, \"admitted\": %lu, \"calls\": %lu, "
-                   "\"longest_call_ns\": %lu, \"wrong\": %lu}\n",
+                   "\"longest_call_ns\": %lu, \"longest_away_ns\": %lu, \"wrong\": %lu}\n",
                    admitted.added.number, refused.verdict, admitted.verdict, admitted.calls,
-                   ticks_to_ns(admitted.longest_ticks, timer_frequency()), wrong);
+                   ticks_to_ns(admitted.longest_ticks, timer_frequency()), admitted.longest_away_ns, wrong);
 }

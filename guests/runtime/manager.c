@@ -115,7 +115,14 @@ struct manager_verdict manager_test_flow(void)
 
     cpu_hypervisor_call_all(x);
     return (struct manager_verdict){
-        .result = (int64_t)x[0], .verdict = x[1], .number = x[2], .at = x[3], .demand = x[4]};
+        .result = (int64_t)x[0],
+        .verdict = x[1],
+        .number = x[2],
+        .at = x[3],
+        .demand = x[4],
+        .longest_away_ns = x[5],
+        .culprit = x[1],
+    };
 }
 
 int64_t manager_remove_flow(uint64_t number)

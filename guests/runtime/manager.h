@@ -70,9 +70,8 @@ struct manager_sample manager_sample(uint64_t core, uint64_t seen);
 // Starts or stops storing samples of all cores. Returns the previous setting, 1 or 0, or a negated error.
 int64_t manager_store_samples(bool stored);
 
-// Adds a flow between two domains with a socket, in force once manager_test_flow() admits it. `number` is the
-// flow's number, or, if the fixed parts of the path are too long for a flow, the number of the flow for which
-// they are.
+// Requests a flow between two domains with a socket, in force once manager_test_flow() admits it. `number` is
+// the flow's number.
 struct manager_flow {
     int64_t result;
     uint64_t number;
@@ -80,19 +79,22 @@ struct manager_flow {
 
 struct manager_flow manager_add_flow(const struct manifest_flow *flow);
 
-// Executes a step of the admission test of the added flow: must be repeated while the verdict is
+// Asks for the result of the admission test of the requested flow: must be repeated while the verdict is
 // BH_FLOW_VERDICT_GOES_ON. For BH_FLOW_VERDICT_LATE, the demand until `at` exceeds the available time (half
-// ns).
+// ns). If `result` is an error because the fixed parts of the path are too long, or the queue of a domain,
+// `culprit` is the number of the flow that has the problem.
 struct manager_verdict {
     int64_t result;
     uint64_t verdict; // bh_flow_verdict
     uint64_t number;
     uint64_t at, demand;
+    uint64_t longest_away_ns; // the longest time for which the test kept the broker from looking for packets
+    uint64_t culprit;
 };
 
 struct manager_verdict manager_test_flow(void);
 
-// Ends a flow; its connections are reset.
+// Ends a flow, whose connections are reset, or cancels the test of the caller's flow.
 int64_t manager_remove_flow(uint64_t number);
 
 // Ends the run of all domains, including the caller's; if allowed, it may return briefly before.

@@ -53,6 +53,9 @@ static void fill(struct broker_map *map)
         .ticks_per_mebibyte = ticks_per_mebibyte(broker->bytes_per_s),
         .color_bits = manifest_color_space(manifest).bits,
         .stamps = broker->stamps,
+        .costs = *costs,
+        .run_bytes = broker->run_bytes,
+        .bytes_per_s = broker->bytes_per_s,
     };
     for (uint32_t i = 0; i < domain_count(); i++) {
         const struct manifest_domain *config = domain_at(i)->config;

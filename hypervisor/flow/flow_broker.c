@@ -26,6 +26,7 @@ static struct {
     struct spinlock lock; /* protects the flows and the engine */
     struct door_flow flows[BH_MAX_FLOWS];
     uint32_t flow_changes;
+    struct door_request request;  /* the latest request for an admission test */
     _Atomic uint32_t engine_ends; /* domains (1 << index) whose memory the engine's transfer accesses */
     uint64_t not_before;          /* counter value before which the rate permits no further transfer */
     _Atomic bool leaves;          /* the broker is stopped, and its core has not yet learnt of it */
@@ -84,9 +85,26 @@ static void write_flow(uint32_t number)
         return;
     }
     to = &door->flows[number];
+    to->deadline_ns = broker.flows[number].deadline_ns;
     to->parameters = broker.flows[number].parameters;
     __atomic_store_n(&to->changes, broker.flows[number].changes, __ATOMIC_RELEASE);
     __atomic_store_n(&door->flow_changes, broker.flow_changes, __ATOMIC_RELEASE);
+    door_wake(door);
+}
+
+/* Writes the request for an admission test to the door, its number last: a broker that sees the new number
+ * sees the new flow. Called under the lock. */
+static void write_request(void)
+{
+    struct broker_door *door = door_here();
+    struct door_request request = broker.request;
+
+    if (door == NULL) {
+        return;
+    }
+    request.number = door->request.number;
+    door->request = request;
+    __atomic_store_n(&door->request.number, broker.request.number, __ATOMIC_RELEASE);
     door_wake(door);
 }
 
@@ -117,6 +135,7 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
     status->state = BH_FLOW_STATE_OPEN;
     spin_lock(&broker.lock);
     broker.earlier[number] = (struct flow_path_statistics){0};
+    broker.flows[number].deadline_ns = flow->deadline_ns;
     broker.flows[number].parameters = (struct flow_path_parameters){
         .source = flow->source,
         .destination = flow->destination,
@@ -145,6 +164,48 @@ void flows_close(uint32_t number)
     broker.flow_changes++;
     write_flow(number);
     spin_unlock(&broker.lock);
+}
+
+void flows_request_test(uint32_t number, const struct manifest_flow *flow)
+{
+    spin_lock(&broker.lock);
+    broker.request = (struct door_request){
+        .number = broker.request.number + 1,
+        .flow = number,
+        .source = flow->source,
+        .destination = flow->destination,
+        .packet_bytes = flow->packet_bytes,
+        .transfers = flow->transfers,
+        .period_ns = flow->period_ns,
+        .deadline_ns = flow->deadline_ns,
+    };
+    write_request();
+    spin_unlock(&broker.lock);
+}
+
+void flows_cancel_test(void)
+{
+    spin_lock(&broker.lock);
+    broker.request.number++;
+    broker.request.flow = BH_MAX_FLOWS;
+    write_request();
+    spin_unlock(&broker.lock);
+}
+
+bool flows_test_answer(struct door_answer *answer)
+{
+    const struct broker_reply *reply;
+    bool answered;
+
+    spin_lock(&broker.lock);
+    reply = door_reply_here();
+    answered =
+        reply != NULL && __atomic_load_n(&reply->answer.number, __ATOMIC_ACQUIRE) == broker.request.number;
+    if (answered) {
+        *answer = reply->answer;
+    }
+    spin_unlock(&broker.lock);
+    return answered;
 }
 
 bool flows_is_unused(uint32_t number)
@@ -226,6 +287,7 @@ static enum bh_hypercall_error open_door(const struct domain *domain, const uint
     for (uint32_t i = 0; i < BH_MAX_FLOWS; i++) {
         write_flow(i);
     }
+    write_request();
     spin_unlock(&broker.lock);
     return BH_HYPERCALL_ERROR_NONE;
 }

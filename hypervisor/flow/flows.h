@@ -18,6 +18,7 @@ extern "C" {
 
 struct cpu;
 struct domain;
+struct door_answer;
 struct vcpu;
 
 /* Sets up the devices and flows of the manifest and maps the memory of the flows' domains in the broker.
@@ -42,6 +43,15 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access);
 void flows_close(uint32_t number);
 void flows_open(uint32_t number, const struct manifest_flow *flow);
 bool flows_is_unused(uint32_t number);
+
+/* Ask the broker to test whether the flow can be admitted in the unused slot `number`, in place of any
+ * earlier request; and withdraw the request. */
+void flows_request_test(uint32_t number, const struct manifest_flow *flow);
+void flows_cancel_test(void);
+
+/* Copies the broker's answer to the latest request. Its fields may have any values. Returns false if there is
+ * no answer yet. */
+bool flows_test_answer(struct door_answer *answer);
 
 /* Handles shared interrupt `intid` if it is the interrupt of the engine that copies for the broker. Returns
  * false if it is another interrupt. */

@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tests a new flow in several calls, each of which does one step (core/flow_admission.h), so that the lock is
- * held only for one step.
+ * Flows that managers add and end. The broker tests whether a flow can be admitted
+ * (core/broker_admission.h); EL2 checks the flow, finds a slot for it, passes the request on, and opens the
+ * flow if the broker's answer to this request is that it is schedulable.
  */
 #include "flow/hypercall_flows.h"
-#include "core/flow_admission.h"
+#include "core/broker_door.h"
+#include "core/flow_test.h"
 #include "core/spinlock.h"
 #include "flow/flows.h"
 #include "vm/domain.h"
 #include "vm/system.h"
 #include <arch/speculation.h>
-#include <string.h>
-
-#define STEPS_PER_CALL 1u
 
 _Static_assert((int)FLOW_GOES_ON == BH_FLOW_VERDICT_GOES_ON &&
                    (int)FLOW_SCHEDULABLE == BH_FLOW_VERDICT_ADMITTED &&
                    (int)FLOW_OVERLOADED == BH_FLOW_VERDICT_OVERLOADED &&
                    (int)FLOW_LATE == BH_FLOW_VERDICT_LATE && (int)FLOW_UNDECIDED == BH_FLOW_VERDICT_UNDECIDED,
                "verdicts of a test");
-_Static_assert(BH_MAX_FLOWS <= FLOW_ADMISSION_FLOWS, "room for every flow");
 
 /* All flows of the running system, by number. */
 struct online {
-    struct flow_admission admission;
     struct manifest_flow flows[BH_MAX_FLOWS];
     bool open[BH_MAX_FLOWS];
-    uint32_t tested; /* number of the flow that is being tested */
+    bool testing;    /* a flow is being tested */
+    uint32_t tested; /* its number */
     uint32_t owner;  /* index of the domain that has requested the test */
 };
 
@@ -36,19 +34,6 @@ static struct online *online; /* NULL: there is no manager, or no rate to test w
 static uint64_t failure(enum bh_hypercall_error error)
 {
     return (uint64_t) - (int64_t)error;
-}
-
-static struct flow_declared declared(const struct manifest_flow *flow, uint64_t other_way_ns)
-{
-    return (struct flow_declared){
-        .data = {.packet_bytes = flow->packet_bytes,
-                 .period_ns = flow->period_ns,
-                 .deadline_ns = flow->deadline_ns,
-                 .transfers = flow->transfers,
-                 .sender = flow->source},
-        .receiver = flow->destination,
-        .other_way_ns = other_way_ns,
-    };
 }
 
 /* The number of the flow in the other direction of an existing flow; BH_MAX_FLOWS if it has none. */
@@ -62,16 +47,6 @@ static uint32_t other_way_of(uint32_t number)
         }
     }
     return answers == 0 ? BH_MAX_FLOWS : answers - 1;
-}
-
-static uint32_t count_sockets(void)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < domain_count(); i++) {
-        count += domain_at(i)->config->socket_cid != 0;
-    }
-    return count;
 }
 
 static bool there_are_managers(void)
@@ -92,13 +67,6 @@ static void take_flows(void)
         online->flows[i] = manifest_flows(manifest)[i];
         online->open[i] = true;
     }
-    for (uint32_t i = 0; i < manifest->flows.count; i++) {
-        uint32_t other = other_way_of(i);
-        struct flow_declared flow =
-            declared(&online->flows[i], other == BH_MAX_FLOWS ? 0 : online->flows[other].period_ns);
-
-        flow_admission_take(&online->admission, i, &flow);
-    }
 }
 
 bool hypercall_flows_init(void)
@@ -113,9 +81,6 @@ bool hypercall_flows_init(void)
     if (online == NULL) {
         return false;
     }
-    flow_admission_init(&online->admission, manifest_costs(manifest), count_sockets(),
-                        manifest->broker.chunk_bytes, manifest->broker.run_bytes,
-                        manifest->broker.bytes_per_s);
     take_flows();
     return true;
 }
@@ -167,7 +132,7 @@ static enum bh_hypercall_error find_place(const struct manifest_flow *flow, uint
     return *number == BH_MAX_FLOWS ? BH_HYPERCALL_ERROR_FLOW_ROOM : BH_HYPERCALL_ERROR_NONE;
 }
 
-static enum bh_hypercall_error error_of(enum flow_problem problem)
+static enum bh_hypercall_error error_of(uint32_t problem)
 {
     switch (problem) {
     case FLOW_OK:
@@ -187,45 +152,60 @@ static enum bh_hypercall_error error_of(enum flow_problem problem)
 static enum bh_hypercall_error add(const struct domain *caller, uint64_t x[31])
 {
     struct manifest_flow flow;
-    struct flow_declared with;
     enum bh_hypercall_error error;
     uint32_t number;
-    uint32_t culprit;
 
     if (!flow_of(x, &flow) || !manifest_flow_is_sound(system_manifest(), &flow)) {
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
     }
-    if (online->admission.testing) {
+    if (online->testing) {
         return BH_HYPERCALL_ERROR_FLOW_BUSY;
     }
     error = find_place(&flow, &number);
-    if (error != BH_HYPERCALL_ERROR_NONE) {
-        return error;
-    }
-    with = declared(&flow, 0);
-    error = error_of(flow_admission_begin(&online->admission, number, &with, &culprit));
-    x[1] = error == BH_HYPERCALL_ERROR_NONE ? number : culprit;
     if (error == BH_HYPERCALL_ERROR_NONE) {
         online->flows[number] = flow;
+        online->testing = true;
         online->tested = number;
         online->owner = caller->index;
+        flows_request_test(number, &flow);
+        x[1] = number;
     }
     return error;
 }
 
+/* The verdict of an answer. The answer is final, so a value that is no final verdict comes from a broker that
+ * fails. The flow is refused then: nothing is known of it, and its manager need not wait. */
+static enum flow_verdict verdict_of(const struct door_answer *answer)
+{
+    return answer->verdict > FLOW_GOES_ON && answer->verdict <= FLOW_UNDECIDED
+               ? (enum flow_verdict)answer->verdict
+               : FLOW_UNDECIDED;
+}
+
 static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
 {
-    struct flow_admission *admission = &online->admission;
+    struct door_answer answer;
     enum flow_verdict verdict;
 
-    if (!admission->testing || online->owner != caller->index) {
+    if (!online->testing || online->owner != caller->index) {
         return BH_HYPERCALL_ERROR_FLOW_BUSY;
     }
-    verdict = flow_admission_step(admission, STEPS_PER_CALL);
+    if (!flows_test_answer(&answer)) {
+        answer = (struct door_answer){.verdict = FLOW_GOES_ON};
+        verdict = FLOW_GOES_ON;
+    } else {
+        online->testing = false;
+        if (answer.problem != FLOW_OK) {
+            x[1] = answer.culprit < BH_MAX_FLOWS ? answer.culprit : online->tested;
+            return error_of(answer.problem);
+        }
+        verdict = verdict_of(&answer);
+    }
     x[1] = (uint64_t)verdict;
     x[2] = online->tested;
-    x[3] = verdict == FLOW_LATE ? admission->test.at : 0;
-    x[4] = verdict == FLOW_LATE ? admission->test.demand : 0;
+    x[3] = verdict == FLOW_LATE ? answer.at : 0;
+    x[4] = verdict == FLOW_LATE ? answer.demand : 0;
+    x[5] = answer.longest_away_ns;
     if (verdict == FLOW_SCHEDULABLE) {
         online->open[online->tested] = true;
         flows_open(online->tested, &online->flows[online->tested]);
@@ -233,15 +213,20 @@ static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
     return BH_HYPERCALL_ERROR_NONE;
 }
 
+static void cancel(void)
+{
+    online->testing = false;
+    flows_cancel_test();
+}
+
 static void end_one(uint32_t number)
 {
-    flow_admission_remove(&online->admission, number);
     online->open[number] = false;
     flows_close(number);
 }
 
-/* Closes a flow together with the flow in its other direction. */
-static enum bh_hypercall_error end(const uint64_t x[31])
+/* Closes a flow together with the flow in its other direction, or cancels the test of the caller's flow. */
+static enum bh_hypercall_error end(const struct domain *caller, const uint64_t x[31])
 {
     uint32_t number;
     uint32_t other;
@@ -250,10 +235,14 @@ static enum bh_hypercall_error end(const uint64_t x[31])
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
     }
     number = (uint32_t)(x[1] & arch_index_mask(x[1], BH_MAX_FLOWS));
+    if (online->testing && online->tested == number && online->owner == caller->index) {
+        cancel();
+        return BH_HYPERCALL_ERROR_NONE;
+    }
     if (!online->open[number]) {
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
     }
-    if (online->admission.testing) {
+    if (online->testing) {
         return BH_HYPERCALL_ERROR_FLOW_BUSY;
     }
     other = other_way_of(number);
@@ -285,7 +274,7 @@ static enum bh_hypercall_error serve(const struct domain *caller, uint64_t x[31]
         error = test(caller, x);
         break;
     default:
-        error = end(x);
+        error = end(caller, x);
         break;
     }
     spin_unlock(&lock);
@@ -309,8 +298,8 @@ void hypercall_flows_domain_stopped(const struct domain *domain)
         return;
     }
     spin_lock(&lock);
-    if (online->admission.testing && online->owner == domain->index) {
-        flow_admission_cancel(&online->admission);
+    if (online->testing && online->owner == domain->index) {
+        cancel();
     }
     spin_unlock(&lock);
 }

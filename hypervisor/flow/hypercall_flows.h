@@ -22,7 +22,7 @@ bool hypercall_flows_init(void);
 /* Handles the call in x[0]. Returns false if it is not one of these calls. Reads and writes x[0] to x[7]. */
 bool hypercall_flows(const struct domain *caller, uint64_t x[31]);
 
-/* The domain has stopped: drops the admission test that it had started. */
+/* The domain has stopped: cancels the admission test that it had requested. */
 void hypercall_flows_domain_stopped(const struct domain *domain);
 
 #ifdef __cplusplus

@@ -59,6 +59,7 @@ def test_what_flows_take_is_reported() -> None:
     broker = sizes["broker"]
     assert 0 < broker["text after the start"] < broker["text"]
     assert broker["text after the start"] < 32 * 1024, "an instruction cache"
+    assert 0 < broker["text for admission tests"] < broker["text"]
     for where in ("bytes_at_el2", "bytes_in_broker"):
         assert all(nbytes > 0 for nbytes in sizes[where].values())
 

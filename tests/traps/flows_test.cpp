@@ -4,6 +4,7 @@
 #include "hosted_machine.h"
 #include "run/domain_life.h"
 
+#include "core/broker_admission.h"
 #include "core/broker_door.h"
 #include "tests/hypervisor/zdma_model.h"
 
@@ -666,16 +667,41 @@ struct FlowChanges : Flows {
         return call(BH_HYPERCALL_FLOW_ADD, {control, linux_, to_port, bytes, period, deadline, 0}, control);
     }
 
-    // Repeats the call until there is a verdict.
+    uint64_t ask() { return call(BH_HYPERCALL_FLOW_TEST, {}, control); }
+
+    // The broker tests the flow that it is asked for, as its program does.
+    void broker_tests()
+    {
+        const uint32_t number = broker_admission_request(&door());
+        flow_admission admission{};
+        door_answer result{};
+        if (broker_admission_test(&admission, &door(), &map(), number, &result)) {
+            result.number = number;
+            result.longest_away_ns = 700;
+            reply().answer = result;
+        }
+    }
+
+    // Has the broker test the flow; the manager asks before and after.
     uint64_t verdict()
     {
-        for (int i = 0; i < 100'000; i++) {
-            EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}, control), 0u);
-            if (answer[0] != BH_FLOW_VERDICT_GOES_ON) {
-                break;
-            }
-        }
+        EXPECT_EQ(ask(), 0u);
+        EXPECT_EQ(answer[0], BH_FLOW_VERDICT_GOES_ON);
+        broker_tests();
+        EXPECT_EQ(ask(), 0u);
         return answer[0];
+    }
+
+    // The broker answers the latest request, or one `ago` before it, with any values.
+    void broker_answers(uint32_t verdict, uint32_t ago = 0, uint32_t problem = FLOW_OK, uint32_t culprit = 0)
+    {
+        reply().answer = {.number = door().request.number - ago,
+                          .problem = problem,
+                          .culprit = culprit,
+                          .verdict = verdict,
+                          .at = ~0ull,
+                          .demand = ~0ull,
+                          .longest_away_ns = ~0ull};
     }
 
     uint64_t remove(uint64_t number) { return call(BH_HYPERCALL_FLOW_REMOVE, {number}, control); }
@@ -710,6 +736,7 @@ TEST_F(FlowChanges, F6_AnAdmittedFlowCarries)
 
 TEST_F(FlowChanges, F6_AFlowThatWouldMakeOthersLateIsRefused)
 {
+    ASSERT_EQ(open(), 0u);
     ASSERT_EQ(add(other, 65536, ms / 10, ms / 10), 0u);
     EXPECT_EQ(verdict(), BH_FLOW_VERDICT_OVERLOADED);
     // 64 KiB need 0.66 ms, and the flows of the manifest as much in each millisecond.
@@ -717,8 +744,11 @@ TEST_F(FlowChanges, F6_AFlowThatWouldMakeOthersLateIsRefused)
     EXPECT_EQ(verdict(), BH_FLOW_VERDICT_LATE);
     EXPECT_GT(answer[3], answer[2]) << "more is asked for than there is time";
     EXPECT_EQ(system_status()->flows[2].state, BH_FLOW_STATE_NONE);
-    EXPECT_EQ(add(other, 64, ms, 1999), failed(BH_HYPERCALL_ERROR_FLOW_FIXED));
+    ASSERT_EQ(add(other, 64, ms, 1999), 0u);
+    broker_tests();
+    EXPECT_EQ(ask(), failed(BH_HYPERCALL_ERROR_FLOW_FIXED));
     EXPECT_EQ(answer[0], 2u) << "that flow itself";
+    EXPECT_EQ(ask(), failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "it is told once";
     EXPECT_EQ(add(other), 0u) << "the others may still come";
     EXPECT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
 }
@@ -760,7 +790,10 @@ TEST_F(FlowChanges, F6_WhatCannotBeIsRefusedAndChangesNothing)
     auto few = good; // transfers: fewer than the chunks
     few[3] = 65536;
     few[6] = 15;
-    EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, few, control), invalid);
+    ASSERT_EQ(open(), 0u);
+    ASSERT_EQ(call(BH_HYPERCALL_FLOW_ADD, few, control), 0u);
+    broker_tests();
+    EXPECT_EQ(ask(), invalid) << "only the broker knows";
     for (const uint64_t number :
          std::initializer_list<uint64_t>{uint64_t{2}, uint64_t{BH_MAX_FLOWS}, ~uint64_t{0}}) {
         EXPECT_EQ(remove(number), invalid);
@@ -786,14 +819,140 @@ TEST_F(FlowChanges, F6_OneAtATimeAndOnlyByWhoBegan)
     EXPECT_EQ(x[0], failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "nobody would end what it begins";
 }
 
+TEST_F(FlowChanges, F8_TheBrokerIsWokenForATestAndSeesAllFlows)
+{
+    ASSERT_EQ(open(), 0u);
+    reply().waits = 1;
+    door().woken = 0;
+    const uint32_t before = door().request.number;
+    ASSERT_EQ(add(other, 4096, 3 * ms, 2 * ms), 0u);
+    EXPECT_EQ(door().woken, 1u);
+    const door_request &request = door().request;
+    EXPECT_EQ(request.number, before + 1);
+    EXPECT_EQ(request.flow, 2u);
+    EXPECT_EQ(request.source, control);
+    EXPECT_EQ(request.destination, linux_);
+    EXPECT_EQ(request.packet_bytes, 4096u);
+    EXPECT_EQ(request.period_ns, 3 * ms);
+    EXPECT_EQ(request.deadline_ns, 2 * ms);
+    EXPECT_EQ(map().bytes_per_s, 100'000'000u);
+    EXPECT_EQ(map().costs.notify_max, 1300u);
+    flow_admission admission{};
+    door_answer result{};
+    ASSERT_TRUE(broker_admission_test(&admission, &door(), &map(), request.number, &result));
+    EXPECT_EQ(admission.count, 3u) << "two of the manifest";
+    EXPECT_EQ(admission.senders, 2u);
+    for (uint32_t i = 0; i < 2; i++) {
+        EXPECT_EQ(door().flows[i].deadline_ns, manifest_flows(system_manifest())[i].deadline_ns);
+    }
+}
+
+TEST_F(FlowChanges, F8_AnAnswerOutOfRangeRefusesTheFlow)
+{
+    ASSERT_EQ(open(), 0u);
+    for (const uint32_t nonsense :
+         {uint32_t{FLOW_GOES_ON}, uint32_t{FLOW_IMPOSSIBLE}, uint32_t{6}, UINT32_MAX}) {
+        ASSERT_EQ(add(other), 0u);
+        broker_answers(nonsense);
+        EXPECT_EQ(ask(), 0u);
+        EXPECT_EQ(answer[0], BH_FLOW_VERDICT_UNDECIDED) << nonsense;
+        EXPECT_EQ(answer[2], 0u);
+        EXPECT_FALSE(carries(other));
+    }
+    ASSERT_EQ(add(other), 0u);
+    broker_answers(FLOW_SCHEDULABLE, 0, UINT32_MAX, UINT32_MAX);
+    EXPECT_EQ(ask(), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS));
+    EXPECT_EQ(answer[0], 2u) << "no slot: the flow itself";
+    ASSERT_EQ(add(other), 0u);
+    broker_answers(FLOW_SCHEDULABLE, 0, FLOW_QUEUE_LONG, 1);
+    EXPECT_EQ(ask(), failed(BH_HYPERCALL_ERROR_FLOW_ROOM));
+    EXPECT_EQ(answer[0], 1u);
+    EXPECT_FALSE(carries(other));
+}
+
+TEST_F(FlowChanges, F8_AnAnswerToAnEarlierRequestIsNone)
+{
+    ASSERT_EQ(open(), 0u);
+    ASSERT_EQ(add(other, 65536, ms / 10, ms / 10), 0u);
+    const uint64_t number = answer[0];
+    EXPECT_EQ(remove(number), 0u) << "the caller cancels its test";
+    EXPECT_EQ(door().request.flow, uint32_t{BH_MAX_FLOWS});
+    broker_answers(FLOW_SCHEDULABLE);
+    EXPECT_EQ(ask(), failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "nothing is tested";
+    EXPECT_FALSE(carries(other));
+    ASSERT_EQ(add(other), 0u);
+    for (const uint32_t ago : {1u, 2u, 1000u, UINT32_MAX}) {
+        broker_answers(FLOW_SCHEDULABLE, ago);
+        EXPECT_EQ(ask(), 0u);
+        EXPECT_EQ(answer[0], BH_FLOW_VERDICT_GOES_ON) << ago;
+    }
+    EXPECT_FALSE(carries(other));
+    EXPECT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
+}
+
+TEST_F(FlowChanges, F8_ABrokerThatNeverAnswersHoldsUpNobodyElse)
+{
+    ASSERT_EQ(open(), 0u);
+    ASSERT_EQ(add(other), 0u);
+    const uint64_t number = answer[0];
+    for (int i = 0; i < 1000; i++) {
+        ASSERT_EQ(ask(), 0u);
+        ASSERT_EQ(answer[0], BH_FLOW_VERDICT_GOES_ON);
+    }
+    EXPECT_EQ(remove(0), failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
+    EXPECT_EQ(remove(number), 0u);
+    EXPECT_EQ(remove(0), 0u) << "the manager has given up";
+}
+
+TEST_F(FlowChanges, F8_ABrokerThatEndsDuringATestLeavesItToTheNextOne)
+{
+    ASSERT_EQ(add(other), 0u) << "also before there is a broker";
+    ASSERT_EQ(open(), 0u);
+    const uint32_t number = door().request.number;
+    EXPECT_EQ(door().request.flow, 2u);
+    machine.on_core(control);
+    bh_domain_state before{};
+    ASSERT_TRUE(domain_restart_from_any(domain_at(broker), &before));
+    broker_answers(FLOW_SCHEDULABLE); // its core has not seen it yet
+    EXPECT_EQ(ask(), 0u);
+    EXPECT_EQ(answer[0], BH_FLOW_VERDICT_GOES_ON) << "the door is closed";
+    machine.on_core(broker);
+    vcpu_went_off(&domain_at(broker)->vcpus[0]);
+    std::memset(&reply(), 0, sizeof reply());
+    ASSERT_EQ(open(), 0u);
+    EXPECT_EQ(door().request.number, number);
+    EXPECT_EQ(door().request.flow, 2u);
+    EXPECT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
+    EXPECT_TRUE(carries(other));
+}
+
+TEST_F(FlowChanges, F8_ATestEndsWithItsOwner)
+{
+    ASSERT_EQ(open(), 0u);
+    ASSERT_EQ(add(other), 0u);
+    const uint32_t number = door().request.number;
+    broker_answers(FLOW_SCHEDULABLE);
+    machine.on_core(control);
+    domain_stop(domain_at(control));
+    hypercall_flows_domain_stopped(domain_at(control));
+    EXPECT_EQ(door().request.number, number + 1);
+    EXPECT_EQ(door().request.flow, uint32_t{BH_MAX_FLOWS});
+    flow_admission admission{};
+    door_answer result{};
+    EXPECT_FALSE(broker_admission_test(&admission, &door(), &map(), number + 1, &result));
+    EXPECT_FALSE(carries(other));
+}
+
 TEST_F(FlowChanges, F6_AsManyAsThereIsRoomFor)
 {
+    ASSERT_EQ(open(), 0u);
     for (uint32_t i = 2; i < BH_MAX_FLOWS; i++) {
         ASSERT_EQ(add(other + i, 64, 1000 * ms, 1000 * ms), 0u);
         ASSERT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
     }
     EXPECT_EQ(add(other, 64, 1000 * ms, 1000 * ms), failed(BH_HYPERCALL_ERROR_FLOW_ROOM));
     EXPECT_EQ(remove(7), 0u);
+    reply().flow_changes[7] = door().flows[7].changes;
     EXPECT_EQ(add(other, 64, 1000 * ms, 1000 * ms), 0u);
     EXPECT_EQ(answer[0], 7u);
 }

@@ -27,6 +27,10 @@ struct broker {
 
 extern struct broker broker;
 
+// Serves the domains until there is nothing to do and no transfer under way. Returns the time until which
+// that is so unless an event comes.
+uint64_t broker_serve(void);
+
 // Returns x0: 0, or a negated hypercall_error.
 static inline uint64_t broker_call(uint64_t function, uint64_t x1, uint64_t x2, uint64_t x3, uint64_t x4)
 {

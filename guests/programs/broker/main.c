@@ -4,9 +4,11 @@
 // the memory of domains with a socket behind BH_BROKER_WINDOW. EL2 tells it through a door what drivers do to
 // their devices, and it asks EL2 to interrupt them; where there is a DMA engine it asks EL2 for each
 // transfer. One loop: news, then a transfer, then news. When there is nothing to do it waits until EL2 wakes
-// it, or for a time. Parameters: `interrupt` of its line; `event`: it is woken by events instead (WFE), and
-// no interrupt is taken for a packet; `samples` and `samples_bytes`: where each delivered packet is recorded,
-// guest-physical. Interrupts stay masked, they only end waiting.
+// it, or for a time; or it tests a flow that a manager wants to add (admission.h). Parameters: `interrupt` of
+// its line; `event`: it is woken by events instead (WFE), and no interrupt is taken for a packet; `samples`
+// and `samples_bytes`: where each delivered packet is recorded, guest-physical. Interrupts stay masked, they
+// only end waiting.
+#include "guests/programs/broker/admission.h"
 #include "guests/programs/broker/broker.h"
 #include "guests/programs/broker/costs.h"
 #include "guests/programs/broker/news.h"
@@ -133,6 +135,18 @@ static uint64_t step(void)
     return until;
 }
 
+uint64_t broker_serve(void)
+{
+    for (;;) {
+        uint64_t until = step();
+
+        if (until != 0 && !broker.exchange.inflight.transfers)
+            return until;
+        if (until != 0)
+            wait_for_news(until);
+    }
+}
+
 void program_main(void)
 {
     bool by_event = param("event", 0) != 0;
@@ -151,9 +165,9 @@ void program_main(void)
     costs_init();
     console_write("bulkhead: ready\n");
     for (;;) {
-        uint64_t until = step();
+        uint64_t until = broker_serve();
 
-        if (until != 0)
+        if (!admission_work(until))
             wait_for_news(until);
     }
 }

@@ -2,6 +2,7 @@
 //
 // Waiting. Interrupts stay masked and only end the wait.
 #include "guests/programs/broker/wait.h"
+#include "guests/programs/broker/admission.h"
 #include "guests/programs/broker/broker.h"
 #include "guests/programs/broker/costs.h"
 #include "guests/programs/broker/news.h"
@@ -64,25 +65,36 @@ static void wait_for_event(uint64_t deadline)
         end_timer();
 }
 
+void wait_ended(uint64_t since)
+{
+    uint64_t now = timer_now();
+
+    if (now - since > broker.pages.map.look_back_ticks)
+        flow_exchange_woke(&broker.exchange, now - broker.pages.map.look_back_ticks);
+}
+
+// A test is not begun while a transfer is under way.
+static bool may_sleep(void)
+{
+    return !news_are_there() && (broker.exchange.inflight.transfers || !admission_is_requested());
+}
+
 // Either EL2 sees that the broker waits, or the broker sees what EL2 has stored.
 void wait_for_news(uint64_t until)
 {
     struct broker_pages *pages = &broker.pages;
     uint64_t slept = timer_now();
-    uint64_t woke;
 
     costs_wait(until);
     __atomic_store_n(&pages->door.woken, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&pages->reply.waits, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!news_are_there()) {
+    if (may_sleep()) {
         if (waits_for_events)
             wait_for_event(until);
         else
             wait_for_interrupt(until);
     }
     __atomic_store_n(&pages->reply.waits, 0, __ATOMIC_RELAXED);
-    woke = timer_now();
-    if (woke - slept > pages->map.look_back_ticks)
-        flow_exchange_woke(&broker.exchange, woke - pages->map.look_back_ticks);
+    wait_ended(slept);
 }

@@ -10,7 +10,10 @@
 // `interrupt` is that of its line. Called after the interrupt controller is set up.
 void wait_init(bool by_event, uint32_t interrupt);
 
-// Waits until EL2 reports an event, or the counter reaches `until`.
+// Waits until EL2 reports an event or requests a test, or the counter reaches `until`.
 void wait_for_news(uint64_t until);
+
+// Tells the exchange that the broker has had nothing to do, and has not looked, since `since`.
+void wait_ended(uint64_t since);
 
 #endif

@@ -21,7 +21,7 @@ IMAGE_BYTES = 256 * KIB
 STACK_BYTES = 16 * KIB  # per core
 CONSOLE_RING_BYTES = 64 * KIB  # per domain
 SOCKET_BYTES = 16 * KIB  # for the device of each domain with a socket
-ADMISSION_BYTES = 64 * KIB  # for the test of flows that managers add
+ADDED_FLOWS_BYTES = 4 * KIB  # for the flows that managers add
 BLOCK_BYTES = 2 * MIB  # mapped by one last-level table
 
 
@@ -61,7 +61,7 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         ends = [domain for domain in system.domains if domain.name in cids_of(system)]
         need["socket devices"] = len(ends) * SOCKET_BYTES
         if any(domain.manager for domain in system.domains):
-            need["admission of flows"] = ADMISSION_BYTES
+            need["flows that managers add"] = ADDED_FLOWS_BYTES
         need["broker's tables"] = PAGE_BYTES * sum(
             _window_pages(platform, domain, space_for(system, platform).count if colored else 1)
             for domain in ends
