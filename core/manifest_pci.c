@@ -2,13 +2,14 @@
  *
  * Checks the PCI functions of domains. The requester id of each is a stream of its domain, so the SMMU
  * confines it. The registers behind its BARs are devices of its domain at the same guest-physical addresses,
- * and no two BARs share a page. Part of manifest_check(); devices and streams have been checked before.
+ * in whole pages, and no two BARs overlap. Part of manifest_check(); devices and streams have been checked
+ * before.
  */
 #include "core/manifest_internal.h"
 #include "core/pci_config.h"
 
 #define SLOTS           32u
-#define SMALLEST_BAR    16u
+#define SMALLEST_BAR    BH_PAGE_BYTES /* registers beside a smaller one would answer to no one */
 #define NARROW_LIMIT    (1ull << 32)
 #define MOST_BUSES      256u
 #define BARS_OF(number) ((1u << 4 * (number)) - 1)
@@ -41,12 +42,7 @@ static bool has_stream(const struct manifest_header *manifest, const struct mani
     return false;
 }
 
-static uint64_t pages_of(uint64_t bytes)
-{
-    return (bytes + BH_PAGE_BYTES - 1) & ~(uint64_t)(BH_PAGE_BYTES - 1);
-}
-
-/* Whether the BAR's pages belong to the domain, at the same guest-physical addresses. */
+/* Whether the BAR's registers belong to the domain, at the same guest-physical addresses. */
 static bool is_given(const struct manifest_header *manifest, uint32_t domain, uint64_t pa, uint64_t bytes)
 {
     const struct manifest_domain *owner = &manifest_domains(manifest)[domain];
@@ -72,24 +68,21 @@ static bool bar_is_sound(const struct manifest_header *manifest, const struct ma
         return pa == 0 && kind == 0;
     }
     return bytes >= SMALLEST_BAR && (bytes & (bytes - 1)) == 0 && (kind & 3) == 0 &&
-           (pa & (bytes - 1)) == 0 && is_page_aligned(pa) &&
-           range_within(pa, bytes, 0, wide ? MANIFEST_PA_LIMIT : NARROW_LIMIT) &&
+           (pa & (bytes - 1)) == 0 && range_within(pa, bytes, 0, wide ? MANIFEST_PA_LIMIT : NARROW_LIMIT) &&
            (!wide || (bar + 1 < BH_PCI_BARS && function->bar_bytes[bar + 1] == 0)) &&
-           is_given(manifest, function->domain, pa, pages_of(bytes));
+           is_given(manifest, function->domain, pa, bytes);
 }
 
-/* Whether the BAR shares a page with an earlier one of the same function, or with one of an earlier
- * function. */
-static bool shares_page(const struct manifest_header *manifest, uint32_t index, uint32_t bar)
+/* Whether the BAR overlaps an earlier one of the same function, or one of an earlier function. */
+static bool overlaps(const struct manifest_header *manifest, uint32_t index, uint32_t bar)
 {
     const struct manifest_function *functions = manifest_functions(manifest);
     uint64_t pa = functions[index].bar_pa[bar];
-    uint64_t bytes = pages_of(functions[index].bar_bytes[bar]);
+    uint64_t bytes = functions[index].bar_bytes[bar];
 
     for (uint32_t i = 0; i <= index; i++) {
         for (uint32_t j = 0; j < (i < index ? BH_PCI_BARS : bar); j++) {
-            if (bytes != 0 &&
-                ranges_overlap(pa, bytes, functions[i].bar_pa[j], pages_of(functions[i].bar_bytes[j]))) {
+            if (bytes != 0 && ranges_overlap(pa, bytes, functions[i].bar_pa[j], functions[i].bar_bytes[j])) {
                 return true;
             }
         }
@@ -112,7 +105,7 @@ static bool function_is_sound(const struct manifest_header *manifest, uint32_t i
         }
     }
     for (uint32_t i = 0; i < BH_PCI_BARS; i++) {
-        if (!bar_is_sound(manifest, function, i) || shares_page(manifest, index, i)) {
+        if (!bar_is_sound(manifest, function, i) || overlaps(manifest, index, i)) {
             return false;
         }
     }

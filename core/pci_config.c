@@ -8,6 +8,7 @@
 #define ALLOWED_COMMAND     (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF)
 #define INTERRUPT_PIN       0x0000FF00u
 #define WITHOUT_NEXT        0xFFFF00FFu /* of a capability's first word: all but the offset of the next one */
+#define DEVICE_CONTROL      0x0000FFFFu /* without the device status */
 #define ALL_ONES_BUT_KIND   0xFFFFFFF0u
 #define BAR_REGISTER(index) (PCI_BAR + 4 * (index))
 
@@ -27,39 +28,17 @@ static bool is_bar(uint32_t offset)
     return offset >= PCI_BAR && offset < BAR_REGISTER(BH_PCI_BARS);
 }
 
-static uint32_t status_shown(const struct pci_config *config)
-{
-    return config->express != 0 ? PCI_STATUS_INTERRUPT | PCI_STATUS_LIST : PCI_STATUS_INTERRUPT;
-}
-
-static uint32_t express_shown(uint32_t offset)
+static uint32_t express_register(const struct pci_config *config, uint32_t offset)
 {
     switch (offset) {
     case 0:
-        return WITHOUT_NEXT;
+        return config->express_words[0] & WITHOUT_NEXT;
     case PCI_EXPRESS_DEVICE:
-        return ~PCI_EXPRESS_FLR;
+        return config->express_words[1] & ~PCI_EXPRESS_FLR;
     case PCI_EXPRESS_CONTROL:
-        return UINT32_MAX;
+        return config->express_words[2] & DEVICE_CONTROL;
     default:
         return 0;
-    }
-}
-
-uint32_t pci_config_shown(const struct pci_config *config, uint32_t offset)
-{
-    switch (offset) {
-    case PCI_ID:
-    case PCI_CLASS:
-    case PCI_SUBSYSTEM:
-        return UINT32_MAX;
-    case PCI_COMMAND:
-        return status_shown(config);
-    case PCI_INTERRUPT:
-        return INTERRUPT_PIN;
-    default:
-        return config->express != 0 && offset >= config->express ? express_shown(offset - config->express)
-                                                                 : 0;
     }
 }
 
@@ -78,12 +57,29 @@ static uint32_t bar_register(const struct pci_config *config, uint32_t index)
     return upper ? (uint32_t)(value >> 32) : (uint32_t)value | pci_bar_kind(function, bar);
 }
 
-uint32_t pci_config_own(const struct pci_config *config, uint32_t offset)
+uint32_t pci_config_read(const struct pci_config *config, uint32_t offset)
 {
     if (is_bar(offset)) {
         return bar_register(config, (offset - PCI_BAR) / 4);
     }
-    return offset == PCI_COMMAND ? config->command : offset == PCI_CAPABILITIES ? config->express : 0;
+    switch (offset) {
+    case PCI_ID:
+        return config->function->id;
+    case PCI_COMMAND:
+        return config->command | (config->express != 0 ? PCI_STATUS_LIST : 0);
+    case PCI_CLASS:
+        return config->class_code;
+    case PCI_SUBSYSTEM:
+        return config->subsystem;
+    case PCI_CAPABILITIES:
+        return config->express;
+    case PCI_INTERRUPT:
+        return config->interrupt & INTERRUPT_PIN;
+    default:
+        return config->express != 0 && offset >= config->express
+                   ? express_register(config, offset - config->express)
+                   : 0;
+    }
 }
 
 bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask, uint32_t value)
@@ -101,7 +97,7 @@ bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask,
     return config->command != before;
 }
 
-uint32_t pci_config_command(const struct pci_config *config, bool runs)
+uint32_t pci_config_command(const struct pci_config *config)
 {
-    return runs ? config->command | PCI_COMMAND_MEMORY : PCI_COMMAND_INTX_OFF;
+    return config->command | PCI_COMMAND_MEMORY;
 }

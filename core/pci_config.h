@@ -4,10 +4,10 @@
  * hardware. hypervisor/pci/ calls it for trapped accesses. Registers are named by the offset of their 32-bit
  * word. The only register of the hardware that an access can change is the command register.
  *
- * A read returns bits of the hardware's register (pci_config_shown) and bits that are kept here
- * (pci_config_own). BARs are where the manifest places them: a guest can ask for their sizes, but not move
- * them. Of the capabilities a guest sees PCI Express, read-only and without function-level reset. Everything
- * else reads as zero: message interrupts, other capabilities, the extended configuration space.
+ * A read returns what is kept here, and does not access the hardware. BARs are where the manifest places
+ * them: a guest can ask for their sizes, but not move them. Of the capabilities a guest sees PCI Express,
+ * read-only and without function-level reset. Everything else reads as zero: the status register's other
+ * bits, message interrupts, other capabilities, the extended configuration space.
  */
 #ifndef BULKHEAD_CORE_PCI_CONFIG_H
 #define BULKHEAD_CORE_PCI_CONFIG_H
@@ -27,6 +27,7 @@ extern "C" {
 #define PCI_HEADER       0x0Cu
 #define PCI_BAR          0x10u
 #define PCI_SUBSYSTEM    0x2Cu
+#define PCI_ROM          0x30u /* of expansion */
 #define PCI_CAPABILITIES 0x34u
 #define PCI_INTERRUPT    0x3Cu
 #define PCI_NO_FUNCTION  0xFFFFFFFFu /* what a read returns where no function is */
@@ -35,7 +36,7 @@ extern "C" {
 #define PCI_COMMAND_MEMORY   0x0002u
 #define PCI_COMMAND_MASTER   0x0004u
 #define PCI_COMMAND_INTX_OFF 0x0400u
-#define PCI_STATUS_INTERRUPT 0x00080000u
+#define PCI_COMMAND_OFF      PCI_COMMAND_INTX_OFF
 #define PCI_STATUS_LIST      0x00100000u
 
 #define PCI_BAR_IO   0x1u
@@ -47,12 +48,19 @@ extern "C" {
 #define PCI_EXPRESS_CONTROL 0x08u
 #define PCI_EXPRESS_FLR     0x10000000u /* in the former: the function can be reset */
 #define PCI_EXPRESS_RESET   0x00008000u /* in the latter */
+#define PCI_EXPRESS_WORDS   3u          /* of the capability that a guest sees */
 
 struct pci_config {
     const struct manifest_function *function;
     uint32_t command; /* as the guest has set it */
     uint32_t sized;   /* mask of BARs whose size the guest asks for: its last write was all ones */
     uint32_t express; /* offset of the PCI Express capability; 0: the function has none */
+
+    /* Registers of the hardware that do not change while a guest has the function. */
+    uint32_t class_code;
+    uint32_t subsystem;
+    uint32_t interrupt;
+    uint32_t express_words[PCI_EXPRESS_WORDS];
 };
 
 /* The state after a reset. */
@@ -61,20 +69,16 @@ void pci_config_reset(struct pci_config *config);
 /* The four lowest bits of a BAR. */
 uint32_t pci_bar_kind(const struct manifest_function *function, uint32_t bar);
 
-/* Bits of the hardware's register at `offset` (a multiple of 4) that a read shows. If there are none, the
- * hardware's register need not be read. */
-uint32_t pci_config_shown(const struct pci_config *config, uint32_t offset);
-
-/* The other bits of the register. */
-uint32_t pci_config_own(const struct pci_config *config, uint32_t offset);
+/* What the guest reads in the register at `offset` (a multiple of 4). */
+uint32_t pci_config_read(const struct pci_config *config, uint32_t offset);
 
 /* The guest writes the bits in `mask` of the register at `offset` (a multiple of 4). True if the hardware's
  * command register must be written with pci_config_command(). */
 bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask, uint32_t value);
 
-/* The command register of the hardware, while the function's domain runs or does not run. While it runs, the
- * function always answers at its BARs: otherwise a guest could cause errors on the bus. */
-uint32_t pci_config_command(const struct pci_config *config, bool runs);
+/* The command register of the hardware, while the function's domain runs. The function always answers at its
+ * BARs: otherwise a guest could cause errors on the bus. */
+uint32_t pci_config_command(const struct pci_config *config);
 
 #ifdef __cplusplus
 }

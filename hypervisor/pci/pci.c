@@ -6,60 +6,24 @@
 #include "console/console.h"
 #include "pci/pci_function.h"
 #include "vm/clock.h"
+#include "vm/cpu.h"
 #include "vm/domain.h"
 #include "vm/rare_alarm.h"
 #include <string.h>
 
-#define MULTI_FUNCTION      0x00800000u /* in the word of the header's type */
-#define FUNCTIONS_OF_A_SLOT 8u
-#define CLASS_SHIFT         16u
-#define CLASS_HOST_BRIDGE   0x0600u
-#define RESET_NS            100000000ull /* PCI Express Base 6.6.2: until a function has been reset */
+#define RESET_NS 100000000ull /* PCI Express Base 6.6.2: until a function has been reset */
 
 static struct {
     struct pci_function functions[BH_MAX_FUNCTIONS]; /* in the order of the manifest */
     bool has_functions[BH_MAX_DOMAINS];
-    bool reset_due[BH_MAX_DOMAINS];       /* the domain has stopped */
-    uint64_t reset_until[BH_MAX_DOMAINS]; /* a reset is under way until then; 0: none */
 } driver;
 
-static paddr_t place_of(const struct manifest_header *manifest, uint32_t slot, uint32_t number)
+static void log_lost(const struct pci_function *function, const char *difference)
 {
-    return paddr(manifest->pci.config_pa + ((uint64_t)slot << PCI_SLOT_SHIFT) +
-                 ((uint64_t)number << PCI_FUNCTION_SHIFT));
-}
+    const struct manifest_function *config = function->config.function;
 
-/* The host bridge stays as it is: it is no master itself. */
-static void silence_function(paddr_t place)
-{
-    if (mmio_read32(paddr(place.value + PCI_ID)) != PCI_NO_FUNCTION &&
-        mmio_read32(paddr(place.value + PCI_CLASS)) >> CLASS_SHIFT != CLASS_HOST_BRIDGE) {
-        mmio_write32(paddr(place.value + PCI_COMMAND), PCI_COMMAND_INTX_OFF);
-        (void)mmio_read32(paddr(place.value + PCI_COMMAND)); /* the write has arrived */
-    }
-}
-
-void pci_silence(const struct manifest_header *manifest)
-{
-    if (manifest->pci.config_pa == 0) {
-        return;
-    }
-    for (uint32_t slot = 0; slot < PCI_SLOTS; slot++) {
-        paddr_t place = place_of(manifest, slot, 0);
-        bool several = (mmio_read32(paddr(place.value + PCI_HEADER)) & MULTI_FUNCTION) != 0;
-
-        if (mmio_read32(paddr(place.value + PCI_ID)) == PCI_NO_FUNCTION) {
-            continue;
-        }
-        for (uint32_t number = 0; number < (several ? FUNCTIONS_OF_A_SLOT : 1); number++) {
-            silence_function(place_of(manifest, slot, number));
-        }
-    }
-}
-
-static void set_command(const struct pci_function *function)
-{
-    pci_write(function->config.function, PCI_COMMAND, pci_config_command(&function->config, function->runs));
+    console_log("PCI: function 00:%02x.0 of '%s' is off until its domain's next start: %s", config->slot,
+                domain_at(config->domain)->config->name, difference);
 }
 
 enum bh_manifest_error pci_init(void)
@@ -101,77 +65,144 @@ static struct pci_function *next_of(const struct domain *domain, struct pci_func
     return NULL;
 }
 
+/* Writes the command register, and then reads the BARs: so the write has arrived, and the function answers
+ * where the manifest says. If it does not, it is off until its domain's next start. */
+static const char *enable(struct pci_function *function)
+{
+    const struct manifest_function *config = function->config.function;
+
+    pci_write(config, PCI_COMMAND, pci_config_command(&function->config));
+    function->runs = pci_bars_are_placed(config);
+    if (function->runs) {
+        return NULL;
+    }
+    pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
+    return "its BARs are not where they have been written";
+}
+
+/* As enable(), for a function that may have been reset by its guest, through the function's own registers.
+ * Its registers are off then, and its BARs are 0. */
+static const char *enable_again(struct pci_function *function)
+{
+    uint32_t command = pci_read(function->config.function, PCI_COMMAND);
+
+    if (command == PCI_NO_FUNCTION || (command & PCI_COMMAND_MEMORY) == 0) {
+        const char *difference = pci_function_check(function);
+
+        if (difference != NULL) {
+            function->runs = false;
+            return difference;
+        }
+        pci_place_bars(function->config.function);
+    }
+    return enable(function);
+}
+
 void pci_domain_start(const struct domain *domain)
 {
     for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
+        const char *difference = NULL;
+
         spin_lock(&one->lock);
         pci_config_reset(&one->config);
-        pci_place_bars(one->config.function);
-        one->runs = true;
-        set_command(one);
+        if (!one->lost) {
+            difference = enable(one);
+        }
         spin_unlock(&one->lock);
+        if (difference != NULL) {
+            log_lost(one, difference);
+        }
     }
 }
 
+/* No access waits for the function: the core may be another domain's. The BARs are written because the guest
+ * may have reset the function. The function still answers at them, since VCPUs of the domain may still run.
+ */
 void pci_domain_stop(const struct domain *domain)
 {
     for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
         spin_lock(&one->lock);
+        if (one->runs) {
+            pci_place_bars(one->config.function);
+            pci_write(one->config.function, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF);
+        }
         one->runs = false;
-        set_command(one);
-        (void)pci_read(one->config.function, PCI_COMMAND); /* the write has arrived */
+        one->reset = PCI_RESET_DUE;
         spin_unlock(&one->lock);
     }
-    driver.reset_due[domain->index] = true;
-    driver.reset_until[domain->index] = 0;
 }
 
-/* Resets the functions that can be reset. False if there is none. */
-static bool begin_reset(const struct domain *domain)
+/* The function has been reset, as far as it can be: is it still the one in the manifest? */
+static void end_reset(struct pci_function *function)
 {
-    bool begun = false;
+    const char *difference = pci_function_check(function);
 
-    for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
-        const struct manifest_function *config = one->config.function;
-        uint32_t place = one->config.express + PCI_EXPRESS_CONTROL;
-
-        if (one->has_reset) {
-            pci_write(config, place, (pci_read(config, place) & 0xFFFF) | PCI_EXPRESS_RESET);
-            begun = true;
-        }
+    function->reset = PCI_RESET_DONE;
+    function->lost = difference != NULL;
+    if (function->lost) {
+        log_lost(function, difference);
+    } else {
+        pci_place_bars(function->config.function);
     }
-    return begun;
 }
 
-static void report_missing(const struct domain *domain)
+static void begin_reset(struct pci_function *function)
 {
-    for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
-        if (pci_read(one->config.function, PCI_ID) != one->config.function->id) {
-            console_log("PCI: function 00:%02x.0 of '%s' does not answer after its reset",
-                        one->config.function->slot, domain->config->name);
-        }
+    const struct manifest_function *config = function->config.function;
+    uint32_t control = function->config.express + PCI_EXPRESS_CONTROL;
+
+    pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
+    if (pci_read(config, PCI_ID) == config->id && function->has_reset) {
+        pci_write(config, control, (pci_read(config, control) & 0xFFFF) | PCI_EXPRESS_RESET);
+        function->reset = PCI_RESET_WAITS;
+        function->reset_until = clock_now() + clock_ticks(RESET_NS);
+    } else {
+        end_reset(function);
+    }
+}
+
+/* The domain's first function in a step of its reset; NULL: none is. */
+static struct pci_function *first_in(const struct domain *domain, enum pci_reset step)
+{
+    struct pci_function *one = next_of(domain, NULL);
+
+    while (one != NULL && one->reset != step) {
+        one = next_of(domain, one);
+    }
+    return one;
+}
+
+/* Other domains whose first VCPU is on this core may wait for a reset, too. */
+static void ask_again(uint64_t when)
+{
+    uint64_t earlier = this_cpu()->rare_alarms[RARE_ALARM_RESET];
+
+    if (earlier == 0 || earlier > when) {
+        rare_alarm_set(RARE_ALARM_RESET, when);
     }
 }
 
 bool pci_domain_is_reset(const struct domain *domain)
 {
-    uint64_t *until = &driver.reset_until[domain->index];
+    struct pci_function *one = first_in(domain, PCI_RESET_DUE);
 
-    if (!driver.has_functions[domain->index] || !driver.reset_due[domain->index]) {
-        return true;
+    if (one != NULL) {
+        begin_reset(one);
+    } else {
+        one = first_in(domain, PCI_RESET_WAITS);
+        if (one != NULL && clock_now() >= one->reset_until) {
+            end_reset(one);
+        }
     }
-    if (*until == 0 && begin_reset(domain)) {
-        *until = clock_now() + clock_ticks(RESET_NS);
-    }
-    if (*until != 0 && clock_now() < *until) {
-        rare_alarm_set(RARE_ALARM_RESET, *until);
+    if (first_in(domain, PCI_RESET_DUE) != NULL) {
+        ask_again(clock_now());
         return false;
     }
-    if (*until != 0) {
-        report_missing(domain);
+    one = first_in(domain, PCI_RESET_WAITS);
+    if (one != NULL) {
+        ask_again(one->reset_until);
     }
-    driver.reset_due[domain->index] = false;
-    return true;
+    return one == NULL;
 }
 
 bool pci_config_at(const struct domain *domain, uint64_t page, uint64_t *offset)
@@ -191,35 +222,34 @@ static struct pci_function *function_at(const struct domain *domain, uint64_t of
     return (offset & ((1u << PCI_SLOT_SHIFT) - PCI_CONFIG_BYTES)) == 0 ? one : NULL;
 }
 
-static uint32_t read_register(const struct pci_function *function, uint32_t offset)
-{
-    uint32_t shown = pci_config_shown(&function->config, offset);
-    uint32_t hardware = shown == 0 ? 0 : pci_read(function->config.function, offset) & shown;
-
-    return hardware | pci_config_own(&function->config, offset);
-}
-
 bool pci_config_access(const struct domain *domain, struct mmio_access *access)
 {
     struct pci_function *function = function_at(domain, access->offset);
     uint32_t offset = (uint32_t)access->offset & (PCI_CONFIG_BYTES - 4);
     uint32_t shift = 8 * ((uint32_t)access->offset & 3);
+    const char *difference = NULL;
+    uint32_t value = PCI_NO_FUNCTION;
     uint32_t mask;
 
     if (access->bytes > 4) {
         return false;
     }
     mask = UINT32_MAX >> (32 - 8 * access->bytes) << shift;
-    if (function == NULL) {
-        access->value = PCI_NO_FUNCTION & mask >> shift;
-        return true;
+    if (function != NULL) {
+        spin_lock(&function->lock);
+        if (function->runs && !access->write) {
+            value = pci_config_read(&function->config, offset);
+        } else if (function->runs &&
+                   pci_config_write(&function->config, offset, mask, (uint32_t)access->value << shift)) {
+            difference = enable_again(function);
+        }
+        spin_unlock(&function->lock);
     }
-    spin_lock(&function->lock);
+    if (difference != NULL) {
+        log_lost(function, difference);
+    }
     if (!access->write) {
-        access->value = (read_register(function, offset) & mask) >> shift;
-    } else if (pci_config_write(&function->config, offset, mask, (uint32_t)access->value << shift)) {
-        set_command(function);
+        access->value = (value & mask) >> shift;
     }
-    spin_unlock(&function->lock);
     return true;
 }

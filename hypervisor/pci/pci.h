@@ -19,9 +19,9 @@ extern "C" {
 
 struct domain;
 
-/* Turns off bus mastering, registers and interrupts of every function on bus 0, and with the bridges there
- * everything behind them. Called on the first core with the MMU off, before anything is loaded, after
- * smmu_silence(). */
+/* Turns off bus mastering, registers, interrupts and virtual functions of every function on bus 0, and with
+ * the bridges there the registers and bus mastering of everything behind them. Called on the first core with
+ * the MMU off, before anything is loaded, after smmu_silence(). */
 void pci_silence(const struct manifest_header *manifest);
 
 /* Compares the domains' functions with the manifest, and places their BARs. Called on the first core, after
@@ -29,17 +29,18 @@ void pci_silence(const struct manifest_header *manifest);
  * the manifest says, which is logged. EL2 must not go on after an error. */
 enum bh_manifest_error pci_init(void);
 
-/* The domain starts: its functions are as after a reset, with their BARs in place. */
+/* The domain starts: its functions answer at their BARs, and master no memory yet. */
 void pci_domain_start(const struct domain *domain);
 
-/* The domain does not run any more: its functions master no memory, and raise no interrupt. Does not wait for
+/* The domain does not run any more: its functions master no memory, and raise no interrupt. They still answer
+ * at their BARs, because VCPUs of the domain may still run. Does not wait for the functions, or for their
  * accesses that are under way: smmu_domain_stop() aborts these. */
 void pci_domain_stop(const struct domain *domain);
 
-/* Whether the functions have been reset since the domain stopped, as far as they can be. Begins the reset at
- * the first call after a stop. Does not wait: if the answer is false, RARE_ALARM_RESET interrupts this core
- * when it should ask again. Called only on the core of the domain's first VCPU, while the domain does not
- * run. */
+/* Whether the functions have been reset since the domain stopped, as far as they can be. A call turns off the
+ * registers of one function and begins its reset, or ends the reset of one. Does not wait: if the answer is
+ * false, RARE_ALARM_RESET interrupts this core when it should ask again. Called only on the core of the
+ * domain's first VCPU, when all its VCPUs are off. */
 bool pci_domain_is_reset(const struct domain *domain);
 
 /* True if guest-physical page `page` is configuration space that the domain sees, because it has a function;

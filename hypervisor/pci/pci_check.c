@@ -15,7 +15,9 @@
 #define POINTER              0xFCu
 #define CAPABILITY_MSI       0x05u
 #define CAPABILITY_EXPRESS   0x10u
+#define LAST_EXPRESS         0xF4u /* the words that EL2 uses end where extended capabilities begin */
 #define CAPABILITY_MSIX      0x11u
+#define CAPABILITY_ALLOCATES 0x14u /* Enhanced Allocation */
 #define MSI_ENABLE           0x00010000u
 #define MSIX_ENABLE          0x80000000u
 #define BAR_REGISTER(number) (PCI_BAR + 4 * (number))
@@ -47,21 +49,34 @@ static bool bar_agrees(const struct manifest_function *function, uint32_t bar, b
 
 static bool bars_agree(const struct manifest_function *function)
 {
-    bool agree = true;
     bool wide;
 
     for (uint32_t bar = 0; bar < BH_PCI_BARS; bar += wide ? 2 : 1) {
-        agree = bar_agrees(function, bar, &wide) && agree;
+        if (!bar_agrees(function, bar, &wide)) {
+            return false;
+        }
     }
-    return agree;
+    return true;
+}
+
+static void take_express(struct pci_function *function, uint32_t offset)
+{
+    const struct manifest_function *config = function->config.function;
+    uint32_t *words = function->config.express_words;
+
+    for (uint32_t i = 0; i < PCI_EXPRESS_WORDS; i++) {
+        words[i] = pci_read(config, offset + 4 * i);
+    }
+    function->config.express = offset;
+    function->has_reset = (words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR) != 0;
 }
 
 /* A boot loader may have left message interrupts enabled: the function would write to the addresses that the
- * boot loader has set, and raise no other interrupt. */
-static void take_capability(struct pci_function *function, uint32_t offset)
+ * boot loader has set, and raise no other interrupt. False: the function may have registers outside of its
+ * BARs. */
+static bool take_capability(struct pci_function *function, uint32_t offset, uint32_t word)
 {
     const struct manifest_function *config = function->config.function;
-    uint32_t word = pci_read(config, offset);
 
     switch (word & 0xFF) {
     case CAPABILITY_MSI:
@@ -71,34 +86,46 @@ static void take_capability(struct pci_function *function, uint32_t offset)
         pci_write(config, offset, word & ~MSIX_ENABLE);
         break;
     case CAPABILITY_EXPRESS:
-        function->config.express = offset;
-        function->has_reset = (pci_read(config, offset + PCI_EXPRESS_DEVICE) & PCI_EXPRESS_FLR) != 0;
+        if (offset <= LAST_EXPRESS) {
+            take_express(function, offset);
+        }
         break;
+    case CAPABILITY_ALLOCATES:
+        return false;
     default:
         break;
     }
+    return true;
 }
 
 /* The list is the device's: it may be a circle. */
-static void take_capabilities(struct pci_function *function)
+static bool take_capabilities(struct pci_function *function)
 {
     const struct manifest_function *config = function->config.function;
     uint32_t offset;
 
+    function->config.express = 0;
+    function->has_reset = false;
     if ((pci_read(config, PCI_COMMAND) & PCI_STATUS_LIST) == 0) {
-        return;
+        return true;
     }
     offset = pci_read(config, PCI_CAPABILITIES) & POINTER;
     for (uint32_t i = 0; i < MOST_CAPABILITIES && offset >= FIRST_CAPABILITY; i++) {
-        take_capability(function, offset);
-        offset = pci_read(config, offset) >> NEXT_SHIFT & POINTER;
+        uint32_t word = pci_read(config, offset);
+
+        if (word == PCI_NO_FUNCTION || !take_capability(function, offset, word)) {
+            return false;
+        }
+        offset = word >> NEXT_SHIFT & POINTER;
     }
+    return true;
 }
 
 const char *pci_function_check(struct pci_function *function)
 {
     const struct manifest_function *config = function->config.function;
     uint32_t id = pci_read(config, PCI_ID);
+    uint32_t class_code;
 
     if (id == PCI_NO_FUNCTION) {
         return "it is not there";
@@ -106,25 +133,54 @@ const char *pci_function_check(struct pci_function *function)
     if (id != config->id) {
         return "it is another device";
     }
-    if ((pci_read(config, PCI_HEADER) & HEADER_KIND) != 0 ||
-        pci_read(config, PCI_CLASS) >> CLASS_SHIFT == CLASS_BRIDGE) {
+    class_code = pci_read(config, PCI_CLASS);
+    if ((pci_read(config, PCI_HEADER) & HEADER_KIND) != 0 || class_code >> CLASS_SHIFT == CLASS_BRIDGE) {
         return "it is a bridge, or a device of several functions";
     }
+    pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
     if (!bars_agree(config)) {
         return "a BAR has another size or kind";
     }
-    take_capabilities(function);
+    if (!take_capabilities(function)) {
+        return "it may have registers outside of its BARs (Enhanced Allocation)";
+    }
+    function->config.class_code = class_code;
+    function->config.subsystem = pci_read(config, PCI_SUBSYSTEM);
+    function->config.interrupt = pci_read(config, PCI_INTERRUPT);
     return NULL;
+}
+
+/* The register of a BAR as the manifest has it. `bar` may be the upper half of the BAR before. */
+static uint32_t placed(const struct manifest_function *function, uint32_t bar)
+{
+    if (bar > 0 && (pci_bar_kind(function, bar - 1) & PCI_BAR_WIDE) != 0) {
+        return (uint32_t)(function->bar_pa[bar - 1] >> 32);
+    }
+    return (uint32_t)function->bar_pa[bar] | pci_bar_kind(function, bar);
+}
+
+static bool has_register(const struct manifest_function *function, uint32_t bar)
+{
+    return function->bar_bytes[bar] != 0 ||
+           (bar > 0 && (pci_bar_kind(function, bar - 1) & PCI_BAR_WIDE) != 0);
 }
 
 void pci_place_bars(const struct manifest_function *function)
 {
+    pci_write(function, PCI_ROM, 0);
     for (uint32_t bar = 0; bar < BH_PCI_BARS; bar++) {
-        if (function->bar_bytes[bar] != 0) {
-            pci_write(function, BAR_REGISTER(bar), (uint32_t)function->bar_pa[bar]);
-            if ((pci_bar_kind(function, bar) & PCI_BAR_WIDE) != 0) {
-                pci_write(function, BAR_REGISTER(bar + 1), (uint32_t)(function->bar_pa[bar] >> 32));
-            }
+        if (has_register(function, bar)) {
+            pci_write(function, BAR_REGISTER(bar), placed(function, bar));
         }
     }
+}
+
+bool pci_bars_are_placed(const struct manifest_function *function)
+{
+    for (uint32_t bar = 0; bar < BH_PCI_BARS; bar++) {
+        if (has_register(function, bar) && pci_read(function, BAR_REGISTER(bar)) != placed(function, bar)) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -22,12 +22,24 @@ extern "C" {
 #define PCI_SLOT_SHIFT     15u
 #define PCI_FUNCTION_SHIFT 12u
 
+/* Since the domain's last stop. */
+enum pci_reset {
+    PCI_RESET_DONE, /* as far as the function can be reset */
+    PCI_RESET_DUE,
+    PCI_RESET_WAITS, /* begun */
+};
+
 /* A function of a domain. */
 struct pci_function {
-    struct spinlock lock; /* protects what follows, and the function's configuration space */
+    struct spinlock lock; /* protects `config`, `runs` and the registers, while VCPUs of the domain may run */
     struct pci_config config;
-    bool runs;      /* its domain does */
+    bool runs;      /* its domain does, and it answers */
     bool has_reset; /* it has function-level reset */
+
+    /* Set under the lock when the domain stops, and then only by the core that restarts the domain. */
+    bool lost; /* after its reset it was not the one in the manifest */
+    enum pci_reset reset;
+    uint64_t reset_until; /* counter value */
 };
 
 static inline uint32_t pci_read(const struct manifest_function *function, uint32_t offset)
@@ -43,12 +55,15 @@ static inline void pci_write(const struct manifest_function *function, uint32_t 
         value);
 }
 
-/* pci_check.c. Why the function is not the one in the manifest; NULL: it is. It does not answer at its BARs
- * meanwhile, and its message interrupts are off afterwards. Fills in its capabilities. */
+/* pci_check.c. Why the function is not the one in the manifest; NULL: it is. Its registers and message
+ * interrupts are off afterwards. Fills in its capabilities and the registers that its guest reads. */
 const char *pci_function_check(struct pci_function *function);
 
-/* Writes the BARs as the manifest has them. The function does not answer at them meanwhile. */
+/* Writes the BARs as the manifest has them, and turns the expansion ROM off. */
 void pci_place_bars(const struct manifest_function *function);
+
+/* Whether the BARs are as pci_place_bars() has written them. */
+bool pci_bars_are_placed(const struct manifest_function *function);
 
 #ifdef __cplusplus
 }

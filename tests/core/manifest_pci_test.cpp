@@ -60,16 +60,12 @@ TEST(ManifestPci, D3_RefusesWhatCannotBe)
         {"registers elsewhere for the guest", [](SampleManifest &m) { m.devices[0].ipa += 0x10000000; }},
         {"more than the domain has", [](SampleManifest &m) { m.functions[1].bar_bytes[0] = 0x8000; }},
         {"a size that no BAR has", [](SampleManifest &m) { m.functions[0].bar_bytes[0] = 0xC0000; }},
-        {"too small for a BAR", [](SampleManifest &m) { m.functions[0].bar_bytes[0] = 8; }},
+        {"a BAR that shares its page with nobody's addresses",
+         [](SampleManifest &m) { m.functions[0].bar_bytes[0] = 0x800; }},
         {"not aligned to its size", [](SampleManifest &m) { m.functions[1].bar_pa[0] += 0x1000; }},
-        {"not aligned to a page",
+        {"two BARs at one place",
          [](SampleManifest &m) {
-             m.functions[1].bar_pa[0] += 0x20;
-             m.functions[1].bar_bytes[0] = 0x20;
-         }},
-        {"two BARs in a page",
-         [](SampleManifest &m) {
-             m.functions[0].bar_bytes[0] = m.functions[0].bar_bytes[1] = 0x800;
+             m.functions[0].bar_bytes[0] = m.functions[0].bar_bytes[1] = 0x1000;
              m.functions[0].bar_pa[1] = m.functions[0].bar_pa[0];
          }},
         {"a BAR of addresses of I/O", [](SampleManifest &m) { m.functions[0].bar_kinds = 1; }},

@@ -35,7 +35,7 @@ NIC: dict[str, Any] = {
     "at": "00:03.0",
     "vendor": 0x8086,
     "device": 0x10D3,
-    "bars": [{"number": 3, "size": 0x400}, {"number": 0, "size": 0x20000}],
+    "bars": [{"number": 3, "size": 0x1000}, {"number": 0, "size": 0x20000}],
     "pin": "A",
 }
 DISK: dict[str, Any] = {
@@ -130,7 +130,7 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
             "id": 0x10D3_8086,
             "bar_kinds": 0,
             "bar_pa": [0x1000_0000, 0, 0, 0x1002_0000, 0, 0],
-            "bar_bytes": [0x20000, 0, 0, 0x400, 0, 0],
+            "bar_bytes": [0x20000, 0, 0, 0x1000, 0, 0],
         },
     ]
     assert stream_rows(plan) == [{"domain": 0, "stream": 0x20}, {"domain": 1, "stream": 0x18}]
@@ -165,6 +165,17 @@ def test_a_guest_finds_a_host_bridge_with_its_own_functions(tmp_path: Path) -> N
     assert list(node.get_property("bus-range")) == [0, 0]
     assert node.exist_property("dma-coherent") and not node.exist_property("msi-map")
     assert tree.get_node("/chosen").get_property("linux,pci-probe-only").value == 1
+
+
+@pytest.mark.req("D3")
+def test_a_window_above_4_gib_has_addresses_of_64_bits(tmp_path: Path) -> None:
+    host = {**HOST, "memory": {"at": 1 << 33, "size": "1 MiB"}, "functions": [DISK]}
+    plan = plan_of(planned(tmp_path, ("disk",), (), host))
+    tree = pci_tree(plan.system.domains[0], plan.platform)
+    memory = (LoadRegion(0x4000_0000, 2 << 20),)
+    board = GuestBoard(memory, 1, "cortex-a53", 0x0800_0000, b"", gicr=0x080A_0000, pci=tree)
+    node = fdt.parse_dtb(device_tree(board)).get_node("/pcie@3f000000")
+    assert list(node.get_property("ranges")) == [0x0300_0000, 2, 0, 2, 0, 0, 0x4000]
 
 
 @pytest.mark.req("D3")
@@ -207,13 +218,16 @@ def test_configuration_space_and_bars_are_no_ordinary_device(tmp_path: Path, at:
         ({}, []),
         ({"at": "01:00.0"}, [("at", "not-isolated", "00:01.0")]),
         ({"at": "00:03.1"}, [("at", "not-isolated", "00:03.0")]),
+        ({"at": "00:00.0"}, [("at", "not-isolated", "00:01.0")]),
         ({"at": "00:04.0"}, [("at", "duplicate-name", "00:01.0")]),
         ({"name": "disk"}, [("name", "duplicate-name", "")]),
         ({"name": "rtc"}, [("name", "duplicate-name", "")]),
         ({"bars": [{"number": 0, "size": 3000}]}, [("size", "out-of-range", "power of two")]),
-        ({"bars": [{"number": 0, "size": 8}]}, [("size", "out-of-range", "power of two")]),
-        ({"bars": [{"number": 0, "size": 64}] * 2}, [("number", "duplicate-name", "")]),
-        ({"bars": [{"number": 5, "size": 64, "wide": True}]}, [("wide", "out-of-range", "up to 4")]),
+        ({"bars": [{"number": 0, "size": 6 << 10}]}, [("size", "out-of-range", "power of two")]),
+        ({"bars": [{"number": 0, "size": 2048}]}, [("size", "out-of-range", "from 4 KiB on")]),
+        ({"vendor": 0xFFFF}, [("vendor", "out-of-range", "0xfffe")]),
+        ({"bars": [{"number": 0, "size": 4096}] * 2}, [("number", "duplicate-name", "")]),
+        ({"bars": [{"number": 5, "size": 4096, "wide": True}]}, [("wide", "out-of-range", "up to 4")]),
         ({"bars": [{"number": 0, "size": 1 << 20}]}, [("bars", "out-of-range", "pci.memory")]),
     ],
 )
@@ -253,7 +267,7 @@ def test_its_iommu_has_a_stream_for_each_function() -> None:
     few = board.iommus[0].model_copy(update={"stream_bits": 5})
     (found,) = check_platform(board.model_copy(update={"iommus": (few,)}))
     assert (found.path, found.code) == (("pci", "functions", 1, "at"), "out-of-range")
-    assert found.allowed == "00:00.0 to 00:03.0"
+    assert found.allowed == "00:01.0 to 00:03.0"
 
 
 @pytest.mark.req("D3")

@@ -37,7 +37,8 @@ PciModel::Function &PciModel::add(uint32_t slot, uint32_t id, const std::map<uin
 {
     Function &one = functions[slot << 3];
     one.words = {{0, id}, {4, memory | master}, {8, 0x00FF0000}, {0x0C, 0}, {0x3C, 0x100}};
-    one.writable = {{4, memory | master | intx_off}};
+    one.words[0x30] = 0xFFFC0001; // the boot loader has run its ROM
+    one.writable = {{4, memory | master | intx_off}, {0x30, 0xFFFC0001}};
     for (const auto &[offset, bar] : bars) {
         const uint64_t kind = bar & 0xF, mask = ~((bar & ~uint64_t{0xF}) - 1);
         one.words[offset] = static_cast<uint32_t>(kind);
@@ -76,10 +77,12 @@ PciModel::Function *PciModel::at(uint64_t offset)
 
 uint32_t PciModel::read(uint64_t offset)
 {
-    const Function *one = at(offset);
+    Function *one = at(offset);
+    reads++;
     if (one == nullptr) {
         return 0xFFFFFFFF;
     }
+    one->unanswered = false;
     const auto found = one->words.find(static_cast<uint32_t>(offset & 0xFFF));
     return found == one->words.end() ? 0 : found->second;
 }
@@ -92,18 +95,36 @@ void PciModel::write(uint64_t offset, uint32_t value)
         violations.push_back("a write where no function is");
         return;
     }
-    if (place >= 0x10 && place < 0x28 && (one->command() & memory) != 0) {
+    one->unanswered = true;
+    const uint32_t bits = one->writable[place];
+    const uint32_t after = (one->words[place] & ~bits) | (value & bits);
+    if (place >= 0x10 && place < 0x28 && (one->command() & memory) != 0 && after != one->words[place]) {
         violations.push_back("a BAR moves while the function answers there");
     }
     if (place == express + 8 && (value & reset_bit) != 0 && (one->words[express + 4] & reset_capable) != 0) {
         one->resets++;
-        for (const auto &[offset_of, bits] : one->writable) {
-            one->words[offset_of] &= ~bits;
-        }
+        reset(*one);
         return;
     }
-    const uint32_t bits = one->writable[place];
-    one->words[place] = (one->words[place] & ~bits) | (value & bits);
+    if (place == 4 && on_command) {
+        on_command(static_cast<uint32_t>(offset >> 15));
+    }
+    one->words[place] = after;
+    if (place == 4 && (after & memory) != 0) {
+        for (uint32_t bar = 0x10; bar < 0x28; bar += 4) {
+            if (one->writable[bar] != 0 && (one->words[bar] & one->writable[bar]) == 0 &&
+                (bar == 0x10 || (one->words[bar - 4] & 6) != 4)) {
+                violations.push_back("a function answers at a BAR that has no place");
+            }
+        }
+    }
+}
+
+void PciModel::reset(Function &function)
+{
+    for (const auto &[offset, bits] : function.writable) {
+        function.words[offset] &= ~bits;
+    }
 }
 
 } // namespace bulkhead_test

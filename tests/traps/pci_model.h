@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,18 +21,24 @@ public:
         std::map<uint32_t, uint32_t> words;    // by offset
         std::map<uint32_t, uint32_t> writable; // bits of them
         unsigned resets = 0;
-        bool gone = false; // it does not answer
+        bool gone = false;       // it does not answer
+        bool unanswered = false; // the last access to it was a write, which may not have arrived
 
         uint32_t command() const { return words.at(4) & 0xFFFF; }
     };
 
-    std::map<uint32_t, Function> functions; // by slot << 3 | number
-    std::vector<std::string> violations;    // of the specification, by the driver
+    std::map<uint32_t, Function> functions;   // by slot << 3 | number
+    std::vector<std::string> violations;      // of the specification, by the driver
+    std::function<void(uint32_t)> on_command; // called with the slot before a command register changes
+    unsigned reads = 0;                       // of all functions
 
     // A function that a boot loader has left running. `bars`: registers with the size, and the kind below.
     Function &add(uint32_t slot, uint32_t id, const std::map<uint32_t, uint64_t> &bars);
     // Gives it PCI Express with function-level reset, behind MSI, which is enabled.
     static void give_reset(Function &function);
+
+    // Clears what can be written, as a reset does: the driver's, or one that the guest causes.
+    static void reset(Function &function);
 
     // Maps it; called after fake_reset().
     void plug_in(uint64_t pa);

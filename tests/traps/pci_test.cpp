@@ -67,6 +67,17 @@ protected:
         machine->regs(core).x[0] = value;
         machine->trap(esr_store(bytes, 0), ipa);
     }
+    // Restarts the second domain. `change` happens to its function while that is reset.
+    void restart_with_reset(const std::function<void(PciModel::Function &)> &change)
+    {
+        machine->on_core(3);
+        machine->on_core(1);
+        machine->hvc(system_reset);
+        change(bus.functions.at(2 << 3));
+        fake_gic_raise(hypervisor_timer);
+        fake_clock_set(this_cpu()->rare_alarms[RARE_ALARM_RESET]);
+        machine->on_core(1);
+    }
     uint32_t command(uint32_t slot) { return bus.functions.at(slot << 3).command(); }
 
     SmmuModel smmu;
@@ -88,6 +99,166 @@ TEST_F(Pci, D3_AtTheStartNoFunctionMastersMemory)
     EXPECT_EQ(bus.functions.at(2 << 3).words[PciModel::msi] >> 16 & 1, 0u) << "messages of the boot loader's";
     EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
     EXPECT_NE(said().find("PCI: 2 functions of domains, all others are off"), std::string::npos) << said();
+}
+
+TEST_F(Pci, D3_RangesThatABootLoaderHasEnabledDoNotAnswer)
+{
+    PciModel::Function &physical = bus.functions.at(5 << 3);
+    physical.words[0x100] = 0x140u << 20 | 0x0001;
+    physical.words[0x140] = 0x100u << 20 | 0x0010; // SR-IOV; the list is a circle
+    physical.words[0x148] = 0x19;
+    physical.writable[0x148] = 0x1F;
+    boot();
+    EXPECT_EQ(physical.words[0x148], 0x10u) << "virtual functions, and their registers";
+    EXPECT_EQ(bus.functions.at(1 << 3).words[0x30], 0u) << "the expansion ROM";
+    bus.functions.at(1 << 3).words[0x30] = 0xFFFC0001;
+    machine->on_core(0);
+    machine->hvc(system_reset);
+    EXPECT_EQ(bus.functions.at(1 << 3).words[0x30], 0u);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(Pci, D3_CapabilitiesEndWhereTheExtendedOnesBegin)
+{
+    PciModel::Function &function = bus.functions.at(1 << 3);
+    function.words[4] |= 1u << 20;
+    function.words[0x34] = 0xFC;
+    function.words[0xFC] = 0x00020010; // PCI Express, whose other registers would be extended ones
+    function.words[0x100] = 1u << 28;
+    function.writable[0x104] = all;
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(load(0, slot_1 + 0x34), 0u);
+    machine->on_core(0);
+    machine->hvc(system_reset);
+    EXPECT_EQ(function.words[0x104], 0u);
+    EXPECT_EQ(machine->status(0).restarts, 1u);
+}
+
+TEST_F(Pci, D3_ReadsOfAGuestDoNotReachTheHardware)
+{
+    boot();
+    const unsigned reads = bus.reads;
+    for (uint64_t offset = 0; offset < 0x1000; offset += 4) {
+        (void)load(1, slot_2 + offset);
+    }
+    EXPECT_EQ(bus.reads, reads) << "its core waits for the function, perhaps for long";
+    EXPECT_EQ(load(1, slot_2 + PciModel::express + 8), 0x2810u);
+}
+
+TEST_F(Pci, D3_RegistersAnswerWhenTheGuestGoesOn)
+{
+    boot();
+    EXPECT_FALSE(bus.functions.at(1 << 3).unanswered) << "the write that enables them has arrived";
+    store(0, slot_1 + 4, PciModel::master);
+    EXPECT_FALSE(bus.functions.at(1 << 3).unanswered);
+}
+
+TEST_F(Pci, D3_AFunctionThatItsGuestHasResetGetsItsBarsAgain)
+{
+    boot();
+    PciModel::Function &function = bus.functions.at(1 << 3);
+    PciModel::reset(function);
+    store(0, slot_1 + 4, PciModel::master);
+    EXPECT_EQ(function.words[0x10], sample_bar_pa);
+    EXPECT_EQ(function.command(), PciModel::memory | PciModel::master);
+    PciModel::reset(function);
+    machine->on_core(1);
+    (void)domain_stop(domain_at(0));
+    EXPECT_EQ(function.words[0x10], sample_bar_pa);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(Pci, D3_AFunctionThatItsGuestHasChangedIsOff)
+{
+    const std::function<void(PciModel::Function &)> changes[] = {
+        [](PciModel::Function &one) { one.writable[0x10] = 0xFFE00000; },
+        [](PciModel::Function &one) { one.words[0] = 0x11E91234; },
+        [](PciModel::Function &one) { one.gone = true; },
+    };
+    for (const auto &change : changes) {
+        const PciModel before = bus;
+        boot();
+        PciModel::Function &function = bus.functions.at(1 << 3);
+        PciModel::reset(function);
+        change(function);
+        store(0, slot_1 + 4, PciModel::master);
+        EXPECT_EQ(function.command() & (PciModel::memory | PciModel::master), 0u);
+        EXPECT_EQ(load(0, slot_1), all);
+        EXPECT_EQ(machine->status(0).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
+        EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+        EXPECT_NE(said().find("00:01.0 of 'control' is off until its domain's next start"), std::string::npos)
+            << said();
+        bus = before;
+    }
+}
+
+TEST_F(Pci, D3_AFunctionThatLosesItsBarsWhileItIsEnabledIsOff)
+{
+    boot();
+    bus.on_command = [&](uint32_t) { PciModel::reset(bus.functions.at(1 << 3)); };
+    store(0, slot_1 + 4, PciModel::master);
+    EXPECT_EQ(command(1), PciModel::intx_off);
+    EXPECT_EQ(load(0, slot_1), all);
+}
+
+TEST_F(Pci, D3_AFunctionWithAnotherBarAfterItsResetIsOff)
+{
+    boot();
+    restart_with_reset([](PciModel::Function &function) { function.writable[0x10] = 0xFFFF8000; });
+    EXPECT_EQ(machine->status(1).restarts, 1u) << "the domain does not depend on it";
+    EXPECT_EQ(load(1, slot_2), all);
+    store(1, slot_2 + 4, PciModel::master);
+    EXPECT_EQ(command(2) & (PciModel::memory | PciModel::master), 0u);
+    EXPECT_NE(said().find("is off until its domain's next start: a BAR has another size or kind"),
+              std::string::npos)
+        << said();
+}
+
+// Both domains have their first VCPU on one core.
+TEST_F(Pci, D3_TheEarlierOfTwoResetsEndsTheCoresWait)
+{
+    PciModel::give_reset(bus.functions.at(1 << 3));
+    boot();
+    machine->on_core(1);
+    pci_domain_stop(domain_at(1));
+    EXPECT_FALSE(pci_domain_is_reset(domain_at(1)));
+    const uint64_t first = this_cpu()->rare_alarms[RARE_ALARM_RESET];
+    fake_clock_set(clock_now() + clock_ticks(10000000));
+    pci_domain_stop(domain_at(0));
+    EXPECT_FALSE(pci_domain_is_reset(domain_at(0)));
+    EXPECT_EQ(this_cpu()->rare_alarms[RARE_ALARM_RESET], first);
+    fake_clock_set(first);
+    (void)rare_alarm_take();
+    EXPECT_TRUE(pci_domain_is_reset(domain_at(1)));
+    EXPECT_FALSE(pci_domain_is_reset(domain_at(0)));
+    EXPECT_GT(this_cpu()->rare_alarms[RARE_ALARM_RESET], first);
+}
+
+TEST_F(Pci, D3_AStepOfAResetIsOneFunction)
+{
+    PciModel::give_reset(bus.functions.at(1 << 3));
+    boot([](SampleManifest &m) {
+        m.functions[1].domain = m.streams[2].domain = 0;
+        std::swap(m.devices[1], m.devices[2]);
+        m.domains[0].device_count = 2;
+        m.domains[1].first_device = 2;
+        m.domains[1].device_count = 1;
+    });
+    ASSERT_TRUE(machine->booted()) << said();
+    const PciModel::Function &one = bus.functions.at(1 << 3), &other = bus.functions.at(2 << 3);
+    machine->on_core(0);
+    pci_domain_stop(domain_at(0));
+    EXPECT_FALSE(pci_domain_is_reset(domain_at(0)));
+    EXPECT_EQ(one.resets + other.resets, 1u);
+    EXPECT_EQ(this_cpu()->rare_alarms[RARE_ALARM_RESET], clock_now()) << "interrupts come between";
+    EXPECT_FALSE(pci_domain_is_reset(domain_at(0)));
+    EXPECT_EQ(one.resets + other.resets, 2u);
+    fake_clock_set(clock_now() + clock_ticks(100000000));
+    EXPECT_FALSE(pci_domain_is_reset(domain_at(0)));
+    EXPECT_EQ((one.words.at(0x10) & 0xFFFFFFF0) != 0, (other.words.at(0x10) & 0xFFFFFFF0) == 0);
+    EXPECT_TRUE(pci_domain_is_reset(domain_at(0)));
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
 }
 
 TEST_F(Pci, D3_BarsAreWhereTheManifestSays)
@@ -157,12 +328,18 @@ TEST_F(Pci, D3_AStoppedDomainsFunctionsMasterNothing)
     boot();
     store(0, slot_1 + 4, PciModel::master);
     ASSERT_EQ(command(1), PciModel::memory | PciModel::master);
-    bool quiet_when_told = false;
     machine->on_core(1);
     store(1, slot_2 + 4, PciModel::master);
+    uint32_t state_before = BH_DOMAIN_STATE_STOPPED;
+    bus.on_command = [&](uint32_t slot) {
+        ASSERT_EQ(slot, 1u);
+        state_before = domain_at(0)->state;
+    };
+    const unsigned reads = bus.reads;
     (void)domain_stop(domain_at(0));
-    quiet_when_told = command(1) == PciModel::intx_off;
-    EXPECT_TRUE(quiet_when_told);
+    EXPECT_EQ(state_before, uint32_t{BH_DOMAIN_STATE_RUNNING}) << "it masters nothing once that is seen";
+    EXPECT_EQ(bus.reads, reads) << "another domain's core does not wait for the function";
+    EXPECT_EQ(command(1), PciModel::memory | PciModel::intx_off) << "its VCPU may still read its registers";
     EXPECT_EQ(command(2), PciModel::memory | PciModel::master) << "the other domain goes on";
 }
 
@@ -174,7 +351,7 @@ TEST_F(Pci, D3_AWriteOfAStoppedDomainsVcpuEnablesNothing)
     mmio_access access = {
         .offset = 0x8004, .value = PciModel::master, .bytes = 2, .write = true, .again = false};
     EXPECT_TRUE(pci_config_access(domain_at(0), &access));
-    EXPECT_EQ(command(1), PciModel::intx_off);
+    EXPECT_EQ(command(1), PciModel::memory | PciModel::intx_off);
 }
 
 TEST_F(Pci, D3_AFunctionWithoutResetIsRestartedAtOnce)
@@ -222,17 +399,14 @@ TEST_F(Pci, D3_AFunctionIsResetBeforeItsDomainsMemoryIsReused)
 TEST_F(Pci, D3_AFunctionThatIsGoneAfterItsResetIsReported)
 {
     boot();
-    machine->on_core(3);
-    machine->on_core(1);
-    machine->hvc(system_reset);
-    bus.functions.at(2 << 3).gone = true;
-    fake_gic_raise(hypervisor_timer);
-    fake_clock_set(this_cpu()->rare_alarms[RARE_ALARM_RESET]);
-    machine->on_core(1);
+    restart_with_reset([](PciModel::Function &function) { function.gone = true; });
     EXPECT_EQ(machine->status(1).restarts, 1u) << "the domain does not depend on it";
     EXPECT_EQ(load(1, slot_2), all);
-    EXPECT_NE(said().find("PCI: function 00:02.0 of 'linux' does not answer after its reset"),
-              std::string::npos)
+    store(1, slot_2 + 4, PciModel::master);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+    EXPECT_NE(
+        said().find("PCI: function 00:02.0 of 'linux' is off until its domain's next start: it is not there"),
+        std::string::npos)
         << said();
 }
 
@@ -249,6 +423,12 @@ TEST_F(Pci, D3_AFunctionThatIsNotWhatTheManifestSaysIsNoStart)
         {"it is a bridge", [](PciModel &m) { m.functions[1 << 3].words[8] = 0x06000000; }},
         {"it is a bridge, or a device of several functions",
          [](PciModel &m) { m.functions[1 << 3].words[0x0C] = 0x00800000; }},
+        {"it may have registers outside of its BARs",
+         [](PciModel &m) {
+             m.functions[1 << 3].words[4] |= 1u << 20;
+             m.functions[1 << 3].words[0x34] = 0x40;
+             m.functions[1 << 3].words[0x40] = 0x14;
+         }},
         {"a BAR has another size or kind",
          [](PciModel &m) { m.functions[1 << 3].writable[0x10] = 0xFFFFF000; }},
         {"a BAR has another size or kind", [](PciModel &m) { m.functions[1 << 3].words[0x10] = 8; }},

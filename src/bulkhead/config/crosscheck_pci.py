@@ -17,7 +17,7 @@ from bulkhead.geometry import PAGE_BYTES
 
 Findings = Iterator[Finding]
 
-_SMALLEST_BAR, _NARROW_LIMIT, _LAST_BAR = 16, 1 << 32, 5
+_NARROW_LIMIT, _LAST_BAR, _NO_VENDOR = 1 << 32, 5, 0xFFFF
 
 
 def check_pci(platform: Platform) -> Findings:
@@ -34,6 +34,9 @@ def check_pci(platform: Platform) -> Findings:
             yield Finding((*path, "name"), "duplicate-name", f"a second device is named '{function.name}'")
         names.add(function.name)
         yield from _place(path, function, places)
+        if function.vendor == _NO_VENDOR:
+            cause = f"'{function.name}' has vendor 0xffff, which says that no function is there"
+            yield Finding((*path, "vendor"), "out-of-range", cause, "0 to 0xfffe")
         yield from _bars(path, function)
     if all(_fits(bar) for function in host.functions for bar in function.bars):
         yield from _window(host)
@@ -50,7 +53,7 @@ def _iommu(host: PciHost, platform: Platform) -> Findings:
     for index, function in enumerate(host.functions):
         if function.slot << 3 >= driven.stream_ids:
             cause = f"the IOMMU '{driven.name}' has no stream {function.slot << 3:#x} for '{function.name}'"
-            allowed = f"00:00.0 to 00:{(driven.stream_ids - 1) >> 3:02x}.0"
+            allowed = f"00:01.0 to 00:{(driven.stream_ids - 1) >> 3:02x}.0"
             yield Finding(("pci", "functions", index, "at"), "out-of-range", cause, allowed)
 
 
@@ -79,6 +82,9 @@ def _place(path: KeyPath, function: PciFunction, places: dict[int, str]) -> Find
             "whether the bridge keeps it apart from other functions there"
         )
         yield Finding(at, "not-isolated", cause, f"a function on bus 0{example}")
+    elif function.slot == 0:
+        cause = f"'{function.name}' is in slot 0, where the host bridge is"
+        yield Finding(at, "not-isolated", cause, f"a slot of its own{example}")
     elif function.number != 0:
         cause = (
             f"'{function.name}' is function {function.number} of its device, which may not keep its "
@@ -92,7 +98,7 @@ def _place(path: KeyPath, function: PciFunction, places: dict[int, str]) -> Find
 
 
 def _fits(bar: PciBar) -> bool:
-    return bar.size >= _SMALLEST_BAR and bar.size & (bar.size - 1) == 0
+    return bar.size >= PAGE_BYTES and bar.size & (bar.size - 1) == 0
 
 
 def _bars(path: KeyPath, function: PciFunction) -> Findings:
@@ -101,7 +107,10 @@ def _bars(path: KeyPath, function: PciFunction) -> Findings:
         at: KeyPath = (*path, "bars", number)
         if not _fits(bar):
             cause = f"a BAR of {bar.size} bytes"
-            yield Finding((*at, "size"), "out-of-range", cause, f"a power of two from {_SMALLEST_BAR} on")
+            if bar.size < PAGE_BYTES:
+                cause += ": its domain could access the rest of the page, where nothing answers"
+            allowed = "a power of two from 4 KiB on; a function with a smaller BAR cannot be given"
+            yield Finding((*at, "size"), "out-of-range", cause, allowed)
         uses = {bar.number, bar.number + 1} if bar.wide else {bar.number}
         if uses & taken:
             cause = f"BAR {bar.number} uses a register of another one"
@@ -116,12 +125,12 @@ def _window(host: PciHost) -> Findings:
     for index, device in enumerate(host.devices()):
         for bar in device.bars:
             path: KeyPath = ("pci", "functions", index, "bars")
-            if bar.pages.end > host.memory.end:
+            if bar.end > host.memory.end:
                 cause = (
-                    f"BAR {bar.number} of '{device.name}' would end at {bar.pages.end:#x}, "
+                    f"BAR {bar.number} of '{device.name}' would end at {bar.end:#x}, "
                     f"beyond the memory window, which ends at {host.memory.end:#x}"
                 )
                 yield Finding(path, "out-of-range", cause, "a larger `pci.memory`, or fewer functions")
-            elif bar.pages.end > _NARROW_LIMIT and not bar.kind & 4:
+            elif bar.end > _NARROW_LIMIT and not bar.kind & 4:
                 cause = f"BAR {bar.number} of '{device.name}' has 32 bits and would be above 4 GiB"
                 yield Finding(path, "out-of-range", cause, "a memory window below 4 GiB")

@@ -381,7 +381,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "PciBar": {
         "number": "Number of the BAR; a BAR of 64 bits also uses the next number.",
-        "size": "Size, a power of two.",
+        "size": "Size, a power of two from 4 KiB on.",
         "wide": "It has 64 bits.",
         "prefetchable": "It is marked as prefetchable.",
     },

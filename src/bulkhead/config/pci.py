@@ -38,9 +38,8 @@ class PlacedBar:
     kind: int
 
     @property
-    def pages(self) -> Window:
-        """The whole pages around the BAR's registers, as stage 2 maps them."""
-        return Window(f"BAR {self.number}", self.at, _pages(self.size))
+    def end(self) -> int:
+        return self.at + self.size
 
 
 class PciDevice(Device):
@@ -54,7 +53,7 @@ class PciDevice(Device):
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        return tuple(Window(self.name, bar.pages.at, bar.pages.bytes) for bar in self.bars)
+        return tuple(Window(self.name, bar.at, bar.size) for bar in self.bars)
 
 
 class PciBar(Section):
@@ -138,7 +137,7 @@ class PciHost(Section):
                 start = _aligned(at, max(bar.size, PAGE_BYTES))
                 kind = BAR_WIDE * bar.wide + BAR_PREFETCHABLE * bar.prefetchable
                 bars.append(PlacedBar(bar.number, start, bar.size, kind))
-                at = start + _pages(bar.size)
+                at = start + bar.size
             found.append(self._device(function, tuple(bars), at))
         return tuple(found)
 
@@ -168,7 +167,3 @@ def bus_bytes() -> int:
 
 def _aligned(value: int, alignment: int) -> int:
     return -(-value // alignment) * alignment
-
-
-def _pages(size: int) -> int:
-    return _aligned(size, PAGE_BYTES)

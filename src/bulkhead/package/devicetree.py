@@ -30,8 +30,14 @@ _RNG_SEED_BYTES = 64
 # The binding of PSCI 0.1 has no fixed function numbers: the tree states them.
 _PSCI_OF_0_1 = {"cpu_suspend": 0xC400_0001, "cpu_off": 0x8400_0002, "cpu_on": 0xC400_0003}
 _FLASH_WORD_BYTES = 4  # two chips side by side
-# First cell of PCI addresses (IEEE 1275 binding): memory of 32 bits; masks of slot and pin.
-_PCI_MEMORY_32, _PCI_SLOT_SHIFT, _PCI_SLOTS, _PCI_PINS = 0x0200_0000, 11, 0xF800, 7
+# First cell of PCI addresses (IEEE 1275 binding): memory of 32 and of 64 bits; masks of slot and pin.
+_PCI_MEMORY_32, _PCI_MEMORY_64, _PCI_SLOT_SHIFT, _PCI_SLOTS, _PCI_PINS = (
+    0x0200_0000,
+    0x0300_0000,
+    11,
+    0xF800,
+    7,
+)
 
 
 @dataclass(frozen=True)
@@ -338,7 +344,8 @@ def _pci(host: TreePci) -> fdt.Node:
     _quads(node, "reg", host.at, host.bytes)
     _words(node, "bus-range", 0, 0)
     _cells(node, 3, 2)
-    _words(node, "ranges", _PCI_MEMORY_32, *_halves(start), *_halves(start), *_halves(end - start))
+    kind = _PCI_MEMORY_32 if end <= 1 << 32 else _PCI_MEMORY_64
+    _words(node, "ranges", kind, *_halves(start), *_halves(start), *_halves(end - start))
     _words(node, "#interrupt-cells", 1)
     if host.pins:
         rows = [
