@@ -18,12 +18,12 @@ extern "C" {
 void flow_group_add(struct flow_exchange *exchange, uint32_t number);
 void flow_group_remove(struct flow_exchange *exchange, uint32_t number);
 
-/* The group to which a device sends a packet; NULL: the packet's address is no group of this device. */
+/* The group to which a device sends a packet; NULL: the packet is not addressed to a group of this sender. */
 struct flow_group *flow_group_of(struct flow_exchange *exchange, const struct vsock_device *sender,
                                  const struct vsock_header *header);
 
 /* Whether a packet from the sender belongs to the group's connection or begins one. If it begins or ends one,
- * the group's state changes. A request replaces an earlier one that the sender was not told the answer of. */
+ * the group's state changes. A request replaces an earlier one whose answer the sender was not told. */
 bool flow_group_takes(struct flow_exchange *exchange, struct flow_group *group,
                       const struct vsock_header *header, uint64_t now);
 

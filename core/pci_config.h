@@ -27,7 +27,7 @@ extern "C" {
 #define PCI_HEADER       0x0Cu
 #define PCI_BAR          0x10u
 #define PCI_SUBSYSTEM    0x2Cu
-#define PCI_ROM          0x30u /* of expansion */
+#define PCI_ROM          0x30u /* address of the expansion ROM */
 #define PCI_CAPABILITIES 0x34u
 #define PCI_INTERRUPT    0x3Cu
 #define PCI_NO_FUNCTION  0xFFFFFFFFu /* what a read returns where no function is */
@@ -46,8 +46,8 @@ extern "C" {
 /* Offsets in the PCI Express capability. */
 #define PCI_EXPRESS_DEVICE  0x04u
 #define PCI_EXPRESS_CONTROL 0x08u
-#define PCI_EXPRESS_FLR     0x10000000u /* in the former: the function can be reset */
-#define PCI_EXPRESS_RESET   0x00008000u /* in the latter */
+#define PCI_EXPRESS_FLR     0x10000000u /* in PCI_EXPRESS_DEVICE: the function can be reset */
+#define PCI_EXPRESS_RESET   0x00008000u /* in PCI_EXPRESS_CONTROL */
 #define PCI_EXPRESS_WORDS   3u          /* of the capability that a guest sees */
 
 struct pci_config {

@@ -2,12 +2,12 @@
 //
 // Lets the emulator's device `edu`, a PCI function that copies between its buffer and any address, copy
 // memory of this domain, and then attempt foreign memory: other addresses than the domain's own, in turn
-// written and read. The hypervisor has placed the function's BAR; where it has not, because the domain was
-// given the function's page of configuration space like another device, the program places it. The device
-// reports no error, so the program judges by bytes: its own must arrive, and what a read brings must be zeros
-// or what was in the buffer before. Whether foreign bytes have changed, others must see. Parameters: `config`
-// [0x3F008000], `registers` [0x10000000]: where a BAR is placed that has no place; `foreign` [0x48000000]:
-// the first address; `step` [0x1001000] to the next one; `attempts` [16].
+// written and read. The hypervisor places the function's BAR, unless the domain has the function's page of
+// configuration space as an ordinary device; then the program places the BAR. The device reports no error, so
+// the program checks bytes: its own bytes must arrive, and a read of foreign memory must leave zeros or the
+// old bytes in the buffer. The program cannot see whether foreign bytes have changed; their owners check
+// that. Parameters: `config` [0x3F008000]; `registers` [0x10000000]: address of the BAR if the program places
+// it; `foreign` [0x48000000]: the first address; `step` [0x1001000] to the next one; `attempts` [16].
 #include <arch/mmio.h>
 #include <arch/mmu.h>
 #include <arch/sysreg.h>

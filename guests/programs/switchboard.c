@@ -3,8 +3,8 @@
 // A manager that adds a flow between two other domains while they run, and checks every answer: an invalid
 // flow is refused, one that would delay others is not admitted, one that fits is admitted, kept for a while,
 // and ended. A test can be cancelled. Parameters: `from`, `to` (domains), `port`, `bytes`, `period_ns`,
-// `deadline_ns` of the flow, `after_ms` (until it is added), `refusals` (how often the flow that is too much
-// is tested), `keep_ms` (until the flow ends). Powers itself off.
+// `deadline_ns` of the flow, `after_ms` (until it is added), `refusals` (how often the flow that is not
+// schedulable is tested), `keep_ms` (until the flow ends). Powers itself off.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"

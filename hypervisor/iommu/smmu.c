@@ -28,7 +28,7 @@
 #define LEAF_LOG2           6u /* entries of a page */
 #define LEAF_SPAN           (LEAF_LOG2 + 1)
 
-/* Shortest and longest time between two looks whether the SMMU has executed commands. */
+/* Shortest and longest time between two checks whether the SMMU has executed commands. */
 #define FIRST_LOOK_NS 50000u
 #define LAST_LOOK_NS  100000000u
 
@@ -282,8 +282,8 @@ static void look_later(uint64_t taken_ticks)
     }
 }
 
-/* Whether the commands have been executed. If not, this core looks again later. `*late`: they are now known
- * not to have been executed in time. */
+/* Whether the commands have been executed. If not, this core looks again later. `*late` is set at the
+ * first call that finds that their time has passed. */
 static bool is_over(struct execution *execution, bool *late)
 {
     uint64_t taken_ticks;

@@ -4,8 +4,8 @@
  * when all earlier commands are complete, and with them all accesses that used what was invalidated. The
  * queue has room for all commands that can be under way, those of a start, a stop and an unmapping of each
  * domain: a restart waits for the stop, and an unmapping for the previous one. Cores ask without the lock
- * whether commands are done, so a guest that asks all the time does not delay who adds some. If the queue is
- * full nevertheless, commands are dropped, and no later ticket is ever done.
+ * whether commands are done, so a guest that asks all the time does not delay a core that adds some. If the
+ * queue is full nevertheless, commands are dropped, and no later ticket is ever done.
  */
 #include "core/spinlock.h"
 #include "iommu/smmu_registers.h"

@@ -80,8 +80,8 @@ static const char *enable(struct pci_function *function)
     return "its BARs are not where they have been written";
 }
 
-/* As enable(), for a function that may have been reset by its guest, through the function's own registers.
- * Its registers are off then, and its BARs are 0. */
+/* As enable(), for a function that its guest may have reset through the function's own registers. After such
+ * a reset the function's registers are off, and its BARs are 0. */
 static const char *enable_again(struct pci_function *function)
 {
     uint32_t command = pci_read(function->config.function, PCI_COMMAND);
@@ -115,9 +115,9 @@ void pci_domain_start(const struct domain *domain)
     }
 }
 
-/* No access waits for the function: the core may be another domain's. The BARs are written because the guest
- * may have reset the function. The function still answers at them, since VCPUs of the domain may still run.
- */
+/* Only writes, which do not wait for the function: the core may be another domain's. The BARs are written
+ * because the guest may have reset the function. The function still answers at them, since VCPUs of the
+ * domain may still run. */
 void pci_domain_stop(const struct domain *domain)
 {
     for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
@@ -132,7 +132,7 @@ void pci_domain_stop(const struct domain *domain)
     }
 }
 
-/* The function has been reset, as far as it can be: is it still the one in the manifest? */
+/* The function has been reset, as far as it can be. Checks that it is still the one in the manifest. */
 static void end_reset(struct pci_function *function)
 {
     const char *difference = pci_function_check(function);
@@ -161,7 +161,7 @@ static void begin_reset(struct pci_function *function)
     }
 }
 
-/* The domain's first function in a step of its reset; NULL: none is. */
+/* The domain's first function whose reset is in this step; NULL: there is none. */
 static struct pci_function *first_in(const struct domain *domain, enum pci_reset step)
 {
     struct pci_function *one = next_of(domain, NULL);

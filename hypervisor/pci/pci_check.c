@@ -29,8 +29,8 @@ static uint32_t sized(const struct manifest_function *function, uint32_t bar)
     return pci_read(function, BAR_REGISTER(bar));
 }
 
-/* Whether the function's BAR has the kind and size that the manifest says. Addresses of I/O are none: EL2
- * never lets a function answer at them. `*wide`: the next register has the upper half. */
+/* Whether the function's BAR has the kind and size that the manifest says. A BAR of I/O addresses counts as
+ * none: EL2 never lets a function answer there. `*wide`: the next register has the upper half. */
 static bool bar_agrees(const struct manifest_function *function, uint32_t bar, bool *wide)
 {
     uint32_t low = sized(function, bar);
@@ -71,9 +71,9 @@ static void take_express(struct pci_function *function, uint32_t offset)
     function->has_reset = (words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR) != 0;
 }
 
-/* A boot loader may have left message interrupts enabled: the function would write to the addresses that the
- * boot loader has set, and raise no other interrupt. False: the function may have registers outside of its
- * BARs. */
+/* Takes note of a capability. Turns off message interrupts that a boot loader has left enabled: the function
+ * would write to the addresses that the boot loader has set, and not use its interrupt line. Returns false if
+ * the function may have registers outside of its BARs. */
 static bool take_capability(struct pci_function *function, uint32_t offset, uint32_t word)
 {
     const struct manifest_function *config = function->config.function;
@@ -98,7 +98,7 @@ static bool take_capability(struct pci_function *function, uint32_t offset, uint
     return true;
 }
 
-/* The list is the device's: it may be a circle. */
+/* The device makes the list, so the list may be circular. */
 static bool take_capabilities(struct pci_function *function)
 {
     const struct manifest_function *config = function->config.function;

@@ -22,7 +22,7 @@ extern "C" {
 #define PCI_SLOT_SHIFT     15u
 #define PCI_FUNCTION_SHIFT 12u
 
-/* Since the domain's last stop. */
+/* Progress of a function's reset after its domain has stopped. */
 enum pci_reset {
     PCI_RESET_DONE, /* as far as the function can be reset */
     PCI_RESET_DUE,
@@ -33,7 +33,7 @@ enum pci_reset {
 struct pci_function {
     struct spinlock lock; /* protects `config`, `runs` and the registers, while VCPUs of the domain may run */
     struct pci_config config;
-    bool runs;      /* its domain does, and it answers */
+    bool runs;      /* its domain runs, and the function answers at its BARs */
     bool has_reset; /* it has function-level reset */
 
     /* Set under the lock when the domain stops, and then only by the core that restarts the domain. */

@@ -37,8 +37,8 @@ static void write_at(paddr_t place, uint32_t offset, uint32_t value)
     mmio_write32(paddr(place.value + offset), value);
 }
 
-/* Virtual functions do not depend on the command register of their physical function. The list is the
- * device's: it may be a circle. */
+/* Virtual functions do not depend on the command register of their physical function. The device
+ * makes the list, so the list may be circular. */
 static void silence_virtual_functions(paddr_t place)
 {
     uint32_t offset = FIRST_EXTENDED;
@@ -58,7 +58,7 @@ static void silence_virtual_functions(paddr_t place)
     }
 }
 
-/* The host bridge stays as it is: it is no master itself. */
+/* The host bridge stays as it is, because it does not master memory itself. */
 static void silence_function(paddr_t place)
 {
     if (read_at(place, PCI_ID) != PCI_NO_FUNCTION &&

@@ -54,7 +54,7 @@ struct shared_vcpu {
     bool restarts;    /* its job is the restart of its domain: the guest does not run */
     bool dozes;       /* it waits for an interrupt and has been woken for a job */
     bool will_repeat; /* it waits until it may repeat an access: may_repeat() */
-    /* while it waits to repeat an access: an interrupt ends the wait, too, because none was pending before */
+    /* an interrupt, too, ends its wait to repeat an access, because none was pending when the wait began */
     bool hears;
     struct guest_context context;
 };

@@ -174,8 +174,8 @@ HORIZON_MS, THRESHOLD, INTERVAL_MS = 100, 0.05, 1
 
 
 def burst_times_ms(attack: dict[str, Any] | None, **regulation: Any) -> list[float]:
-    """How long a real-time core takes for 32 MiB that it reads every 100 ms, beside three cores that write
-    only meanwhile."""
+    """How long a real-time core takes for 32 MiB that it reads every 100 ms, beside three cores that
+    begin to write when it begins to read."""
     reader = walker(0, memory_bytes=32 << 20, walks=2, period_ps=READ_EVERY, criticality="rt")
     budget = {"budget": "50 MB/s", "counts": "sum"}
     writers: list[dict[str, Any]] = []
@@ -197,8 +197,8 @@ def burst_times_ms(attack: dict[str, Any] | None, **regulation: Any) -> list[flo
     "attack", [{"stride_bytes": 32, "access_bytes": 32}, {"pattern": "one-bank"}], ids=["whole", "bank"]
 )
 def test_b11_attackers_who_know_when_others_read_stay_within_the_promise(attack: dict[str, Any]) -> None:
-    """docs/design/bandwidth.md, The promise. Others that begin to read are one unforeseen interval. If a line
-    were delayed by as little as the regulator is told here, it would not stop attackers in time."""
+    """docs/design/bandwidth.md, The promise. The interval in which a read begins is unforeseen. A regulator
+    that is configured with too short delays does not stop attackers in time."""
 
     def promised_ms(time_ms: float) -> float:
         return THRESHOLD * (time_ms + HORIZON_MS) + 2 * INTERVAL_MS  # floors delay by less than an interval

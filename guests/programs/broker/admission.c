@@ -36,7 +36,7 @@ static void note_away(uint64_t now)
     test.longest = away > test.longest ? away : test.longest;
 }
 
-// For the exchange, the broker has slept since it had last served everything.
+// Tells the exchange that the broker has slept since it last served everything, although it ran the test.
 void flow_pause(void)
 {
     uint64_t now = timer_now();

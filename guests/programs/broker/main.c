@@ -5,7 +5,7 @@
 // their devices, and it asks EL2 to interrupt them; where there is a DMA engine it asks EL2 for each
 // transfer. One loop: news, then a transfer, then news. When there is nothing to do it waits until EL2 wakes
 // it, or for a time; or it tests a flow that a manager wants to add (admission.h). Parameters: `interrupt` of
-// its line; `event`: it is woken by events instead (WFE), and no interrupt is taken for a packet; `samples`
+// its line; `event`: events wake it instead (WFE), and it takes no interrupt for a packet; `samples`
 // and `samples_bytes`: where each delivered packet is recorded, guest-physical. Interrupts stay masked, they
 // only end waiting.
 #include "guests/programs/broker/admission.h"
