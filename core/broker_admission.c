@@ -7,7 +7,9 @@
 #include "core/broker_admission.h"
 #include "core/flow_pause.h"
 
-uint32_t broker_admission_request(const struct broker_door *door)
+_Static_assert(BH_MAX_FLOWS <= FLOW_ADMISSION_FLOWS, "room for every flow");
+
+uint64_t broker_admission_request(const struct broker_door *door)
 {
     return __atomic_load_n(&door->request.number, __ATOMIC_ACQUIRE);
 }
@@ -83,7 +85,7 @@ static enum flow_problem begin(struct flow_admission *admission, const struct br
 }
 
 bool broker_admission_test(struct flow_admission *admission, const struct broker_door *door,
-                           const struct broker_map *map, uint32_t number, struct door_answer *answer)
+                           const struct broker_map *map, uint64_t number, struct door_answer *answer)
 {
     enum flow_verdict verdict = FLOW_GOES_ON;
 

@@ -14,13 +14,13 @@ extern "C" {
 #endif
 
 /* Number of the latest request. */
-uint32_t broker_admission_request(const struct broker_door *door);
+uint64_t broker_admission_request(const struct broker_door *door);
 
 /* Tests the flow of request `number`, which was the latest, and sets the result in the answer: problem,
  * culprit, verdict, at and demand. Returns false if there is nothing to test, or if a later request replaced
  * this one meanwhile. */
 bool broker_admission_test(struct flow_admission *admission, const struct broker_door *door,
-                           const struct broker_map *map, uint32_t number, struct door_answer *answer);
+                           const struct broker_map *map, uint64_t number, struct door_answer *answer);
 
 #ifdef __cplusplus
 }

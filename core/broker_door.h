@@ -52,12 +52,13 @@ struct door_flow {
 
 /* A flow that a manager wants to add: the broker tests whether it can be admitted. */
 struct door_request {
-    uint32_t number; /* counts requests and cancellations; only the latest is valid. 0: there was none */
+    uint64_t number; /* counts requests and cancellations; only the latest is valid. 0: there was none */
     uint32_t flow;   /* the unused slot for the flow; BH_MAX_FLOWS: there is nothing to test */
     uint32_t source;
     uint32_t destination;
     uint32_t packet_bytes;
     uint32_t transfers; /* 0: the maximum */
+    uint32_t reserved;
     uint64_t period_ns;
     uint64_t deadline_ns;
 };
@@ -89,11 +90,12 @@ struct door_progress {
 
 /* The result of a request. */
 struct door_answer {
-    uint32_t number;  /* of the request; written last */
+    uint64_t number;  /* of the request; written last */
     uint32_t problem; /* enum flow_problem */
     uint32_t culprit; /* with a problem: the slot of the flow that has it */
     uint32_t verdict; /* without a problem: enum flow_verdict */
-    uint64_t at;      /* with FLOW_LATE: the violated point, and the demand there, in half ns */
+    uint32_t reserved;
+    uint64_t at; /* with FLOW_LATE: the violated point, and the demand there, in half ns */
     uint64_t demand;
     uint64_t longest_away_ns; /* the longest time for which the test kept the broker from looking */
 };

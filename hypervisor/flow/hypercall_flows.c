@@ -159,6 +159,7 @@ static enum bh_hypercall_error add(const struct domain *caller, uint64_t x[31])
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
     }
     if (online->testing) {
+        x[1] = online->tested;
         return BH_HYPERCALL_ERROR_FLOW_BUSY;
     }
     error = find_place(&flow, &number);
@@ -182,6 +183,12 @@ static enum flow_verdict verdict_of(const struct door_answer *answer)
                : FLOW_UNDECIDED;
 }
 
+static void cancel(void)
+{
+    online->testing = false;
+    flows_cancel_test();
+}
+
 static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
 {
     struct door_answer answer;
@@ -194,7 +201,7 @@ static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
         answer = (struct door_answer){.verdict = FLOW_GOES_ON};
         verdict = FLOW_GOES_ON;
     } else {
-        online->testing = false;
+        cancel(); /* so that a broker that is restarted does not test again */
         if (answer.problem != FLOW_OK) {
             x[1] = answer.culprit < BH_MAX_FLOWS ? answer.culprit : online->tested;
             return error_of(answer.problem);
@@ -213,20 +220,15 @@ static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
     return BH_HYPERCALL_ERROR_NONE;
 }
 
-static void cancel(void)
-{
-    online->testing = false;
-    flows_cancel_test();
-}
-
 static void end_one(uint32_t number)
 {
     online->open[number] = false;
     flows_close(number);
 }
 
-/* Closes a flow together with the flow in its other direction, or cancels the test of the caller's flow. */
-static enum bh_hypercall_error end(const struct domain *caller, const uint64_t x[31])
+/* Closes a flow together with the flow in its other direction, or cancels the test of a flow. Any manager may
+ * cancel a test: a manager that never asks for its verdict would hold up all others. */
+static enum bh_hypercall_error end(uint64_t x[31])
 {
     uint32_t number;
     uint32_t other;
@@ -235,7 +237,7 @@ static enum bh_hypercall_error end(const struct domain *caller, const uint64_t x
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
     }
     number = (uint32_t)(x[1] & arch_index_mask(x[1], BH_MAX_FLOWS));
-    if (online->testing && online->tested == number && online->owner == caller->index) {
+    if (online->testing && online->tested == number) {
         cancel();
         return BH_HYPERCALL_ERROR_NONE;
     }
@@ -243,6 +245,7 @@ static enum bh_hypercall_error end(const struct domain *caller, const uint64_t x
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
     }
     if (online->testing) {
+        x[1] = online->tested;
         return BH_HYPERCALL_ERROR_FLOW_BUSY;
     }
     other = other_way_of(number);
@@ -274,7 +277,7 @@ static enum bh_hypercall_error serve(const struct domain *caller, uint64_t x[31]
         error = test(caller, x);
         break;
     default:
-        error = end(caller, x);
+        error = end(x);
         break;
     }
     spin_unlock(&lock);

@@ -672,7 +672,7 @@ struct FlowChanges : Flows {
     // The broker tests the flow that it is asked for, as its program does.
     void broker_tests()
     {
-        const uint32_t number = broker_admission_request(&door());
+        const uint64_t number = broker_admission_request(&door());
         flow_admission admission{};
         door_answer result{};
         if (broker_admission_test(&admission, &door(), &map(), number, &result)) {
@@ -693,12 +693,13 @@ struct FlowChanges : Flows {
     }
 
     // The broker answers the latest request, or one `ago` before it, with any values.
-    void broker_answers(uint32_t verdict, uint32_t ago = 0, uint32_t problem = FLOW_OK, uint32_t culprit = 0)
+    void broker_answers(uint32_t verdict, uint64_t ago = 0, uint32_t problem = FLOW_OK, uint32_t culprit = 0)
     {
         reply().answer = {.number = door().request.number - ago,
                           .problem = problem,
                           .culprit = culprit,
                           .verdict = verdict,
+                          .reserved = 0,
                           .at = ~0ull,
                           .demand = ~0ull,
                           .longest_away_ns = ~0ull};
@@ -824,7 +825,7 @@ TEST_F(FlowChanges, F8_TheBrokerIsWokenForATestAndSeesAllFlows)
     ASSERT_EQ(open(), 0u);
     reply().waits = 1;
     door().woken = 0;
-    const uint32_t before = door().request.number;
+    const uint64_t before = door().request.number;
     ASSERT_EQ(add(other, 4096, 3 * ms, 2 * ms), 0u);
     EXPECT_EQ(door().woken, 1u);
     const door_request &request = door().request;
@@ -881,13 +882,14 @@ TEST_F(FlowChanges, F8_AnAnswerToAnEarlierRequestIsNone)
     EXPECT_EQ(ask(), failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "nothing is tested";
     EXPECT_FALSE(carries(other));
     ASSERT_EQ(add(other), 0u);
-    for (const uint32_t ago : {1u, 2u, 1000u, UINT32_MAX}) {
+    for (const uint64_t ago : {uint64_t{1}, uint64_t{2}, uint64_t{1000}, uint64_t{1} << 32}) {
         broker_answers(FLOW_SCHEDULABLE, ago);
         EXPECT_EQ(ask(), 0u);
         EXPECT_EQ(answer[0], BH_FLOW_VERDICT_GOES_ON) << ago;
     }
     EXPECT_FALSE(carries(other));
     EXPECT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
+    EXPECT_EQ(door().request.flow, uint32_t{BH_MAX_FLOWS}) << "the next broker does not test it again";
 }
 
 TEST_F(FlowChanges, F8_ABrokerThatNeverAnswersHoldsUpNobodyElse)
@@ -904,11 +906,28 @@ TEST_F(FlowChanges, F8_ABrokerThatNeverAnswersHoldsUpNobodyElse)
     EXPECT_EQ(remove(0), 0u) << "the manager has given up";
 }
 
+TEST_F(FlowChanges, F8_AManagerThatNeverAsksHoldsUpNobodyElse)
+{
+    ASSERT_EQ(open(), 0u);
+    ASSERT_EQ(add(other), 0u);
+    const uint64_t number = answer[0];
+    const auto by_another = [](std::array<uint64_t, 31> x) {
+        EXPECT_TRUE(hypercall_flows(domain_at(linux_), x.data()));
+        return x;
+    };
+    auto x = by_another({BH_HYPERCALL_FLOW_ADD, control, linux_, other + 1, 4096, ms, ms});
+    EXPECT_EQ(x[0], failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
+    EXPECT_EQ(x[1], number) << "which flow is being tested";
+    EXPECT_EQ(by_another({BH_HYPERCALL_FLOW_REMOVE, number})[0], 0u);
+    EXPECT_EQ(by_another({BH_HYPERCALL_FLOW_ADD, control, linux_, other + 1, 4096, ms, ms})[0], 0u);
+    EXPECT_EQ(ask(), failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "no flow of the first manager is being tested";
+}
+
 TEST_F(FlowChanges, F8_ABrokerThatEndsDuringATestLeavesItToTheNextOne)
 {
     ASSERT_EQ(add(other), 0u) << "also before there is a broker";
     ASSERT_EQ(open(), 0u);
-    const uint32_t number = door().request.number;
+    const uint64_t number = door().request.number;
     EXPECT_EQ(door().request.flow, 2u);
     machine.on_core(control);
     bh_domain_state before{};
@@ -930,7 +949,7 @@ TEST_F(FlowChanges, F8_ATestEndsWithItsOwner)
 {
     ASSERT_EQ(open(), 0u);
     ASSERT_EQ(add(other), 0u);
-    const uint32_t number = door().request.number;
+    const uint64_t number = door().request.number;
     broker_answers(FLOW_SCHEDULABLE);
     machine.on_core(control);
     domain_stop(domain_at(control));

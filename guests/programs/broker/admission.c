@@ -16,7 +16,7 @@ enum { interval_ns = 100 };
 // Times are counter ticks.
 static struct {
     struct flow_admission admission;
-    uint32_t request;  // number of the latest request that is done with
+    uint64_t request;  // number of the latest request that is done with
     uint64_t interval; // interval_ns
     uint64_t until;    // nothing is to be done before this time unless an event comes
     uint64_t served;   // when the broker had last served everything
@@ -54,7 +54,7 @@ void flow_pause(void)
 }
 
 // The number is written last: EL2 reads the rest when it sees the number.
-static void write_answer(const struct door_answer *answer, uint32_t request)
+static void write_answer(const struct door_answer *answer, uint64_t request)
 {
     struct door_answer *to = &broker.pages.reply.answer;
 
@@ -69,7 +69,7 @@ static void write_answer(const struct door_answer *answer, uint32_t request)
 
 bool admission_work(uint64_t until)
 {
-    uint32_t request = broker_admission_request(&broker.pages.door);
+    uint64_t request = broker_admission_request(&broker.pages.door);
     struct door_answer answer;
     bool is_answered;
 

@@ -7,6 +7,7 @@
 #include "core/broker_door.h"
 #include "core/path_costs.h"
 #include "guests/runtime/board.h"
+#include "guests/runtime/timer.h"
 
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
@@ -27,8 +28,15 @@ struct broker {
 
 extern struct broker broker;
 
-// Serves the domains until there is nothing to do and no transfer under way. Returns the time until which
-// that is so unless an event comes.
+// Whether a transfer is under way, or the rate does not permit the next one yet. The broker waits then, and
+// does nothing that could delay what comes next.
+static inline bool broker_is_transferring(void)
+{
+    return broker.exchange.inflight.transfers || timer_now() < broker.exchange.inflight.not_before;
+}
+
+// Serves the domains until there is nothing to do and broker_is_transferring() is false. Returns the time
+// until which there is nothing to do unless an event comes.
 uint64_t broker_serve(void);
 
 // Returns x0: 0, or a negated hypercall_error.

@@ -140,7 +140,7 @@ uint64_t broker_serve(void)
     for (;;) {
         uint64_t until = step();
 
-        if (until != 0 && !broker.exchange.inflight.transfers)
+        if (until != 0 && !broker_is_transferring())
             return until;
         if (until != 0)
             wait_for_news(until);

@@ -73,10 +73,9 @@ void wait_ended(uint64_t since)
         flow_exchange_woke(&broker.exchange, now - broker.pages.map.look_back_ticks);
 }
 
-// A test is not begun while a transfer is under way.
 static bool may_sleep(void)
 {
-    return !news_are_there() && (broker.exchange.inflight.transfers || !admission_is_requested());
+    return !news_are_there() && (broker_is_transferring() || !admission_is_requested());
 }
 
 // Either EL2 sees that the broker waits, or the broker sees what EL2 has stored.
