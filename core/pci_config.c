@@ -23,6 +23,17 @@ uint32_t pci_bar_kind(const struct manifest_function *function, uint32_t bar)
     return function->bar_kinds >> 4 * bar & PCI_BAR_KIND;
 }
 
+uint32_t pci_bar_of(const struct manifest_function *function, uint32_t index)
+{
+    return index > 0 && (pci_bar_kind(function, index - 1) & PCI_BAR_WIDE) != 0 ? index - 1 : index;
+}
+
+uint32_t pci_bar_word(const struct manifest_function *function, uint32_t index, uint64_t value)
+{
+    return pci_bar_of(function, index) != index ? (uint32_t)(value >> 32)
+                                                : (uint32_t)value | pci_bar_kind(function, index);
+}
+
 static bool is_bar(uint32_t offset)
 {
     return offset >= PCI_BAR && offset < BAR_REGISTER(BH_PCI_BARS);
@@ -46,15 +57,14 @@ static uint32_t express_register(const struct pci_config *config, uint32_t offse
 static uint32_t bar_register(const struct pci_config *config, uint32_t index)
 {
     const struct manifest_function *function = config->function;
-    bool upper = index > 0 && (pci_bar_kind(function, index - 1) & PCI_BAR_WIDE) != 0;
-    uint32_t bar = upper ? index - 1 : index;
+    uint32_t bar = pci_bar_of(function, index);
     uint64_t value;
 
     if (function->bar_bytes[bar] == 0) {
         return 0;
     }
     value = (config->sized & 1u << index) != 0 ? ~(function->bar_bytes[bar] - 1) : function->bar_pa[bar];
-    return upper ? (uint32_t)(value >> 32) : (uint32_t)value | pci_bar_kind(function, bar);
+    return pci_bar_word(function, index, value);
 }
 
 uint32_t pci_config_read(const struct pci_config *config, uint32_t offset)

@@ -69,6 +69,12 @@ void pci_config_reset(struct pci_config *config);
 /* The four lowest bits of a BAR. */
 uint32_t pci_bar_kind(const struct manifest_function *function, uint32_t bar);
 
+/* The BAR that register `index` (below BH_PCI_BARS) belongs to: a BAR of 64 bits has two registers. */
+uint32_t pci_bar_of(const struct manifest_function *function, uint32_t index);
+
+/* What register `index` contains if its BAR has the address, or the mask of a size, `value`. */
+uint32_t pci_bar_word(const struct manifest_function *function, uint32_t index, uint64_t value);
+
 /* What the guest reads in the register at `offset` (a multiple of 4). */
 uint32_t pci_config_read(const struct pci_config *config, uint32_t offset);
 

@@ -150,35 +150,31 @@ const char *pci_function_check(struct pci_function *function)
     return NULL;
 }
 
-/* The register of a BAR as the manifest has it. `bar` may be the upper half of the BAR before. */
-static uint32_t placed(const struct manifest_function *function, uint32_t bar)
+/* Register `index` of the BARs as the manifest has it. */
+static uint32_t placed(const struct manifest_function *function, uint32_t index)
 {
-    if (bar > 0 && (pci_bar_kind(function, bar - 1) & PCI_BAR_WIDE) != 0) {
-        return (uint32_t)(function->bar_pa[bar - 1] >> 32);
-    }
-    return (uint32_t)function->bar_pa[bar] | pci_bar_kind(function, bar);
+    return pci_bar_word(function, index, function->bar_pa[pci_bar_of(function, index)]);
 }
 
-static bool has_register(const struct manifest_function *function, uint32_t bar)
+static bool is_used(const struct manifest_function *function, uint32_t index)
 {
-    return function->bar_bytes[bar] != 0 ||
-           (bar > 0 && (pci_bar_kind(function, bar - 1) & PCI_BAR_WIDE) != 0);
+    return function->bar_bytes[pci_bar_of(function, index)] != 0;
 }
 
 void pci_place_bars(const struct manifest_function *function)
 {
     pci_write(function, PCI_ROM, 0);
-    for (uint32_t bar = 0; bar < BH_PCI_BARS; bar++) {
-        if (has_register(function, bar)) {
-            pci_write(function, BAR_REGISTER(bar), placed(function, bar));
+    for (uint32_t i = 0; i < BH_PCI_BARS; i++) {
+        if (is_used(function, i)) {
+            pci_write(function, BAR_REGISTER(i), placed(function, i));
         }
     }
 }
 
 bool pci_bars_are_placed(const struct manifest_function *function)
 {
-    for (uint32_t bar = 0; bar < BH_PCI_BARS; bar++) {
-        if (has_register(function, bar) && pci_read(function, BAR_REGISTER(bar)) != placed(function, bar)) {
+    for (uint32_t i = 0; i < BH_PCI_BARS; i++) {
+        if (is_used(function, i) && pci_read(function, BAR_REGISTER(i)) != placed(function, i)) {
             return false;
         }
     }

@@ -23,12 +23,11 @@ from bulkhead.package.pci import function_rows, pci_row, pci_tree
 from bulkhead.package.program import smallest_program
 from bulkhead.package.smmu import stream_rows
 from bulkhead.package.verdict import manifest_check
-from bulkhead.planning.model import Plan
 from bulkhead.run.pci import pci_arguments
 from bulkhead.schema import Layout
 
 from ..platforms import platform
-from .test_smmu import SMMU
+from .own_platform import plan_of, two_domains
 
 NIC: dict[str, Any] = {
     "name": "nic",
@@ -71,32 +70,8 @@ def planned(
     devices: list[dict[str, Any]] | None = None,
     **domain: Any,
 ) -> Path:
-    own = {
-        "platform": 1,
-        "name": "own",
-        "description": "own",
-        "extends": "qemu-virt",
-        "hypervisor": "qemu-virt-smmu",
-        "devices": devices or [],
-        "iommus": [SMMU],
-        "pci": dict(host),
-    }
-    (directory / "own.yaml").write_text(json.dumps(own))
-    plain = {"image": {"elf": "guests/hello.elf"}, "memory": [{"at": 0x4000_0000, "size": "2 MiB"}]}
-    domains = [
-        {"name": "one", "cpus": [0], **plain, "devices": list(one), **domain},
-        {"name": "two", "cpus": [1], **plain, "devices": list(two)},
-    ]
-    system = {"bulkhead": 1, "name": "system", "platform": "./own.yaml", "domains": domains}
-    path = directory / "system.yaml"
-    path.write_text(json.dumps(system))
-    return path
-
-
-def plan_of(path: Path) -> Plan:
-    checked = check_file(str(path))
-    assert checked.plan is not None, [one.cause for one in checked.problems]
-    return checked.plan
+    own = {"devices": devices or [], "pci": dict(host)}
+    return two_domains(directory, one, two, own, **domain)
 
 
 def codes(path: Path) -> list[tuple[str, str]]:

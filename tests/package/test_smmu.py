@@ -20,21 +20,12 @@ from bulkhead.config.devices import Device, Iommu
 from bulkhead.config.platform import Platform
 from bulkhead.package.program import smallest_program
 from bulkhead.package.smmu import smmu_row, stream_rows
-from bulkhead.planning.model import Plan
 from bulkhead.run.status_smmu import read_smmu
 from bulkhead.schema import load_layout
 
 from ..platforms import platform
+from .own_platform import SMMU, plan_of, two_domains
 
-SMMU: dict[str, Any] = {
-    "name": "smmu",
-    "type": "smmuv3",
-    "at": 0x0905_0000,
-    "size": 0x20000,
-    "interrupts": [106, 109],
-    "driven": True,
-    "stream_bits": 16,
-}
 NIC: dict[str, Any] = {
     "name": "nic",
     "at": 0x0B20_0000,
@@ -56,32 +47,8 @@ def described(iommus: list[dict[str, Any]], devices: list[dict[str, Any]]) -> Pl
 
 
 def planned(directory: Path, *devices: str, smmu: Mapping[str, Any] = SMMU, **domain: Any) -> Path:
-    own = {
-        "platform": 1,
-        "name": "own",
-        "description": "own",
-        "extends": "qemu-virt",
-        "hypervisor": "qemu-virt-smmu",
-        "devices": [NIC, DISK],
-        "iommus": [dict(smmu)],
-    }
-    (directory / "own.yaml").write_text(json.dumps(own))
-    memory = [{"at": 0x4000_0000, "size": "2 MiB"}]
-    plain = {"image": {"elf": "guests/hello.elf"}, "memory": memory}
-    domains = [
-        {"name": "one", "cpus": [0], **plain, "devices": list(devices), **domain},
-        {"name": "two", "cpus": [1], **plain, "devices": ["disk"]},
-    ]
-    system = {"bulkhead": 1, "name": "system", "platform": "./own.yaml", "domains": domains}
-    path = directory / "system.yaml"
-    path.write_text(json.dumps(system))
-    return path
-
-
-def plan_of(path: Path) -> Plan:
-    checked = check_file(str(path))
-    assert checked.plan is not None, [one.cause for one in checked.problems]
-    return checked.plan
+    own = {"devices": [NIC, DISK], "iommus": [dict(smmu)]}
+    return two_domains(directory, devices, ["disk"], own, **domain)
 
 
 @pytest.mark.req("D1", "D2")

@@ -8,6 +8,7 @@ stream. crosscheck.py calls this for each domain.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from bulkhead.admission.masters import refused, unconfined
 from bulkhead.config.devices import Device, Dma, Iommu, Registers
@@ -86,15 +87,10 @@ def _shared_line(
     """Two domains cannot have functions with one interrupt: while either function asserts it, neither domain
     would get other interrupts of its own function."""
     assert platform.pci is not None
-    known = platform.passable()
-    for before in system.domains:
-        if before is domain:
-            return  # only the later one of two domains reports it
-        for name in before.devices:
-            other = known.get(name)
-            if isinstance(other, PciDevice) and set(other.interrupts) & set(device.interrupts):
-                cause = f"'{name}' of '{before.name}' has the interrupt {device.interrupts[0]}, too"
-                yield Finding(path, "shared-interrupt", cause, _slots(domain, device, system, platform.pci))
+    for owner, other in _of_earlier_domains(domain, system, platform):
+        if isinstance(other, PciDevice) and set(other.interrupts) & set(device.interrupts):
+            cause = f"'{other.name}' of '{owner}' has the interrupt {device.interrupts[0]}, too"
+            yield Finding(path, "shared-interrupt", cause, _slots(domain, device, system, platform.pci))
 
 
 def _slots(domain: Domain, device: PciDevice, system: System, host: PciHost) -> str:
@@ -116,14 +112,19 @@ def _shared_streams(
     path: KeyPath, domain: Domain, device: Device | Dma, system: System, platform: Platform
 ) -> Findings:
     """An IOMMU cannot distinguish two devices with the same stream: both would reach both domains' memory."""
+    for owner, other in _of_earlier_domains(domain, system, platform):
+        if other is device or other.iommu is None or other.iommu != device.iommu:
+            continue
+        if both := sorted(set(other.streams) & set(device.streams)):
+            cause = f"'{other.name}' of '{owner}' has stream {both[0]:#x} of '{device.iommu}', too"
+            yield Finding(path, "shared-stream", cause, "both devices for one domain")
+
+
+def _of_earlier_domains(
+    domain: Domain, system: System, platform: Platform
+) -> Iterator[tuple[str, Device | Dma]]:
+    """Devices of the domains before `domain`, with the names of these domains. Of two domains that share
+    something, only the later one reports it."""
     known = platform.passable()
-    for before in system.domains:
-        if before is domain:
-            return  # only the later one of two domains reports it
-        for name in before.devices:
-            other = known.get(name)
-            if other is None or other is device or other.iommu is None or other.iommu != device.iommu:
-                continue
-            if both := sorted(set(other.streams) & set(device.streams)):
-                cause = f"'{name}' of '{before.name}' has stream {both[0]:#x} of '{device.iommu}', too"
-                yield Finding(path, "shared-stream", cause, "both devices for one domain")
+    for before in takewhile(lambda one: one is not domain, system.domains):
+        yield from ((before.name, known[name]) for name in before.devices if name in known)

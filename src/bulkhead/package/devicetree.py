@@ -30,14 +30,8 @@ _RNG_SEED_BYTES = 64
 # The binding of PSCI 0.1 has no fixed function numbers: the tree states them.
 _PSCI_OF_0_1 = {"cpu_suspend": 0xC400_0001, "cpu_off": 0x8400_0002, "cpu_on": 0xC400_0003}
 _FLASH_WORD_BYTES = 4  # two chips side by side
-# First cell of PCI addresses (IEEE 1275 binding): memory of 32 and of 64 bits; masks of slot and pin.
-_PCI_MEMORY_32, _PCI_MEMORY_64, _PCI_SLOT_SHIFT, _PCI_SLOTS, _PCI_PINS = (
-    0x0200_0000,
-    0x0300_0000,
-    11,
-    0xF800,
-    7,
-)
+_PCI_MEMORY_32, _PCI_MEMORY_64 = 0x0200_0000, 0x0300_0000  # first cell of PCI addresses (IEEE 1275 binding)
+_PCI_SLOT_SHIFT, _PCI_SLOTS, _PCI_PINS = 11, 0xF800, 7  # masks of slot and pin
 
 
 @dataclass(frozen=True)
