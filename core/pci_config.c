@@ -5,6 +5,7 @@
  */
 #include "core/pci_config.h"
 
+#define COMMAND_REGISTER    0x0000FFFFu /* the upper half of its word is the status register */
 #define ALLOWED_COMMAND     (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF)
 #define INTERRUPT_PIN       0x0000FF00u
 #define WITHOUT_NEXT        0xFFFF00FFu /* of a capability's first word: all but the offset of the next one */
@@ -94,17 +95,17 @@ uint32_t pci_config_read(const struct pci_config *config, uint32_t offset)
 
 bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask, uint32_t value)
 {
-    uint32_t before = config->command;
+    bool commands = offset == PCI_COMMAND && (mask & COMMAND_REGISTER) != 0;
 
     if (is_bar(offset)) {
         uint32_t bit = 1u << (offset - PCI_BAR) / 4;
         bool asks = (mask & value & ALL_ONES_BUT_KIND) == ALL_ONES_BUT_KIND;
 
         config->sized = asks ? config->sized | bit : config->sized & ~bit;
-    } else if (offset == PCI_COMMAND) {
-        config->command = (before & ~mask) | (value & mask & ALLOWED_COMMAND);
+    } else if (commands) {
+        config->command = (config->command & ~mask) | (value & mask & ALLOWED_COMMAND);
     }
-    return config->command != before;
+    return commands;
 }
 
 uint32_t pci_config_command(const struct pci_config *config)

@@ -79,7 +79,8 @@ uint32_t pci_bar_word(const struct manifest_function *function, uint32_t index, 
 uint32_t pci_config_read(const struct pci_config *config, uint32_t offset);
 
 /* The guest writes the bits in `mask` of the register at `offset` (a multiple of 4). True if the hardware's
- * command register must be written with pci_config_command(). */
+ * command register must be written with pci_config_command(): also if the guest writes the same value again,
+ * because it may have reset the function. */
 bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask, uint32_t value);
 
 /* The command register of the hardware, while the function's domain runs. The function always answers at its

@@ -125,6 +125,9 @@ void pci_domain_stop(const struct domain *domain)
         if (one->runs) {
             pci_place_bars(one->config.function);
             pci_write(one->config.function, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF);
+        } else {
+            pci_write(one->config.function, PCI_COMMAND,
+                      PCI_COMMAND_OFF); /* a lost function may answer again */
         }
         one->runs = false;
         one->reset = PCI_RESET_DUE;

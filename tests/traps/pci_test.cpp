@@ -163,6 +163,10 @@ TEST_F(Pci, D3_AFunctionThatItsGuestHasResetGetsItsBarsAgain)
     EXPECT_EQ(function.words[0x10], sample_bar_pa);
     EXPECT_EQ(function.command(), PciModel::memory | PciModel::master);
     PciModel::reset(function);
+    store(0, slot_1 + 4, PciModel::master);
+    EXPECT_EQ(function.words[0x10], sample_bar_pa) << "also if the guest writes the same value again";
+    EXPECT_EQ(function.command(), PciModel::memory | PciModel::master);
+    PciModel::reset(function);
     machine->on_core(1);
     (void)domain_stop(domain_at(0));
     EXPECT_EQ(function.words[0x10], sample_bar_pa);
@@ -191,6 +195,21 @@ TEST_F(Pci, D3_AFunctionThatItsGuestHasChangedIsOff)
             << said();
         bus = before;
     }
+}
+
+TEST_F(Pci, D3_ALostFunctionThatAnswersAgainIsOffAfterTheStop)
+{
+    boot();
+    PciModel::Function &function = bus.functions.at(1 << 3);
+    store(0, slot_1 + 4, PciModel::master);
+    function.gone = true;
+    store(0, slot_1 + 4, PciModel::master | PciModel::intx_off);
+    EXPECT_EQ(load(0, slot_1), all);
+    function.gone = false;
+    machine->on_core(1);
+    (void)domain_stop(domain_at(0));
+    EXPECT_EQ(function.command(), PciModel::intx_off);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
 }
 
 TEST_F(Pci, D3_AFunctionThatLosesItsBarsWhileItIsEnabledIsOff)
