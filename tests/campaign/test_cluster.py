@@ -61,8 +61,8 @@ class Cluster:
         file = self.place / "scheduler.json"
         options = ("--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
         self.scheduler = self.start("scheduler", *options)
-        until(file.is_file)
-        self.address = json.loads(file.read_text())["address"]
+        until(lambda: address_in(file) is not None)
+        self.address = str(address_in(file))
         for _ in range(workers):
             self.add_worker()
 
@@ -76,6 +76,14 @@ class Cluster:
         for process in (*self.workers, self.scheduler):
             if process is not None:
                 kill(process)
+
+
+def address_in(file: Path) -> str | None:
+    """The scheduler's address; None: the scheduler has not yet written the whole file."""
+    try:
+        return str(json.loads(file.read_text())["address"])
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
