@@ -56,8 +56,10 @@ class Debugger:
         return self._read(self._numbers[name])
 
     def go_on_to_el2(self) -> None:
-        """Continues until a guest has exited to EL2, for any reason."""
+        """Continues until a guest has exited to EL2, for any reason, once more."""
         places = [self.register("VBAR_EL2") + at for at in (_SYNC_FROM_GUEST, _INTERRUPT_FROM_GUEST)]
+        if self._read(_PC) in places:
+            self._step()
         for place in places:
             assert self.ask(f"Z1,{place:x},{_INSTRUCTION}") == "OK"
         self.thread = self._stopped(self.ask("vCont;c"))
@@ -76,6 +78,7 @@ class Debugger:
             if number == thread:
                 assert self.ask(f"z1,{address:x},{_INSTRUCTION}") == "OK"
                 return number
+            self._step()
         raise AssertionError("it never comes there")
 
     def memory_type(self, address: int) -> int:
@@ -90,7 +93,7 @@ class Debugger:
         self._store(here, b"".join(word.to_bytes(_INSTRUCTION, "little") for word in code).hex())
         self._write(_X0, address)
         for _ in code:
-            self._stopped(self.ask(f"vCont;s:{self.thread}"))
+            self._step()
         result = self._read(_X1)
         self._store(here, kept)
         for number, value in before:
@@ -98,6 +101,12 @@ class Debugger:
         if result & _PAR_FAILED:
             raise NotMapped(f"{address:#x}: PAR_EL1 {result:#x}")
         return result >> _PAR_ATTR_SHIFT
+
+    def _step(self) -> None:
+        """One instruction of the thread that stopped last, and is not idle (its step would wait for an
+        interrupt). The stub steps off a breakpoint, but does not continue from one: the thread would stop
+        there again at once."""
+        self._stopped(self.ask(f"vCont;s:{self.thread}"))
 
     def _read(self, number: int) -> int:
         self.ask(f"Hg{self.thread}")

@@ -47,6 +47,15 @@ def types_at(debugger: Debugger, places: Sequence[int]) -> list[int]:
     raise AssertionError(f"not all of {places} were touched")
 
 
+def places_of_exits(debugger: Debugger, count: int = 6) -> set[int]:
+    """Where the guest is at its next exits."""
+    found = set()
+    for _ in range(count):
+        debugger.go_on_to_el2()
+        found.add(debugger.register("ELR_EL2"))
+    return found
+
+
 def types(
     directory: Path,
     platform: str,
@@ -67,7 +76,7 @@ def types(
         area = int(found[1], 16)
         places = (IMAGE, area, area + LAST_PAGE, FW_CFG if "fw-cfg" in keys.get("devices", ()) else RTC)
         result = types_at(debugger, places)
-        debugger.go_on_to_el2()  # it continued undisturbed
+        assert len(places_of_exits(debugger)) > 1, "the guest did not go on"
         return debugger.register("HCR_EL2") & HCR_FWB, result
 
 
