@@ -25,6 +25,7 @@ RUN_BY = {
     "breakout": "tests/system/test_breakout.py",
     "budget-refused": "tests/hosted/test_examples.py",
     "dma-attack": "tests/system/test_smmu.py",
+    "hostile-dma": "tests/system/test_smmu.py",
     "counting": "tests/system/test_budget.py",
     "cpu-time": "tests/hosted/test_examples.py",
     "flow-calls": "src/bulkhead/bench/flows.py",

@@ -13,6 +13,10 @@ from .harness import EXAMPLES, Run, S, boot, domain, write_system
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
 
+PROGRAMS = 5000
+IMAGE = 0x4008_0000
+
+
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return boot(EXAMPLES / "dma-attack.yaml", tmp_path_factory.mktemp("dma") / "run")
@@ -63,6 +67,53 @@ def test_without_the_device_in_the_system_its_accesses_are_nobodys(tmp_path: Pat
     assert run.domain("attacker")["refused_accesses"] == 0
     assert run.domain("attacker")["report"]["wrong"] > 0, "not even the domain's own memory is reached"
     assert run.domain("witness")["state"] == "running"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return boot(
+        EXAMPLES / "hostile-dma.yaml",
+        tmp_path_factory.mktemp("hostile") / "run",
+        overrides=(f"domains.disk.params.programs={PROGRAMS}",),
+    )
+
+
+@pytest.mark.req("D2", "D6")
+def test_random_programs_of_a_disk_reach_nothing_of_others(hostile: Run) -> None:
+    """Data, lists of pages and rings at foreign addresses; after them the disk works as before."""
+    report = hostile.domain("disk")["report"]
+    assert report["programs"] == PROGRAMS == report["done"] + report["refused"]
+    assert (report["leaked"], report["wrong"], report["unanswered"]) == (0, 0, 0)
+    assert report["refused"] > PROGRAMS / 10 and report["done"] > PROGRAMS / 10
+    assert report["restarts"] > PROGRAMS / 100
+    assert hostile.domain("witness")["state"] == "running"
+    assert hostile.result["verdict"] == "ok", hostile.result["reasons"]
+
+
+@pytest.mark.req("D2", "D6")
+def test_each_refusal_of_random_programs_has_a_domain(hostile: Run) -> None:
+    """At least one for each program on average; events that found no room are not among them."""
+    assert hostile.domain("disk")["refused_accesses"] > PROGRAMS
+    assert hostile.domain("copier")["refused_accesses"] > 0
+    assert hostile.domain("witness")["refused_accesses"] == 0
+    smmu = hostile.result["hypervisor"]["smmu"]
+    assert (smmu["unowned_accesses"], smmu["failed_accesses"], smmu["unanswered"]) == (0, 0, 0)
+
+
+def test_the_program_notices_memory_that_it_reaches(tmp_path: Path) -> None:
+    """Its own image as if it were foreign. The disk stores parts of it in blocks."""
+    params = {"programs": 1000, "foreign": IMAGE, "foreign_mib": 1, "only_reads": 1}
+    ends = {"step_us": 10000, "memory_kib": 64, "print_every": 0, "watch": 0, "steps": 3000}
+    system = write_system(
+        tmp_path,
+        domain("disk", "hostile_disk", 1, devices=["nvme"], params=params),
+        domain("witness", "witness", 2, manager=True, params=ends),
+        platform="qemu-virt-smmu",
+        expect={"disk": "stopped"},
+    )
+    run = boot(system, tmp_path / "run")
+    report = run.domain("disk")["report"]
+    assert report["leaked"] > 0 and report["wrong"] == 0
 
 
 @pytest.mark.req("D2")
