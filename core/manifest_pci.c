@@ -96,7 +96,8 @@ static bool function_is_sound(const struct manifest_header *manifest, uint32_t i
     const struct manifest_function *function = &functions[index];
 
     if (function->domain >= manifest->domains.count || function->slot >= SLOTS ||
-        !has_stream(manifest, function) || (function->bar_kinds & ~BARS_OF(BH_PCI_BARS)) != 0) {
+        !has_stream(manifest, function) || function->pin > PCI_MOST_PIN || function->reserved != 0 ||
+        (function->bar_kinds & ~BARS_OF(BH_PCI_BARS)) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < index; i++) {

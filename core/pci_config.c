@@ -7,7 +7,6 @@
 
 #define COMMAND_REGISTER    0x0000FFFFu /* the upper half of its word is the status register */
 #define ALLOWED_COMMAND     (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF)
-#define INTERRUPT_PIN       0x0000FF00u
 #define WITHOUT_NEXT        0xFFFF00FFu /* of a capability's first word: all but the offset of the next one */
 #define DEVICE_CONTROL      0x0000FFFFu /* without the device status */
 #define ALL_ONES_BUT_KIND   0xFFFFFFF0u
@@ -85,7 +84,7 @@ uint32_t pci_config_read(const struct pci_config *config, uint32_t offset)
     case PCI_CAPABILITIES:
         return config->express;
     case PCI_INTERRUPT:
-        return config->interrupt & INTERRUPT_PIN;
+        return config->function->pin << PCI_PIN_SHIFT;
     default:
         return config->express != 0 && offset >= config->express
                    ? express_register(config, offset - config->express)
@@ -110,5 +109,5 @@ bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask,
 
 uint32_t pci_config_command(const struct pci_config *config)
 {
-    return config->command | PCI_COMMAND_MEMORY;
+    return config->command | PCI_COMMAND_MEMORY | (config->function->pin == 0 ? PCI_COMMAND_INTX_OFF : 0);
 }

@@ -30,6 +30,9 @@ extern "C" {
 #define PCI_ROM          0x30u /* address of the expansion ROM */
 #define PCI_CAPABILITIES 0x34u
 #define PCI_INTERRUPT    0x3Cu
+#define PCI_PIN_SHIFT    8u /* of the interrupt pin in its word */
+#define PCI_PIN          0xFFu
+#define PCI_MOST_PIN     4u          /* INTD */
 #define PCI_NO_FUNCTION  0xFFFFFFFFu /* what a read returns where no function is */
 
 /* The command register is the lower half of its word; the upper half is the status register. */
@@ -59,7 +62,6 @@ struct pci_config {
     /* Registers of the hardware that do not change while a guest has the function. */
     uint32_t class_code;
     uint32_t subsystem;
-    uint32_t interrupt;
     uint32_t express_words[PCI_EXPRESS_WORDS];
 };
 
@@ -84,7 +86,7 @@ uint32_t pci_config_read(const struct pci_config *config, uint32_t offset);
 bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask, uint32_t value);
 
 /* The command register of the hardware, while the function's domain runs. The function always answers at its
- * BARs: otherwise a guest could cause errors on the bus. */
+ * BARs: otherwise a guest could cause errors on the bus. Its interrupt stays off if it has no pin. */
 uint32_t pci_config_command(const struct pci_config *config);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compares a function with the manifest: identity, kind, and kind and size of each BAR; finds the
- * capabilities that EL2 uses. PCI Local Bus 3.0, 6.2.5.1 (sizes of BARs), 6.7 (list of capabilities).
+ * Compares a function with the manifest: identity, kind, interrupt pin, and kind and size of each BAR;
+ * finds the capabilities that EL2 uses. PCI Local Bus 3.0, 6.2.5.1 (sizes of BARs), 6.7 (list of
+ * capabilities).
  */
 #include "pci/pci_function.h"
 #include <stddef.h>
@@ -138,6 +139,9 @@ const char *pci_function_check(struct pci_function *function)
         return "it is a bridge, or a device of several functions";
     }
     pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
+    if ((pci_read(config, PCI_INTERRUPT) >> PCI_PIN_SHIFT & PCI_PIN) != config->pin) {
+        return "it has another interrupt pin";
+    }
     if (!bars_agree(config)) {
         return "a BAR has another size or kind";
     }
@@ -146,7 +150,6 @@ const char *pci_function_check(struct pci_function *function)
     }
     function->config.class_code = class_code;
     function->config.subsystem = pci_read(config, PCI_SUBSYSTEM);
-    function->config.interrupt = pci_read(config, PCI_INTERRUPT);
     return NULL;
 }
 

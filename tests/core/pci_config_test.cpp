@@ -21,6 +21,7 @@ manifest_function function()
     manifest_function result{};
     result.slot = 3;
     result.id = 0x00101B36;
+    result.pin = 2;
     result.bar_pa[0] = narrow_pa;
     result.bar_bytes[0] = 0x1000;
     result.bar_kinds = 0xC00;
@@ -43,7 +44,6 @@ protected:
                       .express = express,
                       .class_code = 0x01080202,
                       .subsystem = 0x11001AF4,
-                      .interrupt = 0x40300155,
                       .express_words = {0x00024010, all, all}};
 };
 
@@ -54,7 +54,7 @@ TEST_F(PciConfig, D3_ShowsWhoTheFunctionIs)
     EXPECT_EQ(read(PCI_ID), 0x00101B36u);
     EXPECT_EQ(read(PCI_CLASS), 0x01080202u);
     EXPECT_EQ(read(PCI_SUBSYSTEM), 0x11001AF4u);
-    EXPECT_EQ(read(PCI_INTERRUPT), 0x00000100u) << "the pin alone";
+    EXPECT_EQ(read(PCI_INTERRUPT), 0x00000200u) << "the pin alone";
     EXPECT_EQ(read(PCI_HEADER), 0u);
     EXPECT_EQ(read(0x30), 0u) << "no ROM";
 }
@@ -110,6 +110,19 @@ TEST_F(PciConfig, D3_TheCommandRegisterReachesTheHardwareWhileTheDomainRuns)
     EXPECT_EQ(read(PCI_COMMAND), PCI_STATUS_LIST | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF);
     pci_config_reset(&config);
     EXPECT_EQ(pci_config_command(&config), PCI_COMMAND_MEMORY);
+}
+
+TEST(PciConfigPin, D3_AFunctionWithoutAPinRaisesNoInterrupt)
+{
+    manifest_function silent = function();
+    silent.pin = 0;
+    pci_config config{};
+    config.function = &silent;
+    EXPECT_EQ(pci_config_read(&config, PCI_INTERRUPT), 0u);
+    EXPECT_EQ(pci_config_command(&config), PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF);
+    pci_config_write(&config, PCI_COMMAND, all, PCI_COMMAND_MASTER);
+    EXPECT_EQ(pci_config_command(&config), PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF);
+    EXPECT_EQ(pci_config_read(&config, PCI_COMMAND), PCI_COMMAND_MASTER) << "as the guest has written it";
 }
 
 // Whatever a guest writes: the command register has only allowed bits, and only a write to it says that the

@@ -174,13 +174,17 @@ void give_pci(SampleManifest &m)
     m.functions[0] = {.domain = 0,
                       .slot = 1,
                       .id = 0x11E81234,
+                      .pin = 1,
                       .bar_kinds = 0,
+                      .reserved = 0,
                       .bar_pa = {sample_bar_pa},
                       .bar_bytes = {0x100000}};
     m.functions[1] = {.domain = 1,
                       .slot = 2,
                       .id = 0x00101B36,
+                      .pin = 1,
                       .bar_kinds = 4,
+                      .reserved = 0,
                       .bar_pa = {sample_wide_bar_pa},
                       .bar_bytes = {0x4000}};
 }

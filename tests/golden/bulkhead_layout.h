@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xC5FF8FCCu
+#define BH_LAYOUT_HASH 0x23388F78u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -706,7 +706,9 @@ struct manifest_function { /* A PCI function of a domain: function 0 of a device
     uint32_t domain; /* index of the domain */
     uint32_t slot; /* device number on bus 0 */
     uint32_t id; /* vendor, and device in the upper half, as its first register has them */
+    uint32_t pin; /* interrupt pin, as its register has it: 1 is INTA; 0: none */
     uint32_t bar_kinds; /* four bits for each BAR, as bits 3 to 0 of its register */
+    uint32_t reserved;
     uint64_t bar_pa[6]; /* where EL2 places each BAR; a BAR of 64 bits also uses the next number */
     uint64_t bar_bytes[6]; /* size of each BAR; 0: the function has no memory there */
 };
@@ -1334,13 +1336,15 @@ BH_LAYOUT_ASSERT(sizeof(struct manifest_stream) == 8u, "size of manifest_stream"
 BH_LAYOUT_ASSERT(offsetof(struct manifest_stream, domain) == 0u, "manifest_stream.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_stream, stream) == 4u, "manifest_stream.stream");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_function) == 112u, "size of manifest_function");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_function) == 120u, "size of manifest_function");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, domain) == 0u, "manifest_function.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, slot) == 4u, "manifest_function.slot");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, id) == 8u, "manifest_function.id");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_kinds) == 12u, "manifest_function.bar_kinds");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_pa) == 16u, "manifest_function.bar_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_bytes) == 64u, "manifest_function.bar_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, pin) == 12u, "manifest_function.pin");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_kinds) == 16u, "manifest_function.bar_kinds");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, reserved) == 20u, "manifest_function.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_pa) == 24u, "manifest_function.bar_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_bytes) == 72u, "manifest_function.bar_bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");

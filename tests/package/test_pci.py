@@ -95,7 +95,9 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
             "domain": 0,
             "slot": 4,
             "id": 0x0010_1B36,
+            "pin": 1,
             "bar_kinds": 12,
+            "reserved": 0,
             "bar_pa": [0x1002_4000, 0, 0, 0, 0, 0],
             "bar_bytes": [0x4000, 0, 0, 0, 0, 0],
         },
@@ -103,7 +105,9 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
             "domain": 1,
             "slot": 3,
             "id": 0x10D3_8086,
+            "pin": 1,
             "bar_kinds": 0,
+            "reserved": 0,
             "bar_pa": [0x1000_0000, 0, 0, 0x1002_0000, 0, 0],
             "bar_bytes": [0x20000, 0, 0, 0x1000, 0, 0],
         },
@@ -122,6 +126,17 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
     ]
     assert smallest_program(plan, None) == "full", "the other one has no driver"
     assert [domain.premap for domain in plan.domains] == [True, True]
+
+
+@pytest.mark.req("D3")
+@pytest.mark.parametrize(("pin", "register"), [(None, 0), ("A", 1), ("D", 4)])
+def test_the_manifest_names_the_pin_that_the_hardware_has(
+    tmp_path: Path, pin: str | None, register: int
+) -> None:
+    named = {} if pin is None else {"pin": pin}
+    host = {**HOST, "functions": [{key: value for key, value in NIC.items() if key != "pin"} | named]}
+    (row,) = function_rows(plan_of(planned(tmp_path, ("nic",), (), host)))
+    assert row["pin"] == register
 
 
 @pytest.mark.req("D3")

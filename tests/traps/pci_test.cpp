@@ -429,6 +429,29 @@ TEST_F(Pci, D3_AFunctionThatIsGoneAfterItsResetIsReported)
         << said();
 }
 
+TEST_F(Pci, D3_AFunctionWithoutAPinInTheManifestHasNone)
+{
+    const auto change = [](SampleManifest &m) { m.functions[0].pin = 0; };
+    boot(change);
+    EXPECT_FALSE(machine->booted()) << "its interrupt would be another domain's line";
+    bus.functions.at(1 << 3).words[0x3C] = 0;
+    boot(change);
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(command(1), PciModel::memory | PciModel::intx_off);
+    store(0, slot_1 + 4, PciModel::master);
+    EXPECT_EQ(command(1), PciModel::memory | PciModel::master | PciModel::intx_off);
+    EXPECT_EQ(load(0, slot_1 + 0x3C), 0u);
+}
+
+TEST_F(Pci, D3_AFunctionWithAnotherPinAfterItsResetIsOff)
+{
+    boot();
+    restart_with_reset([](PciModel::Function &function) { function.words[0x3C] = 0x200; });
+    EXPECT_EQ(load(1, slot_2), all);
+    EXPECT_EQ(command(2), PciModel::intx_off);
+    EXPECT_NE(said().find("start: it has another interrupt pin"), std::string::npos) << said();
+}
+
 TEST_F(Pci, D3_AFunctionThatIsNotWhatTheManifestSaysIsNoStart)
 {
     struct Row {
@@ -448,6 +471,8 @@ TEST_F(Pci, D3_AFunctionThatIsNotWhatTheManifestSaysIsNoStart)
              m.functions[1 << 3].words[0x34] = 0x40;
              m.functions[1 << 3].words[0x40] = 0x14;
          }},
+        {"it has another interrupt pin", [](PciModel &m) { m.functions[1 << 3].words[0x3C] = 0x200; }},
+        {"it has another interrupt pin", [](PciModel &m) { m.functions[1 << 3].words[0x3C] = 0x0FF; }},
         {"a BAR has another size or kind",
          [](PciModel &m) { m.functions[1 << 3].writable[0x10] = 0xFFFFF000; }},
         {"a BAR has another size or kind", [](PciModel &m) { m.functions[1 << 3].words[0x10] = 8; }},

@@ -375,7 +375,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "vendor": "Vendor id.",
         "device": "Device id.",
         "bars": "Its BARs of memory.",
-        "pin": "Its interrupt pin. Default: none.",
+        "pin": "Its interrupt pin, which the hypervisor compares with the hardware's. Default: none.",
         "modules": "Linux modules that drive it: the RAM disk `busybox` loads them. Default: none.",
         "emulated": "How the emulator gets the function. Default: the emulator's machine has it.",
     },

@@ -49,10 +49,17 @@ def _row(domain: int, device: PciDevice) -> Row:
         "domain": domain,
         "slot": device.slot,
         "id": device.id,
+        "pin": _pin(device),
         "bar_kinds": sum(bar.kind << 4 * bar.number for bar in device.bars),
+        "reserved": 0,
         "bar_pa": [bars[number].at if number in bars else 0 for number in numbers],
         "bar_bytes": [bars[number].size if number in bars else 0 for number in numbers],
     }
+
+
+def _pin(device: PciDevice) -> int:
+    """The register that names the interrupt pin."""
+    return 0 if device.pin is None else device.pin + 1
 
 
 def pci_tree(domain: Domain, platform: Platform) -> TreePci | None:
@@ -66,7 +73,7 @@ def pci_tree(domain: Domain, platform: Platform) -> TreePci | None:
         bytes=bus_bytes(),
         memory=(min(w.at for w in windows), max(w.end for w in windows)),
         pins=tuple(
-            TreePciPin(device.slot, device.pin + 1, device.interrupts[0])
+            TreePciPin(device.slot, _pin(device), device.interrupts[0])
             for device in functions
             if device.pin is not None
         ),
