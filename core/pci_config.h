@@ -34,6 +34,7 @@ extern "C" {
 #define PCI_PIN          0xFFu
 #define PCI_MOST_PIN     4u          /* INTD */
 #define PCI_NO_FUNCTION  0xFFFFFFFFu /* what a read returns where no function is */
+#define PCI_NOT_READY    0xFFFF0001u /* what a read of PCI_ID may return until a reset function is ready */
 
 /* The command register is the lower half of its word; the upper half is the status register. */
 #define PCI_COMMAND_MEMORY   0x0002u
@@ -45,6 +46,8 @@ extern "C" {
 #define PCI_BAR_IO   0x1u
 #define PCI_BAR_WIDE 0x4u /* 64 bits: the next register has the upper half */
 #define PCI_BAR_KIND 0xFu
+
+#define PCI_CAPABILITY_EXPRESS 0x10u
 
 /* Offsets in the PCI Express capability. */
 #define PCI_EXPRESS_DEVICE  0x04u

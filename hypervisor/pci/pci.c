@@ -11,7 +11,12 @@
 #include "vm/rare_alarm.h"
 #include <string.h>
 
-#define RESET_NS 100000000ull /* PCI Express Base 6.6.2: until a function has been reset */
+/* PCI Express Base 6.6.1 and 6.6.2. */
+#define RESET_NS   100000000ull  /* until a function has been reset */
+#define RETRY_NS   10000000ull   /* until EL2 asks a function again that does not answer */
+#define GIVE_UP_NS 1000000000ull /* after its reset a function may not answer yet for so long */
+
+#define COMMAND_READY (PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF) /* until the domain starts */
 
 static struct {
     struct pci_function functions[BH_MAX_FUNCTIONS]; /* in the order of the manifest */
@@ -26,6 +31,45 @@ static void log_lost(const struct pci_function *function, const char *difference
                 domain_at(config->domain)->config->name, difference);
 }
 
+/* Writes the command register, and then reads the BARs: so the write has arrived, and the function answers
+ * where the manifest says. Otherwise the function is off. */
+static const char *enable(const struct manifest_function *config, uint32_t command)
+{
+    pci_write(config, PCI_COMMAND, command);
+    if (pci_bars_are_placed(config)) {
+        return NULL;
+    }
+    pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
+    return "its BARs are not where they have been written";
+}
+
+/* As enable(), for a function that has been reset. */
+static const char *check_and_enable(struct pci_function *function, uint32_t command)
+{
+    const char *difference = pci_function_check(function);
+
+    if (difference != NULL) {
+        return difference;
+    }
+    pci_place_bars(function->config.function);
+    return enable(function->config.function, command);
+}
+
+/* As enable(), for a function that its guest may have reset through the function's own registers. After such
+ * a reset the function's registers are off, and its BARs are 0. */
+static const char *enable_again(struct pci_function *function)
+{
+    const struct manifest_function *config = function->config.function;
+    uint32_t before = pci_read(config, PCI_COMMAND);
+    uint32_t command = pci_config_command(&function->config);
+    const char *difference = before == PCI_NO_FUNCTION || (before & PCI_COMMAND_MEMORY) == 0
+                                 ? check_and_enable(function, command)
+                                 : enable(config, command);
+
+    function->runs = difference == NULL;
+    return difference;
+}
+
 enum bh_manifest_error pci_init(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -37,13 +81,12 @@ enum bh_manifest_error pci_init(void)
 
         driver.functions[i].config.function = config;
         driver.has_functions[config->domain] = true;
-        difference = pci_function_check(&driver.functions[i]);
+        difference = check_and_enable(&driver.functions[i], COMMAND_READY);
         if (difference != NULL) {
             console_log("PCI: function 00:%02x.0 of '%s': %s", config->slot,
                         domain_at(config->domain)->config->name, difference);
             return BH_MANIFEST_ERROR_PCI;
         }
-        pci_place_bars(config);
     }
     if (manifest->pci.config_pa != 0) {
         console_log("PCI: %u function%s of domains, all others are off", manifest->functions.count,
@@ -65,53 +108,18 @@ static struct pci_function *next_of(const struct domain *domain, struct pci_func
     return NULL;
 }
 
-/* Writes the command register, and then reads the BARs: so the write has arrived, and the function answers
- * where the manifest says. If it does not, it is off until its domain's next start. */
-static const char *enable(struct pci_function *function)
-{
-    const struct manifest_function *config = function->config.function;
-
-    pci_write(config, PCI_COMMAND, pci_config_command(&function->config));
-    function->runs = pci_bars_are_placed(config);
-    if (function->runs) {
-        return NULL;
-    }
-    pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
-    return "its BARs are not where they have been written";
-}
-
-/* As enable(), for a function that its guest may have reset through the function's own registers. After such
- * a reset the function's registers are off, and its BARs are 0. */
-static const char *enable_again(struct pci_function *function)
-{
-    uint32_t command = pci_read(function->config.function, PCI_COMMAND);
-
-    if (command == PCI_NO_FUNCTION || (command & PCI_COMMAND_MEMORY) == 0) {
-        const char *difference = pci_function_check(function);
-
-        if (difference != NULL) {
-            function->runs = false;
-            return difference;
-        }
-        pci_place_bars(function->config.function);
-    }
-    return enable(function);
-}
-
+/* A function that is not lost answers at its BARs already: pci_init() or its reset's last step has enabled
+ * it. So one write is left, which does not wait for the function. */
 void pci_domain_start(const struct domain *domain)
 {
     for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
-        const char *difference = NULL;
-
         spin_lock(&one->lock);
         pci_config_reset(&one->config);
-        if (!one->lost) {
-            difference = enable(one);
+        one->runs = !one->lost;
+        if (one->runs) {
+            pci_write(one->config.function, PCI_COMMAND, pci_config_command(&one->config));
         }
         spin_unlock(&one->lock);
-        if (difference != NULL) {
-            log_lost(one, difference);
-        }
     }
 }
 
@@ -131,6 +139,8 @@ void pci_domain_stop(const struct domain *domain)
         }
         one->runs = false;
         one->reset = PCI_RESET_DUE;
+        one->step_at = clock_now();
+        one->give_up_at = one->step_at + clock_ticks(GIVE_UP_NS);
         spin_unlock(&one->lock);
     }
 }
@@ -138,41 +148,68 @@ void pci_domain_stop(const struct domain *domain)
 /* The function has been reset, as far as it can be. Checks that it is still the one in the manifest. */
 static void end_reset(struct pci_function *function)
 {
-    const char *difference = pci_function_check(function);
+    const char *difference = check_and_enable(function, COMMAND_READY);
 
     function->reset = PCI_RESET_DONE;
     function->lost = difference != NULL;
     if (function->lost) {
         log_lost(function, difference);
-    } else {
-        pci_place_bars(function->config.function);
     }
 }
 
-static void begin_reset(struct pci_function *function)
+static bool can_be_reset(const struct pci_function *function, uint32_t id)
+{
+    const struct manifest_function *config = function->config.function;
+
+    return id == config->id && pci_has_reset(function) &&
+           (pci_read(config, function->config.express) & 0xFF) == PCI_CAPABILITY_EXPRESS;
+}
+
+/* `id`: the function's first register. */
+static void begin_reset(struct pci_function *function, uint32_t id)
 {
     const struct manifest_function *config = function->config.function;
     uint32_t control = function->config.express + PCI_EXPRESS_CONTROL;
 
-    pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
-    if (pci_read(config, PCI_ID) == config->id && function->has_reset) {
+    if (id != PCI_NO_FUNCTION) {
+        pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
+    }
+    if (can_be_reset(function, id)) {
         pci_write(config, control, (pci_read(config, control) & 0xFFFF) | PCI_EXPRESS_RESET);
         function->reset = PCI_RESET_WAITS;
-        function->reset_until = clock_now() + clock_ticks(RESET_NS);
+        function->step_at = clock_now() + clock_ticks(RESET_NS);
+        function->give_up_at = clock_now() + clock_ticks(GIVE_UP_NS);
     } else {
         end_reset(function);
     }
 }
 
-/* The domain's first function whose reset is in this step; NULL: there is none. */
-static struct pci_function *first_in(const struct domain *domain, enum pci_reset step)
+/* A function does not answer at once after a reset: its guest may have reset it just before the stop. */
+static void reset_step(struct pci_function *function)
 {
-    struct pci_function *one = next_of(domain, NULL);
+    uint64_t now = clock_now();
+    uint32_t id = pci_read(function->config.function, PCI_ID);
 
-    while (one != NULL && one->reset != step) {
-        one = next_of(domain, one);
+    if (!pci_answers(id) && now < function->give_up_at) {
+        function->step_at = now + clock_ticks(RETRY_NS);
+    } else if (function->reset == PCI_RESET_DUE) {
+        begin_reset(function, id);
+    } else {
+        end_reset(function);
     }
-    return one;
+}
+
+/* The domain's function whose reset has the earliest step; NULL: all have been reset. */
+static struct pci_function *next_step(const struct domain *domain)
+{
+    struct pci_function *next = NULL;
+
+    for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
+        if (one->reset != PCI_RESET_DONE && (next == NULL || one->step_at < next->step_at)) {
+            next = one;
+        }
+    }
+    return next;
 }
 
 /* Other domains whose first VCPU is on this core may wait for a reset, too. */
@@ -187,23 +224,15 @@ static void ask_again(uint64_t when)
 
 bool pci_domain_is_reset(const struct domain *domain)
 {
-    struct pci_function *one = first_in(domain, PCI_RESET_DUE);
+    struct pci_function *one = next_step(domain);
+    uint64_t now = clock_now();
 
-    if (one != NULL) {
-        begin_reset(one);
-    } else {
-        one = first_in(domain, PCI_RESET_WAITS);
-        if (one != NULL && clock_now() >= one->reset_until) {
-            end_reset(one);
-        }
+    if (one != NULL && now >= one->step_at) {
+        reset_step(one);
+        one = next_step(domain);
     }
-    if (first_in(domain, PCI_RESET_DUE) != NULL) {
-        ask_again(clock_now());
-        return false;
-    }
-    one = first_in(domain, PCI_RESET_WAITS);
     if (one != NULL) {
-        ask_again(one->reset_until);
+        ask_again(one->step_at > now ? one->step_at : now);
     }
     return one == NULL;
 }

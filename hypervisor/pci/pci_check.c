@@ -15,7 +15,6 @@
 #define FIRST_CAPABILITY     0x40u
 #define POINTER              0xFCu
 #define CAPABILITY_MSI       0x05u
-#define CAPABILITY_EXPRESS   0x10u
 #define LAST_EXPRESS         0xF4u /* the words that EL2 uses end where extended capabilities begin */
 #define CAPABILITY_MSIX      0x11u
 #define CAPABILITY_ALLOCATES 0x14u /* Enhanced Allocation */
@@ -60,25 +59,18 @@ static bool bars_agree(const struct manifest_function *function)
     return true;
 }
 
-static void take_express(struct pci_function *function, uint32_t offset)
-{
-    const struct manifest_function *config = function->config.function;
-    uint32_t *words = function->config.express_words;
-
-    for (uint32_t i = 0; i < PCI_EXPRESS_WORDS; i++) {
-        words[i] = pci_read(config, offset + 4 * i);
-    }
-    function->config.express = offset;
-    function->has_reset = (words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR) != 0;
-}
+/* What EL2 keeps of a function's capabilities. */
+struct capabilities {
+    uint32_t express; /* as in struct pci_config */
+    uint32_t express_words[PCI_EXPRESS_WORDS];
+};
 
 /* Takes note of a capability. Turns off message interrupts that a boot loader has left enabled: the function
  * would write to the addresses that the boot loader has set, and not use its interrupt line. Returns false if
  * the function may have registers outside of its BARs. */
-static bool take_capability(struct pci_function *function, uint32_t offset, uint32_t word)
+static bool take_capability(const struct manifest_function *config, struct capabilities *found,
+                            uint32_t offset, uint32_t word)
 {
-    const struct manifest_function *config = function->config.function;
-
     switch (word & 0xFF) {
     case CAPABILITY_MSI:
         pci_write(config, offset, word & ~MSI_ENABLE);
@@ -86,9 +78,12 @@ static bool take_capability(struct pci_function *function, uint32_t offset, uint
     case CAPABILITY_MSIX:
         pci_write(config, offset, word & ~MSIX_ENABLE);
         break;
-    case CAPABILITY_EXPRESS:
+    case PCI_CAPABILITY_EXPRESS:
         if (offset <= LAST_EXPRESS) {
-            take_express(function, offset);
+            found->express = offset;
+            for (uint32_t i = 0; i < PCI_EXPRESS_WORDS; i++) {
+                found->express_words[i] = pci_read(config, offset + 4 * i);
+            }
         }
         break;
     case CAPABILITY_ALLOCATES:
@@ -99,27 +94,50 @@ static bool take_capability(struct pci_function *function, uint32_t offset, uint
     return true;
 }
 
-/* The device makes the list, so the list may be circular. */
-static bool take_capabilities(struct pci_function *function)
+/* The device makes the list, so the list may be circular. Returns what is wrong with it, or NULL. */
+static const char *read_capabilities(const struct manifest_function *config, struct capabilities *found)
 {
-    const struct manifest_function *config = function->config.function;
     uint32_t offset;
 
-    function->config.express = 0;
-    function->has_reset = false;
     if ((pci_read(config, PCI_COMMAND) & PCI_STATUS_LIST) == 0) {
-        return true;
+        return NULL;
     }
     offset = pci_read(config, PCI_CAPABILITIES) & POINTER;
     for (uint32_t i = 0; i < MOST_CAPABILITIES && offset >= FIRST_CAPABILITY; i++) {
         uint32_t word = pci_read(config, offset);
 
-        if (word == PCI_NO_FUNCTION || !take_capability(function, offset, word)) {
-            return false;
+        if (word == PCI_NO_FUNCTION) {
+            return "its list of capabilities cannot be read";
+        }
+        if (!take_capability(config, found, offset, word)) {
+            return "it may have registers outside of its BARs (Enhanced Allocation)";
         }
         offset = word >> NEXT_SHIFT & POINTER;
     }
-    return true;
+    return NULL;
+}
+
+/* Keeps the capabilities that the function has at the start. Later it must still have them: otherwise EL2
+ * could not reset the function any more, or would write to another register. */
+static const char *take_capabilities(struct pci_function *function)
+{
+    struct capabilities found = {0};
+    const char *difference = read_capabilities(function->config.function, &found);
+
+    if (difference != NULL) {
+        return difference;
+    }
+    if (!function->known) {
+        function->config.express = found.express;
+        for (uint32_t i = 0; i < PCI_EXPRESS_WORDS; i++) {
+            function->config.express_words[i] = found.express_words[i];
+        }
+    } else if (found.express != function->config.express ||
+               (found.express_words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR) !=
+                   (function->config.express_words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR)) {
+        return "it has other capabilities than at the start";
+    }
+    return NULL;
 }
 
 const char *pci_function_check(struct pci_function *function)
@@ -127,8 +145,9 @@ const char *pci_function_check(struct pci_function *function)
     const struct manifest_function *config = function->config.function;
     uint32_t id = pci_read(config, PCI_ID);
     uint32_t class_code;
+    const char *difference;
 
-    if (id == PCI_NO_FUNCTION) {
+    if (!pci_answers(id)) {
         return "it is not there";
     }
     if (id != config->id) {
@@ -145,12 +164,13 @@ const char *pci_function_check(struct pci_function *function)
     if (!bars_agree(config)) {
         return "a BAR has another size or kind";
     }
-    if (!take_capabilities(function)) {
-        return "it may have registers outside of its BARs (Enhanced Allocation)";
+    difference = take_capabilities(function);
+    if (difference == NULL && !function->known) {
+        function->config.class_code = class_code;
+        function->config.subsystem = pci_read(config, PCI_SUBSYSTEM);
+        function->known = true;
     }
-    function->config.class_code = class_code;
-    function->config.subsystem = pci_read(config, PCI_SUBSYSTEM);
-    return NULL;
+    return difference;
 }
 
 /* Register `index` of the BARs as the manifest has it. */

@@ -33,13 +33,14 @@ enum pci_reset {
 struct pci_function {
     struct spinlock lock; /* protects `config`, `runs` and the registers, while VCPUs of the domain may run */
     struct pci_config config;
-    bool runs;      /* its domain runs, and the function answers at its BARs */
-    bool has_reset; /* it has function-level reset */
+    bool runs;  /* its domain runs, and the function answers at its BARs */
+    bool known; /* `config` has what the hardware had at the start */
 
     /* Set under the lock when the domain stops, and then only by the core that restarts the domain. */
     bool lost; /* after its reset it was not the one in the manifest */
     enum pci_reset reset;
-    uint64_t reset_until; /* counter value */
+    uint64_t step_at;    /* counter value of the reset's next step */
+    uint64_t give_up_at; /* counter value from which on a function that does not answer is lost */
 };
 
 static inline uint32_t pci_read(const struct manifest_function *function, uint32_t offset)
@@ -55,8 +56,21 @@ static inline void pci_write(const struct manifest_function *function, uint32_t 
         value);
 }
 
+/* Whether a function whose first register reads as `id` is there and ready. */
+static inline bool pci_answers(uint32_t id)
+{
+    return id != PCI_NO_FUNCTION && id != PCI_NOT_READY;
+}
+
+/* Whether the function had function-level reset at the start. */
+static inline bool pci_has_reset(const struct pci_function *function)
+{
+    return (function->config.express_words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR) != 0;
+}
+
 /* pci_check.c. Why the function is not the one in the manifest; NULL: it is. Its registers and message
- * interrupts are off afterwards. Fills in its capabilities and the registers that its guest reads. */
+ * interrupts are off afterwards. The first call fills in its capabilities and the registers that its guest
+ * reads; later calls compare the capabilities. */
 const char *pci_function_check(struct pci_function *function);
 
 /* Writes the BARs as the manifest has them, and turns the expansion ROM off. */

@@ -91,16 +91,17 @@ void PciModel::write(uint64_t offset, uint32_t value)
 {
     Function *one = at(offset);
     const auto place = static_cast<uint32_t>(offset & 0xFFF);
+    writes++;
     if (one == nullptr) {
         violations.push_back("a write where no function is");
         return;
     }
-    one->unanswered = true;
     const uint32_t bits = one->writable[place];
     const uint32_t after = (one->words[place] & ~bits) | (value & bits);
     if (place >= 0x10 && place < 0x28 && (one->command() & memory) != 0 && after != one->words[place]) {
         violations.push_back("a BAR moves while the function answers there");
     }
+    one->unanswered |= place != 4 || ((after ^ one->words[4]) & (memory | master)) != 0;
     if (place == express + 8 && (value & reset_bit) != 0 && (one->words[express + 4] & reset_capable) != 0) {
         one->resets++;
         reset(*one);

@@ -22,7 +22,7 @@ public:
         std::map<uint32_t, uint32_t> writable; // bits of them
         unsigned resets = 0;
         bool gone = false;       // it does not answer
-        bool unanswered = false; // the last access to it was a write, which may not have arrived
+        bool unanswered = false; // no read has followed a write that has an effect on accesses to memory
 
         uint32_t command() const { return words.at(4) & 0xFFFF; }
     };
@@ -30,7 +30,7 @@ public:
     std::map<uint32_t, Function> functions;   // by slot << 3 | number
     std::vector<std::string> violations;      // of the specification, by the driver
     std::function<void(uint32_t)> on_command; // called with the slot before a command register changes
-    unsigned reads = 0;                       // of all functions
+    unsigned reads = 0, writes = 0;           // of all functions
 
     // A function that a boot loader has left running. `bars`: registers with the size, and the kind below.
     Function &add(uint32_t slot, uint32_t id, const std::map<uint32_t, uint64_t> &bars);

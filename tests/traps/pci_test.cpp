@@ -74,6 +74,13 @@ protected:
         machine->on_core(1);
         machine->hvc(system_reset);
         change(bus.functions.at(2 << 3));
+        for (int i = 0; i < 200 && machine->status(1).restarts == 0; i++) {
+            take_alarm();
+        }
+    }
+    // The next step of the second domain's reset.
+    void take_alarm()
+    {
         fake_gic_raise(hypervisor_timer);
         fake_clock_set(this_cpu()->rare_alarms[RARE_ALARM_RESET]);
         machine->on_core(1);
@@ -232,6 +239,110 @@ TEST_F(Pci, D3_AFunctionWithAnotherBarAfterItsResetIsOff)
     EXPECT_NE(said().find("is off until its domain's next start: a BAR has another size or kind"),
               std::string::npos)
         << said();
+}
+
+TEST_F(Pci, D3_AFunctionMayTakeASecondUntilItAnswersAfterItsReset)
+{
+    for (const bool says_so : {false, true}) {
+        const PciModel before = bus;
+        boot();
+        PciModel::Function &function = bus.functions.at(2 << 3);
+        machine->on_core(3);
+        machine->on_core(1);
+        machine->hvc(system_reset);
+        const uint64_t start = clock_now();
+        function.gone = !says_so;
+        function.words[0] = says_so ? 0xFFFF0001 : function.words[0]; // "Request Retry Status"
+        const unsigned reads = bus.reads;
+        while (clock_now() < start + clock_ticks(900000000)) {
+            take_alarm();
+            ASSERT_EQ(machine->status(1).restarts, 0u);
+        }
+        EXPECT_LE(bus.reads - reads, 82u) << "every 10 ms";
+        function.gone = false;
+        function.words[0] = 0x00101B36;
+        take_alarm();
+        EXPECT_EQ(machine->status(1).restarts, 1u);
+        EXPECT_EQ(function.resets, 1u);
+        EXPECT_EQ(load(1, slot_2), 0x00101B36u);
+        EXPECT_EQ(command(2), PciModel::memory);
+        EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+        bus = before;
+    }
+}
+
+TEST_F(Pci, D3_AFunctionThatNeverAnswersDelaysARestartByASecond)
+{
+    boot();
+    const uint64_t start = clock_now();
+    restart_with_reset([](PciModel::Function &function) { function.gone = true; });
+    EXPECT_EQ(machine->status(1).restarts, 1u);
+    EXPECT_GE(clock_now() - start, clock_ticks(1000000000));
+    EXPECT_LE(clock_now() - start, clock_ticks(1020000000));
+}
+
+TEST_F(Pci, D3_AFunctionThatItsGuestHasResetBeforeTheStopIsResetWhenItAnswers)
+{
+    boot();
+    PciModel::Function &function = bus.functions.at(2 << 3);
+    PciModel::reset(function);
+    function.gone = true;
+    machine->on_core(3);
+    machine->on_core(1);
+    machine->hvc(system_reset);
+    take_alarm();
+    EXPECT_EQ(function.resets, 0u);
+    function.gone = false;
+    take_alarm();
+    EXPECT_EQ(function.resets, 1u);
+    take_alarm();
+    EXPECT_EQ(machine->status(1).restarts, 1u);
+    EXPECT_EQ(load(1, slot_2), 0x00101B36u);
+}
+
+// A core that stops the domain may wait meanwhile.
+TEST_F(Pci, D3_AStartIsOneWriteForEachFunction)
+{
+    boot();
+    machine->on_core(0);
+    pci_domain_stop(domain_at(0));
+    EXPECT_TRUE(pci_domain_is_reset(domain_at(0)));
+    EXPECT_EQ(command(1), PciModel::memory | PciModel::intx_off);
+    EXPECT_EQ(bus.functions.at(1 << 3).words[0x10], sample_bar_pa);
+    EXPECT_FALSE(bus.functions.at(1 << 3).unanswered);
+    const unsigned reads = bus.reads, writes = bus.writes;
+    pci_domain_start(domain_at(0));
+    EXPECT_EQ(bus.reads, reads);
+    EXPECT_EQ(bus.writes, writes + 1);
+    EXPECT_EQ(command(1), PciModel::memory);
+}
+
+TEST_F(Pci, D3_AFunctionWhoseCapabilitiesAreGoneForAWhileIsResetAgain)
+{
+    const std::pair<std::function<void(PciModel::Function &)>, const char *> changes[] = {
+        {[](PciModel::Function &one) { one.words[4] &= ~(1u << 20); },
+         "it has other capabilities than at the start"},
+        {[](PciModel::Function &one) { one.words[PciModel::msi] = all; },
+         "its list of capabilities cannot be read"},
+        {[](PciModel::Function &one) { one.words[PciModel::express + 4] = 0; },
+         "it has other capabilities than at the start"},
+    };
+    for (const auto &[change, text] : changes) {
+        const PciModel before = bus;
+        boot();
+        PciModel::Function &function = bus.functions.at(2 << 3);
+        const PciModel::Function whole = function;
+        PciModel::reset(function);
+        change(function);
+        store(1, slot_2 + 4, PciModel::master);
+        EXPECT_EQ(load(1, slot_2), all) << text;
+        function = whole;
+        restart_with_reset([](PciModel::Function &) {});
+        EXPECT_EQ(function.resets, 1u) << text;
+        EXPECT_EQ(load(1, slot_2), 0x00101B36u);
+        EXPECT_NE(said().find(text), std::string::npos) << said();
+        bus = before;
+    }
 }
 
 // Both domains have their first VCPU on one core.
