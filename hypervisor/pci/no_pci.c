@@ -24,6 +24,11 @@ void pci_domain_stop(const struct domain *domain)
     (void)domain;
 }
 
+void pci_domain_off(const struct domain *domain)
+{
+    (void)domain;
+}
+
 bool pci_domain_is_reset(const struct domain *domain)
 {
     (void)domain;

@@ -123,24 +123,27 @@ void pci_domain_start(const struct domain *domain)
     }
 }
 
-/* Only writes, which do not wait for the function: the core may be another domain's. The BARs are written
- * because the guest may have reset the function. The function still answers at them, since VCPUs of the
- * domain may still run. */
+/* Accesses no function: the guest may have reset one and, in an FPGA for example, have changed its BARs. EL2
+ * could find that out only by reads, which wait for the function, and the core may be another domain's. */
 void pci_domain_stop(const struct domain *domain)
 {
     for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
-        spin_lock(&one->lock);
-        if (one->runs) {
-            pci_place_bars(one->config.function);
-            pci_write(one->config.function, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF);
-        } else {
-            pci_write(one->config.function, PCI_COMMAND,
-                      PCI_COMMAND_OFF); /* a lost function may answer again */
-        }
-        one->runs = false;
-        one->reset = PCI_RESET_DUE;
         one->step_at = clock_now();
         one->give_up_at = one->step_at + clock_ticks(GIVE_UP_NS);
+        atomic_store(&one->reset, (uint32_t)PCI_RESET_DUE);
+    }
+}
+
+/* Only writes, which do not wait for the function. A core may be late and find that the reset has begun, or
+ * that the domain runs again. */
+void pci_domain_off(const struct domain *domain)
+{
+    for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
+        spin_lock(&one->lock);
+        if (atomic_load(&one->reset) == PCI_RESET_DUE) {
+            pci_write(one->config.function, PCI_COMMAND, PCI_COMMAND_OFF);
+            one->runs = false;
+        }
         spin_unlock(&one->lock);
     }
 }
@@ -150,7 +153,7 @@ static void end_reset(struct pci_function *function)
 {
     const char *difference = check_and_enable(function, COMMAND_READY);
 
-    function->reset = PCI_RESET_DONE;
+    atomic_store(&function->reset, (uint32_t)PCI_RESET_DONE);
     function->lost = difference != NULL;
     if (function->lost) {
         log_lost(function, difference);
@@ -171,12 +174,16 @@ static void begin_reset(struct pci_function *function, uint32_t id)
     const struct manifest_function *config = function->config.function;
     uint32_t control = function->config.express + PCI_EXPRESS_CONTROL;
 
+    /* From here on pci_domain_off() does nothing. */
+    spin_lock(&function->lock);
+    function->runs = false;
+    atomic_store(&function->reset, (uint32_t)PCI_RESET_WAITS);
+    spin_unlock(&function->lock);
     if (id != PCI_NO_FUNCTION) {
         pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
     }
     if (can_be_reset(function, id)) {
         pci_write(config, control, (pci_read(config, control) & 0xFFFF) | PCI_EXPRESS_RESET);
-        function->reset = PCI_RESET_WAITS;
         function->step_at = clock_now() + clock_ticks(RESET_NS);
         function->give_up_at = clock_now() + clock_ticks(GIVE_UP_NS);
     } else {
@@ -192,7 +199,7 @@ static void reset_step(struct pci_function *function)
 
     if (!pci_answers(id) && now < function->give_up_at) {
         function->step_at = now + clock_ticks(RETRY_NS);
-    } else if (function->reset == PCI_RESET_DUE) {
+    } else if (atomic_load(&function->reset) == PCI_RESET_DUE) {
         begin_reset(function, id);
     } else {
         end_reset(function);
@@ -205,7 +212,7 @@ static struct pci_function *next_step(const struct domain *domain)
     struct pci_function *next = NULL;
 
     for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
-        if (one->reset != PCI_RESET_DONE && (next == NULL || one->step_at < next->step_at)) {
+        if (atomic_load(&one->reset) != PCI_RESET_DONE && (next == NULL || one->step_at < next->step_at)) {
             next = one;
         }
     }
@@ -268,10 +275,13 @@ bool pci_config_access(const struct domain *domain, struct mmio_access *access)
     }
     mask = UINT32_MAX >> (32 - 8 * access->bytes) << shift;
     if (function != NULL) {
+        bool runs;
+
         spin_lock(&function->lock);
-        if (function->runs && !access->write) {
+        runs = function->runs && atomic_load(&function->reset) == PCI_RESET_DONE;
+        if (runs && !access->write) {
             value = pci_config_read(&function->config, offset);
-        } else if (function->runs &&
+        } else if (runs &&
                    pci_config_write(&function->config, offset, mask, (uint32_t)access->value << shift)) {
             difference = enable_again(function);
         }

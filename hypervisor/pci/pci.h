@@ -32,15 +32,19 @@ enum bh_manifest_error pci_init(void);
 /* The domain starts: its functions answer at their BARs, and master no memory yet. */
 void pci_domain_start(const struct domain *domain);
 
-/* The domain does not run any more: its functions master no memory, and raise no interrupt. They still answer
- * at their BARs, because VCPUs of the domain may still run. Does not wait for the functions, or for their
- * accesses that are under way: smmu_domain_stop() aborts these. */
+/* The domain does not run any more. Its functions stay as they are and answer at their BARs, because VCPUs of
+ * the domain may still run: smmu_domain_stop() aborts their accesses to memory, and vgic_domain_stop()
+ * disables their interrupts. Waits for nothing. */
 void pci_domain_stop(const struct domain *domain);
 
-/* Whether the functions have been reset since the domain stopped, as far as they can be. A call turns off the
- * registers of one function and begins its reset, or ends the reset of one. Does not wait: if the answer is
- * false, RARE_ALARM_RESET interrupts this core when it should ask again. Called only on the core of the
- * domain's first VCPU, when all its VCPUs are off. */
+/* The domain does not run, and none of its VCPUs is on: its functions master no memory, raise no interrupt
+ * and do not answer at their BARs. May be called more than once. Does not wait for the functions. */
+void pci_domain_off(const struct domain *domain);
+
+/* Whether the functions have been reset since the domain stopped, as far as they can be. A call does
+ * one step of one function: it begins or ends the function's reset, or asks whether the function answers.
+ * Does not wait: if the answer is false, RARE_ALARM_RESET interrupts this core when it should ask again.
+ * Called only on the core of the domain's first VCPU, when all its VCPUs are off. */
 bool pci_domain_is_reset(const struct domain *domain);
 
 /* True if guest-physical page `page` is configuration space that the domain sees, because it has a function;

@@ -11,6 +11,7 @@
 #include "core/spinlock.h"
 #include "vm/system.h"
 #include <arch/mmio.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,14 +34,14 @@ enum pci_reset {
 struct pci_function {
     struct spinlock lock; /* protects `config`, `runs` and the registers, while VCPUs of the domain may run */
     struct pci_config config;
-    bool runs;  /* its domain runs, and the function answers at its BARs */
+    bool runs;  /* VCPUs of its domain may be on, and the function answers at its BARs */
     bool known; /* `config` has what the hardware had at the start */
 
-    /* Set under the lock when the domain stops, and then only by the core that restarts the domain. */
-    bool lost; /* after its reset it was not the one in the manifest */
-    enum pci_reset reset;
-    uint64_t step_at;    /* counter value of the reset's next step */
-    uint64_t give_up_at; /* counter value from which on a function that does not answer is lost */
+    /* Set by the core that stops the domain, and then only by the core that restarts it. */
+    bool lost;              /* after its reset it was not the one in the manifest */
+    _Atomic uint32_t reset; /* enum pci_reset */
+    uint64_t step_at;       /* counter value of the reset's next step */
+    uint64_t give_up_at;    /* counter value from which on a function that does not answer is lost */
 };
 
 static inline uint32_t pci_read(const struct manifest_function *function, uint32_t offset)

@@ -131,6 +131,23 @@ static bool any_domain_runs(void)
     return false;
 }
 
+static bool any_is_on(const struct domain *domain)
+{
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (atomic_load(&domain->vcpus[i].power) == VCPU_ON) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void domain_vcpu_is_off(const struct domain *domain)
+{
+    if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING && !any_is_on(domain)) {
+        pci_domain_off(domain);
+    }
+}
+
 /* Changes the domain's state to `to`, if it is in one of the states `from` (1 << bh_domain_state). All other
  * effects of the change, such as disabling its interrupts when it stops running, happen under the same lock,
  * so that a later change by another core cannot overtake them. The cores of its VCPUs are notified. Returns
@@ -163,6 +180,7 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
             status->ended_at = clock_now();
             vgic_domain_stop(domain);
             flows_domain_stopped(domain);
+            domain_vcpu_is_off(domain); /* perhaps all its VCPUs are */
         }
         if (end != BH_DOMAIN_END_NONE) {
             status->end = end;
@@ -198,16 +216,6 @@ bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before
         *before = step(domain, STOPPED | CRASHED, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_NONE);
     }
     return true;
-}
-
-static bool any_is_on(const struct domain *domain)
-{
-    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
-        if (atomic_load(&domain->vcpus[i].power) == VCPU_ON) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool all_are_off(const struct domain *domain)

@@ -39,6 +39,10 @@ bool domain_restart_is_due(const struct domain *domain);
  * past the caches. Returns true if the domain runs again or a manager has stopped it. */
 bool domain_restart_step(struct domain *domain, uint64_t *lines);
 
+/* Called when the power of one of the domain's VCPUs has become off. Turns the domain's PCI functions off
+ * with the last VCPU of a domain that does not run any more. */
+void domain_vcpu_is_off(const struct domain *domain);
+
 /* Stops a domain for a manager, also while it restarts. Returns the state that it had. May be called on any
  * core; on one of the domain's own, the rule of domain_end() applies. */
 enum bh_domain_state domain_stop(struct domain *domain);

@@ -54,9 +54,11 @@ void vcpu_begin(struct cpu *cpu, struct guest_regs *regs)
  * waiting to restart the domain. */
 static void go_off(struct vcpu *vcpu, uint32_t power)
 {
-    if (power != VCPU_OFF && atomic_compare_exchange_strong(&vcpu->power, &power, VCPU_OFF) &&
-        vcpu->index != 0) {
-        cpu_send_request(vcpu->domain->vcpus[0].cpu, CPU_REQUEST_VCPU_POWER);
+    if (power != VCPU_OFF && atomic_compare_exchange_strong(&vcpu->power, &power, VCPU_OFF)) {
+        domain_vcpu_is_off(vcpu->domain);
+        if (vcpu->index != 0) {
+            cpu_send_request(vcpu->domain->vcpus[0].cpu, CPU_REQUEST_VCPU_POWER);
+        }
     }
 }
 
