@@ -16,6 +16,7 @@
 
 #include "machine/generator.h"
 #include "machine/machine.h"
+#include "machine/python/device_load.h"
 #include "machine/python/dma_load.h"
 #include "machine/python/dram_requests.h"
 #include "machine/python/programs.h"
@@ -98,6 +99,12 @@ public:
         auto made = taken(dma_load::make(*machine_, description, [this] { one_done(); }));
         waited_for_ += made->endless() ? 0 : 1;
         engines_.push_back(std::move(made));
+    }
+
+    // A device that masters memory without end (machine/python/device_load.h).
+    void device(const std::string &description)
+    {
+        devices_.push_back(taken(device_load::make(*machine_, description)));
     }
 
     // An instrumented program. `memory`: runs of guest address, physical address and bytes; `space`: its
@@ -211,6 +218,11 @@ public:
             engines.push_back(one->report());
         }
         found["engines"] = std::move(engines);
+        json devices = json::array();
+        for (const std::unique_ptr<device_load> &one : devices_) {
+            devices.push_back(one->report());
+        }
+        found["devices"] = std::move(devices);
         if (regulation_) {
             found["regulation"] = regulation_results(*regulation_, at);
         }
@@ -284,6 +296,7 @@ private:
     std::vector<on_core> walks_;
     std::vector<program_on_core> programs_;
     std::vector<std::unique_ptr<dma_load>> engines_;
+    std::vector<std::unique_ptr<device_load>> devices_;
     std::size_t waited_for_ = 0;
     std::unique_ptr<regulation::driver> regulation_;
     picoseconds reached_{}; // the time up to which it ran
@@ -301,6 +314,7 @@ NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the 
         .def("own", &python_machine::own, nb::arg("owner"), nb::arg("pages"), nb::arg("page_bytes") = 4096)
         .def("walk", &python_machine::walk_on, nb::arg("core"), nb::arg("description"))
         .def("dma", &python_machine::dma, nb::arg("description"))
+        .def("device", &python_machine::device, nb::arg("description"))
         .def("program", &python_machine::program_on, nb::arg("core"), nb::arg("file"), nb::arg("memory"),
              nb::arg("arguments"), nb::arg("endless") = false, nb::arg("start_ps") = 0, nb::arg("space") = "")
         .def("trace", &python_machine::trace_on, nb::arg("core"), nb::arg("file"), nb::arg("frames"),

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from bulkhead.config.base import Name, Text
 from bulkhead.config.quantity import Address, Bytes, BytesPerS
-from bulkhead.config.timing import Picoseconds, Section
+from bulkhead.config.timing import IommuTiming, Picoseconds, Section
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.schema import load_layout
 
@@ -70,6 +70,7 @@ class Iommu(Registers):
     interrupts: tuple[IntId, ...] = ()  # of a driven one: of the event queue, of global errors
     driven: bool = False  # the hypervisor of this platform's board has a driver for it
     stream_bits: Annotated[int, Field(ge=1, le=32)] | None = None  # None: as many as its type can have
+    timing: IommuTiming | None = None  # None: the simulated machine translates no device behind it
 
     @property
     def stream_ids(self) -> int:

@@ -181,6 +181,16 @@ class Tlb(Section):
     levels: Annotated[int, Field(ge=2, le=4)] = 3  # table reads of a walk of one stage
 
 
+class IommuTiming(Section):
+    """What an IOMMU adds to accesses of a device. The simulated machine translates no master without it."""
+
+    tlb: TlbLevel  # in front of each master
+    main: TlbLevel | None = None  # shared with the table walker
+    walk_cache: TlbLevel | None = None  # addresses of last-level tables
+    hit: Picoseconds = 0  # latency of a hit in `tlb`
+    request: Picoseconds  # from a miss in `tlb` to `main` and the walker, and the answer's way back
+
+
 class Mpu(Section):
     regions: Annotated[int, Field(ge=1, le=64)]
     subregions: Annotated[int, Field(ge=0, le=8)] = 0

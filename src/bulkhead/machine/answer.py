@@ -95,6 +95,22 @@ class EngineAnswer(TypedDict):
     last_ps: int
 
 
+class DeviceAnswer(TypedDict):
+    """A device that masters memory (machine/python/device_load.cpp)."""
+
+    master: str
+    bytes: int
+    bytes_read: int
+    bytes_written: int
+    dropped: int  # packets
+    faults: int
+    lookups: int  # of its SMMU
+    misses: int
+    walks: int
+    walk_reads: int
+    walk_ps: int
+
+
 class PartitionAnswer(TypedDict):
     """What MPAM's monitors say of a partition."""
 
@@ -164,5 +180,6 @@ class PointAnswer(MachineCounts):
     walks: list[WalkAnswer]
     programs: list[ProgramAnswer]
     engines: list[EngineAnswer]
+    devices: list[DeviceAnswer]
     partitions: list[PartitionAnswer]
     regulation: NotRequired[RegulationAnswer]

@@ -25,6 +25,10 @@ def between(before: Counts, after: Counts) -> Counts:
         late | {key: late[key] - early[key] for key in counted}
         for early, late in zip(before["engines"], after["engines"], strict=True)
     ]
+    found["devices"] = [
+        late | {key: late[key] - early[key] for key in late if type(late[key]) is int}
+        for early, late in zip(before["devices"], after["devices"], strict=True)
+    ]
     # What partitions hold is the value at the end.
     found["partitions"] = [
         late | {"moved": _less(late["moved"], early["moved"])}

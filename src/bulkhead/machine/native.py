@@ -31,6 +31,9 @@ class SimulatedMachine(Protocol):
     def dma(self, description: str) -> None:
         """Adds a DMA engine that copies chunk after chunk (machine/python/dma_load.h), described as JSON."""
 
+    def device(self, description: str) -> None:
+        """Adds a device that masters memory (machine/python/device_load.h), described as JSON."""
+
     def program(
         self,
         core: int,

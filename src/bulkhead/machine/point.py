@@ -16,6 +16,7 @@ from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.errors import BulkheadError, InvalidInput
 from bulkhead.machine.answer import PointAnswer
+from bulkhead.machine.bus_devices import described as device_of
 from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import Counts, between
@@ -88,6 +89,7 @@ def run_point(job: Job) -> PointAnswer:
     wanted = int(job.get("iterations", 0))
     _start_parts(job, machine, settings, placement)
     _start_engines(job, machine, settings, placement)
+    _start_devices(job, machine, placement)
     limits = _limits(job, machine, placement) if is_limited(job) else None  # after the parts: moves none
     until = int(job.get("until_ps", LONGEST_PS))
     begin = _begin(job)
@@ -146,7 +148,7 @@ def job_platform(job: Job) -> Platform:
 
 def job_settings(job: Job) -> Settings:
     """The platform's settings with the job's changes: {"cores.loads": 2} changes all cores."""
-    owners = len(job["parts"]) + len(job.get("engines", ())) + 1
+    owners = len(job["parts"]) + len(job.get("engines", ())) + len(job.get("devices", ())) + 1
     settings = settings_of(job_platform(job), seed=job.get("seed", 1), owners=owners)
     regulate(settings, job.get("qos", {}))
     for path, value in job.get("set", {}).items():
@@ -191,6 +193,17 @@ def _start_engines(job: Job, machine: SimulatedMachine, settings: Settings, plac
         description, pages = engine_of(engine, platform, space, owner)
         machine.own(owner, pages, PAGE_BYTES)
         machine.dma(description)
+
+
+def _start_devices(job: Job, machine: SimulatedMachine, placement: Placement) -> None:
+    platform = job_platform(job)
+    first = len(job["parts"]) + len(job.get("engines", ())) + 1
+    for owner, device in enumerate(job.get("devices", ()), first):
+        description, pages = device_of(
+            device, platform, lambda name, nbytes: placement.pages(name, nbytes, None), table_frames, owner
+        )
+        machine.own(owner, pages, PAGE_BYTES)
+        machine.device(description)
 
 
 def _limits(job: Job, machine: SimulatedMachine, placement: Placement) -> str:
