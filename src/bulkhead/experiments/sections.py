@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bulkhead.experiments import flow_memory, flow_rates, flow_schedules, mxu
+from bulkhead.experiments import device_rows, flow_memory, flow_rates, flow_schedules, mxu
 from bulkhead.experiments.flow_memory import PLATFORM
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM, Json
@@ -164,6 +164,18 @@ WAYS = {
         lambda: len(flow_schedules.latency_points()),
         _latency,
         ("rate_mb_s", "size_kib", "bound_ns", "latency_mean_ns", "latency_max_ns", "observed_of_period"),
+    ),
+    "contention": SectionWay(
+        lambda: len(device_rows.contention_points()),
+        lambda means: device_rows.rows(device_rows.contention_points(), means, "contention"),
+        device_rows.CONTENTION_COLUMNS,
+        seeded=True,
+    ),
+    "tlb": SectionWay(
+        lambda: len(device_rows.tlb_points()),
+        lambda means: device_rows.rows(device_rows.tlb_points(), means, "tlb"),
+        device_rows.TLB_COLUMNS,
+        seeded=True,
     ),
     "mmu": _mxu("mmu", mxu.PATTERN_COLUMNS),
     "mmu-interference": _mxu("mmu-interference", mxu.INTERFERENCE_COLUMNS),

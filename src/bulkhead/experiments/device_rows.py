@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiment `devices`: a real-time core beside a device that masters memory (D5).
+
+`contention`: what the device takes from the core, with and without a limit of its QoS-400 regulator, by how
+its SMMU maps the memory. `tlb`: the same against the assumed sizes of the SMMU's TLBs. Jobs for the simulated
+machine, and rows from their results.
+"""
+
+from __future__ import annotations
+
+from bulkhead.experiments.flow_memory import PLATFORM, allowed_mb_s
+from bulkhead.experiments.intervals import combined
+from bulkhead.experiments.means import Means
+from bulkhead.experiments.row import Point, Row
+from bulkhead.machine.answer import PointAnswer
+from bulkhead.machine.facts import MB, MIB, PS_PER_S
+from bulkhead.machine.job import Job
+
+PORT = "adma"
+REGISTERS = (0, 20)  # of the regulator's rate; 0: off
+TRANSLATIONS = ("none", "blocks", "pages")
+TLB_ENTRIES = (8, 16, 32, 64, 128)
+MAIN_ENTRIES = (128, 512, 2048)
+LEFT_OUT = 1  # walks of the core, in which its caches fill
+WALKS = 4
+DEVICES: dict[str, Row] = {
+    "disk": {"kind": "disk", "memory_bytes": 32 * MIB, "rate_bytes_per_s": 2_000_000_000},
+    "network": {"kind": "network", "line_rate_bytes_per_s": 1_250_000_000},
+}
+WITH_INTERVAL = ("slowdown", "mb_s", "walk_ns")
+PS_PER_NS = 1000
+
+CONTENTION_COLUMNS = ("device", "translation", "register", "allowed_mb_s", *WITH_INTERVAL, "misses_per_kib")
+TLB_COLUMNS = ("device", "tlb_entries", "main_entries", *WITH_INTERVAL, "misses_per_kib")
+
+
+def contention_points() -> list[Point]:
+    return [
+        {"device": device, "translation": translation, "register": register}
+        for device in DEVICES
+        for translation in TRANSLATIONS
+        for register in REGISTERS
+    ]
+
+
+def tlb_points() -> list[Point]:
+    return [
+        {"device": device, "tlb_entries": tlb, "main_entries": main}
+        for device in DEVICES
+        for tlb in TLB_ENTRIES
+        for main in MAIN_ENTRIES
+    ]
+
+
+def alone(seed: int) -> Job:
+    reader = {"name": "rt", "core": 0, "memory_bytes": 8 * MIB, "kind": "read", "shuffled": True}
+    return {"platform": PLATFORM, "seed": seed, "parts": [{**reader, "walks": WALKS, "seed": seed}]}
+
+
+def beside(point: Point, seed: int) -> Job:
+    """The job of a point of either section."""
+    device = DEVICES[point["device"]] | {
+        "port": PORT,
+        "translation": point.get("translation", "pages"),
+        "seed": seed,
+    }
+    made: Job = {**alone(seed), "devices": [device]}
+    if register := point.get("register", 0):
+        made["qos"] = {PORT: {"rate": register, "burst": 1}}
+    if "tlb_entries" in point:
+        timing = "iommus.smmu.timing"
+        made["platform_set"] = [
+            f"{timing}.tlb.entries={point['tlb_entries']}",
+            f"{timing}.main.entries={point['main_entries']}",
+        ]
+    return made
+
+
+def row_of(point: Point, result: PointAnswer, reference: PointAnswer) -> Row:
+    [device] = result["devices"]
+    register = point.get("register", 0)
+    allowed = {"allowed_mb_s": allowed_mb_s(register) if register else None} if "register" in point else {}
+    return {
+        **point,
+        **allowed,
+        "slowdown": _walk_ps(result) / _walk_ps(reference),
+        "mb_s": device["bytes"] * PS_PER_S / result["simulated_ps"] / MB,
+        "misses_per_kib": device["misses"] * 1024 / device["bytes"],
+        "walks": device["walks"],
+        "walk_ns": device["walk_ps"] / device["walks"] / PS_PER_NS if device["walks"] else None,
+        "dropped": device["dropped"],
+        "dram_utilization": result["dram"]["utilization"],
+        "digest": f"{result['digest']:016x}",
+    }
+
+
+def rows(points: list[Point], means: Means, what: str) -> list[Row]:
+    """One row for each point; with several seeds, means with intervals."""
+    by_seed = []
+    for seed in range(1, means.seeds + 1):
+        names = ["-".join([what, *map(str, point.values()), str(seed)]) for point in points]
+        jobs = [(f"alone-{seed}", alone(seed))]
+        jobs += [(name, beside(point, seed)) for name, point in zip(names, points, strict=True)]
+        reference, *results = means.jobs(jobs, what)
+        by_seed.append(
+            [row_of(point, result, reference) for point, result in zip(points, results, strict=True)]
+        )
+    return combined(by_seed, WITH_INTERVAL) if means.seeds > 1 else by_seed[0]
+
+
+def _walk_ps(result: PointAnswer) -> float:
+    times = result["walks"][0]["walk_ps"][LEFT_OUT:]
+    return sum(times) / len(times)
