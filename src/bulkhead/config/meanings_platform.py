@@ -128,6 +128,13 @@ MEANINGS: dict[str, dict[str, str]] = {
         "lockable": "Additional entries that software can lock.",
         "pages": "Page sizes of entries; a larger mapping is split. Default: any size.",
     },
+    "IommuTiming": {
+        "tlb": "TLB in front of each master; `hit`, `lockable` and `pages` of it have no effect.",
+        "main": "Main TLB, shared with the table walker. Default: none.",
+        "walk_cache": "Cache of the addresses of last-level tables. Default: none.",
+        "hit": "Latency that a hit in `tlb` adds to an access of the device.",
+        "request": "Time from a miss in `tlb` to the main TLB and the walker, and back.",
+    },
     "Mpu": {
         "regions": "Number of regions.",
         "subregions": "Subregions of a region that can be disabled one by one.",
@@ -358,6 +365,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "interrupts": "INTIDs of its interrupts; of a driven one: event queue, global errors.",
         "driven": "The program of the platform's hypervisor has a driver for it, which confines devices.",
         "stream_bits": "Width of its stream ids. Default: the largest of its type.",
+        "timing": "What it adds to accesses, on the simulated machine. Default: it translates no device.",
     },
     "PciHost": {
         "at": "Address of the configuration space of bus 0 (ECAM).",

@@ -25,6 +25,7 @@ LEFT_OUT = 1  # walks of the core, in which its caches fill
 WALKS = 4
 DEVICES: dict[str, Row] = {
     "disk": {"kind": "disk", "memory_bytes": 32 * MIB, "rate_bytes_per_s": 2_000_000_000},
+    "disk-unpaced": {"kind": "disk", "memory_bytes": 32 * MIB},  # as fast as its bus: the worst neighbour
     "network": {"kind": "network", "line_rate_bytes_per_s": 1_250_000_000},
 }
 WITH_INTERVAL = ("slowdown", "mb_s", "walk_ns")
