@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device that masters memory: it moves the pieces of a traffic model line by line through its SMMU, its
-// regulator and the interconnect to DRAM. It moves no contents. Lines are issued in order: while one waits for
-// its translation, lines that were issued before it go on, and later ones wait. At most `outstanding_lines`
-// reads are in flight; writes are posted, and limited by the interconnect's `writes_in_flight`.
+// regulator and the interconnect to DRAM. It moves no contents. Lines are issued in order: while one waits
+// for its translation, lines that were issued before it go on, and later ones wait. At most
+// `outstanding_lines` reads are in flight; writes are posted, and limited by the interconnect's
+// `writes_in_flight`.
 #pragma once
 
 #include <cstdint>

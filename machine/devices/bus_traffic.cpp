@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// See the header. The order of commands and of buffers is drawn from the seed alone.
 #include "machine/devices/bus_traffic.h"
 
 #include <algorithm>
@@ -52,7 +53,8 @@ traffic_piece network_traffic::next(picoseconds now)
     switch (step_) {
     case step::payload:
         step_ = step::write_back;
-        return {settings_.buffers + order_[at_] * page_bytes, settings_.packet_bytes, access_kind::write, now};
+        return {settings_.buffers + order_[at_] * page_bytes, settings_.packet_bytes, access_kind::write,
+                now};
     case step::write_back:
         step_ = step::fetch;
         at_ = (at_ + 1) % order_.size();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes the traffic, the SMMU with its tables, and the device from a JSON object; see the header.
 #include "machine/python/device_load.h"
 
 #include <algorithm>
@@ -58,8 +59,7 @@ std::unique_ptr<devices::bus_traffic> network_of(const json &from)
                                                     .buffers = from.at("buffers"),
                                                     .buffer_count = from.at("buffer_count"),
                                                     .packet_bytes = from.at("packet_bytes"),
-                                                    .line_rate_bytes_per_s =
-                                                        from.at("line_rate_bytes_per_s"),
+                                                    .line_rate_bytes_per_s = from.at("line_rate_bytes_per_s"),
                                                     .seed = from.at("seed")};
     demand(wanted.buffer_count > 0, "a ring has one buffer at least");
     demand(wanted.packet_bytes > 0 && wanted.packet_bytes <= devices::bus_traffic::page_bytes,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A miss is resolved by a chain of events: main TLB, reads of the walk, answer.
 #include "machine/smmu/smmu.h"
 
 #include <utility>
@@ -28,9 +29,9 @@ result<std::unique_ptr<smmu>> smmu::make(const smmu_settings &wanted, const tran
             return *one;
         }
     }
-    return std::unique_ptr<smmu>(new smmu(wanted, tables, std::move(around), std::get<page_tlb>(std::move(tlb)),
-                                          std::get<page_tlb>(std::move(main)),
-                                          std::get<table_cache>(std::move(walks))));
+    return std::unique_ptr<smmu>(
+        new smmu(wanted, tables, std::move(around), std::get<page_tlb>(std::move(tlb)),
+                 std::get<page_tlb>(std::move(main)), std::get<table_cache>(std::move(walks))));
 }
 
 smmu::smmu(const smmu_settings &wanted, const translation_stage &tables, surroundings around, page_tlb tlb,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An SMMU in front of one bus master, stage 2 only: the TLB of the master's translation buffer unit (TBU), and
-// behind it the main TLB, the walk cache and the table walker of the translation control unit (TCU). The walk
-// itself is machine/vmsa.h's; here each of its reads takes the time of a coherent read through the
+// An SMMU in front of one bus master, stage 2 only: the TLB of the master's translation buffer unit (TBU),
+// and behind it the main TLB, the walk cache and the table walker of the translation control unit (TCU). The
+// walk itself is machine/vmsa.h's; here each of its reads takes the time of a coherent read through the
 // interconnect, one after the other. The answer comes later, so the caller is an event handler and no fiber.
 // Not modelled: stage 1, several walks of one master at once, prefetched translations, invalidations.
 #pragma once

@@ -46,29 +46,30 @@ protected:
             wanted.frames.push_back((32U << 20U) + i * page);
         }
         space = std::make_unique<address_space>(test::expect_made(address_space::make(wanted)));
-        unit = test::expect_made(smmu::make({.tlb = {.entries = tlb_entries},
-                                             .main = {.entries = main_entries},
-                                             .walk_cache = {.entries = tables},
-                                             .hit = {},
-                                             .request = {40'000}},
-                                            space->regime().stage2,
-                                            {.timeline = machine->timeline(),
-                                             .memory = machine->memory(),
-                                             .way = {{}, 0},
-                                             .owner = {1},
-                                             .descriptor = [this](phys_addr at) { return space->read(at); }}));
+        unit =
+            test::expect_made(smmu::make({.tlb = {.entries = tlb_entries},
+                                          .main = {.entries = main_entries},
+                                          .walk_cache = {.entries = tables},
+                                          .hit = {},
+                                          .request = {40'000}},
+                                         space->regime().stage2,
+                                         {.timeline = machine->timeline(),
+                                          .memory = machine->memory(),
+                                          .way = {{}, 0},
+                                          .owner = {1},
+                                          .descriptor = [this](phys_addr at) { return space->read(at); }}));
     }
     void run(std::vector<traffic_piece> pieces, bus_master::settings wanted = {.line = {4'000}},
              picoseconds until = {50'000'000})
     {
         traffic = std::make_unique<listed_traffic>(std::move(pieces));
-        device = std::make_unique<bus_master>(wanted,
-                                              bus_master::surroundings{.timeline = machine->timeline(),
-                                                                       .memory = machine->memory(),
-                                                                       .way = {{}, 0},
-                                                                       .owner = {1},
-                                                                       .traffic = *traffic,
-                                                                       .translation = unit.get()});
+        device =
+            std::make_unique<bus_master>(wanted, bus_master::surroundings{.timeline = machine->timeline(),
+                                                                          .memory = machine->memory(),
+                                                                          .way = {{}, 0},
+                                                                          .owner = {1},
+                                                                          .traffic = *traffic,
+                                                                          .translation = unit.get()});
         device->start({});
         machine->timeline().run(until);
     }
@@ -105,7 +106,8 @@ TEST_F(bus_master_test, the_walk_cache_leaves_the_last_read)
 TEST_F(bus_master_test, the_least_recently_used_entry_is_replaced)
 {
     make_smmu(false, 2, 0, 4);
-    run({read_of_page(0), read_of_page(1), read_of_page(0), read_of_page(2), read_of_page(0), read_of_page(1)});
+    run({read_of_page(0), read_of_page(1), read_of_page(0), read_of_page(2), read_of_page(0),
+         read_of_page(1)});
     EXPECT_EQ(unit->counts().lookups, 6U);
     EXPECT_EQ(unit->counts().misses, 4U); // 0, 1, 2, and 1 again
 }
