@@ -79,6 +79,7 @@ PLATFORM = {
     "Device": "devices[]",
     "Dma": "dma[]",
     "Iommu": "iommus[]",
+    "IommuTiming": "iommus[].timing",
     "PciHost": "pci",
     "PciMemory": "pci.memory",
     "PciFunction": "pci.functions[]",
