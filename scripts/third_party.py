@@ -79,6 +79,7 @@ BY_WORDS = {
     "BSD": "Redistribution and use in source and binary forms",
     "MIT": "Permission is hereby granted, free of charge, to any person",
     "LGPL-2.1": "GNU Lesser General Public License, version 2.1",
+    "MIT (X11)": "Permission to use, copy, modify, distribute, and sell this software",
     "ISC": "Permission to use, copy, modify, and/or distribute this software",
     "zlib": "This software is provided 'as-is', without any express or implied warranty",
     "public domain": "public domain",

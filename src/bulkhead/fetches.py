@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bulkhead.env.board_firmware import board_firmware
 from bulkhead.env.c_sources import duktape_source, sqlite_source
+from bulkhead.env.debian import debian_root
 from bulkhead.env.linux import busybox, linux_kernel
 from bulkhead.env.linux_headers import linux_headers
 from bulkhead.env.qemu import qemu_binary
@@ -26,6 +27,7 @@ ALWAYS: dict[str, Callable[[], Path]] = {
     "linux": linux_kernel,
     "linux-headers": lambda: linux_headers()[1],  # of the kernel, which is fetched before
     "busybox": busybox,
+    "debian": debian_root,
     "u-boot": partial(board_firmware, "u-boot"),
     "edk2": partial(board_firmware, "edk2"),
     "qemu-user": qemu_user,

@@ -48,6 +48,7 @@ RUN_BY = {
     "linux-smp": "tests/system/test_linux.py",
     "u-boot": "tests/system/test_images.py",
     "delay": "tests/hosted/test_examples.py",
+    "disks": "tests/system/test_disks.py",
     "edk2": "tests/system/test_images.py",
     "hostile-flash": "tests/system/test_hostile.py",
     "managed": "tests/hosted/test_examples.py",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.env import board_firmware, c_sources, linux, linux_headers, qemu, qemu_user, store
+from bulkhead.env import board_firmware, c_sources, debian, linux, linux_headers, qemu, qemu_user, store
 from bulkhead.env.lock import read_lock
 from bulkhead.env.paths import repository
 from bulkhead.fetches import fetches
@@ -98,7 +98,7 @@ def test_the_table_fetches_what_its_names_say(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(linux_headers, "kernel_release", lambda: "6.1.0-50-arm64")
     for cached in (
         *(qemu.qemu_binary, qemu.own_qemu, linux._kernel_directory, linux._busybox_directory),
-        board_firmware.board_firmware,
+        *(board_firmware.board_firmware, debian.debian_root),
         *(linux_headers.linux_headers, qemu_user.qemu_user, qemu_user.arm64_root),
         *(c_sources.sqlite_source, c_sources.duktape_source),
     ):

@@ -275,7 +275,7 @@ def test_the_hypervisor_accepts_what_is_planned(
 
 @pytest.mark.req("D3")
 def test_the_emulator_gets_every_function_and_an_empty_disk(tmp_path: Path) -> None:
-    arguments = pci_arguments(described(), tmp_path)
+    arguments = pci_arguments(described(), tmp_path, {})
     path = tmp_path / "disk.img"
     assert arguments == (
         "-drive",
@@ -285,5 +285,40 @@ def test_the_emulator_gets_every_function_and_an_empty_disk(tmp_path: Path) -> N
     )
     assert path.stat().st_size == 1 << 20
     path.write_bytes(b"left over")
-    pci_arguments(described(), tmp_path)
+    pci_arguments(described(), tmp_path, {})
     assert path.read_bytes() == bytes(1 << 20)
+
+
+@pytest.mark.req("D3")
+def test_a_disk_with_a_content_is_a_file_that_the_run_leaves_as_it_is(tmp_path: Path) -> None:
+    content = tmp_path / "a,b.img"
+    arguments = pci_arguments(described(), tmp_path, {"disk": content})
+    assert arguments[1] == f"if=none,id=disk,format=raw,file={tmp_path}/a,,b.img,snapshot=on"
+    assert not (tmp_path / "disk.img").exists()
+
+
+@pytest.mark.req("D3")
+def test_a_function_with_a_network_has_a_back_end(tmp_path: Path) -> None:
+    card = {**NIC, "emulated": {"device": "e1000e", "netdev": "user,restrict=on"}}
+    assert pci_arguments(described(functions=[card]), tmp_path, {}) == (
+        "-netdev",
+        "user,restrict=on,id=nic",
+        "-device",
+        "e1000e,addr=0x3,romfile=,netdev=nic",
+    )
+
+
+@pytest.mark.req("D7")
+def test_contents_of_disks_are_checked(tmp_path: Path) -> None:
+    """A name of the domain's own disks, and a file of whole sectors."""
+
+    def found(**disks: str) -> list[tuple[str, str]]:
+        return codes(planned(tmp_path, ("disk",), ("nic",), disks=disks))
+
+    (tmp_path / "good.img").write_bytes(bytes(1024))
+    (tmp_path / "bad.img").write_bytes(bytes(1000))
+    assert found(disk="./good.img") == []
+    assert [code for code, _ in found(disk="./bad.img")] == ["bad-image"]
+    assert [code for code, _ in found(disk="./none.img")] == ["missing-file"]
+    assert [code for code, _ in found(disk="debain")] == ["bad-reference"]
+    assert found(nic="./good.img") == [("unknown-name", "disk")], "another domain's, and no disk"

@@ -15,6 +15,7 @@ from bulkhead.config.devices import Device, Dma, Iommu, Registers
 from bulkhead.config.pci import SLOTS, PciDevice, PciHost
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.references import check_disk
 from bulkhead.config.regions import own_regions
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.broker import engine_of
@@ -49,6 +50,19 @@ def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform)
         yield from _shared_streams(path, domain, device, system, platform)
         if isinstance(device, PciDevice):
             yield from _shared_line(path, domain, device, system, platform)
+    yield from _disks(at, domain, platform)
+
+
+def _disks(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
+    """A domain gives contents to the emulated disks of its own functions."""
+    every = () if platform.pci is None else platform.pci.disks
+    own = [name for name in every if name in domain.devices]
+    for name, content in domain.disks.items():
+        path: KeyPath = (*at, "disks", name)
+        if name not in own:
+            cause = f"'{domain.name}' has no device {quoted(name)} with a disk on the emulator"
+            yield Finding(path, "unknown-name", cause, ", ".join(own) or "none", nearest_of(name, own))
+        yield from check_disk(path, content)
 
 
 def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platform) -> Findings:

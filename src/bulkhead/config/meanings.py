@@ -74,6 +74,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "console": "Whether the domain has a console.",
         "params": "Whole numbers that bare-metal guests read by name.",
         "devices": "Devices of the platform that the domain is given.",
+        "disks": "Contents of emulated disks, by device: `debian`, or a file, which a run does not change. "
+        "Default: an empty disk.",
         "dma": "`trusted`: the domain may have devices whose accesses to memory nothing confines.",
         "manager": "The domain may stop and restart other domains, and change their budgets.",
         "pmu": "The guest has performance monitors: the counters that the hypervisor does not need.",

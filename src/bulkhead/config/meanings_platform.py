@@ -395,7 +395,9 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "PciEmulated": {
         "device": "Model and properties, as for the option `-device`, without its place.",
-        "disk": "Size of a disk behind the function, whose file is in the run directory. Default: none.",
+        "disk": "Size of an empty disk behind the function. A disk with a content (`disks` of a system "
+        "file) has the content's size. Default: no disk.",
+        "netdev": "Network behind the function, as for the option `-netdev`, without `id`. Default: none.",
     },
     "Peripheral": {
         "type": "Type of the device.",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 KERNELS = ("linux:debian",)
 INITRDS = ("busybox",)
+DISKS = ("debian",)  # package/disks.py makes them
 FIRMWARE = ("u-boot:debian", "edk2:debian")  # env/board_firmware.py fetches them
 ERASED = "erased"  # contents of flash: no file
 PROGRAMS = "guests"  # directory of the tool's programs, which are used if the user has no such file

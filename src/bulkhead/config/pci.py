@@ -68,6 +68,7 @@ class PciEmulated(Section):
 
     device: Text  # model and properties, as for `-device`, without its place
     disk: Bytes | None = None  # size of the disk behind it; None: it has no disk
+    netdev: Text | None = None  # the network behind it, as for `-netdev`, without its id; None: it has none
 
 
 class PciFunction(Section):
@@ -121,6 +122,11 @@ class PciHost(Section):
     def config_bytes(self) -> int:
         """Size of the configuration space of all buses."""
         return self.buses * bus_bytes()
+
+    @property
+    def disks(self) -> tuple[str, ...]:
+        """Functions that have a disk on the emulator."""
+        return tuple(one.name for one in self.functions if one.emulated and one.emulated.disk is not None)
 
     def line(self, slot: int, pin: int) -> int:
         """INTID of an interrupt pin: the pins of successive slots are connected in turn."""

@@ -18,7 +18,7 @@ from bulkhead.config.base import NAME_PATTERN, FormatVersion, Model, Name, Short
 from bulkhead.config.components import Spec
 from bulkhead.config.file_form import exact_decimal, in_files, path_in_files
 from bulkhead.config.locate import is_path
-from bulkhead.config.named import ERASED, FIRMWARE, INITRDS, KERNELS, is_own_program
+from bulkhead.config.named import DISKS, ERASED, FIRMWARE, INITRDS, KERNELS, is_own_program
 from bulkhead.config.quantity import (
     HEXADECIMAL,
     RATE_UNITS,
@@ -51,6 +51,7 @@ PlatformReference = Annotated[Text, path_in_files(lambda value, _: not is_path(v
 ProgramReference = Annotated[Text, path_in_files(is_own_program)]
 KernelReference = Annotated[Text, path_in_files(lambda value, _: value in KERNELS)]
 InitrdReference = Annotated[Text, path_in_files(lambda value, _: value in INITRDS)]
+DiskReference = Annotated[Text, path_in_files(lambda value, _: value in DISKS)]
 FlashReference = Annotated[Text, path_in_files(lambda value, _: value in (*FIRMWARE, ERASED))]
 
 
@@ -334,6 +335,7 @@ class Domain(Model):
         Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]
     ] = {}
     devices: tuple[Name, ...] = ()
+    disks: dict[Name, DiskReference] = {}  # contents of disks of the emulator at the start of a run [empty]
     dma: Literal["refuse", "trusted"] = "refuse"  # for devices that master memory and are not confined
     manager: bool = False
     pmu: bool = False  # it gets all performance counters of its cores that the hypervisor does not need

@@ -102,10 +102,13 @@ class AptRoot:
         fields = ("Package", "Version", "Architecture", "SHA256")
         return [LockedPackage(*(stanza[field] for field in fields)) for stanza in stanzas if stanza]
 
-    def download_with_libraries(self, package: str, suite: str, update: Update) -> list[Path]:
-        """Download `package` from `suite`, and its dependencies that the machine does not have."""
-        arguments = ["install", "--download-only", "--no-install-recommends", "-t", suite, package]
-        self._get(arguments, update, package, (0.4, 0.8))
+    def download_with_libraries(
+        self, package: str, suite: str, update: Update, others: Sequence[str] = ()
+    ) -> list[Path]:
+        """Download `package` and `others` from `suite`, and the dependencies that the machine does not
+        have."""
+        options = ["--download-only", "--no-install-recommends", "-t", suite]
+        self._get(["install", *options, package, *others], update, package, (0.4, 0.8))
         return sorted(self.archives.glob("*.deb"))
 
     def download(self, package: str, update: Update) -> list[Path]:

@@ -28,6 +28,7 @@ from bulkhead.package.build import (
     surroundings,
 )
 from bulkhead.package.bundle import LaidOut, lay_out
+from bulkhead.package.disks import check_disks
 from bulkhead.package.errors import Collector, NotHere, PackageError
 from bulkhead.package.hypervisor import HypervisorImage, read_hypervisor
 from bulkhead.package.images import SOCKET_PROGRAM, Surroundings
@@ -101,6 +102,7 @@ class _Acceptor:
             with self.errors.step(*key_of(self.plan, domain)):
                 try:
                     loaded = images_of(self.plan, domain, around)
+                    check_disks(self.plan.system, domain.name, around.base)
                 except NotHere as missing:
                     self.unchecked += missing.reasons
             found.append(loaded)

@@ -36,6 +36,7 @@ from bulkhead.package.pci import functions_of, pci_tree
 
 KERNEL_DEBIAN = "linux:debian"
 INITRD_BUSYBOX = "busybox"
+ROOT_MODULES = ("crc32c_generic", "ext4")  # of a file system `root=`, with checksums by crc32c
 SOCKET_PROGRAM = "bulkhead-socket"
 DEFAULT_UART_CLOCK_HZ = 24_000_000  # as QEMU's `virt` clocks its PL011
 _OWN_PROPERTIES = frozenset({"compatible", "phandle", "name"})
@@ -244,7 +245,9 @@ def _drivers_of(domain: Domain, around: Surroundings) -> _Drivers:
     sockets = domain.name in around.cids
     functions = functions_of(domain, around.platform)
     of_functions = (module for function in functions for module in function.modules)
-    return _Drivers((*(MODULES if sockets else ()), *of_functions), sockets)
+    words = (domain.image.cmdline or "").split()
+    file_system = ROOT_MODULES if any(word.startswith("root=") for word in words) else ()
+    return _Drivers((*(MODULES if sockets else ()), *of_functions, *file_system), sockets)
 
 
 def _read_initrd(name: str, around: Surroundings, kernel: str, drivers: _Drivers) -> bytes:
@@ -292,6 +295,7 @@ def module_initrd(modules: Iterable[Module], files: Mapping[str, bytes]) -> byte
     extra = {f"/lib/modules/{module.name}": module.content for module in modules} | dict(files)
     extra["/etc/modules"] = "".join(f"/lib/modules/{module.name}\n" for module in modules).encode()
     extra["/init-shell"] = _script("init").encode()
+    extra["/init-root"] = _script("init-root").encode()
     return make_initrd(busybox().read_bytes(), _script("init-modules"), extra)
 
 

@@ -70,13 +70,12 @@ def _prepare(loaded: Loaded, options: RunOptions, directory: Path, watcher: Watc
     )
     try:
         built = build_system(loaded, directory / "package", wanted, options.hooks)
+        target = make_target(loaded, built, options, binary=binary, plugin=plugin, directory=directory)
+        script = debugger_script(target, built, Path(loaded.file).parent)
     except PlanningError as error:
         raise NotRun([loaded.locate(finding).text() for finding in error.findings]) from error
     except PackageError as error:
         raise NotRun([f"{loaded.file}: {reason}" for reason in error.reasons]) from error
-    try:
-        target = make_target(loaded, built, options, binary=binary, plugin=plugin, directory=directory)
-        script = debugger_script(target, built, Path(loaded.file).parent)
     except (NotBootable, BadDebugger) as error:
         raise NotRun([str(error)]) from error
     if script is not None:

@@ -33,6 +33,7 @@ from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build, BuildOptions, program_of_domain
+from bulkhead.package.disks import disk_files
 from bulkhead.package.elf import read_elf
 from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
@@ -55,8 +56,9 @@ def make_target(
     loaded: Loaded, build: Build, options: RunOptions, *, binary: Path, plugin: Path | None, directory: Path
 ) -> Target:
     """The target for the emulator. `plugin`: the observer; None if the run is not observed. Raises
-    NotBootable."""
+    NotBootable, PackageError or MissingTool."""
     plan = build.plan
+    disks = disk_files(plan.system, Path(loaded.file).parent)
     emulator = plan.platform.emulator
     gic = plan.platform.interrupt_controller
     assert emulator is not None, "the command refuses platforms that the emulator does not have"
@@ -76,7 +78,7 @@ def make_target(
         observer=observer,
         icount=options.icount,
         seed=options.seed & 0xFFFF_FFFF,
-        start=(*emulator.options, *pci_arguments(plan.platform, directory), *boot.arguments),
+        start=(*emulator.options, *pci_arguments(plan.platform, directory, disks), *boot.arguments),
         answers=boot.answers,
         gicv2=gic is not None and gic.type == "gicv2",
         debugger=options.debugger.stub if options.debugger is not None else None,

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two Debian systems, each on its own NVMe disk and with its own network card: `examples/disks.yaml`
+(D3, D6, D7)."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from .harness import EXAMPLES, Run, boot
+
+pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
+DEBIANS = ("one", "two")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The example with a shorter load."""
+    directory = tmp_path_factory.mktemp("disks")
+    system = yaml.safe_load((EXAMPLES / "disks.yaml").read_text())
+    for domain in system["domains"][:2]:
+        command = domain["image"]["cmdline"]
+        assert "--timeout 60s" in command
+        domain["image"]["cmdline"] = command.replace("--timeout 60s", "--timeout 5s")
+    system["domains"][2]["params"]["steps"] = 5000
+    path = directory / "disks.yaml"
+    path.write_text(yaml.safe_dump(system))
+    return boot(path, directory / "run")
+
+
+@pytest.mark.req("D6", "D7")
+def test_both_boot_from_their_disks_to_login(run: Run) -> None:
+    assert run.result["verdict"] == "ok", run.result["reasons"]
+    for name in DEBIANS:
+        text = "\n".join(run.lines(name))
+        assert "debian login:" in text and "stress: passed" in text
+    assert run.domain("witness")["state"] == "running", "it ends at a changed word"
+
+
+@pytest.mark.req("D6")
+def test_each_talks_to_its_own_network(run: Run) -> None:
+    for name in DEBIANS:
+        assert "network: 256 KiB came back" in "\n".join(run.lines(name))  # perhaps after the prompt
+
+
+@pytest.mark.req("D3")
+def test_their_devices_reach_nothing_else(run: Run) -> None:
+    for name in DEBIANS:
+        assert run.domain(name)["refused_accesses"] == 0
+        assert run.domain(name)["unconfined_devices"] == []
+    smmu = run.result["hypervisor"]["smmu"]
+    assert (smmu["unowned_accesses"], smmu["failed_accesses"]) == (0, 0)
