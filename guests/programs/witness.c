@@ -4,8 +4,8 @@
 // by the next pattern, and prints the step's number and a hash of all that was read since the start, so that
 // each line depends on the parameters only. A word that was changed by others ends it at once, with the
 // word's address. Parameters: `step_us`, `memory_kib`, `seed`, `steps` (0: forever), `print_every` steps (0:
-// never), `watch`: as a manager, it ends the machine a second after that domain (its index) has ended, or
-// after its own last step.
+// never), `watch`: as a manager, it ends the machine a second after the `watch_count` [1] domains from this
+// one (its index) on have ended, or after its own last step.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -50,17 +50,22 @@ static bool check_and_move_on(uint64_t seed, uint64_t step, uint64_t *words, uin
     return true;
 }
 
-static bool has_ended(uint64_t domain)
+static bool have_ended(uint64_t first, uint64_t count)
 {
-    struct manager_answer answer = manager_state(domain);
+    for (uint64_t domain = first; domain < first + count; domain++) {
+        struct manager_answer answer = manager_state(domain);
 
-    return answer.result == 0 &&
-           (answer.state == BH_DOMAIN_STATE_STOPPED || answer.state == BH_DOMAIN_STATE_CRASHED);
+        if (answer.result != 0 ||
+            (answer.state != BH_DOMAIN_STATE_STOPPED && answer.state != BH_DOMAIN_STATE_CRASHED))
+            return false;
+    }
+    return true;
 }
 
 void program_main(void)
 {
     uint64_t watched = param("watch", NOBODY);
+    uint64_t watch_count = param("watch_count", 1);
     uint64_t seed = param("seed", 1);
     uint64_t steps = param("steps", 0);
     uint64_t print_every = param("print_every", 10);
@@ -88,7 +93,7 @@ void program_main(void)
             console_printf("witness: step %lu hash %016lx\n", step, hash);
         next += step_ticks;
         timer_sleep_until(next);
-        if (watched != NOBODY && has_ended(watched))
+        if (watched != NOBODY && have_ended(watched, watch_count))
             break;
     }
     if (watched != NOBODY) {
