@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Configuration space as a guest sees it. PCI Local Bus 3.0, 6.1 and 6.2.5 (header, BARs), PCI Express Base
- * 7.5.3 (capability).
+ * 7.5.3 (its capability), 7.7.2 (MSI-X).
  */
 #include "core/pci_config.h"
 
 #define COMMAND_REGISTER    0x0000FFFFu /* the upper half of its word is the status register */
 #define ALLOWED_COMMAND     (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF)
+#define ALLOWED_MSIX        (PCI_MSIX_ENABLE | PCI_MSIX_MASK)
+#define NEXT_SHIFT          8u
+#define SIZE_SHIFT          16u
 #define WITHOUT_NEXT        0xFFFF00FFu /* of a capability's first word: all but the offset of the next one */
 #define DEVICE_CONTROL      0x0000FFFFu /* without the device status */
 #define ALL_ONES_BUT_KIND   0xFFFFFFF0u
@@ -16,6 +19,7 @@ void pci_config_reset(struct pci_config *config)
 {
     config->command = 0;
     config->sized = 0;
+    config->msix_control = 0;
 }
 
 uint32_t pci_bar_kind(const struct manifest_function *function, uint32_t bar)
@@ -43,7 +47,7 @@ static uint32_t express_register(const struct pci_config *config, uint32_t offse
 {
     switch (offset) {
     case 0:
-        return config->express_words[0] & WITHOUT_NEXT;
+        return (config->express_words[0] & WITHOUT_NEXT) | config->msix << NEXT_SHIFT;
     case PCI_EXPRESS_DEVICE:
         return config->express_words[1] & ~PCI_EXPRESS_FLR;
     case PCI_EXPRESS_CONTROL:
@@ -51,6 +55,13 @@ static uint32_t express_register(const struct pci_config *config, uint32_t offse
     default:
         return 0;
     }
+}
+
+static uint32_t msix_register(const struct pci_config *config, uint32_t offset)
+{
+    return offset != 0
+               ? config->msix_words[offset / 4]
+               : PCI_CAPABILITY_MSIX | (config->function->messages - 1) << SIZE_SHIFT | config->msix_control;
 }
 
 /* A register of a BAR: its place, or its size while the guest asks for that. */
@@ -76,35 +87,40 @@ uint32_t pci_config_read(const struct pci_config *config, uint32_t offset)
     case PCI_ID:
         return config->function->id;
     case PCI_COMMAND:
-        return config->command | (config->express != 0 ? PCI_STATUS_LIST : 0);
+        return config->command | ((config->express | config->msix) != 0 ? PCI_STATUS_LIST : 0);
     case PCI_CLASS:
         return config->class_code;
     case PCI_SUBSYSTEM:
         return config->subsystem;
     case PCI_CAPABILITIES:
-        return config->express;
+        return config->express != 0 ? config->express : config->msix;
     case PCI_INTERRUPT:
         return config->function->pin << PCI_PIN_SHIFT;
     default:
-        return config->express != 0 && offset >= config->express
+        return config->express != 0 && offset - config->express < 4 * PCI_EXPRESS_WORDS
                    ? express_register(config, offset - config->express)
+               : config->msix != 0 && offset - config->msix < 4 * PCI_MSIX_WORDS
+                   ? msix_register(config, offset - config->msix)
                    : 0;
     }
 }
 
-bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask, uint32_t value)
+enum pci_config_effect pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask,
+                                        uint32_t value)
 {
-    bool commands = offset == PCI_COMMAND && (mask & COMMAND_REGISTER) != 0;
-
     if (is_bar(offset)) {
         uint32_t bit = 1u << (offset - PCI_BAR) / 4;
         bool asks = (mask & value & ALL_ONES_BUT_KIND) == ALL_ONES_BUT_KIND;
 
         config->sized = asks ? config->sized | bit : config->sized & ~bit;
-    } else if (commands) {
+    } else if (offset == PCI_COMMAND && (mask & COMMAND_REGISTER) != 0) {
         config->command = (config->command & ~mask) | (value & mask & ALLOWED_COMMAND);
+        return PCI_CONFIG_COMMAND;
+    } else if (config->msix != 0 && offset == config->msix && (mask & ALLOWED_MSIX) != 0) {
+        config->msix_control = (config->msix_control & ~mask) | (value & mask & ALLOWED_MSIX);
+        return PCI_CONFIG_MSIX;
     }
-    return commands;
+    return PCI_CONFIG_NOTHING;
 }
 
 uint32_t pci_config_command(const struct pci_config *config)

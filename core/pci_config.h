@@ -2,12 +2,15 @@
  *
  * What a guest sees of a PCI function's configuration space, and what it can change there: policy without
  * hardware. hypervisor/pci/ calls it for trapped accesses. Registers are named by the offset of their 32-bit
- * word. The only register of the hardware that an access can change is the command register.
+ * word. The only registers of the hardware that an access can change are the command register and the one
+ * that enables message interrupts.
  *
  * A read returns what is kept here, and does not access the hardware. BARs are where the manifest places
  * them: a guest can ask for their sizes, but not move them. Of the capabilities a guest sees PCI Express,
- * read-only and without function-level reset. Everything else reads as zero: the status register's other
- * bits, message interrupts, other capabilities, the extended configuration space.
+ * read-only and without function-level reset, and MSI-X if the manifest gives the function message
+ * interrupts, with as many as the manifest says. The table of messages is behind a BAR, where the guest
+ * accesses it without EL2. Everything else reads as zero: the status register's other bits, other
+ * capabilities, the extended configuration space.
  */
 #ifndef BULKHEAD_CORE_PCI_CONFIG_H
 #define BULKHEAD_CORE_PCI_CONFIG_H
@@ -48,6 +51,13 @@ extern "C" {
 #define PCI_BAR_KIND 0xFu
 
 #define PCI_CAPABILITY_EXPRESS 0x10u
+#define PCI_CAPABILITY_MSIX    0x11u
+
+/* In the first word of the MSI-X capability; the other two are the places of its tables. */
+#define PCI_MSIX_ENABLE     0x80000000u
+#define PCI_MSIX_MASK       0x40000000u
+#define PCI_MSIX_SIZE(word) (((word) >> 16 & 0x7FFu) + 1)
+#define PCI_MSIX_WORDS      3u
 
 /* Offsets in the PCI Express capability. */
 #define PCI_EXPRESS_DEVICE  0x04u
@@ -58,14 +68,24 @@ extern "C" {
 
 struct pci_config {
     const struct manifest_function *function;
-    uint32_t command; /* as the guest has set it */
-    uint32_t sized;   /* mask of BARs whose size the guest asks for: its last write was all ones */
-    uint32_t express; /* offset of the PCI Express capability; 0: the function has none */
+    uint32_t command;      /* as the guest has set it */
+    uint32_t sized;        /* mask of BARs whose size the guest asks for: its last write was all ones */
+    uint32_t express;      /* offset of the PCI Express capability; 0: the function has none */
+    uint32_t msix;         /* offset of the MSI-X capability; 0: the guest sees none */
+    uint32_t msix_control; /* PCI_MSIX_ENABLE and PCI_MSIX_MASK, as the guest has set them */
 
     /* Registers of the hardware that do not change while a guest has the function. */
     uint32_t class_code;
     uint32_t subsystem;
     uint32_t express_words[PCI_EXPRESS_WORDS];
+    uint32_t msix_words[PCI_MSIX_WORDS];
+};
+
+/* What must be written to the hardware after a guest's write. */
+enum pci_config_effect {
+    PCI_CONFIG_NOTHING,
+    PCI_CONFIG_COMMAND, /* pci_config_command() to the command register */
+    PCI_CONFIG_MSIX,    /* `msix_control` to the first word of the MSI-X capability */
 };
 
 /* The state after a reset. */
@@ -83,10 +103,10 @@ uint32_t pci_bar_word(const struct manifest_function *function, uint32_t index, 
 /* What the guest reads in the register at `offset` (a multiple of 4). */
 uint32_t pci_config_read(const struct pci_config *config, uint32_t offset);
 
-/* The guest writes the bits in `mask` of the register at `offset` (a multiple of 4). True if the hardware's
- * command register must be written with pci_config_command(): also if the guest writes the same value again,
- * because it may have reset the function. */
-bool pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask, uint32_t value);
+/* The guest writes the bits in `mask` of the register at `offset` (a multiple of 4). The hardware's register
+ * must be written also if the guest writes the same value again, because it may have reset the function. */
+enum pci_config_effect pci_config_write(struct pci_config *config, uint32_t offset, uint32_t mask,
+                                        uint32_t value);
 
 /* The command register of the hardware, while the function's domain runs. The function always answers at its
  * BARs: otherwise a guest could cause errors on the bus. Its interrupt stays off if it has no pin. */

@@ -13,6 +13,7 @@
 #include "core/devicetree.h"
 #include "core/manifest.h"
 #include "iommu/smmu.h"
+#include "its/its.h"
 #include "memory/cache.h"
 #include "memory/mmu.h"
 #include "memory/placement.h"
@@ -173,6 +174,9 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
         refuse(BH_MANIFEST_ERROR_IOMMU, offsetof(struct manifest_header, smmu));
     }
     pci_silence(manifest);
+    if (!its_silence(manifest)) {
+        refuse(BH_MANIFEST_ERROR_ITS, offsetof(struct manifest_header, its));
+    }
     load_images(manifest, load_address);
     copy_image(&pool.range);
     copy_to_pool(&pool.range, image_frames, (const char *)manifest, manifest->total_bytes);

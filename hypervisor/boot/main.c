@@ -7,6 +7,7 @@
 #include "console/console.h"
 #include "flow/flows.h"
 #include "iommu/smmu.h"
+#include "its/its.h"
 #include "memory/stage2.h"
 #include "memory/table_memory.h"
 #include "memory/window.h"
@@ -90,6 +91,16 @@ static void init_pci(void)
     }
 }
 
+static void init_its(void)
+{
+    enum bh_manifest_error error = its_init();
+
+    if (error != BH_MANIFEST_ERROR_NONE) {
+        console_write_start();
+        refuse(error, offsetof(struct manifest_header, its));
+    }
+}
+
 static void init_machine(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -107,6 +118,7 @@ static void init_machine(void)
     init_mpam();
     init_smmu();
     init_pci();
+    init_its();
 }
 
 static void init_core(struct cpu *cpu)
@@ -116,6 +128,9 @@ static void init_core(struct cpu *cpu)
     sysreg_write(TPIDR_EL2, (uintptr_t)cpu);
     if (!gic_cpu_init(cpu->index, cpu->mpidr)) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));
+    }
+    if (!its_cpu_init(cpu)) {
+        refuse(BH_MANIFEST_ERROR_ITS, offsetof(struct manifest_header, its));
     }
     if (!vgic_core_suffices()) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, cpus));

@@ -52,6 +52,7 @@ static const char reasons[][24] = {
     "call",
     "iommu",
     "pci",
+    "its",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

@@ -70,6 +70,17 @@ static const char *enable_again(struct pci_function *function)
     return difference;
 }
 
+/* Enables or masks the function's message interrupts, unless its guest has reset it and it has become another
+ * function. */
+static void set_messages(const struct pci_function *function)
+{
+    const struct manifest_function *config = function->config.function;
+
+    if ((pci_read(config, function->config.msix) & 0xFF) == PCI_CAPABILITY_MSIX) {
+        pci_write(config, function->config.msix, function->config.msix_control);
+    }
+}
+
 enum bh_manifest_error pci_init(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -267,6 +278,7 @@ bool pci_config_access(const struct domain *domain, struct mmio_access *access)
     uint32_t offset = (uint32_t)access->offset & (PCI_CONFIG_BYTES - 4);
     uint32_t shift = 8 * ((uint32_t)access->offset & 3);
     const char *difference = NULL;
+    enum pci_config_effect effect = PCI_CONFIG_NOTHING;
     uint32_t value = PCI_NO_FUNCTION;
     uint32_t mask;
 
@@ -281,9 +293,13 @@ bool pci_config_access(const struct domain *domain, struct mmio_access *access)
         runs = function->runs && atomic_load(&function->reset) == PCI_RESET_DONE;
         if (runs && !access->write) {
             value = pci_config_read(&function->config, offset);
-        } else if (runs &&
-                   pci_config_write(&function->config, offset, mask, (uint32_t)access->value << shift)) {
+        } else if (runs) {
+            effect = pci_config_write(&function->config, offset, mask, (uint32_t)access->value << shift);
+        }
+        if (effect == PCI_CONFIG_COMMAND) {
             difference = enable_again(function);
+        } else if (effect == PCI_CONFIG_MSIX) {
+            set_messages(function);
         }
         spin_unlock(&function->lock);
     }

@@ -6,6 +6,7 @@
  */
 #include "pci/pci_function.h"
 #include <stddef.h>
+#include <string.h>
 
 #define NEXT_SHIFT           8u
 #define CLASS_SHIFT          24u
@@ -15,11 +16,9 @@
 #define FIRST_CAPABILITY     0x40u
 #define POINTER              0xFCu
 #define CAPABILITY_MSI       0x05u
-#define LAST_EXPRESS         0xF4u /* the words that EL2 uses end where extended capabilities begin */
-#define CAPABILITY_MSIX      0x11u
+#define LAST_PLACE           0xF4u /* the words that EL2 uses end where extended capabilities begin */
 #define CAPABILITY_ALLOCATES 0x14u /* Enhanced Allocation */
 #define MSI_ENABLE           0x00010000u
-#define MSIX_ENABLE          0x80000000u
 #define BAR_REGISTER(number) (PCI_BAR + 4 * (number))
 
 /* The value of a BAR that all ones have been written to. */
@@ -63,7 +62,17 @@ static bool bars_agree(const struct manifest_function *function)
 struct capabilities {
     uint32_t express; /* as in struct pci_config */
     uint32_t express_words[PCI_EXPRESS_WORDS];
+    uint32_t msix;
+    uint32_t msix_words[PCI_MSIX_WORDS];
 };
+
+static void read_words(const struct manifest_function *config, uint32_t offset, uint32_t *words,
+                       uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        words[i] = pci_read(config, offset + 4 * i);
+    }
+}
 
 /* Takes note of a capability. Turns off message interrupts that a boot loader has left enabled: the function
  * would write to the addresses that the boot loader has set, and not use its interrupt line. Returns false if
@@ -75,15 +84,17 @@ static bool take_capability(const struct manifest_function *config, struct capab
     case CAPABILITY_MSI:
         pci_write(config, offset, word & ~MSI_ENABLE);
         break;
-    case CAPABILITY_MSIX:
-        pci_write(config, offset, word & ~MSIX_ENABLE);
+    case PCI_CAPABILITY_MSIX:
+        pci_write(config, offset, word & ~PCI_MSIX_ENABLE);
+        if (offset <= LAST_PLACE) {
+            found->msix = offset;
+            read_words(config, offset, found->msix_words, PCI_MSIX_WORDS);
+        }
         break;
     case PCI_CAPABILITY_EXPRESS:
-        if (offset <= LAST_EXPRESS) {
+        if (offset <= LAST_PLACE) {
             found->express = offset;
-            for (uint32_t i = 0; i < PCI_EXPRESS_WORDS; i++) {
-                found->express_words[i] = pci_read(config, offset + 4 * i);
-            }
+            read_words(config, offset, found->express_words, PCI_EXPRESS_WORDS);
         }
         break;
     case CAPABILITY_ALLOCATES:
@@ -127,12 +138,17 @@ static const char *take_capabilities(struct pci_function *function)
     if (difference != NULL) {
         return difference;
     }
+    if (function->config.function->messages != 0 &&
+        (found.msix == 0 || PCI_MSIX_SIZE(found.msix_words[0]) < function->config.function->messages)) {
+        return "it has fewer message interrupts (MSI-X) than the manifest says";
+    }
     if (!function->known) {
         function->config.express = found.express;
-        for (uint32_t i = 0; i < PCI_EXPRESS_WORDS; i++) {
-            function->config.express_words[i] = found.express_words[i];
-        }
+        memcpy(function->config.express_words, found.express_words, sizeof found.express_words);
+        function->config.msix = function->config.function->messages != 0 ? found.msix : 0;
+        memcpy(function->config.msix_words, found.msix_words, sizeof found.msix_words);
     } else if (found.express != function->config.express ||
+               (function->config.msix != 0 && found.msix != function->config.msix) ||
                (found.express_words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR) !=
                    (function->config.express_words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR)) {
         return "it has other capabilities than at the start";
@@ -164,6 +180,7 @@ const char *pci_function_check(struct pci_function *function)
     if (!bars_agree(config)) {
         return "a BAR has another size or kind";
     }
+    function->config.msix_control = 0;
     difference = take_capabilities(function);
     if (difference == NULL && !function->known) {
         function->config.class_code = class_code;

@@ -13,6 +13,7 @@
 #include "run/shared_core.h"
 #include "time/vcpu_budget.h"
 #include "vgic/vgic.h"
+#include "vgic/vgic_its.h"
 #include "vgic/vgic_model.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
@@ -79,7 +80,7 @@ static bool init_domain(struct domain *domain, uint32_t index)
     domain->config = &manifest_domains(manifest)[index];
     domain->index = index;
     if (!stage2_create(&domain->stage2, manifest, domain->config, index + 1) ||
-        !vgic_map_registers(&domain->stage2) || !init_vcpus(domain)) {
+        !vgic_map_registers(&domain->stage2) || !init_vcpus(domain) || !vgic_its_init(domain)) {
         return false;
     }
     system_status()->domains[index].vttbr = domain->stage2.vttbr;

@@ -14,6 +14,7 @@
 #include "time/bandwidth.h"
 #include "time/guest_pmu.h"
 #include "vgic/vgic.h"
+#include "vgic/vgic_its.h"
 #include "vm/clock.h"
 #include "vm/domain.h"
 #include "vm/rare_alarm.h"
@@ -78,6 +79,11 @@ static void handle_requests(struct cpu *cpu)
 static void handle_shared(struct cpu *cpu, uint32_t intid)
 {
     gic_end(intid);
+    if (intid >= BH_FIRST_LPI) {
+        cpu_count_exit(cpu,
+                       vgic_its_message(intid) ? BH_EXIT_REASON_IRQ_DEVICE : BH_EXIT_REASON_IRQ_UNEXPECTED);
+        return;
+    }
     if (cpu->pinned != NULL ? vgic_inject_spi_hw(cpu->pinned->domain, intid)
                             : cpu->shared != NULL && shared_core_inject_spi(cpu, intid)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
@@ -202,7 +208,7 @@ bool trap_irq_short(void)
         vgic_repeat_timer(&cpu->vcpu->vgic);
         return true;
     }
-    if (intid >= GIC_INTID_LIMIT) {
+    if (gic_is_special(intid)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_SPURIOUS);
         return true;
     }
@@ -217,7 +223,7 @@ bool irq_handle_one(struct cpu *cpu)
 {
     uint32_t intid = gic_acknowledge();
 
-    if (intid >= GIC_INTID_LIMIT) {
+    if (gic_is_special(intid)) {
         return false;
     }
     (void)dispatch(cpu, intid);

@@ -13,6 +13,7 @@
 #include "run/flash.h"
 #include "run/shared_core.h"
 #include "trap/trap.h"
+#include "vgic/vgic_its.h"
 #include "vgic/vgic_model.h"
 #include "vm/system.h"
 #include <arch/sysreg.h>
@@ -40,6 +41,7 @@ enum device {
     DEVICE_SOCKET,
     DEVICE_FLASH,
     DEVICE_PCI,
+    DEVICE_ITS,
 };
 
 enum outcome {
@@ -72,6 +74,13 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
         }
         cpu_count_exit(cpu, BH_EXIT_REASON_PCI_ACCESS);
         return OUTCOME_DONE;
+    }
+    if (device == DEVICE_ITS) {
+        if (!vgic_its_access(cpu->vcpu, access)) {
+            return OUTCOME_REFUSED;
+        }
+        cpu_count_exit(cpu, BH_EXIT_REASON_ITS_ACCESS);
+        return access->again ? OUTCOME_AGAIN : OUTCOME_DONE;
     }
     if (device == DEVICE_FLASH) {
         bool done = flash_access(cpu, access);
@@ -230,6 +239,9 @@ bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t 
     if (pci_config_at(domain, page, &offset)) {
         return device_access(cpu, regs, esr, DEVICE_PCI, frame, offset + in_page);
     }
+    if (vgic_its_at(domain, page, &offset)) {
+        return device_access(cpu, regs, esr, DEVICE_ITS, frame, offset + in_page);
+    }
     if (flash_answers(domain, page, &offset)) {
         return flash_fault(cpu, regs, esr, offset + in_page);
     }
@@ -250,7 +262,8 @@ static bool is_device(const struct domain *domain, uint64_t page)
     uint64_t offset;
 
     return vgic_frame_at(domain, page, &offset) != VGIC_FRAME_NONE || uart_is_at(domain, page, &offset) ||
-           flows_device_at(domain, page, &offset) || pci_config_at(domain, page, &offset);
+           flows_device_at(domain, page, &offset) || pci_config_at(domain, page, &offset) ||
+           vgic_its_at(domain, page, &offset);
 }
 
 /* Injects an external abort for an access that nothing has answered, if the manifest says so for the domain.

@@ -5,6 +5,7 @@
  * state, and makes the affected VCPUs update their list registers.
  */
 #include "vgic/vgic_internal.h"
+#include "vgic/vgic_its.h"
 #include "vm/clock.h"
 
 #include <arch/gic.h>
@@ -41,7 +42,7 @@ void vgic_domain_init(struct domain *domain)
     spin_lock(&vgic->lock);
     vgic->control = 0;
     for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
-        reset_bank(&vgic->spis[i], 0, 0);
+        reset_bank(&vgic->spis[i], i < VGIC_SPI_BANKS ? 0 : UINT32_MAX, 0); /* LPIs are edge-triggered */
     }
     memset(vgic->target, 0, sizeof vgic->target);
     memset(vgic->targets, 1, sizeof vgic->targets);
@@ -51,6 +52,7 @@ void vgic_domain_init(struct domain *domain)
         reset_private(&domain->vcpus[i]);
     }
     memset(domain->vcpus[0].vgic.routed, 0xFF, sizeof domain->vcpus[0].vgic.routed);
+    vgic_its_reset(domain);
     spin_unlock(&vgic->lock);
 }
 

@@ -54,6 +54,9 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
         bank->drop_active &= ~bit;
         state &= ~(uint32_t)VGIC_LR_ACTIVE;
     }
+    if (vgic_is_lpi(slot.intid)) {
+        state &= ~(uint32_t)VGIC_LR_ACTIVE; /* the emulator has such a state until the guest ends the LPI */
+    }
 
     if ((state & VGIC_LR_PENDING) != 0 && (slot.flags & VGIC_SLOT_LATCHED) != 0) {
         bank->pending |= bit;
@@ -109,6 +112,12 @@ uint32_t vgic_recall(struct vcpu *vcpu)
     return kick;
 }
 
+/* The INTID by which the guest knows an interrupt. */
+static uint32_t guest_intid(uint32_t number)
+{
+    return vgic_is_lpi(number) ? number - VGIC_FIRST_LPI + BH_FIRST_LPI : number;
+}
+
 /* Moves an interrupt of this VCPU that is in no list register into list register n. */
 static void fill_lr(struct vcpu *vcpu, uint32_t n, uint32_t intid)
 {
@@ -153,7 +162,7 @@ static void fill_lr(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     }
     vcpu->vgic.slots[n] = (struct vgic_slot){.intid = (uint16_t)intid, .flags = (uint16_t)flags};
     vcpu->vgic.slots_used |= 1u << n;
-    vgic_lr_write(n, intid, bank->priority[intid % 32], flags);
+    vgic_lr_write(n, guest_intid(intid), bank->priority[intid % 32], flags);
 }
 
 static void fill_lrs(struct vcpu *vcpu, const struct vgic_set *set)

@@ -26,10 +26,15 @@ extern "C" {
 /* 1u << 10 is VGIC_SLOT_TIMER. */
 /* Bits 15:13 are the sender of a software-generated interrupt: VGIC_LR_SENDER(). */
 
-/* The bank that holds an INTID below VGIC_INTID_LIMIT, for this VCPU. */
+/* The bank that holds an interrupt's state, for this VCPU. */
 static inline struct vgic_bank *vgic_bank_of(struct vcpu *vcpu, uint32_t intid)
 {
     return intid < GIC_PRIVATE_COUNT ? &vcpu->vgic.bank : &vcpu->domain->vgic.spis[intid / 32 - 1];
+}
+
+static inline bool vgic_is_lpi(uint32_t number)
+{
+    return VGIC_LPI_BANKS != 0 && number >= VGIC_FIRST_LPI;
 }
 
 static inline uint32_t vgic_bit(uint32_t intid)

@@ -11,10 +11,16 @@
 #include <bulkhead_layout.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <vgic_lpi_banks.h>
 
-#define VGIC_INTID_LIMIT BH_MAX_INTID             /* all INTIDs of a domain are below this */
-#define VGIC_BANKS       (VGIC_INTID_LIMIT / 32u) /* banks of 32 interrupts: the private ones, then SPIs */
-#define VGIC_SPI_COUNT   (VGIC_INTID_LIMIT - BH_FIRST_SHARED_INTID)
+#define VGIC_INTID_LIMIT BH_MAX_INTID /* private interrupts and SPIs of a domain are below this */
+#define VGIC_SPI_BANKS   (VGIC_INTID_LIMIT / 32u - 1)
+
+/* Banks of 32 interrupts: the private ones, then SPIs, then LPIs. Within this module an LPI has the number
+ * after those of SPIs that its place in the banks gives it; list registers have its INTID. */
+#define VGIC_BANKS        (1 + VGIC_SPI_BANKS + VGIC_LPI_BANKS)
+#define VGIC_FIRST_LPI    VGIC_INTID_LIMIT
+#define VGIC_SHARED_COUNT (32u * (VGIC_BANKS - 1)) /* SPIs and LPIs */
 
 /* Only bits 7:3 of a priority are implemented. */
 #define VGIC_PRIORITY_BITS 5u
@@ -68,8 +74,8 @@ struct vgic_vcpu {
     uint32_t events;                 /* maintenance events that are requested now */
     uint32_t mirrored;               /* private interrupts that are enabled at the physical GIC */
     uint32_t timer_slot;             /* the list register that was the last to hold a VGIC_SLOT_TIMER */
-    uint32_t routed[VGIC_BANKS - 1]; /* SPIs whose target is this VCPU (vgic_domain.target) */
-    uint32_t owned[VGIC_BANKS - 1];  /* SPIs whose owner is this VCPU (vgic_domain.owner) */
+    uint32_t routed[VGIC_BANKS - 1]; /* SPIs and LPIs whose target is this VCPU (vgic_domain.target) */
+    uint32_t owned[VGIC_BANKS - 1];  /* SPIs and LPIs whose owner is this VCPU (vgic_domain.owner) */
     bool online;                     /* the core's list registers hold this VCPU's interrupts */
     /* a register write has changed an interrupt in a list register, or an interrupt that the guest has ended
      * is pending again: read the list registers back */
@@ -82,14 +88,17 @@ struct vgic_vcpu {
     struct vgic_sgis sgis;
 };
 
+struct vgic_its;
+
 struct vgic_domain {
-    struct spinlock lock; /* protects this structure and the vgic_vcpu of all VCPUs */
-    uint32_t control;     /* group enables of GICD_CTLR */
-    struct vgic_bank spis[VGIC_BANKS - 1];
-    uint8_t target[VGIC_SPI_COUNT]; /* index of the VCPU, or VGIC_NO_VCPU */
-    /* the VCPU where the SPI is in a list register or active, or VGIC_NO_VCPU */
-    uint8_t owner[VGIC_SPI_COUNT];
-    uint8_t targets[VGIC_SPI_COUNT]; /* GICv2: ITARGETSR as the guest wrote it; `target` is one of these */
+    struct spinlock lock;                  /* protects this structure and the vgic_vcpu of all VCPUs */
+    uint32_t control;                      /* group enables of GICD_CTLR */
+    struct vgic_bank spis[VGIC_BANKS - 1]; /* then LPIs */
+    uint8_t target[VGIC_SHARED_COUNT];     /* index of the VCPU, or VGIC_NO_VCPU */
+    /* the VCPU where the interrupt is in a list register or active, or VGIC_NO_VCPU */
+    uint8_t owner[VGIC_SHARED_COUNT];
+    uint8_t targets[VGIC_SHARED_COUNT]; /* GICv2: ITARGETSR as the guest wrote it; `target` is one of these */
+    struct vgic_its *its;               /* vgic_its.h; NULL: the domain has no message interrupts */
 };
 
 #define VGIC_NO_VCPU 0xFFu

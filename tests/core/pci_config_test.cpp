@@ -35,7 +35,7 @@ protected:
     uint32_t read(uint32_t offset) const { return pci_config_read(&config, offset); }
     bool write(uint32_t offset, uint32_t value, uint32_t mask = all)
     {
-        return pci_config_write(&config, offset, mask, value);
+        return pci_config_write(&config, offset, mask, value) == PCI_CONFIG_COMMAND;
     }
     const manifest_function own = function();
     pci_config config{.function = &own,

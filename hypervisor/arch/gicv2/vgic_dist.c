@@ -198,7 +198,7 @@ static uint32_t read_frame(const struct domain *domain, uint32_t offset)
     case GICD_CTLR:
         return domain->vgic.control;
     case GICD_TYPER:
-        return (VGIC_BANKS - 1) | (domain->vcpu_count - 1) << 5;
+        return VGIC_SPI_BANKS | (domain->vcpu_count - 1) << 5;
     case GICD_IIDR:
         return VGIC_IIDR;
     default:

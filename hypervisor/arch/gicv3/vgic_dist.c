@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The frame of the virtual distributor (IHI 0069, chapter 12.9). One security state, affinity routing always
- * on, no LPIs, no message-based interrupts, no 1-of-N. The state of each interrupt is in vgic_bank.c, except
- * routing.
+ * on, no message-based SPIs, no 1-of-N. The state of each interrupt is in vgic_bank.c, except routing; LPIs
+ * have no registers here (vgic_lpi.c).
  */
 #include "vgic/vgic_internal.h"
+#include "vgic/vgic_its.h"
 #include "vgic/vgic_model.h"
 
 #include <arch/vgic_frames.h>
@@ -80,7 +81,7 @@ static uint32_t read_frame(const struct domain *domain, uint64_t offset)
     case GICD_CTLR:
         return domain->vgic.control | CTLR_ARE | CTLR_DS;
     case GICD_TYPER:
-        return (VGIC_BANKS - 1) | TYPER_ID_BITS | TYPER_NO_1_OF_N;
+        return VGIC_SPI_BANKS | TYPER_ID_BITS | TYPER_NO_1_OF_N | vgic_lpi_distributor_type(domain);
     case GICD_IIDR:
         return VGIC_IIDR;
     default:

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The virtual redistributors of a domain (IHI 0069, chapter 12.11), two frames of 64 KiB for each VCPU:
- * control, and the private interrupts' registers, which are in vgic_bank.c. No LPIs.
+ * control, and the private interrupts' registers, which are in vgic_bank.c. Registers for LPIs are in
+ * vgic_lpi.c.
  */
 #include "vgic/vgic_internal.h"
+#include "vgic/vgic_its.h"
 
 #include <arch/vgic_frames.h>
 
@@ -19,15 +21,19 @@
 
 static uint64_t type_of(const struct vcpu *owner)
 {
-    uint64_t type = (uint64_t)owner->index << 32 | (uint64_t)owner->index
-                                                       << 8; /* affinity, processor number */
+    /* affinity, processor number */
+    uint64_t type = (uint64_t)owner->index << 32 | (uint64_t)owner->index << 8 |
+                    vgic_lpi_redistributor_type(owner->domain);
 
     return owner->index + 1 == owner->domain->vcpu_count ? type | TYPER_LAST : type;
 }
 
 /* The control frame. */
-static bool access_control(struct vcpu *owner, uint64_t offset, struct mmio_access *access)
+static bool access_control(struct vcpu *owner, uint64_t offset, struct mmio_access *access, uint32_t *kick)
 {
+    if (vgic_lpi_register(owner, offset, access, kick)) {
+        return true;
+    }
     if (access->bytes == 8 && offset != GICR_TYPER) {
         return false;
     }
@@ -75,7 +81,7 @@ bool vgic_redist_access(struct vcpu *vcpu, struct mmio_access *access)
 
     spin_lock(&domain->vgic.lock);
     if (offset < BH_REDISTRIBUTOR_SGI_FRAME) {
-        ok = access_control(owner, offset, access);
+        ok = access_control(owner, offset, access, &kick);
     } else if (offset >= BH_REDISTRIBUTOR_SGI_FRAME + 0x80 && offset < BH_REDISTRIBUTOR_SGI_FRAME + 0x1000) {
         struct mmio_access inner = *access;
 

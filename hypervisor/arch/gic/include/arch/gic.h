@@ -18,8 +18,14 @@ extern "C" {
 
 #define GIC_SGI_COUNT     BH_FIRST_PERIPHERAL_INTID
 #define GIC_PRIVATE_COUNT BH_FIRST_SHARED_INTID /* SGIs and PPIs */
-/* acknowledged INTIDs from here on are special: there is nothing to end */
-#define GIC_INTID_LIMIT   BH_FIRST_SPECIAL_INTID
+/* Acknowledged INTIDs that are special: there is nothing to end. */
+#define GIC_SPECIAL_COUNT 4u
+
+/* True if an acknowledged INTID is special: there is no interrupt. */
+static inline bool gic_is_special(uint32_t intid)
+{
+    return intid - BH_FIRST_SPECIAL_INTID < GIC_SPECIAL_COUNT;
+}
 
 /* Resets the distributor: every SPI disabled, inactive, with default priority, in a group that EL2 controls.
  * Called once, on the first core. */
@@ -31,8 +37,8 @@ void gic_init(const struct manifest_platform *platform);
  * nothing for that affinity. */
 bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr);
 
-/* Acknowledges the most urgent pending interrupt and returns its INTID; values >= GIC_INTID_LIMIT: there is
- * none (spurious). */
+/* Acknowledges the most urgent pending interrupt and returns its INTID; gic_is_special(): there is none
+ * (spurious). LPIs have INTIDs from BH_FIRST_LPI on; they need no deactivation. */
 uint32_t gic_acknowledge(void);
 
 /* Drops the running priority after gic_acknowledge(). The interrupt stays active. */
