@@ -68,13 +68,16 @@ bool manifest_check_bandwidth(struct manifest_check *check);
  * manifest_space_only.c: that there are none. */
 bool manifest_check_mpam(struct manifest_check *check);
 
-/* manifest_smmu.c: the SMMU and the streams of domains' devices, and then PCI; domains have been checked
- * before. Or, in programs without their drivers, manifest_no_smmu.c: that there are none. */
+/* manifest_smmu.c: the SMMU and the streams of domains' devices, and then PCI and the ITS; domains have been
+ * checked before. Or, in programs without their drivers, manifest_no_smmu.c: that there are none. */
 bool manifest_check_smmu(struct manifest_check *check);
 
-/* manifest_pci.c: the PCI host bridge and the functions of domains; devices and streams have been checked
- * before. */
+/* manifest_pci.c: the PCI host bridge and the functions of domains, and then the ITS; devices and streams
+ * have been checked before. */
 bool manifest_check_pci(struct manifest_check *check);
+
+/* manifest_its.c: the ITS and the functions' message interrupts. */
+bool manifest_check_its(struct manifest_check *check);
 
 /* manifest_nothing.c: whether every field of MPAM, of the bandwidth, of flows, of a budget or of the
  * regulation is zero. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The check of the SMMU and of PCI in programs without their drivers: the manifest must have neither. Part of
- * manifest_check().
+ * The check of the SMMU, of PCI and of the ITS in programs without their drivers: the manifest must have none
+ * of them. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 
@@ -9,7 +9,7 @@ bool manifest_check_smmu(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
 
-    return ((manifest->smmu.pa | manifest->pci.config_pa) == 0 &&
+    return ((manifest->smmu.pa | manifest->pci.config_pa | manifest->its.pa) == 0 &&
             (manifest->streams.count | manifest->functions.count) == 0) ||
            manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &manifest->smmu);
 }

@@ -96,7 +96,7 @@ static bool function_is_sound(const struct manifest_header *manifest, uint32_t i
     const struct manifest_function *function = &functions[index];
 
     if (function->domain >= manifest->domains.count || function->slot >= SLOTS ||
-        !has_stream(manifest, function) || function->pin > PCI_MOST_PIN || function->reserved != 0 ||
+        !has_stream(manifest, function) || function->pin > PCI_MOST_PIN ||
         (function->bar_kinds & ~BARS_OF(BH_PCI_BARS)) != 0) {
         return false;
     }
@@ -118,7 +118,7 @@ bool manifest_check_pci(struct manifest_check *check)
     const struct manifest_header *manifest = check->manifest;
 
     if (has_no_pci(manifest)) {
-        return true;
+        return manifest_check_its(check);
     }
     if (!bridge_is_sound(manifest)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PCI, &manifest->pci);
@@ -128,5 +128,5 @@ bool manifest_check_pci(struct manifest_check *check)
             return manifest_refuse(check, BH_MANIFEST_ERROR_PCI, &manifest_functions(manifest)[i]);
         }
     }
-    return true;
+    return manifest_check_its(check);
 }

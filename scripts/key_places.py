@@ -56,6 +56,7 @@ PLATFORM = {
     "Range": "A range of addresses",
     "OnChipMemory": "ocm",
     "InterruptController": "interrupt_controller",
+    "Its": "interrupt_controller.its",
     "Uart": "uart",
     "Socket": "socket",
     "Timers": "timers",

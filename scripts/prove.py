@@ -39,7 +39,7 @@ MANIFEST = [
     "manifest_flows",
 ]
 MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform", "manifest_regions"]
-MANIFEST += ["manifest_pci", "manifest_smmu", "pci_config"]
+MANIFEST += ["manifest_its", "manifest_pci", "manifest_smmu", "pci_config"]
 BUDGET = ["budget", "budget_update", "event_pool", "period", "reclaim", "reservation"]
 BUDGET += ["reservation_parameters"]
 SCHEDULER = ["sched_fixed_priority", "sched_policy", "sched_round_robin", "vcpu_sched"]

@@ -69,7 +69,6 @@ TEST(ManifestPci, D3_RefusesWhatCannotBe)
              m.functions[0].bar_pa[1] = m.functions[0].bar_pa[0];
          }},
         {"a pin beyond INTD", [](SampleManifest &m) { m.functions[1].pin = 5; }},
-        {"a field that must be 0", [](SampleManifest &m) { m.functions[1].reserved = 1; }},
         {"a BAR of addresses of I/O", [](SampleManifest &m) { m.functions[0].bar_kinds = 1; }},
         {"a kind of a BAR that is none", [](SampleManifest &m) { m.functions[0].bar_kinds = 8 << 4; }},
         {"a kind beyond the BARs", [](SampleManifest &m) { m.functions[0].bar_kinds = 1u << 24; }},

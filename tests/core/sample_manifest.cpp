@@ -176,7 +176,7 @@ void give_pci(SampleManifest &m)
                       .id = 0x11E81234,
                       .pin = 1,
                       .bar_kinds = 0,
-                      .reserved = 0,
+                      .messages = 0,
                       .bar_pa = {sample_bar_pa},
                       .bar_bytes = {0x100000}};
     m.functions[1] = {.domain = 1,
@@ -184,9 +184,20 @@ void give_pci(SampleManifest &m)
                       .id = 0x00101B36,
                       .pin = 1,
                       .bar_kinds = 4,
-                      .reserved = 0,
+                      .messages = 0,
                       .bar_pa = {sample_wide_bar_pa},
                       .bar_bytes = {0x4000}};
+}
+
+void give_its(SampleManifest &m)
+{
+    give_pci(m);
+    m.header.platform.messages_pa = m.header.platform.messages_bytes = 0;
+    m.header.its = {.pa = sample_its_pa,
+                    .pending_pa = sample_lpi_pending_pa,
+                    .pending_bytes = uint64_t{4} * BH_LPI_PENDING_BYTES};
+    m.functions[0].messages = 1;
+    m.functions[1].messages = BH_MAX_MESSAGES;
 }
 
 void give_flows(SampleManifest &m)

@@ -84,5 +84,11 @@ constexpr uint64_t sample_bar_pa = 0x10000000;
 constexpr uint64_t sample_wide_bar_pa = 0x10100000;
 void give_pci(SampleManifest &m);
 
+// The same, and an ITS in place of registers for messages that EL2 does not drive; both functions have
+// message interrupts.
+constexpr uint64_t sample_its_pa = 0x08080000;
+constexpr uint64_t sample_lpi_pending_pa = 0x0C000000; // outside of RAM
+void give_its(SampleManifest &m);
+
 // Keeps only its limit.
 void keep_limit_alone(SampleManifest &m);

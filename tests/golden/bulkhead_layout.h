@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x23388F78u
+#define BH_LAYOUT_HASH 0xF1656760u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -68,6 +68,12 @@
 #define BH_PCI_BUS_BYTES 0x100000u /* configuration space of a bus (ECAM): 4 KiB for each of 32 devices with 8 functions */
 #define BH_MAX_FUNCTIONS 16u /* PCI functions of all domains */
 #define BH_PCI_BARS 6u /* of a function */
+#define BH_ITS_BYTES 0x20000u /* registers of an ITS: a frame of 64 KiB to control it, and one that devices write to */
+#define BH_ITS_FRAME_BYTES 0x10000u
+#define BH_LPI_PENDING_BYTES 0x10000u /* memory of a core's redistributor for pending message interrupts, and its alignment */
+#define BH_FIRST_LPI 8192u /* INTIDs from here on are message interrupts */
+#define BH_MAX_MESSAGES 32u /* message interrupts of a function */
+#define BH_GUEST_LPIS 64u /* message interrupts of a domain */
 #define BH_MAX_MPAM_VIRTUAL 32u /* virtual PARTIDs that the architecture has registers for */
 #define BH_MAX_MPAM_MONITORS 64u /* whose values are published */
 #define BH_MPAM_DUMP_FRAMES 16u /* of registers that were read back */
@@ -374,8 +380,9 @@ enum bh_manifest_error { /* Why a manifest was refused; `refusal_offset` is the 
     BH_MANIFEST_ERROR_CALL = 41, /* a function of firmware that no domain may call, or a domain with some that shares a core */
     BH_MANIFEST_ERROR_IOMMU = 42, /* an SMMU or streams that cannot be, or an SMMU that lacks something or does not answer */
     BH_MANIFEST_ERROR_PCI = 43, /* PCI functions that cannot be, or that are not what the manifest says */
+    BH_MANIFEST_ERROR_ITS = 44, /* an ITS that cannot be, or that lacks something or does not answer */
 };
-#define BH_MANIFEST_ERROR_COUNT 44u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 45u /* highest + 1 */
 
 enum bh_exit_reason { /* Every way into EL2 has a counter, per core. */
     BH_EXIT_REASON_HVC = 0, /* HVC of a guest */
@@ -411,8 +418,9 @@ enum bh_exit_reason { /* Every way into EL2 has a counter, per core. */
     BH_EXIT_REASON_CACHE_BROADCAST = 30, /* trapped maintenance of instruction caches, executed on all cores */
     BH_EXIT_REASON_FLASH_ACCESS = 31, /* commands of flash, and reads of its answers */
     BH_EXIT_REASON_PCI_ACCESS = 32, /* access to configuration space of PCI */
+    BH_EXIT_REASON_ITS_ACCESS = 33, /* access to the ITS */
 };
-#define BH_EXIT_REASON_COUNT 33u /* highest + 1 */
+#define BH_EXIT_REASON_COUNT 34u /* highest + 1 */
 
 enum bh_path_part { /* Parts of a packet's path (core/path_costs.h). */
     BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to the bell */
@@ -593,6 +601,12 @@ struct manifest_pci { /* The PCI host bridge. All zero if the board has none tha
     uint64_t others_bytes; /* its size */
 };
 
+struct manifest_its { /* The ITS, which turns writes of functions into message interrupts. All zero if the board has none that EL2 drives. */
+    uint64_t pa; /* registers */
+    uint64_t pending_pa; /* memory that nobody has: lpi_pending_bytes for each core, aligned to as much */
+    uint64_t pending_bytes; /* its size */
+};
+
 struct manifest_header { /* The manifest begins with it. */
     uint32_t magic; /* manifest_magic */
     uint32_t version; /* version of this file */
@@ -610,6 +624,7 @@ struct manifest_header { /* The manifest begins with it. */
     struct manifest_mpam mpam; /* MPAM */
     struct manifest_smmu smmu; /* the SMMU */
     struct manifest_pci pci; /* the PCI host bridge */
+    struct manifest_its its; /* the ITS */
     struct table_ref cpus; /* cores of the platform */
     struct table_ref ram; /* RAM of the platform */
     struct table_ref color_sets; /* sets of colors */
@@ -708,7 +723,7 @@ struct manifest_function { /* A PCI function of a domain: function 0 of a device
     uint32_t id; /* vendor, and device in the upper half, as its first register has them */
     uint32_t pin; /* interrupt pin, as its register has it: 1 is INTA; 0: none */
     uint32_t bar_kinds; /* four bits for each BAR, as bits 3 to 0 of its register */
-    uint32_t reserved;
+    uint32_t messages; /* message interrupts (MSI-X) that its guest sees, at most max_messages; 0: none */
     uint64_t bar_pa[6]; /* where EL2 places each BAR; a BAR of 64 bits also uses the next number */
     uint64_t bar_bytes[6]; /* size of each BAR; 0: the function has no memory there */
 };
@@ -1052,7 +1067,7 @@ struct bh_region {
     uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
     uint32_t mapped; /* 1: EL2 maps it at its physical address */
 };
-#define BH_REGION_COUNT 20u
+#define BH_REGION_COUNT 22u
 #define BH_REGION_ROWS \
     {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
     {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
@@ -1073,6 +1088,8 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, mpam.page_3), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_3 */ \
     {(uint32_t)offsetof(struct manifest_header, smmu.pa), (uint32_t)0, 0x20000u, 0x0u, 0x0u, 0u, 1u}, /* smmu */ \
     {(uint32_t)offsetof(struct manifest_header, pci.config_pa), (uint32_t)0, 0x100000u, 0x100000u, 0x0u, 0u, 1u}, /* pci_config */ \
+    {(uint32_t)offsetof(struct manifest_header, its.pa), (uint32_t)0, 0x20000u, 0x20000u, 0x0u, 0u, 1u}, /* its */ \
+    {(uint32_t)offsetof(struct manifest_header, its.pending_pa), (uint32_t)offsetof(struct manifest_header, its.pending_bytes), 0x0u, 0x0u, 0x0u, 0u, 1u}, /* lpi_pending */ \
     {(uint32_t)offsetof(struct manifest_header, pci.others_pa), (uint32_t)offsetof(struct manifest_header, pci.others_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* pci_other_buses */
 
 #ifdef __cplusplus
@@ -1235,7 +1252,12 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, config_pa) == 0u, "manifest_pci.c
 BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, others_pa) == 8u, "manifest_pci.others_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, others_bytes) == 16u, "manifest_pci.others_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 912u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_its) == 24u, "size of manifest_its");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pa) == 0u, "manifest_its.pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_pa) == 8u, "manifest_its.pending_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_bytes) == 16u, "manifest_its.pending_bytes");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 936u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1252,25 +1274,26 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 608u, "manifest_
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 656u, "manifest_header.mpam");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 712u, "manifest_header.smmu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 736u, "manifest_header.pci");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 760u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 768u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 776u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 784u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 792u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 800u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 808u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 816u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 824u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 832u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 840u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 848u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 856u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 864u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 872u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 880u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 888u, "manifest_header.mpam_words");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 896u, "manifest_header.streams");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 904u, "manifest_header.functions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 760u, "manifest_header.its");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 784u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 792u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 800u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 808u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 816u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 824u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 832u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 840u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 848u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 856u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 864u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 872u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 880u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 888u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 896u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 904u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 912u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 920u, "manifest_header.streams");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 928u, "manifest_header.functions");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -1342,7 +1365,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_function, slot) == 4u, "manifest_funct
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, id) == 8u, "manifest_function.id");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, pin) == 12u, "manifest_function.pin");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_kinds) == 16u, "manifest_function.bar_kinds");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, reserved) == 20u, "manifest_function.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, messages) == 20u, "manifest_function.messages");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_pa) == 24u, "manifest_function.bar_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_bytes) == 72u, "manifest_function.bar_bytes");
 

@@ -97,7 +97,7 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
             "id": 0x0010_1B36,
             "pin": 1,
             "bar_kinds": 12,
-            "reserved": 0,
+            "messages": 0,
             "bar_pa": [0x1002_4000, 0, 0, 0, 0, 0],
             "bar_bytes": [0x4000, 0, 0, 0, 0, 0],
         },
@@ -107,7 +107,7 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
             "id": 0x10D3_8086,
             "pin": 1,
             "bar_kinds": 0,
-            "reserved": 0,
+            "messages": 0,
             "bar_pa": [0x1000_0000, 0, 0, 0x1002_0000, 0, 0],
             "bar_bytes": [0x20000, 0, 0, 0x1000, 0, 0],
         },
@@ -143,10 +143,10 @@ def test_the_manifest_names_the_pin_that_the_hardware_has(
 def test_a_guest_finds_a_host_bridge_with_its_own_functions(tmp_path: Path) -> None:
     plan = plan_of(planned(tmp_path, ("disk",), ()))
     one, two = plan.system.domains
-    assert pci_tree(two, plan.platform) is None
+    assert pci_tree(two, plan.platform, ()) is None
     memory = (LoadRegion(0x4000_0000, 2 << 20),)
     board = GuestBoard(
-        memory, 1, "cortex-a53", 0x0800_0000, b"", gicr=0x080A_0000, pci=pci_tree(one, plan.platform)
+        memory, 1, "cortex-a53", 0x0800_0000, b"", gicr=0x080A_0000, pci=pci_tree(one, plan.platform, ())
     )
     tree = fdt.parse_dtb(device_tree(board))
     node = tree.get_node("/pcie@3f000000")
@@ -161,7 +161,7 @@ def test_a_guest_finds_a_host_bridge_with_its_own_functions(tmp_path: Path) -> N
 def test_a_window_above_4_gib_has_addresses_of_64_bits(tmp_path: Path) -> None:
     host = {**HOST, "memory": {"at": 1 << 33, "size": "1 MiB"}, "functions": [DISK]}
     plan = plan_of(planned(tmp_path, ("disk",), (), host))
-    tree = pci_tree(plan.system.domains[0], plan.platform)
+    tree = pci_tree(plan.system.domains[0], plan.platform, ())
     memory = (LoadRegion(0x4000_0000, 2 << 20),)
     board = GuestBoard(memory, 1, "cortex-a53", 0x0800_0000, b"", gicr=0x080A_0000, pci=tree)
     node = fdt.parse_dtb(device_tree(board)).get_node("/pcie@3f000000")
@@ -240,7 +240,7 @@ def test_what_cannot_be_given_is_refused(change: dict[str, Any], found: list[tup
         ({"memory": {"at": 0x1000_0800, "size": "1 MiB"}}, {("pci", "memory", "alignment")}),
         ({"memory": {"at": 0x3F00_0000, "size": "1 MiB"}}, {("pci", "memory", "overlap")}),
         ({"memory": {"at": 0x4000_0000, "size": "1 MiB"}}, {("pci", "memory", "overlap")}),
-        ({"at": 0x0800_0000}, {("pci", "at", "overlap")}),
+        ({"at": 0x0900_0000}, {("pci", "at", "overlap")}),
         ({"memory": {"at": 1 << 33, "size": "1 MiB"}}, {("pci", "functions", "out-of-range")}),
     ],
 )

@@ -58,6 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                     REFUSED("regulation", NOT_IN_IMAGE, m.header.regulation.members = 1),
                     REFUSED("calls", NOT_IN_IMAGE, give_calls(m)),
                     REFUSED("smmu", NOT_IN_IMAGE, give_smmu(m)),
+                    REFUSED("its", NOT_IN_IMAGE, m.header.its.pa = 0x0B000000),
                     REFUSED("shared_core", NOT_IN_IMAGE, m.vcpus[1].core = m.vcpus[0].core),
                     // An error that the full program refuses, too.
                     REFUSED("half_a_budget", BUDGET, m.domains[0].budget_period_ns = 1000000),

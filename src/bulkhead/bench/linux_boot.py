@@ -177,7 +177,14 @@ def _images(loaded: LoadedSystem, build: Build) -> Images:
     assert configured is not None
     assert loaded.path is not None
     target_dir = paths.build_dir() / "target"
-    around = Surroundings(plan.platform, loaded.path.parent, target_dir, build.seed, plan.system.name)
+    around = Surroundings(
+        plan.platform,
+        loaded.path.parent,
+        target_dir,
+        build.seed,
+        plan.system.name,
+        shared_cores=plan.system.shared_cores(),
+    )
     images = load_domain(configured, regions_of(domain), around)
     # Compare the bytes themselves, not only their origin.
     assert images.device_tree == build.device_trees[domain.name].read_bytes()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from bulkhead.config.crosscheck_devices import check_devices
 from bulkhead.config.crosscheck_interrupts import check_interrupts
+from bulkhead.config.crosscheck_its import check_its
 from bulkhead.config.crosscheck_machine import check_machine
 from bulkhead.config.crosscheck_mpam import check_mpam
 from bulkhead.config.crosscheck_pci import check_pci
@@ -37,6 +38,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         _caches,
         check_devices,
         check_pci,
+        check_its,
         check_mpam,
     )
     return [*(finding for check in checks for finding in check(platform)), *check_machine(platform)]

@@ -155,10 +155,16 @@ MEANINGS: dict[str, dict[str, str]] = {
         "distributor": "Address of the distributor.",
         "redistributors": "GICv3: address of the redistributors.",
         "redistributors_size": "GICv3: size of all redistributors of the chip. Default: the largest.",
-        "messages": "Registers that turn writes into interrupts: an ITS or a v2m frame. No domain gets them.",
+        "messages": "Registers that turn writes into interrupts: an ITS or a v2m frame. Nobody uses them.",
+        "its": "GICv3: the ITS that the hypervisor drives for message interrupts, in place of `messages`.",
         "cpu_interface": "GICv2: address of the CPU interface (GICC).",
         "hypervisor": "GICv2: address of the hypervisor interface (GICH).",
         "virtual_cpu": "GICv2: address of the virtual CPU interface (GICV).",
+    },
+    "Its": {
+        "at": "Address of its registers, 128 KiB, also for guests.",
+        "pending": "Memory of the redistributors for pending message interrupts: 64 KiB for each core, "
+        "in one of the `reserved` ranges.",
     },
     "Uart": {
         "type": "Type of the UART. Guests see a PL011, whatever it is.",
@@ -384,6 +390,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "device": "Device id.",
         "bars": "Its BARs of memory.",
         "pin": "Its interrupt pin, which the hypervisor compares with the hardware's. Default: none.",
+        "messages": "Message interrupts (entries of its MSI-X table) that its domain sees, if it shares no "
+        "core. Default: none.",
         "modules": "Linux modules that drive it: the RAM disk `busybox` loads them. Default: none.",
         "emulated": "How the emulator gets the function. Default: the emulator's machine has it.",
     },

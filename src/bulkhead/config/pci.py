@@ -48,6 +48,7 @@ class PciDevice(Device):
     slot: int
     id: int
     pin: int | None  # 0 is INTA
+    messages: int  # message interrupts that its domain sees; 0: none
     bars: tuple[PlacedBar, ...]
     modules: tuple[str, ...]
 
@@ -80,6 +81,7 @@ class PciFunction(Section):
     device: Word
     bars: tuple[PciBar, ...] = Field(min_length=1)
     pin: Literal["A", "B", "C", "D"] | None = None
+    messages: Annotated[int, Field(ge=1, le=32)] | None = None
     modules: tuple[Text, ...] = ()  # of Linux
     emulated: PciEmulated | None = None
 
@@ -161,6 +163,7 @@ class PciHost(Section):
             slot=function.slot,
             id=function.device << 16 | function.vendor,
             pin=pin,
+            messages=function.messages or 0,
             bars=bars,
             modules=function.modules,
         )

@@ -127,12 +127,20 @@ class Cores(Section):
     s2fwb: bool = False
 
 
+class Its(Section):
+    """An interrupt translation service that the hypervisor drives."""
+
+    at: Address
+    pending: Address  # memory for the redistributors' tables of pending message interrupts
+
+
 class InterruptController(Section):
     type: Literal["gicv2", "gicv3"]
     distributor: Address
     redistributors: Address | None = None  # gicv3
     redistributors_size: Bytes | None = None  # of all cores of the chip; None: the largest possible
-    messages: Range | None = None  # registers that turn writes into interrupts: ITS, or v2m frame
+    messages: Range | None = None  # registers that turn writes into interrupts, and that nobody uses
+    its: Its | None = None  # in place of `messages`; gicv3
     cpu_interface: Address | None = None  # gicv2; also the two below
     hypervisor: Address | None = None
     virtual_cpu: Address | None = None

@@ -13,7 +13,7 @@ from typing import Any
 
 from bulkhead.config.devices import Dma, Window
 from bulkhead.config.pci import PciHost, bus_bytes
-from bulkhead.config.platform import Platform
+from bulkhead.config.platform import Its, Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.schema import load_layout
@@ -35,6 +35,7 @@ _KEYS: dict[str, KeyPath] = {
     "sram_pa": ("ocm", "at"),
     "sram_bytes": ("ocm", "free_bytes"),
 }
+_PENDING: KeyPath = ("interrupt_controller", "its", "pending")
 _OF_A_VERSION = {"gicv2": ("gicr_pa", "gicr_bytes"), "gicv3": ("gicc_pa", "gich_pa", "gicv_pa")}
 
 
@@ -77,6 +78,33 @@ def pci_addresses(host: PciHost) -> dict[str, int]:
     }
 
 
+def its_addresses(platform: Platform) -> dict[str, int]:
+    """The manifest's record `its`: registers, and the redistributors' memory. It is zero without a host
+    bridge."""
+    gic = platform.interrupt_controller
+    its = None if gic is None else gic.its
+    if its is None or platform.pci is None:
+        return {"pa": 0, "pending_pa": 0, "pending_bytes": 0}
+    memory = pending_memory(platform.cores.count, its)
+    return {"pa": its.at, "pending_pa": memory.at, "pending_bytes": memory.bytes}
+
+
+def pending_memory(cores: int, its: Its) -> Window:
+    """Memory of the redistributors of all cores."""
+    return Window("lpi pending", its.pending, cores * load_layout().constant("lpi_pending_bytes"))
+
+
+def ram_of(platform: Platform) -> list[tuple[int, int]]:
+    """Address and size of each range of RAM, without the redistributors' memory."""
+    ranges = [(ram.at, ram.end) for ram in platform.memory]
+    kept = its_addresses(platform)
+    start, end = kept["pending_pa"], kept["pending_pa"] + kept["pending_bytes"]
+    if start != end:
+        pieces = [piece for at, last in ranges for piece in ((at, min(last, start)), (max(at, end), last))]
+        ranges = [(at, last) for at, last in pieces if at < last]
+    return [(at, last - at) for at, last in ranges]
+
+
 def redistributor_sizes(cores: int) -> range:
     """Sizes that the redistributors of a chip with this many cores can have. EL2's tables have room for twice
     as many redistributors as the most cores it supports."""
@@ -113,12 +141,14 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     if platform.pci is not None:
         of_pci = pci_addresses(platform.pci)
         keys |= dict.fromkeys(("pci.config_pa", "pci.others_pa"), ("pci", "at"))
+    keys |= {"its.pa": ("interrupt_controller", "its", "at"), "its.pending_pa": _PENDING}
     header = {
         "platform": of_platform,
         "broker": of_broker,
         "mpam": of_mpam,
         "smmu": of_smmu,
         "pci": of_pci,
+        "its": its_addresses(platform),
         "tables": of_tables,
     }
     return [
@@ -182,7 +212,8 @@ def _faults(region: OwnRegion, others: list[OwnRegion], platform: Platform) -> I
             f"up to {most:#x}",
         )
     taken = [(other.name, other.at, other.end) for other in others]
-    taken += [(f"memory[{number}]", ram.at, ram.end) for number, ram in enumerate(platform.memory)]
+    if region.key != _PENDING:  # a part of RAM that is reserved
+        taken += [(f"memory[{number}]", ram.at, ram.end) for number, ram in enumerate(platform.memory)]
     for name, start, end in taken:
         if region.at < end and start < region.end:
             yield "overlap", f"{where} overlaps '{name}'", "registers of its own"

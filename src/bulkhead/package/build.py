@@ -95,7 +95,15 @@ def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
         paths.host_dir() / "hosted" if options.hosted else paths.build_dir() / "target"
     )
     system = plan.system
-    around = Surroundings(plan.platform, base, target_dir, options.seed, system.name, options.hosted)
+    around = Surroundings(
+        plan.platform,
+        base,
+        target_dir,
+        options.seed,
+        system.name,
+        shared_cores=system.shared_cores(),
+        hosted=options.hosted,
+    )
     if not system.flows:
         return around
     cids = cids_of(system)

@@ -21,6 +21,8 @@ from bulkhead.schema import load_layout
 
 _PHANDLE_GIC = 1
 _PHANDLE_CLOCK = 2
+_PHANDLE_ITS = 3
+_ITS_ADDRESS_CELLS = 2
 _SPI, _PPI = 0, 1
 _LEVEL_HIGH = 4
 _SECURE_TIMER_PPI, _HYPERVISOR_TIMER_PPI = 13, 10
@@ -31,6 +33,7 @@ _RNG_SEED_BYTES = 64
 _PSCI_OF_0_1 = {"cpu_suspend": 0xC400_0001, "cpu_off": 0x8400_0002, "cpu_on": 0xC400_0003}
 _FLASH_WORD_BYTES = 4  # two chips side by side
 _PCI_MEMORY_32, _PCI_MEMORY_64 = 0x0200_0000, 0x0300_0000  # first cell of PCI addresses (IEEE 1275 binding)
+_PCI_REQUESTERS = 1 << 16
 _PCI_SLOT_SHIFT, _PCI_SLOTS, _PCI_PINS = 11, 0xF800, 7  # masks of slot and pin
 
 
@@ -79,6 +82,7 @@ class TreePci:
     memory: tuple[int, int]  # (start, end) of the addresses with the domain's BARs
     pins: tuple[TreePciPin, ...]
     coherent: bool
+    its: int | None = None  # registers of the ITS that its functions send messages to; None: they send none
 
 
 @dataclass(frozen=True)
@@ -267,7 +271,12 @@ def _gic(board: GuestBoard) -> fdt.Node:
     _strings(node, "compatible", *(("arm,gic-v3",) if board.gicc is None else gicv2))
     node.append(fdt.Property("interrupt-controller"))
     _words(node, "#interrupt-cells", 3)
-    _words(node, "#address-cells", 0)
+    its = _its_of(board)
+    if its is None:
+        _words(node, "#address-cells", 0)
+    else:
+        _cells(node, _ITS_ADDRESS_CELLS, 2)
+        node.append(fdt.Property("ranges"))
     if board.gicc is not None:
         distributor_bytes, interface_bytes = _of("gicv2_distributor_bytes"), _of("gicv2_interface_bytes")
         _quads(node, "reg", board.gicd, distributor_bytes, board.gicc, interface_bytes)
@@ -277,6 +286,22 @@ def _gic(board: GuestBoard) -> fdt.Node:
         redistributor_bytes = _of("redistributor_bytes") * board.cpus
         _quads(node, "reg", board.gicd, _of("gicv3_distributor_bytes"), board.gicr, redistributor_bytes)
     _words(node, "phandle", _PHANDLE_GIC)
+    if its is not None:
+        node.append(_its(its))
+    return node
+
+
+def _its_of(board: GuestBoard) -> int | None:
+    return None if board.pci is None else board.pci.its
+
+
+def _its(at: int) -> fdt.Node:
+    node = fdt.Node(f"msi-controller@{at:x}")
+    _strings(node, "compatible", "arm,gic-v3-its")
+    node.append(fdt.Property("msi-controller"))
+    _words(node, "#msi-cells", 1)
+    _quads(node, "reg", at, _of("its_bytes"))
+    _words(node, "phandle", _PHANDLE_ITS)
     return node
 
 
@@ -342,12 +367,16 @@ def _pci(host: TreePci) -> fdt.Node:
     _words(node, "ranges", kind, *_halves(start), *_halves(start), *_halves(end - start))
     _words(node, "#interrupt-cells", 1)
     if host.pins:
+        # After the parent's phandle stands its address, in as many cells as the parent's children have.
+        parent = (_PHANDLE_GIC,) if host.its is None else (_PHANDLE_GIC, *[0] * _ITS_ADDRESS_CELLS)
         rows = [
-            (pin.slot << _PCI_SLOT_SHIFT, 0, 0, pin.pin, _PHANDLE_GIC, _SPI, _spi(pin.intid), _LEVEL_HIGH)
+            (pin.slot << _PCI_SLOT_SHIFT, 0, 0, pin.pin, *parent, _SPI, _spi(pin.intid), _LEVEL_HIGH)
             for pin in host.pins
         ]
         _words(node, "interrupt-map", *(cell for row in rows for cell in row))
         _words(node, "interrupt-map-mask", _PCI_SLOTS, 0, 0, _PCI_PINS)
+    if host.its is not None:  # a function's device id is its requester id, as on the hardware
+        _words(node, "msi-map", 0, _PHANDLE_ITS, 0, _PCI_REQUESTERS)
     if host.coherent:
         node.append(fdt.Property("dma-coherent"))
     return node

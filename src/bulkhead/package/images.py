@@ -51,6 +51,7 @@ class Surroundings:
     target_dir: Path  # build tree of preset `target`
     seed: int
     system_name: str
+    shared_cores: frozenset[int] = frozenset()  # those with VCPUs of several domains
     hosted: bool = False  # use programs for the simulated machine
     built: bool = True  # `target_dir` has all programs that exist
     fetch: bool = True  # fetch the tool's own kernel and RAM disk if they are not on this machine
@@ -171,7 +172,7 @@ def _board(
         socket=socket,
         windows=around.windows if domain.name == around.broker else (),
         devices=_described_devices(domain, platform),
-        pci=pci_tree(domain, platform),
+        pci=pci_tree(domain, platform, around.shared_cores),
         flash=None if flash is None else LoadRegion(flash.at, flash.size),
         pmu=domain.pmu,
         bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from bulkhead.admission.masters import incoherent
 from bulkhead.config.flow_costs import no_costs
 from bulkhead.config.platform import Platform
-from bulkhead.config.regions import addresses
+from bulkhead.config.regions import addresses, ram_of
 from bulkhead.config.system import Broker, Domain
 from bulkhead.config.ways import ways_of
 from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
@@ -22,7 +22,7 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import LoadedMemory, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
-from bulkhead.package.pci import function_rows, pci_row
+from bulkhead.package.pci import function_rows, its_row, pci_row
 from bulkhead.package.smmu import smmu_row, stream_rows
 from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
@@ -140,7 +140,7 @@ def pack_manifest(
         {"mpidr": mpidr, "pmu_irq": plan.platform.pmu_interrupt(core), "reserved": 0}
         for core, mpidr in enumerate(plan.platform.mpidrs())
     ]
-    tables["ram"] = [{"pa": r.at, "bytes": r.size} for r in plan.platform.memory]
+    tables["ram"] = [{"pa": pa, "bytes": size} for pa, size in ram_of(plan.platform)]
     table_memory = _table_memory(plan, sets)
     domains = plan.domains if plan.wrong_domains is None else plan.wrong_domains
     for domain, images, pieces in zip(domains, loaded, placed, strict=True):
@@ -165,6 +165,7 @@ def pack_manifest(
         "mpam": mpam_row(plan),
         "smmu": smmu_row(plan.platform),
         "pci": pci_row(plan.platform),
+        "its": its_row(plan.platform),
     }
     try:
         return _assemble(header, tables, layout)

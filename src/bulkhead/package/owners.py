@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bulkhead.config.platform import Cache, Platform
+from bulkhead.config.regions import its_addresses
 from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.package.errors import PackageError
 from bulkhead.planning.model import Plan
@@ -36,11 +37,19 @@ def owners_map(plan: Plan) -> Owners:
     if plan.tables is not None and plan.tables.colored is not None:
         pages = plan.tables.colored.pages(plan.space)
         _claim(owners, plan.platform, pages, HYPERVISOR, "memory for stage-2 tables")
+    _claim(owners, plan.platform, _pending_pages(plan.platform), HYPERVISOR, "memory of the redistributors")
     for domain in plan.domains:
         for segment in domain.segments:
             what = f"domain '{domain.name}'"
             _claim(owners, plan.platform, segment.pages(plan.space), FIRST_DOMAIN + domain.index, what)
     return owners
+
+
+def _pending_pages(platform: Platform) -> Frames:
+    """Pages of the redistributors' memory, which the hypervisor clears."""
+    its = its_addresses(platform)
+    start, end = its["pending_pa"], its["pending_pa"] + its["pending_bytes"]
+    return np.arange(start, end, PAGE_BYTES, dtype=np.uint64)
 
 
 def observe_config(plan: Plan, owners: str, *, start_pa: int, seed: int) -> dict[str, object]:

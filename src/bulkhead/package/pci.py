@@ -6,11 +6,11 @@ Called by `manifest` and `images`. Without a host bridge all fields are zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from bulkhead.config.pci import PciDevice, bus_bytes
 from bulkhead.config.platform import Platform
-from bulkhead.config.regions import pci_addresses
+from bulkhead.config.regions import its_addresses, pci_addresses
 from bulkhead.config.system import Domain
 from bulkhead.package.devicetree import TreePci, TreePciPin
 from bulkhead.planning.model import Plan
@@ -26,6 +26,12 @@ def pci_row(platform: Platform) -> Row:
     return {**pci_addresses(platform.pci)}
 
 
+def its_row(platform: Platform) -> Row:
+    """The manifest's record `its`. The ITS is driven even if no domain has message interrupts, so that what a
+    boot loader left there sends none."""
+    return {**its_addresses(platform)}
+
+
 def functions_of(domain: Domain, platform: Platform) -> list[PciDevice]:
     """The domain's PCI functions."""
     known = platform.passable()
@@ -38,11 +44,21 @@ def function_rows(plan: Plan) -> list[Row]:
     for domain in plan.domains:
         configured = plan.system.domain(domain.name)
         assert configured is not None
-        rows += [_row(domain.index, device) for device in functions_of(configured, plan.platform)]
+        shared = plan.system.shared_cores()
+        rows += [
+            _row(domain.index, device, _messages(configured, device, shared))
+            for device in functions_of(configured, plan.platform)
+        ]
     return rows
 
 
-def _row(domain: int, device: PciDevice) -> Row:
+def _messages(domain: Domain, device: PciDevice, shared_cores: Collection[int]) -> int:
+    """Message interrupts that the domain sees. It sees none if it shares a core: while one of its VCPUs waits
+    for the core, the hypervisor can hold back lines, but no messages."""
+    return 0 if set(shared_cores) & set(domain.cpus) else device.messages
+
+
+def _row(domain: int, device: PciDevice, messages: int) -> Row:
     bars = {bar.number: bar for bar in device.bars}
     numbers = range(load_layout().constant("pci_bars"))
     return {
@@ -51,7 +67,7 @@ def _row(domain: int, device: PciDevice) -> Row:
         "id": device.id,
         "pin": _pin(device),
         "bar_kinds": sum(bar.kind << 4 * bar.number for bar in device.bars),
-        "reserved": 0,
+        "messages": messages,
         "bar_pa": [bars[number].at if number in bars else 0 for number in numbers],
         "bar_bytes": [bars[number].size if number in bars else 0 for number in numbers],
     }
@@ -62,7 +78,7 @@ def _pin(device: PciDevice) -> int:
     return 0 if device.pin is None else device.pin + 1
 
 
-def pci_tree(domain: Domain, platform: Platform) -> TreePci | None:
+def pci_tree(domain: Domain, platform: Platform, shared_cores: Collection[int]) -> TreePci | None:
     """The host bridge that the domain's guest sees; None: the domain has no function."""
     functions = functions_of(domain, platform)
     if platform.pci is None or not functions:
@@ -78,4 +94,7 @@ def pci_tree(domain: Domain, platform: Platform) -> TreePci | None:
             if device.pin is not None
         ),
         coherent=platform.pci.coherent,
+        its=its_addresses(platform)["pa"]
+        if any(_messages(domain, device, shared_cores) for device in functions)
+        else None,
     )

@@ -19,6 +19,7 @@ from bulkhead.admission.masters import incoherent, unconfined
 from bulkhead.config.locate import limits
 from bulkhead.config.pci import bus_bytes
 from bulkhead.config.platform import Platform
+from bulkhead.config.regions import pending_memory, ram_of
 from bulkhead.config.ways import ways_of
 from bulkhead.evidence import streams
 from bulkhead.evidence.promise import (
@@ -221,7 +222,7 @@ def make_promise(plan: Plan) -> Promise:
         ),
         hypervisor_colors=plan.pool.colors or frozenset(),
         pool_frames=np.sort(plan.pool.pages(plan.space)),
-        ram=tuple(PromisedWindow(ram.at, ram.size, "RAM") for ram in plan.platform.memory),
+        ram=tuple(PromisedWindow(at, size, "RAM") for at, size in ram_of(plan.platform)),
         load_area=PromisedWindow(load_pa, load_bytes, "load area"),
         hypervisor_devices=_hypervisor_devices(plan),
         exchange=_exchange(plan),
@@ -374,6 +375,10 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
         )
     if platform.pci is not None:
         windows.append(PromisedWindow(platform.pci.at, bus_bytes(), "configuration space of PCI"))
+    if platform.pci is not None and gic.its is not None:
+        memory = pending_memory(platform.cores.count, gic.its)
+        windows.append(PromisedWindow(gic.its.at, limits()["its_bytes"], "ITS"))
+        windows.append(PromisedWindow(memory.at, memory.bytes, "memory of the redistributors"))
     if platform.mpam is not None:
         windows += [
             PromisedWindow(one.at, one.end - one.at, f"MPAM of {one.name}")
