@@ -94,7 +94,10 @@ def pci_tree(domain: Domain, platform: Platform, shared_cores: Collection[int]) 
             if device.pin is not None
         ),
         coherent=platform.pci.coherent,
-        its=its_addresses(platform)["pa"]
-        if any(_messages(domain, device, shared_cores) for device in functions)
-        else None,
+        its=its_addresses(platform)["pa"] if has_messages(domain, platform, shared_cores) else None,
     )
+
+
+def has_messages(domain: Domain, platform: Platform, shared_cores: Collection[int]) -> bool:
+    """Whether the domain has message interrupts, and so an ITS of its own."""
+    return any(_messages(domain, device, shared_cores) for device in functions_of(domain, platform))

@@ -21,6 +21,7 @@ IMAGE_BYTES = 256 * KIB
 STACK_BYTES = 16 * KIB  # per core
 CONSOLE_RING_BYTES = 64 * KIB  # per domain
 SOCKET_BYTES = 16 * KIB  # for the device of each domain with a socket
+EVENT_TABLES_IN_A_PAGE = 8  # of the ITS, hypervisor/its/its.c
 ADDED_FLOWS_BYTES = 4 * KIB  # for the flows that managers add
 BLOCK_BYTES = 2 * MIB  # mapped by one last-level table
 
@@ -72,6 +73,10 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         # Status, level 1 of the stream table, command queue and event queue; a leaf for each stream at most.
         streams = sum(len(device.streams) for device in platform.passable().values())
         need["SMMU"] = (4 + min(streams, limits()["max_streams"])) * PAGE_BYTES
+    if platform.interrupt_controller.its is not None:
+        # Two tables, the command queue, properties, tables of events; each domain's own ITS, and a table of stage 2.
+        events = -(-limits()["max_functions"] // EVENT_TABLES_IN_A_PAGE)
+        need["ITS"] = (4 + events + 2 * len(system.domains)) * PAGE_BYTES
     # The hypervisor's own tables map the pool by pages, and a few device registers.
     own_tables = 16 + _touched(0, sum(need.values()) + DEFAULT_POOL_BYTES, BLOCK_BYTES)
     need["own tables"] = own_tables * PAGE_BYTES

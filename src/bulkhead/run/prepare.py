@@ -36,6 +36,7 @@ from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build, BuildOptions, program_of_domain
 from bulkhead.package.disks import disk_files
 from bulkhead.package.elf import read_elf
+from bulkhead.package.pci import has_messages
 from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
@@ -331,8 +332,8 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
 
 
 def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[PromisedWindow, ...]:
-    """The domain's pass-through devices, and on GICv2 the virtual CPU interface, which every guest accesses
-    directly."""
+    """The domain's pass-through devices; on GICv2 the virtual CPU interface, which every guest accesses
+    directly; with message interrupts the page to which functions write them."""
     configured = plan.system.domain(domain.name)
     passable = plan.platform.passable()
     found = [
@@ -345,6 +346,9 @@ def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[PromisedWindow, ...]:
     assert gic is not None, "only boards that boot come here"
     if gic.type == "gicv2" and gic.virtual_cpu is not None:
         found.append(PromisedWindow(gic.virtual_cpu, 8 * _KIB, "virtual CPU interface"))
+    if gic.its and configured and has_messages(configured, plan.platform, plan.system.shared_cores()):
+        page = gic.its.at + limits()["its_frame_bytes"]
+        found.append(PromisedWindow(page, PAGE_BYTES, "the ITS's page that takes messages"))
     return tuple(found)
 
 
