@@ -59,7 +59,9 @@
 #define PENDBASER_ZERO       (1ull << 62)
 #define PENDING_BYTES        (1u << (PROPBASER_ID_BITS + 1) >> 3)
 
-#define LPI_PRIORITY 0xA0u /* as of all other interrupts */
+/* Less urgent than all other interrupts: a function that sends messages without end delays none of EL2's
+ * own. */
+#define LPI_PRIORITY 0xB0u
 #define LPI_ENABLED  3u /* and a bit that reads as one */
 
 #define COMMAND_BYTES 32u

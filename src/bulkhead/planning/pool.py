@@ -73,8 +73,8 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         # Status, level 1 of the stream table, command queue and event queue; a leaf for each stream at most.
         streams = sum(len(device.streams) for device in platform.passable().values())
         need["SMMU"] = (4 + min(streams, limits()["max_streams"])) * PAGE_BYTES
-    if platform.interrupt_controller.its is not None:
-        # Two tables, the command queue, properties, tables of events; each domain's own ITS, and a table of stage 2.
+    if platform.interrupt_controller is not None and platform.interrupt_controller.its is not None:
+        # Two tables, command queue, properties, tables of events; each domain's ITS, and a table of stage 2.
         events = -(-limits()["max_functions"] // EVENT_TABLES_IN_A_PAGE)
         need["ITS"] = (4 + events + 2 * len(system.domains)) * PAGE_BYTES
     # The hypervisor's own tables map the pool by pages, and a few device registers.
