@@ -36,7 +36,7 @@ std::string about(const char *what, const domain &domain, uint32_t intid)
 
 struct Residents {
     std::array<uint32_t, VGIC_BANKS - 1> spis{};
-    std::array<uint8_t, VGIC_SPI_COUNT> holder{};
+    std::array<uint8_t, VGIC_SHARED_COUNT> holder{};
 };
 
 std::string check_slots(const domain &domain, const vcpu &vcpu, Residents &residents)

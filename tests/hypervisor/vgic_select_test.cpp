@@ -145,7 +145,7 @@ void make_up(OneOfTwo &one, std::mt19937 &random)
             }
         }
     }
-    for (uint32_t spi = 0; spi < VGIC_SPI_COUNT; spi++) {
+    for (uint32_t spi = 0; spi < VGIC_SHARED_COUNT; spi++) {
         const uint8_t who[] = {1, 0, 1, VGIC_NO_VCPU};
 
         one.domain->vgic.target[spi] = who[random() % 4];
