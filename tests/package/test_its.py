@@ -123,6 +123,22 @@ def test_a_domain_on_a_shared_core_has_lines_instead(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("D4")
+def test_a_domain_has_no_more_messages_than_its_its_has_room_for(tmp_path: Path) -> None:
+    card = {**without(CARD, "pin"), "messages": 32}
+    many = [{**card, "name": f"card{n}", "at": f"00:0{n}.0"} for n in (1, 2, 3)]
+    host = {"pci": {**HOST, "functions": many}}
+    assert codes(planned(tmp_path, ("card1", "card2"), ("card3",), host)) == []
+    assert codes(planned(tmp_path, ("card1", "card2", "card3"), (), host)) == ["out-of-range"]
+
+
+@pytest.mark.req("D4")
+def test_a_function_on_a_shared_core_needs_a_pin(tmp_path: Path) -> None:
+    host = {"pci": {**HOST, "functions": [without(CARD, "pin")]}}
+    assert codes(planned(tmp_path, ("card",), (), host)) == []
+    assert codes(planned(tmp_path, ("card",), (), host, cpus=[1, 2])) == ["conflict"]
+
+
+@pytest.mark.req("D4")
 def test_a_guest_finds_the_its_and_sends_its_messages_there(tmp_path: Path) -> None:
     tree = tree_of(plan_of(planned(tmp_path, ("disk",), ("card",))), 0)
     gic = tree.get_node("/interrupt-controller@8000000")

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from bulkhead.admission.masters import refused, unconfined
 from bulkhead.config.devices import Device, Dma, Iommu, Registers
+from bulkhead.config.locate import limits
 from bulkhead.config.pci import SLOTS, PciDevice, PciHost
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
@@ -51,6 +52,7 @@ def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform)
         if isinstance(device, PciDevice):
             yield from _shared_line(path, domain, device, system, platform)
     yield from _disks(at, domain, platform)
+    yield from _messages((*at, "devices"), domain, system, platform)
 
 
 def _disks(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
@@ -63,6 +65,22 @@ def _disks(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
             cause = f"'{domain.name}' has no device {quoted(name)} with a disk on the emulator"
             yield Finding(path, "unknown-name", cause, ", ".join(own) or "none", nearest_of(name, own))
         yield from check_disk(path, content)
+
+
+def _messages(path: KeyPath, domain: Domain, system: System, platform: Platform) -> Findings:
+    """Message interrupts of a domain's functions; on a core that it shares, functions use their pins."""
+    known = platform.passable()
+    functions = [one for name in domain.devices if isinstance(one := known.get(name), PciDevice)]
+    count, most = sum(one.messages for one in functions), limits()["guest_lpis"]
+    if not system.shared_cores().intersection(domain.cpus):
+        if count > most:
+            cause = f"the functions of '{domain.name}' have {count} message interrupts together"
+            yield Finding(path, "out-of-range", cause, f"up to {most} in a domain")
+        return
+    for one in functions:
+        if one.messages and one.pin is None:
+            cause = f"'{one.name}' has message interrupts and no pin, and '{domain.name}' shares a core"
+            yield Finding(path, "conflict", cause, "a core of its own, or a function with an interrupt pin")
 
 
 def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platform) -> Findings:
