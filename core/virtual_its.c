@@ -40,7 +40,7 @@ static uint64_t bit_of(uint32_t lpi)
 
 void virtual_its_reset(struct virtual_its *its)
 {
-    for (uint32_t i = 0; i < its->device_count; i++) {
+    for (uint32_t i = 0; i < its->device_count + VIRTUAL_ITS_SPARE_DEVICES; i++) {
         its->devices[i].events = 0;
         memset(its->devices[i].lpi, VIRTUAL_ITS_NONE, sizeof its->devices[i].lpi);
     }
@@ -48,22 +48,48 @@ void virtual_its_reset(struct virtual_its *its)
     memset(its->vcpu, VIRTUAL_ITS_NONE, sizeof its->vcpu);
 }
 
-static uint32_t index_of(const struct virtual_its *its, uint32_t device_id)
+/* The domain's function, or NULL. */
+static const struct virtual_its_device *function_of(const struct virtual_its *its, uint32_t device_id)
 {
-    uint32_t i = 0;
-
-    while (i < its->device_count && its->devices[i].id != device_id) {
-        i++;
+    for (uint32_t i = 0; i < its->device_count; i++) {
+        if (its->devices[i].id == device_id) {
+            return &its->devices[i];
+        }
     }
-    return i;
+    return NULL;
+}
+
+/* The function, or the spare device that the guest has mapped with this id, or NULL. */
+static struct virtual_its_device *device_of(struct virtual_its *its, uint32_t device_id)
+{
+    for (uint32_t i = 0; i < its->device_count + VIRTUAL_ITS_SPARE_DEVICES; i++) {
+        struct virtual_its_device *device = &its->devices[i];
+
+        if (device->id == device_id && (i < its->device_count || device->events != 0)) {
+            return device;
+        }
+    }
+    return NULL;
+}
+
+/* A spare device for an id that has none yet; NULL: the guest has mapped all of them. */
+static struct virtual_its_device *spare_for(struct virtual_its *its, uint32_t device_id)
+{
+    for (uint32_t i = its->device_count; i < its->device_count + VIRTUAL_ITS_SPARE_DEVICES; i++) {
+        if (its->devices[i].events == 0) {
+            its->devices[i].id = device_id;
+            return &its->devices[i];
+        }
+    }
+    return NULL;
 }
 
 /* The event's place, or NULL: the device is not mapped, or has no such event. */
 static uint8_t *event_of(struct virtual_its *its, uint32_t device_id, uint32_t event)
 {
-    uint32_t i = index_of(its, device_id);
+    struct virtual_its_device *device = device_of(its, device_id);
 
-    return i < its->device_count && event < its->devices[i].events ? &its->devices[i].lpi[event] : NULL;
+    return device != NULL && event < device->events ? &device->lpi[event] : NULL;
 }
 
 /* The LPI of a mapped event; VIRTUAL_ITS_NONE: there is no such event. Two events can have the same LPI,
@@ -93,17 +119,24 @@ static uint64_t unmap(struct virtual_its *its, uint8_t *event)
 /* A new table of events is empty. */
 static struct virtual_its_change map_device(struct virtual_its *its, const uint64_t *command)
 {
-    uint32_t i = index_of(its, DEVICE(command[0]));
+    struct virtual_its_device *device = device_of(its, DEVICE(command[0]));
+    bool valid = (command[2] & VALID) != 0;
     uint32_t bits = SIZE(command[1]) + 1;
     uint64_t unmapped = 0;
 
-    if (i == its->device_count || ((command[2] & VALID) != 0 && bits > VIRTUAL_ITS_EVENT_BITS)) {
+    if (valid && (bits > VIRTUAL_ITS_EVENT_BITS || DEVICE(command[0]) >> VIRTUAL_ITS_DEVICE_BITS != 0)) {
+        return nothing;
+    }
+    if (device == NULL && valid) {
+        device = spare_for(its, DEVICE(command[0]));
+    }
+    if (device == NULL) {
         return nothing;
     }
     for (uint32_t event = 0; event < BH_MAX_MESSAGES; event++) {
-        unmapped |= unmap(its, &its->devices[i].lpi[event]);
+        unmapped |= unmap(its, &device->lpi[event]);
     }
-    its->devices[i].events = (command[2] & VALID) != 0 ? 1u << bits : 0;
+    device->events = valid ? 1u << bits : 0;
     return (struct virtual_its_change){.cleared = unmapped, .routed = unmapped};
 }
 
@@ -111,7 +144,7 @@ static uint64_t lpis_in(const struct virtual_its *its, uint32_t collection)
 {
     uint64_t lpis = 0;
 
-    for (uint32_t lpi = 0; lpi < BH_GUEST_LPIS; lpi++) {
+    for (uint32_t lpi = 0; lpi < BH_GUEST_LPIS && collection < VIRTUAL_ITS_COLLECTIONS; lpi++) {
         lpis |= its->collection[lpi] == collection ? bit_of(lpi) : 0;
     }
     return lpis;
@@ -218,9 +251,8 @@ uint32_t virtual_its_vcpu(const struct virtual_its *its, uint32_t lpi)
 
 uint32_t virtual_its_translate(const struct virtual_its *its, uint32_t device_id, uint32_t event)
 {
-    uint32_t i = index_of(its, device_id);
-    uint32_t lpi = i < its->device_count && event < its->devices[i].events ? its->devices[i].lpi[event]
-                                                                           : VIRTUAL_ITS_NONE;
+    const struct virtual_its_device *function = function_of(its, device_id);
+    uint32_t lpi = function != NULL && event < function->events ? function->lpi[event] : VIRTUAL_ITS_NONE;
 
     return lpi == VIRTUAL_ITS_NONE || virtual_its_vcpu(its, lpi) == VIRTUAL_ITS_NONE ? VIRTUAL_ITS_NONE : lpi;
 }

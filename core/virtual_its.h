@@ -7,8 +7,11 @@
  * A device is identified by its device id, and a message of it by an event id. The guest maps each event to a
  * message interrupt (LPI) and to a collection, and each collection to a VCPU (Arm IHI 0069, chapter 5). The
  * tables that the guest provides memory for are not used: devices, collections and LPIs are as few as the
- * limits below, and their state is kept here. So a command names devices of the guest's own domain only, and
- * everything is bounded: a command takes at most as many steps as there are devices, or LPIs.
+ * limits below, and their state is kept here. So everything is bounded: a command takes at most as many steps
+ * as there are devices, or LPIs.
+ *
+ * A guest can also map a few device ids that no function of its domain has. Only its own commands raise their
+ * events.
  */
 #ifndef BULKHEAD_CORE_VIRTUAL_ITS_H
 #define BULKHEAD_CORE_VIRTUAL_ITS_H
@@ -23,21 +26,23 @@ extern "C" {
 
 #define VIRTUAL_ITS_EVENT_BITS    5u /* of event ids: BH_MAX_MESSAGES events */
 #define VIRTUAL_ITS_DEVICE_BITS   8u /* of device ids: functions of bus 0 */
+#define VIRTUAL_ITS_SPARE_DEVICES 4u /* device ids without a function */
+#define VIRTUAL_ITS_DEVICES       (BH_MAX_FUNCTIONS + VIRTUAL_ITS_SPARE_DEVICES)
 #define VIRTUAL_ITS_COLLECTIONS   16u
 #define VIRTUAL_ITS_COMMAND_BYTES 32u
 #define VIRTUAL_ITS_COMMAND_WORDS (VIRTUAL_ITS_COMMAND_BYTES / 8)
 #define VIRTUAL_ITS_NONE          0xFFu
 
 struct virtual_its_device {
-    uint32_t id;                  /* device id */
+    uint32_t id;                  /* device id; of a spare device while it is mapped */
     uint32_t events;              /* that the guest has made room for; 0: the device is not mapped */
     uint8_t lpi[BH_MAX_MESSAGES]; /* index of each event's LPI (INTID - BH_FIRST_LPI), or VIRTUAL_ITS_NONE */
 };
 
 struct virtual_its {
     uint32_t vcpu_count;
-    uint32_t device_count;
-    struct virtual_its_device devices[BH_MAX_FUNCTIONS];
+    uint32_t device_count; /* functions of the domain; the spare devices follow */
+    struct virtual_its_device devices[VIRTUAL_ITS_DEVICES];
     uint8_t collection[BH_GUEST_LPIS];     /* of each LPI, or VIRTUAL_ITS_NONE: no event has it */
     uint8_t vcpu[VIRTUAL_ITS_COLLECTIONS]; /* of each collection, or VIRTUAL_ITS_NONE */
 };
@@ -58,8 +63,8 @@ void virtual_its_reset(struct virtual_its *its);
 struct virtual_its_change virtual_its_execute(struct virtual_its *its,
                                               const uint64_t command[VIRTUAL_ITS_COMMAND_WORDS]);
 
-/* The LPI of an event, or VIRTUAL_ITS_NONE: the guest has not mapped the device, the event, or the event's
- * collection. */
+/* The LPI of an event of a function, or VIRTUAL_ITS_NONE: the guest has not mapped the device, the event, or
+ * the event's collection. */
 uint32_t virtual_its_translate(const struct virtual_its *its, uint32_t device_id, uint32_t event);
 
 /* The VCPU of an LPI (below BH_GUEST_LPIS), or VIRTUAL_ITS_NONE. */

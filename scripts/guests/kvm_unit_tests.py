@@ -53,7 +53,6 @@ _FLOW = {
 # Features of the emulator's machines that a domain does not have.
 _LEFT_OUT = {
     "pci": "a domain has no PCI",
-    "its": "a domain has no interrupt translation service",
     "migration": "needs a monitor that migrates it",
     "mte": "no core of the emulator's board has memory tags",
     "nodefault": "not of the list that runs by default",
@@ -67,7 +66,7 @@ def cases(directory: Path) -> Iterator[Case]:
     listed.read_dict(_NOT_LISTED)
     for name in listed.sections():
         section = dict(listed[name])
-        left_out = set(section.get("groups", "").split()) & set(_LEFT_OUT) or name.startswith("its-")
+        left_out = set(section.get("groups", "").split()) & set(_LEFT_OUT)
         if not left_out or name in _WITH_A_FLOW:
             yield _case(directory, name, section)
 
@@ -87,6 +86,9 @@ def _case(directory: Path, name: str, section: dict[str, str]) -> Case:
     if section["file"] == "pl031.flat":
         domain |= {"devices": ["rtc"]}
     platform = "qemu-virt-gicv2" if gicv2 else "qemu-virt"
+    if "its" in section.get("groups", ""):  # a domain has an ITS if it has a function with message interrupts
+        domain |= {"devices": ["nvme"]}
+        platform = "qemu-virt-smmu"
     beside = _FLOW if name in _WITH_A_FLOW else {}
     return Case(SUITE, name, domain, _SECONDS, platform, monitors, judge=judge, beside=beside)
 
