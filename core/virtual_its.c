@@ -3,7 +3,6 @@
  * Commands of an ITS. Numbers and fields are from Arm IHI 0069, chapter 5.3.
  */
 #include "core/virtual_its.h"
-#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -40,86 +39,68 @@ static uint64_t bit_of(uint32_t lpi)
 
 void virtual_its_reset(struct virtual_its *its)
 {
-    for (uint32_t i = 0; i < its->device_count + VIRTUAL_ITS_SPARE_DEVICES; i++) {
+    for (uint32_t i = 0; i < VIRTUAL_ITS_DEVICES; i++) {
         its->devices[i].events = 0;
-        memset(its->devices[i].lpi, VIRTUAL_ITS_NONE, sizeof its->devices[i].lpi);
     }
-    memset(its->collection, VIRTUAL_ITS_NONE, sizeof its->collection);
+    memset(its->lpis, VIRTUAL_ITS_NONE, sizeof its->lpis);
     memset(its->vcpu, VIRTUAL_ITS_NONE, sizeof its->vcpu);
 }
 
-/* The domain's function, or NULL. */
-static const struct virtual_its_device *function_of(const struct virtual_its *its, uint32_t device_id)
-{
-    for (uint32_t i = 0; i < its->device_count; i++) {
-        if (its->devices[i].id == device_id) {
-            return &its->devices[i];
-        }
-    }
-    return NULL;
-}
-
-/* The function, or the spare device that the guest has mapped with this id, or NULL. */
-static struct virtual_its_device *device_of(struct virtual_its *its, uint32_t device_id)
+/* The index of the function, or of the spare device that the guest has mapped with this id; VIRTUAL_ITS_NONE:
+ * there is none. */
+static uint32_t device_of(const struct virtual_its *its, uint32_t device_id)
 {
     for (uint32_t i = 0; i < its->device_count + VIRTUAL_ITS_SPARE_DEVICES; i++) {
-        struct virtual_its_device *device = &its->devices[i];
-
-        if (device->id == device_id && (i < its->device_count || device->events != 0)) {
-            return device;
+        if (its->devices[i].id == device_id && (i < its->device_count || its->devices[i].events != 0)) {
+            return i;
         }
     }
-    return NULL;
+    return VIRTUAL_ITS_NONE;
 }
 
-/* A spare device for an id that has none yet; NULL: the guest has mapped all of them. */
-static struct virtual_its_device *spare_for(struct virtual_its *its, uint32_t device_id)
+/* The index of a spare device that is not mapped; VIRTUAL_ITS_NONE: the guest has mapped all of them. */
+static uint32_t free_device(const struct virtual_its *its)
 {
     for (uint32_t i = its->device_count; i < its->device_count + VIRTUAL_ITS_SPARE_DEVICES; i++) {
         if (its->devices[i].events == 0) {
-            its->devices[i].id = device_id;
-            return &its->devices[i];
+            return i;
         }
     }
-    return NULL;
+    return VIRTUAL_ITS_NONE;
 }
 
-/* The event's place, or NULL: the device is not mapped, or has no such event. */
-static uint8_t *event_of(struct virtual_its *its, uint32_t device_id, uint32_t event)
+/* The LPI of an event of a device; VIRTUAL_ITS_NONE: it has none. */
+static uint32_t lpi_of(const struct virtual_its *its, uint32_t device, uint32_t event)
 {
-    struct virtual_its_device *device = device_of(its, device_id);
-
-    return device != NULL && event < device->events ? &device->lpi[event] : NULL;
+    for (uint32_t lpi = 0; lpi < BH_GUEST_LPIS && device != VIRTUAL_ITS_NONE; lpi++) {
+        if (its->lpis[lpi].device == device && its->lpis[lpi].event == event) {
+            return lpi;
+        }
+    }
+    return VIRTUAL_ITS_NONE;
 }
 
-/* The LPI of a mapped event; VIRTUAL_ITS_NONE: there is no such event. Two events can have the same LPI,
- * which the architecture leaves open; when one of them is discarded, the LPI has no collection any more. */
-static uint32_t lpi_of(struct virtual_its *its, const uint64_t *command)
+/* The LPI that a command names by device and event; VIRTUAL_ITS_NONE: there is no such mapping. */
+static uint32_t named_lpi(const struct virtual_its *its, const uint64_t *command)
 {
-    const uint8_t *event = event_of(its, DEVICE(command[0]), EVENT(command[1]));
-
-    return event == NULL || *event == VIRTUAL_ITS_NONE || its->collection[*event] == VIRTUAL_ITS_NONE
-               ? VIRTUAL_ITS_NONE
-               : *event;
+    return lpi_of(its, device_of(its, DEVICE(command[0])), EVENT(command[1]));
 }
 
-/* Ends the mapping of an event. Returns its LPI (bit = index). */
-static uint64_t unmap(struct virtual_its *its, uint8_t *event)
+/* Ends the mapping of an LPI, if it has one. */
+static uint64_t unmap(struct virtual_its *its, uint32_t lpi)
 {
-    uint8_t lpi = *event;
-
-    *event = VIRTUAL_ITS_NONE;
     if (lpi == VIRTUAL_ITS_NONE) {
         return 0;
     }
-    its->collection[lpi] = VIRTUAL_ITS_NONE;
+    its->lpis[lpi].device = VIRTUAL_ITS_NONE;
+    its->lpis[lpi].collection = VIRTUAL_ITS_NONE;
     return bit_of(lpi);
 }
 
 /* A new table of events is empty. */
 static struct virtual_its_change map_device(struct virtual_its *its, const uint64_t *command)
 {
-    struct virtual_its_device *device = device_of(its, DEVICE(command[0]));
+    uint32_t device = device_of(its, DEVICE(command[0]));
     bool valid = (command[2] & VALID) != 0;
     uint32_t bits = SIZE(command[1]) + 1;
     uint64_t unmapped = 0;
@@ -127,16 +108,17 @@ static struct virtual_its_change map_device(struct virtual_its *its, const uint6
     if (valid && (bits > VIRTUAL_ITS_EVENT_BITS || DEVICE(command[0]) >> VIRTUAL_ITS_DEVICE_BITS != 0)) {
         return nothing;
     }
-    if (device == NULL && valid) {
-        device = spare_for(its, DEVICE(command[0]));
+    if (device == VIRTUAL_ITS_NONE && valid) {
+        device = free_device(its);
     }
-    if (device == NULL) {
+    if (device == VIRTUAL_ITS_NONE) {
         return nothing;
     }
-    for (uint32_t event = 0; event < BH_MAX_MESSAGES; event++) {
-        unmapped |= unmap(its, &device->lpi[event]);
+    for (uint32_t lpi = 0; lpi < BH_GUEST_LPIS; lpi++) {
+        unmapped |= its->lpis[lpi].device == device ? unmap(its, lpi) : 0;
     }
-    device->events = valid ? 1u << bits : 0;
+    its->devices[device].id = DEVICE(command[0]);
+    its->devices[device].events = valid ? 1u << bits : 0;
     return (struct virtual_its_change){.cleared = unmapped, .routed = unmapped};
 }
 
@@ -145,7 +127,7 @@ static uint64_t lpis_in(const struct virtual_its *its, uint32_t collection)
     uint64_t lpis = 0;
 
     for (uint32_t lpi = 0; lpi < BH_GUEST_LPIS && collection < VIRTUAL_ITS_COLLECTIONS; lpi++) {
-        lpis |= its->collection[lpi] == collection ? bit_of(lpi) : 0;
+        lpis |= its->lpis[lpi].collection == collection ? bit_of(lpi) : 0;
     }
     return lpis;
 }
@@ -167,46 +149,64 @@ static struct virtual_its_change map_collection(struct virtual_its *its, const u
 
 static struct virtual_its_change map_event(struct virtual_its *its, const uint64_t *command)
 {
-    uint8_t *event = event_of(its, DEVICE(command[0]), EVENT(command[1]));
+    uint32_t device = device_of(its, DEVICE(command[0]));
+    uint32_t event = EVENT(command[1]);
     uint32_t lpi = INTID(command[1]) - BH_FIRST_LPI;
     uint32_t collection = COLLECTION(command[2]);
     uint64_t unmapped;
 
-    if (event == NULL || lpi >= BH_GUEST_LPIS || collection >= VIRTUAL_ITS_COLLECTIONS) {
+    if (device == VIRTUAL_ITS_NONE || event >= its->devices[device].events || lpi >= BH_GUEST_LPIS ||
+        collection >= VIRTUAL_ITS_COLLECTIONS) {
         return nothing;
     }
-    unmapped = unmap(its, event);
-    *event = (uint8_t)lpi;
-    its->collection[lpi] = (uint8_t)collection;
+    unmapped = unmap(its, lpi_of(its, device, event));
+    its->lpis[lpi] = (struct virtual_its_lpi){
+        .event = event, .device = (uint8_t)device, .collection = (uint8_t)collection};
     return (struct virtual_its_change){
         .cleared = unmapped, .configured = bit_of(lpi), .routed = unmapped | bit_of(lpi)};
 }
 
 static struct virtual_its_change discard(struct virtual_its *its, const uint64_t *command)
 {
-    uint8_t *event = event_of(its, DEVICE(command[0]), EVENT(command[1]));
-    uint64_t unmapped = event == NULL ? 0 : unmap(its, event);
+    uint64_t unmapped = unmap(its, named_lpi(its, command));
 
     return (struct virtual_its_change){.cleared = unmapped, .routed = unmapped};
 }
 
 static struct virtual_its_change move(struct virtual_its *its, const uint64_t *command)
 {
-    uint32_t lpi = lpi_of(its, command);
+    uint32_t lpi = named_lpi(its, command);
     uint32_t collection = COLLECTION(command[2]);
 
     if (lpi == VIRTUAL_ITS_NONE || collection >= VIRTUAL_ITS_COLLECTIONS) {
         return nothing;
     }
-    its->collection[lpi] = (uint8_t)collection;
+    its->lpis[lpi].collection = (uint8_t)collection;
     return (struct virtual_its_change){.configured = bit_of(lpi), .routed = bit_of(lpi)};
+}
+
+/* INV, INT or CLEAR. */
+static struct virtual_its_change change_lpi(const struct virtual_its *its, const uint64_t *command)
+{
+    uint32_t lpi = named_lpi(its, command);
+
+    if (lpi == VIRTUAL_ITS_NONE) {
+        return nothing;
+    }
+    switch (OPCODE(command[0])) {
+    case COMMAND_INV:
+        return (struct virtual_its_change){.configured = bit_of(lpi)};
+    case COMMAND_INT:
+        return (struct virtual_its_change){
+            .pended = virtual_its_vcpu(its, lpi) != VIRTUAL_ITS_NONE ? bit_of(lpi) : 0};
+    default:
+        return (struct virtual_its_change){.cleared = bit_of(lpi)};
+    }
 }
 
 struct virtual_its_change virtual_its_execute(struct virtual_its *its,
                                               const uint64_t command[VIRTUAL_ITS_COMMAND_WORDS])
 {
-    uint32_t lpi;
-
     switch (OPCODE(command[0])) {
     case COMMAND_MAPD:
         return map_device(its, command);
@@ -223,36 +223,23 @@ struct virtual_its_change virtual_its_execute(struct virtual_its *its,
     case COMMAND_INV:
     case COMMAND_INT:
     case COMMAND_CLEAR:
-        lpi = lpi_of(its, command);
-        break;
+        return change_lpi(its, command);
     default:
         return nothing;
-    }
-    if (lpi == VIRTUAL_ITS_NONE) {
-        return nothing;
-    }
-    switch (OPCODE(command[0])) {
-    case COMMAND_INV:
-        return (struct virtual_its_change){.configured = bit_of(lpi)};
-    case COMMAND_INT:
-        return (struct virtual_its_change){
-            .pended = virtual_its_vcpu(its, lpi) != VIRTUAL_ITS_NONE ? bit_of(lpi) : 0};
-    default:
-        return (struct virtual_its_change){.cleared = bit_of(lpi)};
     }
 }
 
 uint32_t virtual_its_vcpu(const struct virtual_its *its, uint32_t lpi)
 {
-    uint32_t collection = its->collection[lpi];
+    uint32_t collection = its->lpis[lpi].collection;
 
     return collection == VIRTUAL_ITS_NONE ? VIRTUAL_ITS_NONE : its->vcpu[collection];
 }
 
 uint32_t virtual_its_translate(const struct virtual_its *its, uint32_t device_id, uint32_t event)
 {
-    const struct virtual_its_device *function = function_of(its, device_id);
-    uint32_t lpi = function != NULL && event < function->events ? function->lpi[event] : VIRTUAL_ITS_NONE;
+    uint32_t device = device_of(its, device_id);
+    uint32_t lpi = device < its->device_count ? lpi_of(its, device, event) : VIRTUAL_ITS_NONE;
 
     return lpi == VIRTUAL_ITS_NONE || virtual_its_vcpu(its, lpi) == VIRTUAL_ITS_NONE ? VIRTUAL_ITS_NONE : lpi;
 }

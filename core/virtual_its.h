@@ -24,8 +24,8 @@
 extern "C" {
 #endif
 
-#define VIRTUAL_ITS_EVENT_BITS    5u /* of event ids: BH_MAX_MESSAGES events */
-#define VIRTUAL_ITS_DEVICE_BITS   8u /* of device ids: functions of bus 0 */
+#define VIRTUAL_ITS_EVENT_BITS    16u
+#define VIRTUAL_ITS_DEVICE_BITS   8u /* functions of bus 0 */
 #define VIRTUAL_ITS_SPARE_DEVICES 4u /* device ids without a function */
 #define VIRTUAL_ITS_DEVICES       (BH_MAX_FUNCTIONS + VIRTUAL_ITS_SPARE_DEVICES)
 #define VIRTUAL_ITS_COLLECTIONS   16u
@@ -34,16 +34,23 @@ extern "C" {
 #define VIRTUAL_ITS_NONE          0xFFu
 
 struct virtual_its_device {
-    uint32_t id;                  /* device id; of a spare device while it is mapped */
-    uint32_t events;              /* that the guest has made room for; 0: the device is not mapped */
-    uint8_t lpi[BH_MAX_MESSAGES]; /* index of each event's LPI (INTID - BH_FIRST_LPI), or VIRTUAL_ITS_NONE */
+    uint32_t id;     /* device id; of a spare device while it is mapped */
+    uint32_t events; /* that the guest has made room for; 0: the device is not mapped */
+};
+
+/* An LPI, whose index is INTID - BH_FIRST_LPI. The architecture leaves open what happens if two events have
+ * the same LPI; here the LPI has the one that was mapped last. */
+struct virtual_its_lpi {
+    uint32_t event;
+    uint8_t device; /* index of the device whose event it is, or VIRTUAL_ITS_NONE: no event has it */
+    uint8_t collection;
 };
 
 struct virtual_its {
     uint32_t vcpu_count;
     uint32_t device_count; /* functions of the domain; the spare devices follow */
     struct virtual_its_device devices[VIRTUAL_ITS_DEVICES];
-    uint8_t collection[BH_GUEST_LPIS];     /* of each LPI, or VIRTUAL_ITS_NONE: no event has it */
+    struct virtual_its_lpi lpis[BH_GUEST_LPIS];
     uint8_t vcpu[VIRTUAL_ITS_COLLECTIONS]; /* of each collection, or VIRTUAL_ITS_NONE */
 };
 

@@ -41,9 +41,10 @@
 #define CBASER_WRITABLE 0xB8EFFFFFFFFFFCFFull
 #define QUEUE_OFFSET    0xFFFE0u
 
-/* Types of the tables: devices, collections; entries of 8 bytes, pages of 4 KiB. */
+/* Types of the tables: devices, collections; entries of 8 bytes. All other fields are kept for the guest. */
 #define BASER_FIXED(type) ((uint64_t)(type) << 56 | 7ull << 48)
-#define BASER_WRITABLE    0xF8E0FFFFFFFFFCFFull
+#define BASER_WRITABLE    0xF8E0FFFFFFFFFFFFull
+#define BASER_PAGES_64K   (2ull << 8) /* after a reset, as the emulator's; kvm-unit-tests need it */
 
 #define COMMANDS_OF_AN_EXIT 4u
 
@@ -87,6 +88,9 @@ void vgic_its_reset(struct domain *domain)
     if (its != NULL) {
         virtual_its_reset(&its->policy);
         memset(&its->enabled, 0, sizeof *its - offsetof(struct vgic_its, enabled));
+        for (uint32_t i = 0; i < VGIC_ITS_TABLES; i++) {
+            its->tables[i] = BASER_PAGES_64K;
+        }
     }
 }
 

@@ -18,7 +18,7 @@ extern "C" {
 struct vgic_its {
     struct virtual_its policy;
 
-    /* From here on, all is zero after a reset. */
+    /* From here on, all is zero after a reset, except the size of the tables' pages. */
     bool enabled;
     uint64_t queue;   /* GITS_CBASER */
     uint32_t written; /* GITS_CWRITER and GITS_CREADR: offsets of commands in the queue */

@@ -165,7 +165,7 @@ TEST_F(VirtualIts, D4_ACommandThatIsWrongChangesNothing)
     map();
     const virtual_its before = its;
     for (const Command &command : {mapd(0x100, 3),
-                                   mapd(disk, 6),
+                                   mapd(disk, 17),
                                    mapd(disk, 32),
                                    mapc(16, 0),
                                    mapc(4, 2),
@@ -223,9 +223,10 @@ TEST_F(VirtualIts, D4_RandomCommandsKeepToAModel)
     };
 
     for (unsigned i = 0; i < 50'000; i++) {
-        const uint32_t device = one_of({disk, net, nobodys}), event = one_of({0, 1, 7, 8, 31, 32});
+        const uint32_t device = one_of({disk, net, nobodys}),
+                       event = one_of({0, 1, 7, 8, 31, 0xFFFF, 0x10000});
         const uint32_t lpi = one_of({0, 1, 62, 63, 64}), collection = one_of({0, 1, 15, 16}),
-                       bits = one_of({1, 3, 5, 6});
+                       bits = one_of({1, 3, 16, 17});
         const uint32_t vcpu = one_of({0, 1, 2});
         const bool is_valid = random() % 4 != 0;
         uint64_t pended = 0;
@@ -233,8 +234,8 @@ TEST_F(VirtualIts, D4_RandomCommandsKeepToAModel)
         case 0:
             if (random() % 16 == 0) {
                 run(mapd(device, bits, is_valid));
-                if (!is_valid || bits <= 5) {
-                    for (uint32_t one = 0; one < 32; one++) {
+                if (!is_valid || bits <= 16) {
+                    for (const uint32_t one : {0u, 1u, 7u, 8u, 31u, 0xFFFFu}) {
                         unmap(device, one);
                     }
                     sizes[device] = is_valid ? 1u << bits : 0;
@@ -253,6 +254,9 @@ TEST_F(VirtualIts, D4_RandomCommandsKeepToAModel)
             run(mapti(device, event, BH_FIRST_LPI + lpi, collection));
             if (event < sizes[device] && lpi < 64 && collection < 16) {
                 unmap(device, event);
+                for (auto &[other, mapped] : events) {
+                    std::erase_if(mapped, [&](const auto &pair) { return pair.second == lpi; });
+                }
                 events[device][event] = lpi;
                 collections[lpi] = collection;
             }
@@ -276,7 +280,7 @@ TEST_F(VirtualIts, D4_RandomCommandsKeepToAModel)
         }
         ASSERT_EQ(virtual_its_translate(&its, nobodys, event), VIRTUAL_ITS_NONE) << "no function writes it";
         for (const uint32_t known_device : {disk, net}) {
-            for (const uint32_t one : {0u, 1u, 7u, 8u, 31u, 32u}) {
+            for (const uint32_t one : {0u, 1u, 7u, 8u, 31u, 0xFFFFu, 0x10000u}) {
                 const auto found = lpi_of(known_device, one);
                 const bool arrives = found && vcpus.contains(collections[*found]);
                 ASSERT_EQ(virtual_its_translate(&its, known_device, one), arrives ? *found : VIRTUAL_ITS_NONE)
