@@ -188,6 +188,7 @@ TEST_F(VirtualIts, D4_ACommandThatIsWrongChangesNothing)
                                    inv(net, 1),
                                    discard(disk, 0),
                                    discard(nobodys, 1),
+                                   invall(16),
                                    invall(VIRTUAL_ITS_NONE),
                                    invall(0xFFFF),
                                    Command{0x0B | static_cast<uint64_t>(disk) << 32, 2, 4, 0},

@@ -22,6 +22,13 @@ namespace {
 
 constexpr uint32_t first_guest_private = 27; // below are EL2's own: requests, maintenance, its timer
 constexpr uint32_t slot_held = 1u << 9;      // VGIC_SLOT_HELD of vgic_internal.h
+constexpr uint32_t none = 32 * VGIC_BANKS;   // no interrupt has this number in the banks
+
+// The INTID of an interrupt by its number in the banks: LPIs follow SPIs there.
+uint32_t guest_intid(uint32_t number)
+{
+    return number < VGIC_FIRST_LPI ? number : number - VGIC_FIRST_LPI + BH_FIRST_LPI;
+}
 
 uint32_t lowest(uint32_t bits)
 {
@@ -62,7 +69,7 @@ std::string check_slots(const domain &domain, const vcpu &vcpu, Residents &resid
         if (!vgic.online) {
             return about("resident at a VCPU that is off", domain, intid);
         }
-        if (used && lr.intid != intid) {
+        if (used && lr.intid != guest_intid(intid)) {
             return about("the list register holds another one", domain, intid);
         }
         if (lr.hw && lr.physical != intid) {
@@ -188,6 +195,9 @@ std::string check_bank(const domain &domain, const vgic_bank &bank, uint32_t fir
     }
     if ((bank.held & ~bank.hw) != 0) {
         return about("held, but not passed through", domain, first + lowest(bank.held & ~bank.hw));
+    }
+    if (first >= VGIC_FIRST_LPI && (bank.active | bank.line | bank.hw | ~bank.group1) != 0) {
+        return about("a message interrupt with state that only others have", domain, first);
     }
     if (((bank.drop_pending | bank.drop_active) & ~bank.resident) != 0) {
         return about("to be dropped from no list register", domain, first);
@@ -321,7 +331,7 @@ uint32_t waiting(const vcpu &vcpu, const vgic_bank &bank, uint32_t first)
             return intid;
         }
     }
-    return VGIC_INTID_LIMIT;
+    return none;
 }
 
 std::string check_waiting(const domain &domain, const vcpu &vcpu)
@@ -329,11 +339,11 @@ std::string check_waiting(const domain &domain, const vcpu &vcpu)
     const vgic_vcpu &vgic = vcpu.vgic;
     uint32_t intid = waiting(vcpu, vgic.bank, 0);
 
-    for (uint32_t bank = 0; intid == VGIC_INTID_LIMIT && bank < VGIC_BANKS - 1; bank++) {
+    for (uint32_t bank = 0; intid == none && bank < VGIC_BANKS - 1; bank++) {
         intid = waiting(vcpu, domain.vgic.spis[bank], (bank + 1) * 32);
     }
     const uint32_t request = CPU_REQUEST_VGIC | (intid < 16 ? CPU_REQUEST_SGI : 0);
-    if (intid == VGIC_INTID_LIMIT || !vgic.online || vgic.stale || has_request(vcpu, request)) {
+    if (intid == none || !vgic.online || vgic.stale || has_request(vcpu, request)) {
         return "";
     }
     if (vgic.events == 0) {

@@ -25,6 +25,7 @@ extern "C" {
 #include "console/console.h"
 #include "flow/flows.h"
 #include "iommu/smmu.h"
+#include "its/its.h"
 #include "memory/table_memory.h"
 #include "memory/window.h"
 #include "mpam/mpam_components.h"
@@ -260,10 +261,12 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     }
     const bool silent = smmu_silence(system_manifest());
     pci_silence(system_manifest());
-    booted_ = domain_init_all() && flows_init_all() && statistics_init_all() && silent;
+    const bool its_silent = its_silence(system_manifest());
+    booted_ = domain_init_all() && flows_init_all() && statistics_init_all() && silent && its_silent;
     mpam_detect();
     booted_ = mpam_label_domains() && mpam_components_init() == BH_MANIFEST_ERROR_NONE && booted_;
-    booted_ = booted_ && smmu_init() == BH_MANIFEST_ERROR_NONE && pci_init() == BH_MANIFEST_ERROR_NONE;
+    booted_ = booted_ && smmu_init() == BH_MANIFEST_ERROR_NONE && pci_init() == BH_MANIFEST_ERROR_NONE &&
+              its_init() == BH_MANIFEST_ERROR_NONE;
     regulation_init();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
@@ -273,6 +276,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         booted_ = mpam_core_init() && booted_;
         (void)branch_predictors_init(this_cpu());
         (void)gic_cpu_init(core, core);
+        booted_ = booted_ && its_cpu_init(this_cpu());
         cpu_take_early_requests(this_cpu());
         for (uint32_t alarm = 0; alarm < RARE_ALARM_COUNT; alarm++) {
             rare_alarm_set(static_cast<enum rare_alarm>(alarm), 0);

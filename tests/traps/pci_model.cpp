@@ -63,6 +63,22 @@ void PciModel::give_reset(Function &function)
     function.writable[express + 8] = 0x7FFF;
 }
 
+void PciModel::give_messages(Function &function, uint32_t count)
+{
+    const bool alone = (function.words[4] & 1u << 20) == 0;
+    function.words[4] |= 1u << 20;
+    function.words[msix] = msix_enable | msix_mask | (count - 1) << 16 | 0x11;
+    function.writable[msix] = msix_enable | msix_mask;
+    function.words[msix + 4] = 0x2000;
+    function.words[msix + 8] = 0x3000;
+    if (alone) {
+        function.words[0x34] = msix;
+    } else { // the last one in the circle of give_reset()
+        function.words[express] = (function.words[express] & ~0xFF00u) | msix << 8;
+        function.words[msix] |= msi << 8;
+    }
+}
+
 void PciModel::plug_in(uint64_t pa)
 {
     plugged = this;

@@ -15,7 +15,8 @@ namespace bulkhead_test {
 class PciModel {
 public:
     static constexpr uint32_t memory = 2, master = 4, intx_off = 0x400;
-    static constexpr uint32_t msi = 0x40, express = 0x60;
+    static constexpr uint32_t msi = 0x40, express = 0x60, msix = 0x80;
+    static constexpr uint32_t msix_enable = 1u << 31, msix_mask = 1u << 30;
 
     struct Function {
         std::map<uint32_t, uint32_t> words;    // by offset
@@ -36,6 +37,13 @@ public:
     Function &add(uint32_t slot, uint32_t id, const std::map<uint32_t, uint64_t> &bars);
     // Gives it PCI Express with function-level reset, behind MSI, which is enabled.
     static void give_reset(Function &function);
+    // Gives it as many message interrupts (MSI-X), which are enabled, behind the other capabilities.
+    static void give_messages(Function &function, uint32_t count);
+    // Whether it writes messages instead of using its line; messages are writes to memory.
+    static bool writes_messages(const Function &function)
+    {
+        return (function.words.at(msix) & msix_enable) != 0 && (function.command() & master) != 0;
+    }
 
     // Clears what can be written, as a reset does: the driver's, or one that the guest causes.
     static void reset(Function &function);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PCI functions of domains on a model of configuration space: who is quiet when, what a guest reaches of its
-// own function and of others, and reset (D3).
+// own function and of others, reset (D3), and message interrupts (D4).
 #include "hosted_machine.h"
-#include "pci_model.h"
-#include "smmu_model.h"
+#include "its_guest.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -651,6 +650,226 @@ TEST_F(Pci, D3_AFunctionThatIsNotWhatTheManifestSaysIsNoStart)
             << said();
         bus = before;
     }
+}
+
+namespace {
+
+// Both functions have message interrupts, which a boot loader has left enabled.
+class PciMessages : public testing::Test, public ItsMachine {
+protected:
+    static constexpr uint64_t msix_1 = slot_1 + PciModel::msix, msix_2 = slot_2 + PciModel::msix;
+
+    PciModel::Function &function(uint32_t slot) { return bus.functions.at(slot << 3); }
+    uint32_t control(uint32_t slot) { return function(slot).words[PciModel::msix] >> 30; }
+    void restart(
+        uint32_t core, const std::function<void()> &before = [] {})
+    {
+        machine->on_core(core);
+        machine->hvc(system_reset);
+        before();
+        for (int i = 0; i < 200 && machine->status(core).restarts == 0; i++) { // core n is domain n's first
+            fake_switch_core(core);
+            fake_gic_raise(hypervisor_timer);
+            fake_clock_set(std::max(clock_now(), this_cpu()->rare_alarms[RARE_ALARM_RESET]));
+            machine->on_core(core);
+        }
+    }
+};
+
+} // namespace
+
+TEST_F(PciMessages, D4_AtTheStartNoFunctionWritesMessages)
+{
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    for (const uint32_t slot : {1u, 2u}) {
+        EXPECT_EQ(control(slot) & 2, 0u) << slot;
+        EXPECT_EQ(load(slot == 1 ? control_core : linux_core, slot == 1 ? msix_1 : msix_2, 4) >> 30, 0u);
+    }
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(PciMessages, D4_AlsoThoseThatNoGuestSeesAreOff)
+{
+    boot([](SampleManifest &m) { m.functions[0].messages = 0; });
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(control(1) & 2, 0u);
+    EXPECT_EQ(load(control_core, slot_1 + 0x34, 4), 0u) << "no capability";
+    EXPECT_EQ(load(control_core, msix_1, 4), 0u);
+    store(control_core, msix_1, all, 4);
+    EXPECT_EQ(control(1) & 2, 0u);
+}
+
+TEST_F(PciMessages, D4_TheGuestSeesAsManyAsTheManifestSays)
+{
+    boot();
+    EXPECT_EQ(load(control_core, slot_1 + 0x34, 4), PciModel::msix);
+    EXPECT_EQ(load(control_core, msix_1, 4), 0x00000011u) << "one of four, and the list ends";
+    EXPECT_EQ(load(linux_core, slot_2 + 0x34, 4), PciModel::express);
+    EXPECT_EQ(load(linux_core, slot_2 + PciModel::express, 4) >> 8 & 0xFF, PciModel::msix);
+    EXPECT_EQ(load(linux_core, msix_2, 4), 0x001F0011u) << "32 of 65";
+    EXPECT_EQ(load(linux_core, msix_2 + 4, 4), 0x2000u);
+    EXPECT_EQ(load(linux_core, msix_2 + 8, 4), 0x3000u);
+}
+
+TEST_F(PciMessages, D4_WhatTheGuestEnablesReachesTheHardware)
+{
+    boot();
+    store(control_core, slot_1 + 4, PciModel::master, 2);
+    store(control_core, msix_1 + 2, 0x8000, 2);
+    EXPECT_TRUE(PciModel::writes_messages(function(1)));
+    EXPECT_EQ(control(1), 2u);
+    EXPECT_EQ(load(control_core, msix_1 + 2, 2), 0x8000u);
+    store(control_core, msix_1 + 3, 0xC0, 1);
+    EXPECT_EQ(control(1), 3u);
+    store(control_core, msix_1, 0, 4);
+    EXPECT_EQ(control(1), 0u);
+    EXPECT_EQ(control(2) & 2, 0u) << "the other's";
+    store(control_core, msix_2, all, 4);
+    EXPECT_EQ(control(2) & 2, 0u) << "not by a guest that does not have it";
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(PciMessages, D4_TheBootLoadersMaskEndsWhenTheGuestEnables)
+{
+    boot();
+    EXPECT_EQ(load(linux_core, msix_2, 4) >> 30, 0u);
+    store(linux_core, msix_2 + 2, 0x8000, 2);
+    EXPECT_EQ(control(2), 2u);
+}
+
+TEST_F(PciMessages, D4_ATableThatIsTooSmallIsNoStart)
+{
+    const std::function<void(PciModel::Function &)> changes[] = {
+        [](PciModel::Function &one) { one.words[PciModel::msix] &= ~0x7FF0000u; },
+        [](PciModel::Function &one) {
+            one.words[PciModel::msix] = (one.words[PciModel::msix] & ~0x7FF0000u) | 30u << 16;
+        },
+        [](PciModel::Function &one) { one.words[PciModel::msix] = 0x09; },
+        [](PciModel::Function &one) { one.words[4] &= ~(1u << 20); },
+    };
+    for (const auto &change : changes) {
+        const PciModel before = bus;
+        change(function(2));
+        boot();
+        EXPECT_FALSE(machine->booted());
+        EXPECT_NE(
+            said().find("PCI: function 00:02.0 of 'linux': it has fewer message interrupts (MSI-X) than "
+                        "the manifest says"),
+            std::string::npos)
+            << said();
+        bus = before;
+        its = {};
+    }
+    function(2).words[PciModel::msix] = (function(2).words[PciModel::msix] & ~0x7FF0000u) | 31u << 16;
+    boot();
+    EXPECT_TRUE(machine->booted()) << "exactly as many";
+}
+
+TEST_F(PciMessages, D4_AfterARestartTheyAreOff)
+{
+    boot();
+    for (const uint32_t core : {control_core, linux_core}) { // a function without reset, and one with reset
+        const uint32_t slot = core + 1;
+        const uint64_t config = sample_config_pa + slot * 0x8000ull;
+        store(core, config + 4, PciModel::master, 2);
+        store(core, config + PciModel::msix, all, 4);
+        ASSERT_EQ(control(slot), 3u);
+        restart(core);
+        ASSERT_EQ(machine->status(core).restarts, 1u);
+        EXPECT_EQ(control(slot) & 2, 0u) << slot;
+        EXPECT_EQ(load(core, config + PciModel::msix, 4) >> 30, 0u);
+        store(core, config + PciModel::msix + 2, 0x8000, 2);
+        EXPECT_EQ(control(slot), 2u) << "and can be enabled again";
+    }
+    EXPECT_EQ(function(2).resets, 1u);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(PciMessages, D4_AStoppedDomainsFunctionWritesNoMessages)
+{
+    boot();
+    store(control_core, slot_1 + 4, PciModel::master, 2);
+    store(control_core, msix_1 + 2, 0x8000, 2);
+    machine->on_core(linux_core);
+    (void)domain_stop(domain_at(0));
+    machine->on_core(control_core);
+    EXPECT_FALSE(PciModel::writes_messages(function(1)));
+    mmio_access access = {
+        .offset = 0x8000 + PciModel::msix, .value = 0, .bytes = 4, .write = true, .again = false};
+    EXPECT_TRUE(pci_config_access(domain_at(0), &access));
+    EXPECT_EQ(control(1), 2u) << "a late write of its VCPU does nothing";
+}
+
+TEST_F(PciMessages, D4_AFunctionThatItsGuestHasResetHasThemOff)
+{
+    boot();
+    store(control_core, msix_1 + 2, 0x8000, 2);
+    PciModel::reset(function(1));
+    EXPECT_EQ(control(1), 0u);
+    store(control_core, slot_1 + 4, PciModel::master, 2);
+    EXPECT_EQ(control(1), 0u);
+    EXPECT_EQ(load(control_core, msix_1 + 2, 2), 0u) << "the guest sees it";
+    store(control_core, msix_1 + 2, 0x8000, 2);
+    EXPECT_EQ(control(1), 2u);
+
+    PciModel::reset(function(1)); // the guest enables messages before anything else
+    store(control_core, msix_1 + 2, 0x8000, 2);
+    EXPECT_EQ(control(1), 2u);
+    EXPECT_EQ(load(control_core, msix_1 + 2, 2), 0x8000u);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+// A function that changes when it is reset, as an FPGA can.
+TEST_F(PciMessages, D4_NoOtherCapabilityIsWrittenAfterAReset)
+{
+    boot();
+    PciModel::Function &one = function(1);
+    PciModel::reset(one);
+    one.words[PciModel::msix] = 0x09; // vendor-specific
+    one.writable[PciModel::msix] = all;
+    const auto before = one.words;
+    store(control_core, msix_1 + 2, 0x8000, 2);
+    EXPECT_EQ(one.words, before);
+    store(control_core, slot_1 + 4, PciModel::master, 2);
+    EXPECT_EQ(load(control_core, slot_1, 4), all) << "it is off";
+    EXPECT_EQ(one.words[PciModel::msix], 0x09u);
+    EXPECT_NE(said().find("it has fewer message interrupts (MSI-X)"), std::string::npos) << said();
+}
+
+TEST_F(PciMessages, D4_AFunctionWhoseCapabilityMovesIsOff)
+{
+    boot();
+    restart(linux_core, [&] {
+        PciModel::Function &one = function(2);
+        one.words[PciModel::express] = (one.words[PciModel::express] & ~0xFF00u) | 0xA0 << 8;
+        one.words[0xA0] = one.words[PciModel::msix];
+        one.words[PciModel::msix] = 0;
+    });
+    EXPECT_EQ(machine->status(1).restarts, 1u);
+    EXPECT_EQ(load(linux_core, slot_2, 4), all);
+    EXPECT_NE(said().find("it has other capabilities than at the start"), std::string::npos) << said();
+}
+
+// As above: whatever guests write, the hardware sees of the capability the enable bit and the mask.
+TEST_F(PciMessages, D4_NoAccessOfAGuestReachesMore)
+{
+    boot();
+    const PciModel before = bus;
+    std::mt19937 engine(3);
+    const auto random = [&] { return static_cast<uint32_t>(engine()); };
+    unsigned enabled = 0;
+    for (int i = 0; i < 5000; i++) {
+        const unsigned bytes = 1u << random() % 3;
+        const uint64_t slot = random() % 2 == 0 ? slot_1 : slot_2;
+        store(control_core, slot + (random() % 0x100 & ~(bytes - 1)), random(), bytes);
+        EXPECT_EQ(function(1).words[PciModel::msix] & ~(PciModel::msix_enable | PciModel::msix_mask),
+                  before.functions.at(1 << 3).words.at(PciModel::msix) & 0x3FFFFFFF);
+        enabled += control(1) >> 1;
+    }
+    EXPECT_GT(enabled, 100u);
+    EXPECT_EQ(function(2).words, before.functions.at(2 << 3).words);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
 }
 
 // Whatever a guest does with its configuration space: other functions stay as they are, and of its own the

@@ -22,6 +22,7 @@
 static struct {
     uint64_t gicd_pa;
     uint32_t core_of_redistributor[FAKE_CORES];
+    fake_gic_lpi_hook lpis;
 } gicv3;
 
 static enum sysreg_id lr_register(uint32_t n)
@@ -155,11 +156,17 @@ static bool read_redistributor(uint64_t offset, unsigned bytes, uint64_t *value)
     offset %= REDISTRIBUTOR_BYTES;
     if (offset == GICR_TYPER && bytes == 8) {
         *value = (uint64_t)of_core << 32 | index << 8 | (index + 1 == fake_gic_cores() ? 1u << 4 : 0);
+        if (gicv3.lpis != NULL) {
+            (void)gicv3.lpis(of_core, offset, false, value);
+        }
         return true;
     }
     if (offset == GICR_WAKER) {
         *value = fake_gic_core_at(of_core)->asleep ? 6 : 0;
         return true;
+    }
+    if (gicv3.lpis != NULL && offset < SGI_FRAME) {
+        return gicv3.lpis(of_core, offset, false, value);
     }
     return offset >= SGI_FRAME && fake_gic_access_bits(of_core, offset - SGI_FRAME, false, value);
 }
@@ -174,7 +181,16 @@ static bool write_redistributor(uint64_t offset, unsigned bytes, uint64_t value)
         fake_gic_core_at(of_core)->asleep = (value & 2) != 0;
         return true;
     }
+    if (gicv3.lpis != NULL && offset < SGI_FRAME) {
+        return gicv3.lpis(of_core, offset, true, &value);
+    }
     return offset >= SGI_FRAME && fake_gic_access_bits(of_core, offset - SGI_FRAME, true, &value);
+}
+
+void fake_gic_hook_lpis(fake_gic_lpi_hook hook, bool keep_active)
+{
+    gicv3.lpis = hook;
+    fake_gic_keep_lpis_active(keep_active);
 }
 
 void fake_gic_init(uint64_t gicd_pa, uint64_t gicr_pa, uint32_t cores, const uint32_t *affinity_of,
@@ -182,6 +198,7 @@ void fake_gic_init(uint64_t gicd_pa, uint64_t gicr_pa, uint32_t cores, const uin
 {
     fake_gic_start(gicd_pa, cores, list_registers);
     gicv3.gicd_pa = gicd_pa;
+    gicv3.lpis = NULL;
     for (uint32_t i = 0; i < cores; i++) {
         gicv3.core_of_redistributor[i] = affinity_of[i];
         fake_gic_core_at(i)->asleep = true;

@@ -18,6 +18,8 @@ extern "C" {
 #define FAKE_GIC_INTIDS      288u
 #define FAKE_GIC_MAINTENANCE 25u
 #define FAKE_GIC_SPURIOUS    1023u
+#define FAKE_GIC_FIRST_LPI   8192u
+#define FAKE_GIC_LPIS        512u
 
 /* Maps distributor and redistributors and hooks the registers. Redistributor i belongs to the core with
  * affinity 0 = `affinity_of[i]`. Called after fake_reset(). */
@@ -40,6 +42,14 @@ bool fake_gic_is_pending(uint32_t intid);
 /* True if the core would take an interrupt now: it is pending, enabled, routed to this core and not active.
  * Includes the maintenance interrupt. */
 bool fake_gic_has_interrupt(void);
+
+/* Message interrupts (LPIs), of the plain GICv3 only. A model of an ITS has the registers for them in the
+ * redistributors, and pends LPIs that are mapped and enabled; GICR_TYPER is `value` before the model changes
+ * it. `keep_active`: an LPI in a list register becomes active when the guest acknowledges it, as on the
+ * emulator until the guest ends it; otherwise it has no active state, as in the architecture. */
+typedef bool (*fake_gic_lpi_hook)(uint32_t core, uint64_t offset, bool write, uint64_t *value);
+void fake_gic_hook_lpis(fake_gic_lpi_hook hook, bool keep_active);
+void fake_gic_pend_lpi(uint32_t core, uint32_t intid);
 
 /* The guest on the executing core opens its CPU interface: PMR and both group enables. The plain fake has
  * neither and is always open. */

@@ -22,6 +22,7 @@ static struct fake_gic {
     uint32_t list_registers;
     struct fake_gic_core core[FAKE_CORES];
     uint32_t violations;
+    bool lpis_stay_active; /* in list registers, until their end */
 } gic;
 
 void fake_gic_start(uint64_t gicd_pa, uint32_t cores, uint32_t list_registers)
@@ -55,6 +56,11 @@ void fake_gic_violate(bool violated)
 uint32_t fake_gic_violations(void)
 {
     return gic.violations;
+}
+
+void fake_gic_keep_lpis_active(bool keep)
+{
+    gic.lpis_stay_active = keep;
 }
 
 static struct fake_gic_core *here(void)
@@ -164,6 +170,31 @@ uint32_t fake_gic_distributor(uint64_t offset)
 
 void fake_gic_guest_open(void) {}
 
+static bool is_lpi(uint32_t intid)
+{
+    return intid >= FAKE_GIC_FIRST_LPI;
+}
+
+void fake_gic_pend_lpi(uint32_t core, uint32_t intid)
+{
+    uint32_t lpi = intid - FAKE_GIC_FIRST_LPI;
+
+    if (lpi < FAKE_GIC_LPIS) {
+        gic.core[core].lpis[lpi / 32] |= bit_of(lpi);
+    }
+}
+
+/* The pending LPI with the lowest INTID, or FAKE_GIC_SPURIOUS. */
+static uint32_t lowest_lpi(void)
+{
+    for (uint32_t word = 0; word < FAKE_GIC_LPIS / 32; word++) {
+        if (here()->lpis[word] != 0) {
+            return FAKE_GIC_FIRST_LPI + word * 32 + (uint32_t)__builtin_ctz(here()->lpis[word]);
+        }
+    }
+    return FAKE_GIC_SPURIOUS;
+}
+
 static uint32_t highest(void)
 {
     if (here()->running || here()->asleep) {
@@ -184,7 +215,7 @@ static uint32_t highest(void)
             }
         }
     }
-    return FAKE_GIC_SPURIOUS;
+    return lowest_lpi();
 }
 
 bool fake_gic_has_interrupt(void)
@@ -196,7 +227,10 @@ uint32_t fake_gic_acknowledge(void)
 {
     uint32_t intid = highest();
 
-    if (intid != FAKE_GIC_SPURIOUS) {
+    if (is_lpi(intid)) { /* has no active state */
+        here()->lpis[(intid - FAKE_GIC_FIRST_LPI) / 32] &= ~bit_of(intid);
+        here()->running = true;
+    } else if (intid != FAKE_GIC_SPURIOUS) {
         state_of(intid)->active[intid / 32] |= bit_of(intid);
         state_of(intid)->latched[intid / 32] &= ~bit_of(intid);
         here()->running = true;
@@ -247,6 +281,8 @@ static void check_list_registers(const struct fake_lr *lrs)
         if (!is_used(&lrs[n])) {
             continue;
         }
+        fake_gic_violate(is_lpi(lrs[n].intid) &&
+                         (lrs[n].hw || (lrs[n].active && (lrs[n].pending || !gic.lpis_stay_active))));
         fake_gic_violate(lrs[n].hw &&
                          ((lrs[n].pending && lrs[n].active) || !fake_gic_is_active(lrs[n].physical)));
         for (uint32_t m = n + 1; m < gic.list_registers; m++) {
@@ -296,7 +332,7 @@ uint32_t fake_gic_guest_acknowledge(void)
     if (!find_signalled(&n, &lr)) {
         return FAKE_GIC_SPURIOUS;
     }
-    fake_gic_set_lr_state(n, false, true);
+    fake_gic_set_lr_state(n, false, !is_lpi(lr.intid) || gic.lpis_stay_active);
     here()->priorities[here()->depth++] = lr.priority;
     fake_gic_guest_took(&lr);
     return lr.intid;
@@ -317,7 +353,7 @@ void fake_gic_guest_deactivate(uint32_t intid)
             return;
         }
     }
-    if ((hcr & HCR_EOI_COUNT) != HCR_EOI_COUNT) {
+    if (!is_lpi(intid) && (hcr & HCR_EOI_COUNT) != HCR_EOI_COUNT) {
         fake_gic_set_hcr(hcr + HCR_EOI);
     }
 }

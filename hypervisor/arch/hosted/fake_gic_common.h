@@ -34,9 +34,10 @@ struct fake_gic_core {
     uint32_t latched[FAKE_GIC_WORDS];
     uint32_t line[FAKE_GIC_WORDS];
     uint32_t active[FAKE_GIC_WORDS];
-    bool running;            /* acknowledged, priority not dropped */
-    bool asleep;             /* takes no interrupts */
-    uint32_t priorities[32]; /* virtual interface: active priorities, innermost last */
+    uint32_t lpis[FAKE_GIC_LPIS / 32]; /* pending LPIs */
+    bool running;                      /* acknowledged, priority not dropped */
+    bool asleep;                       /* takes no interrupts */
+    uint32_t priorities[32];           /* virtual interface: active priorities, innermost last */
     uint32_t depth;
 };
 
@@ -46,6 +47,7 @@ uint32_t fake_gic_cores(void);
 uint32_t fake_gic_list_registers(void);
 struct fake_gic_core *fake_gic_core_at(uint32_t core);
 void fake_gic_violate(bool violated);
+void fake_gic_keep_lpis_active(bool keep);
 
 /* The physical CPU interface of the executing core: IAR, the priority drop of EOIR, DIR. */
 uint32_t fake_gic_acknowledge(void);
