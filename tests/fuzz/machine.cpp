@@ -53,6 +53,7 @@ struct Manifest {
     struct manifest_mpam_component mpam_components[1];
     struct manifest_mpam_instance mpam_instances[1];
     struct manifest_stream streams[std::size(bulkhead_fuzz::streams)];
+    struct manifest_function functions[bulkhead_fuzz::domains];
 };
 
 // All cores count in intervals; those of domain 1 are regulated, those of domain 0 have a limit.
@@ -116,6 +117,17 @@ void give_smmu(Manifest &m)
     for (uint32_t i = 0; i < std::size(streams); i++) {
         m.streams[i] = {i % domains, streams[i]};
         m.domains[i % domains].flags |= BH_DOMAIN_FLAG_PREMAP;
+    }
+    m.header.pci.config_pa = sample_config_pa;
+    m.header.platform.messages_pa = m.header.platform.messages_bytes = 0;
+    m.header.its = {sample_its_pa, sample_lpi_pending_pa, uint64_t{cores} * BH_LPI_PENDING_BYTES};
+    m.header.functions = table(m, m.functions);
+    for (uint32_t i = 0; i < domains; i++) {
+        m.functions[i].domain = i;
+        m.functions[i].slot = streams[i] >> 3;
+        m.functions[i].id = 0x00101B36;
+        m.functions[i].pin = 1;
+        m.functions[i].messages = messages;
     }
 }
 
@@ -626,10 +638,10 @@ uint64_t Machine::read(uint32_t core, uint64_t ipa, unsigned bytes)
     return regs(core).x[1];
 }
 
-void Machine::acknowledge(uint32_t core)
+uint32_t Machine::acknowledge(uint32_t core)
 {
     if (ended() || !runs_[core]) {
-        return;
+        return FAKE_GIC_SPURIOUS;
     }
     enter(core);
     const uint32_t intid = fake_gic_guest_acknowledge();
@@ -638,6 +650,7 @@ void Machine::acknowledge(uint32_t core)
         acknowledged_[core].push_back(intid);
     }
     judge(core);
+    return intid;
 }
 
 void Machine::end_innermost(uint32_t core)

@@ -32,8 +32,10 @@ constexpr uint64_t mpam_ipa = 0x2C000000;  // of a component, physically: guests
 constexpr uint64_t memory_pa = 0x50000000; // domain 0's, followed by domain 1's
 constexpr uint64_t flash_pa = 0x58000000;  // the same
 
-// With an SMMU: streams of domain i are streams[i] and streams[i + domains].
-constexpr uint32_t streams[] = {8, 9, 0x100, 0x7FFF};
+// With an SMMU: streams of domain i are streams[i] and streams[i + domains]. The first ones are of PCI
+// functions, which have message interrupts.
+constexpr uint32_t streams[] = {8, 16, 0x100, 0x7FFF};
+constexpr uint32_t messages = 8; // of each function
 
 // Passed-through devices: two of each domain, one of none.
 constexpr uint32_t device_spis[] = {40, 72, 48, 49, 50};
@@ -45,7 +47,9 @@ struct Options {
     bool regulated = false;                // domain 1, domain 0 is counted: both with the flag `budget`
     bool limited = false;                  // budgets together, to less than managers may ask for
     bool partitioned = false;              // by MPAM: domain 0 sees none, domain 1 has virtual PARTIDs
-    void (*plug_in_smmu)() = nullptr;      // the board has an SMMU, which this adds at sample_smmu_pa
+    // the board has an SMMU, PCI and an ITS, which this adds at sample_smmu_pa, sample_config_pa,
+    // sample_its_pa
+    void (*plug_in_smmu)() = nullptr;
 
     bool operator==(const Options &) const = default;
 };
@@ -69,6 +73,8 @@ public:
     void set_register(uint32_t core, uint32_t index, uint64_t value);
     // Called whenever EL2 opens a window, with the page's physical address.
     void on_window(std::function<void(uint64_t)> hook) { hosted_->on_window(std::move(hook)); }
+    // A page of physical memory.
+    std::vector<char> &page(uint64_t pa) { return hosted_->page(pa); }
     const std::string &uart_output() const { return hosted_->uart_output(); }
 
     // Something wakes the core, or it takes pending work: interrupts, its VCPU's start.
@@ -83,8 +89,9 @@ public:
     void write(uint32_t core, uint64_t ipa, unsigned bytes, uint64_t value);
     uint64_t read(uint32_t core, uint64_t ipa, unsigned bytes);
 
-    // Accesses of the guest to its virtual CPU interface, without exits: IAR, EOIR, DIR.
-    void acknowledge(uint32_t core);
+    // Accesses of the guest to its virtual CPU interface, without exits: IAR, EOIR, DIR. The first returns
+    // the INTID.
+    uint32_t acknowledge(uint32_t core);
     void end_innermost(uint32_t core);
     void end(uint32_t core, uint32_t intid);
     void deactivate(uint32_t core, uint32_t intid);

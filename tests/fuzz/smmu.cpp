@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `smmu` (D2): hostile devices behind the SMMU's driver, and the guests that own them. Devices access
-// any address by any stream, in floods; guests change the mode of their flash, and restart; a manager stops
-// and restarts domains; the SMMU executes commands late, a few at a time, or no more. A device reaches only
-// memory of its domain, and none when its domain's stop is complete; every refusal is counted for its domain;
-// no step of EL2 waits for the SMMU.
+// Target `smmu` (D2, D4): hostile devices behind the SMMU's driver, and the guests that own them. Devices
+// access any address by any stream, in floods; guests change the mode of their flash, and restart; a manager
+// stops and restarts domains; the SMMU executes commands late, a few at a time, or no more. A device reaches
+// only memory of its domain, and none when its domain's stop is complete; every refusal is counted for its
+// domain; no step of EL2 waits for the SMMU. Functions also write messages: messages.h.
 #include "machine.h"
+#include "messages.h"
 #include "snapshot.h"
 #include "tests/traps/smmu_model.h"
 
@@ -38,10 +39,13 @@ constexpr unsigned most_reads = 40;
 constexpr uint32_t permission_fault = 0xF;
 
 SmmuModel model;
+MessageHardware hardware;
+constexpr uint64_t message_page = sample_its_pa + BH_ITS_FRAME_BYTES;
 
 void plug_in()
 {
     model.plug_in(sample_smmu_pa);
+    hardware.plug_in();
 }
 
 uint32_t domain_of_core(uint32_t core)
@@ -81,7 +85,8 @@ const status_smmu &counted()
 
 class World {
 public:
-    explicit World(const Options &options) : machine_(start(options)), console_core_(options.console_core)
+    explicit World(const Options &options)
+        : machine_(start(options)), messages_(*machine_, hardware), console_core_(options.console_core)
     {
         fake_hook_translation([](uint64_t address, bool) -> uint64_t {
             const uint64_t own = flash_pa + domain_of_core(fake_current_core()) * flash_bytes;
@@ -105,6 +110,11 @@ public:
         const uint8_t operation = input.u8();
         const uint32_t core = operation >> 6;
 
+        if ((operation & 0x30) == 0x30) {
+            message(core, operation, input);
+            judge();
+            return;
+        }
         switch (operation & 15) {
         case 0:
         case 1:
@@ -198,20 +208,28 @@ private:
     // Booted, or as after boot.
     static std::unique_ptr<Machine> start(const Options &options)
     {
-        static std::vector<std::pair<Options, SmmuModel>> booted;
-        const auto found =
-            std::find_if(booted.begin(), booted.end(), [&](const auto &one) { return one.first == options; });
+        struct Booted {
+            Options options;
+            SmmuModel smmu;
+            MessageHardware hardware;
+        };
+        static std::vector<Booted> booted;
+        const auto found = std::find_if(booted.begin(), booted.end(),
+                                        [&](const auto &one) { return one.options == options; });
 
         if (Snapshot::possible() && found != booted.end()) {
-            model = found->second;
+            model = found->smmu;
+            hardware = found->hardware;
             return std::make_unique<Machine>(options);
         }
         model = {};
+        hardware = {};
+        hardware.its.keeps_active = options.console_core != 0;
         model.idr0 |= 1u << 10; // ATS
         auto machine = std::make_unique<Machine>(options);
         model.run_commands();
         model.delays_commands = true;
-        booted.emplace_back(options, model);
+        booted.push_back({options, model, hardware});
         return machine;
     }
 
@@ -243,7 +261,26 @@ private:
                                    model.cmdq_base & 0xFFFFFFFFF000,
                                    0};
 
-        return how < 0xF0 ? places[how % std::size(places)] + (how / 11 % 8 * 0xFF8) : input.number();
+        return how == 0xEF  ? message_page
+               : how < 0xF0 ? places[how % std::size(places)] + (how / 11 % 8 * 0xFF8)
+                            : input.number();
+    }
+
+    // A step of a guest with its virtual ITS, or a function that writes a message.
+    void message(uint32_t core, uint8_t operation, Input &input)
+    {
+        if ((operation & 8) != 0) {
+            messages_.step(core, operation, input);
+            return;
+        }
+        const uint32_t stream = (operation & 4) == 0 ? streams[core % domains] : stream_of(input);
+        const uint32_t event = input.u8() % (messages + 2);
+        if (judge_access(stream, message_page + 0x40, true)) {
+            messages_.write(stream, event);
+            if ((operation & 1) != 0) {
+                take(core % domains);
+            }
+        }
     }
 
     void access(Input &input)
@@ -316,8 +353,10 @@ private:
     {
         tell_time(core);
         fake_switch_core(core);
-        if (fake_gic_has_interrupt()) {
+        // the SMMU's interrupt comes after that of the timer, which the console may set for every round
+        for (unsigned taken = 0; taken < 4 && fake_gic_has_interrupt() && !ended(); taken++) {
             bounded([&] { machine_->interrupt(core); });
+            fake_switch_core(core);
         }
     }
 
@@ -371,12 +410,19 @@ private:
         require(model.reads - before <= most_reads + 4 * windows_, "a step waits for the SMMU");
     }
 
-    // Memory of a domain is loaded anew: no device reaches any of it.
+    static bool has_running_vcpu(uint32_t domain)
+    {
+        return domain_at(domain)->vcpus[0].power == VCPU_ON || domain_at(domain)->vcpus[1].power == VCPU_ON;
+    }
+
+    // Memory of a domain is loaded anew: no device reaches any of it. While a VCPU is on, EL2 reads the
+    // domain's commands for its ITS.
     void judge_window(uint64_t page)
     {
         windows_++;
         for (uint32_t i = 0; i < domains; i++) {
-            if (!is_memory(i, page) || domain_at(i)->state != BH_DOMAIN_STATE_RESTARTING) {
+            if (!is_memory(i, page) || domain_at(i)->state != BH_DOMAIN_STATE_RESTARTING ||
+                has_running_vcpu(i)) {
                 continue;
             }
             for (uint32_t other = i; other < std::size(streams); other += domains) {
@@ -386,7 +432,7 @@ private:
         }
     }
 
-    void judge_access(uint32_t stream, uint64_t address, bool write)
+    bool judge_access(uint32_t stream, uint64_t address, bool write)
     {
         const uint32_t domain = domain_of_stream(stream);
         const uint64_t recorded = model.recorded[stream] + model.overflows;
@@ -394,7 +440,7 @@ private:
 
         if (domain == domains) {
             require(!reached, "a stream that no domain has reaches something");
-            return;
+            return false;
         }
         if (is_stopped(domain)) {
             require(!reached, "a device reaches memory although its domain's stop is complete");
@@ -402,12 +448,14 @@ private:
                     "a device of a stopped domain causes events");
         }
         if (!reached) {
-            return;
+            return false;
         }
-        require(is_memory(domain, *reached) || (!write && is_flash(domain, *reached)),
+        require(is_memory(domain, *reached) || (!write && is_flash(domain, *reached)) ||
+                    is_in(*reached, message_page, BH_PAGE_BYTES),
                 "a device reaches what its domain does not own");
         require(!is_flash(domain, *reached) || domain_at(domain)->flash.chip.mode == NOR_FLASH_ARRAY,
                 "a device reads flash that takes commands");
+        return true;
     }
 
     // The SMMU has executed the commands of the domain's stop, and the domain has not started since.
@@ -420,6 +468,7 @@ private:
     {
         const auto &status = counted();
         uint64_t taken[domains + 1] = {};
+        messages_.judge();
         const uint64_t steps = 1 + (now() - started_ticks_) / step_ticks;
 
         if (!model.violations.empty()) {
@@ -454,6 +503,7 @@ private:
     }
 
     std::unique_ptr<Machine> machine_;
+    Messages messages_;
     uint32_t console_core_;
     uint64_t started_ticks_;
     unsigned windows_ = 0;
