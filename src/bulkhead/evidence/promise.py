@@ -72,6 +72,28 @@ class SmmuPromise:
 
 
 @dataclass(frozen=True)
+class PromisedMessages:
+    """Message interrupts of one PCI function: message m is LPI `first_lpi` + m, at one core."""
+
+    domain: str
+    device: int  # requester id of the function
+    first_lpi: int
+    count: int
+    mpidr: int  # affinity fields of the core of the domain's first VCPU
+
+
+@dataclass(frozen=True)
+class ItsPromise:
+    """The interrupt translation service that the hypervisor drives, and the redistributors."""
+
+    registers: int  # physical address
+    redistributors: int  # likewise, of the first one
+    cores: int
+    pending: PromisedWindow  # memory for the redistributors' tables of pending LPIs
+    functions: tuple[PromisedMessages, ...]  # all other messages are dropped
+
+
+@dataclass(frozen=True)
 class Promise:
     """Promises of the whole system. With `color_bits` = 0 memory is not colored, and only owners are
     checked."""
@@ -89,6 +111,7 @@ class Promise:
     table_colors: frozenset[int] = frozenset()
     cache_colored: bool = True  # color bits select sets of the last-level cache, not only DRAM banks
     smmu: SmmuPromise | None = None
+    its: ItsPromise | None = None
     s2fwb: bool = False  # stage 2 forces guests' memory to write-back (FEAT_S2FWB)
 
 

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bulkhead.evidence.messages import check_messages
 from bulkhead.evidence.promise import (
     DomainPromise,
+    ItsPromise,
     Promise,
     PromisedWindow,
     SmmuPromise,
@@ -27,6 +29,7 @@ from bulkhead.evidence.promise import (
     within,
 )
 from bulkhead.evidence.streams import Kind, StreamEntry, UnreadableTable, entries, stream_table
+from bulkhead.evidence.translations import ReadFrame
 from bulkhead.evidence.vmsa import (
     FRAME_BYTES,
     S1_READ_ONLY,
@@ -69,6 +72,7 @@ class TableWitness:
     tables_placed: int = 0  # those of them whose place a specification states
     device_frames_checked: int = 0
     streams_checked: int = 0  # stream ids that have a place in the SMMU's stream table
+    messages_checked: int = 0  # message interrupts of domains' functions, in the ITS's tables
     findings_total: int = 0
     findings: list[TableFinding] = field(default_factory=list)
     frames_by_color: dict[str, dict[int, int]] = field(default_factory=dict)
@@ -88,6 +92,7 @@ class TableWitness:
             "tables_checked": self.tables_checked,
             "tables_placed": self.tables_placed,
             "streams_checked": self.streams_checked,
+            "messages_checked": self.messages_checked,
             "findings_total": self.findings_total,
             "findings": [
                 {"kind": f.kind, "where": f.where, "address": f"{f.address:#x}", "text": f.text}
@@ -108,13 +113,15 @@ def check_tables(
     ttbr0_el2: int,
     vtcr: dict[str, int] | None = None,
     smmu: Mapping[int, int] | None = None,
+    its: Mapping[int, int] | None = None,
 ) -> TableWitness:
     """Walk stage 2 of each domain named in `vttbr` and stage 1 of EL2, and check them against the promise.
 
     `read_frame` returns the words of a frame of the pool or of the memory for tables, None for any other.
     `vtcr` is VTCR_EL2 of each domain; without it the type of walks is not checked. `smmu` has the SMMU's
-    registers by offset, if the promise has an SMMU. A domain of the promise without a root (it never started)
-    is not walked.
+    registers by offset, if the promise has an SMMU. `its` has those of the ITS and the redistributors by
+    address, if the promise has an ITS. A domain of the promise without a root (it never started) is not
+    walked.
     """
     checker = _Checker(promise, TableWitness(colored=promise.color_bits != 0))
     mapped: dict[str, Words] = {}
@@ -129,6 +136,8 @@ def check_tables(
     checker.el2(walk(read_frame, root_address(ttbr0_el2)))
     if promise.smmu is not None:
         checker.streams(promise.smmu, smmu, read_frame, vttbr, vtcr or {})
+    if promise.its is not None:
+        checker.messages(promise.its, its, read_frame)
     return checker.witness
 
 
@@ -326,6 +335,27 @@ class _Checker:
 
     def _wrong_smmu(self, kind: str, pa: int, text: str) -> None:
         self._add(kind, "SMMU", _array([pa]), [f"SMMU: {text}"])
+
+    def messages(
+        self, promise: ItsPromise, registers: Mapping[int, int] | None, read_frame: ReadFrame
+    ) -> None:
+        """Checks that the ITS and the redistributors use their own memory only, and that the ITS maps the
+        messages of domains' functions, each to its place, and nothing else."""
+        if registers is None:
+            text = "ITS: its registers could not be read"
+            self._add("its_unreadable", "ITS", _array([promise.registers]), [text])
+            return
+        found = check_messages(promise, registers, self._in_pool(read_frame))
+        for finding in found.findings:
+            self._add(finding.kind, "ITS", _array([finding.pa]), [finding.text])
+        if self.promise.color_bits:
+            self._table_colors("ITS", _array(sorted(found.frames)), self.promise.hypervisor_colors)
+        self.witness.messages_checked += found.checked
+
+    def _in_pool(self, read_frame: ReadFrame) -> ReadFrame:
+        """The same, for frames of the pool only."""
+        pool = frozenset(self.promise.pool_frames.tolist())
+        return lambda pa: read_frame(pa) if pa in pool else None
 
     def _tables(self, where: str, tree: Translation, promised: TablePromise | None = None) -> None:
         self._add(

@@ -7,13 +7,14 @@ Called by `manifest` and `images`. Without a host bridge all fields are zero.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from bulkhead.config.pci import PciDevice, bus_bytes
 from bulkhead.config.platform import Platform
 from bulkhead.config.regions import its_addresses, pci_addresses
 from bulkhead.config.system import Domain
 from bulkhead.package.devicetree import TreePci, TreePciPin
-from bulkhead.planning.model import Plan
+from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.schema import Value, load_layout
 
 Row = Mapping[str, Value]
@@ -38,18 +39,32 @@ def functions_of(domain: Domain, platform: Platform) -> list[PciDevice]:
     return [device for name in domain.devices if isinstance(device := known[name], PciDevice)]
 
 
-def function_rows(plan: Plan) -> list[Row]:
-    """The functions of all domains."""
-    rows: list[Row] = []
+@dataclass(frozen=True)
+class DomainFunction:
+    """A PCI function of a domain, and how many message interrupts the domain sees."""
+
+    domain: DomainPlan
+    device: PciDevice
+    messages: int
+
+
+def all_functions(plan: Plan) -> list[DomainFunction]:
+    """The functions of all domains, in the order of the manifest."""
+    found = []
+    shared = plan.system.shared_cores()
     for domain in plan.domains:
         configured = plan.system.domain(domain.name)
         assert configured is not None
-        shared = plan.system.shared_cores()
-        rows += [
-            _row(domain.index, device, _messages(configured, device, shared))
+        found += [
+            DomainFunction(domain, device, _messages(configured, device, shared))
             for device in functions_of(configured, plan.platform)
         ]
-    return rows
+    return found
+
+
+def function_rows(plan: Plan) -> list[Row]:
+    """The functions of all domains."""
+    return [_row(one.domain.index, one.device, one.messages) for one in all_functions(plan)]
 
 
 def _messages(domain: Domain, device: PciDevice, shared_cores: Collection[int]) -> int:

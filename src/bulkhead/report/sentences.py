@@ -252,6 +252,8 @@ def witness_text(name: str, witness: Json) -> str:
     past = ", ".join(witness.get("not_bound") or ())
     later = f" ({count(planned)} more not mapped yet)" if (planned := witness.get("frames_planned")) else ""
     streams = f", {count(ids)} stream ids of the SMMU" if (ids := witness.get("streams_checked")) else ""
+    if messages := witness.get("messages_checked"):
+        streams += f", {count(messages)} message interrupts of the ITS"
     return (
         f"{what} of {count(witness.get('frames_checked'))} mapped frames{later} and "
         f"{count(witness.get('tables_checked'))} table frames{streams} checked, "

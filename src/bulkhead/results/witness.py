@@ -89,8 +89,8 @@ class TableFindingResult(TypedDict):
 
 @with_config(CLOSED)
 class TableWitnessResult(TypedDict):
-    """Stage-2 tables, EL2's tables and the SMMU's stream table, read from memory at the end of a run and
-    compared with the plan."""
+    """Stage-2 tables, EL2's tables, the SMMU's stream table and the ITS's tables, read from memory at the end
+    of a run and compared with the plan."""
 
     verdict: Literal["held", "broken"]
     """Whether each mapping is as planned."""
@@ -108,6 +108,8 @@ class TableWitnessResult(TypedDict):
     """Tables whose place was checked against a specification."""
     streams_checked: int
     """Stream ids whose entry in the SMMU's stream table was checked; 0 without a driven SMMU."""
+    messages_checked: int
+    """Message interrupts of domains' PCI functions that were looked up in the ITS's tables."""
     findings_total: int
     """Number of findings."""
     findings: list[TableFindingResult]

@@ -112,7 +112,13 @@ def _witness(target: Target, outcome: RunOutcome, status: SystemStatus | str) ->
         domain.name: entry.vtcr for domain, entry in zip(target.domains, status.domains, strict=False)
     }
     return check_tables(
-        target.promise, outcome.image.read_frame, roots, status.ttbr0_el2, registers, _smmu(target, outcome)
+        target.promise,
+        outcome.image.read_frame,
+        roots,
+        status.ttbr0_el2,
+        registers,
+        _smmu(target, outcome),
+        outcome.registers or None,
     )
 
 

@@ -25,18 +25,21 @@ from bulkhead.evidence import streams
 from bulkhead.evidence.promise import (
     DomainPromise,
     Exchange,
+    ItsPromise,
     Promise,
+    PromisedMessages,
     PromisedWindow,
     SmmuPromise,
     TablePromise,
 )
+from bulkhead.evidence.translations import its_registers
 from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build, BuildOptions, program_of_domain
 from bulkhead.package.disks import disk_files
 from bulkhead.package.elf import read_elf
-from bulkhead.package.pci import has_messages
+from bulkhead.package.pci import all_functions, has_messages
 from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
@@ -123,8 +126,11 @@ def make_simulated_target(
 
 def registers_of(target: Target) -> list[int]:
     """Addresses of the registers of devices that are read at the end of a run."""
-    smmu = target.promise.smmu
-    return [] if smmu is None else [smmu.registers + offset for offset in streams.REGISTERS]
+    smmu, its = target.promise.smmu, target.promise.its
+    found = [] if smmu is None else [smmu.registers + offset for offset in streams.REGISTERS]
+    if its is not None:
+        found += its_registers(its.registers, its.redistributors, its.cores)
+    return found
 
 
 def frames_of(target: Target) -> list[int]:
@@ -230,6 +236,7 @@ def make_promise(plan: Plan) -> Promise:
         table_frames=_table_frames(plan),
         table_colors=_table_colors(plan),
         smmu=_smmu_of(plan),
+        its=_its_of(plan),
         s2fwb=plan.platform.cores.s2fwb,
     )
 
@@ -245,6 +252,34 @@ def _smmu_of(plan: Plan) -> SmmuPromise | None:
         for stream in device.streams
     }
     return SmmuPromise(iommu.at, owners)
+
+
+def _its_of(plan: Plan) -> ItsPromise | None:
+    """Each function has as many LPIs as a function can have, in the order of the manifest."""
+    platform = plan.platform
+    gic = platform.interrupt_controller
+    if gic is None or gic.its is None or platform.pci is None or gic.redistributors is None:
+        return None
+    first, each = limits()["first_lpi"], limits()["max_messages"]
+    functions = tuple(
+        PromisedMessages(
+            domain=one.domain.name,
+            device=one.device.slot << 3,
+            first_lpi=first + number * each,
+            count=one.messages,
+            mpidr=platform.mpidrs()[one.domain.cpus[0]],
+        )
+        for number, one in enumerate(all_functions(plan))
+        if one.messages
+    )
+    memory = pending_memory(platform.cores.count, gic.its)
+    return ItsPromise(
+        registers=gic.its.at,
+        redistributors=gic.redistributors,
+        cores=platform.cores.count,
+        pending=PromisedWindow(memory.at, memory.bytes, "memory of the redistributors"),
+        functions=functions,
+    )
 
 
 def _table_frames(plan: Plan) -> Frames:
