@@ -28,6 +28,7 @@ enum {
     create_submission = 1,
     create_completion = 5,
     contiguous = 1,
+    with_interrupt = 1 << 1 | 1 << 16, // message 1
     completion_words = 4,
     identifier_shift = 16,
 };
@@ -98,7 +99,10 @@ static enum nvme_answer create(struct nvme_controller *controller, uint32_t opco
     struct nvme_command command = {.opcode = opcode, .prp1 = ring};
 
     command.words[0] = controller->io.number | (NVME_ENTRIES - 1) << 16;
-    command.words[1] = contiguous | (opcode == create_submission ? controller->io.number << 16 : 0);
+    if (opcode == create_submission)
+        command.words[1] = contiguous | controller->io.number << 16;
+    else
+        command.words[1] = contiguous | (controller->interrupts ? with_interrupt : 0);
     return nvme_do(controller, &controller->admin, &command);
 }
 

@@ -47,6 +47,7 @@ struct nvme_controller {
     uint64_t registers;
     uint64_t doorbell_stride_bytes;
     uint64_t patience_ticks; // for one command, or one change of state
+    bool interrupts;         // completions of the I/O queue are interrupts: message 1, which must be enabled
     struct nvme_queue admin;
     struct nvme_queue io;
 };

@@ -2,8 +2,10 @@
 //
 // A domain that attacks through its NVMe disk: random programs of DMA make the disk access addresses that
 // are not the domain's: as data, in lists of pages (PRP), as lists, and as the rings of its queues. Addresses
-// are other RAM, the interrupt controller with the frames that take message interrupts, other devices, and
-// anything in 64 bits. Lengths are those that the disk accepts and others.
+// are other RAM, the interrupt controller, other devices, and anything in 64 bits. Of the interrupt
+// translation service, the frame that controls it and the frame that takes messages are addresses, too. The
+// disk reaches the latter, because it is in stage 2 of a domain with message interrupts; data that is written
+// there is no message of this domain, which maps none. Lengths are those that the disk accepts and others.
 //
 // All pages of its own that programs name, and all blocks that they write, hold zeros. So a byte in a block
 // or in such a page that is not zero is foreign (`leaked`). After every `check_every` programs the disk has
@@ -47,10 +49,11 @@ enum {
     pattern_block = 0,
     attacked_block = 64, // the first one that programs write
     attacked_blocks = 16384,
-    usual_blocks = 32,        // of one program, 16 KiB
-    longest_blocks = 2048,    // twice of what the disk accepts (MDTS 7)
-    messages_to = 0x08090040, // GITS_TRANSLATER
-    v2m_message = 0x08020040, // of a GICv2m frame
+    usual_blocks = 32,     // of one program, 16 KiB
+    longest_blocks = 2048, // twice of what the disk accepts (MDTS 7)
+    its_control = 0x08080000,
+    its_messages = 0x08090000, // with GITS_TRANSLATER
+    its_frame_bytes = 0x10000,
     board_devices = 0x08000000,
     board_devices_bytes = 0x02000000,
     pci_window = 0x10000000,
@@ -104,7 +107,7 @@ static uint64_t some_address(void)
     case 1:
         return any(1ull << 40);
     case 2:
-        return any(2) != 0 ? messages_to : v2m_message;
+        return any(2) != 0 ? its_messages : its_control + any(its_frame_bytes);
     case 3:
         return board_devices + any(board_devices_bytes);
     case 4:

@@ -40,6 +40,7 @@ RUN_BY = {
     "hostile-device": "tests/hosted/test_examples.py",
     "hostile-interrupts": "tests/hosted/test_examples.py",
     "hostile-maintenance": "tests/hosted/test_examples.py",
+    "hostile-messages": "tests/system/test_messages.py",
     "hostile-packets": "tests/hosted/test_examples.py",
     "hostile-partitions": "tests/hosted/test_examples.py",
     "hostile-receiver": "tests/hosted/test_examples.py",

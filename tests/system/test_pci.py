@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux with an NVMe disk of its own, behind the SMMU and a mediated configuration space:
-`examples/nvme.yaml` (D3, D6)."""
+"""Linux with an NVMe disk of its own, behind the SMMU and a mediated configuration space, with message
+interrupts: `examples/nvme.yaml` (D3, D4, D6)."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,35 @@ from .harness import EXAMPLES, Run, S, boot
 
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
+# The queue of commands for the controller has a message that Linux lets the user move to another CPU; each other
+# queue has the message of its own CPU. The counts are shown before and after.
+MOVE = """
+cat /proc/interrupts;
+n=$(grep nvme0q0 /proc/interrupts | cut -d: -f1); echo 2 >/proc/irq/$((n))/smp_affinity;
+echo 1 >/sys/class/nvme/nvme0/rescan_controller;
+taskset 2 dd if=/dev/nvme0n1 of=/dev/null bs=64k count=64 skip=64 2>/dev/null;
+cat /proc/interrupts; poweroff -f"""
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return boot(EXAMPLES / "nvme.yaml", tmp_path_factory.mktemp("nvme") / "run")
+    """The example with two cores for Linux, which moves a message interrupt to the second one."""
+    directory = tmp_path_factory.mktemp("nvme")
+    system = yaml.safe_load((EXAMPLES / "nvme.yaml").read_text())
+    linux, _ = system["domains"]
+    linux["cpus"] = [1, 3]
+    assert "poweroff -f" in linux["image"]["cmdline"]
+    linux["image"]["cmdline"] = linux["image"]["cmdline"].replace("poweroff -f", MOVE.replace("\n", " "))
+    path = directory / "nvme.yaml"
+    path.write_text(yaml.safe_dump(system))
+    return boot(path, directory / "run")
+
+
+def messages_of(run: Run, queue: int) -> list[list[int]]:
+    """Each time that Linux showed its interrupts: how many message interrupts of a queue each CPU has taken."""
+    shown = re.compile(rf"\d+:((?:\s+\d+)+)\s+ITS-MSI\s+\d+\s+Edge\s+nvme0q{queue}$")
+    found = (shown.search(line.rstrip()) for line in run.lines("linux"))
+    return [[int(count) for count in match[1].split()] for match in found if match]
 
 
 @pytest.mark.req("D3", "D6")
@@ -28,6 +54,20 @@ def test_linux_reads_what_it_has_written_to_its_disk(run: Run) -> None:
     assert (smmu["unowned_accesses"], smmu["failed_accesses"]) == (0, 0)
 
 
+@pytest.mark.req("D4")
+def test_interrupts_of_the_disk_are_messages_on_the_cpu_of_their_queue(run: Run) -> None:
+    (_, (on_first, none)), (_, (others, on_second)) = messages_of(run, 1), messages_of(run, 2)
+    assert on_first > 0 and none == 0
+    assert on_second > 0 and others == 0
+
+
+@pytest.mark.req("D4")
+def test_a_message_that_linux_has_moved_arrives_on_the_other_cpu(run: Run) -> None:
+    before, after = messages_of(run, 0)
+    assert before[0] > 0 and before[1] == 0
+    assert after[0] == before[0] and after[1] > 0
+
+
 @pytest.mark.req("D3")
 def test_configuration_space_is_the_hypervisors(run: Run) -> None:
     reasons = run.domain("linux")["exit_reasons"]
@@ -36,18 +76,21 @@ def test_configuration_space_is_the_hypervisors(run: Run) -> None:
     assert run.domain("witness")["state"] == "running"
 
 
-@pytest.mark.req("D3")
+@pytest.mark.req("D3", "D4")
 def test_a_restarted_linux_uses_its_disk_again(tmp_path: Path) -> None:
     """Linux would find the disk without a reset, too: tests/traps/pci_test.cpp shows the reset."""
     system = yaml.safe_load((EXAMPLES / "nvme.yaml").read_text())
     linux, _ = system["domains"]
-    linux["image"]["cmdline"] = linux["image"]["cmdline"].replace("poweroff -f", "reboot -f")
+    again = "cat /proc/interrupts; reboot -f"
+    linux["image"]["cmdline"] = linux["image"]["cmdline"].replace("poweroff -f", again)
     path = tmp_path / "again.yaml"
     path.write_text(yaml.safe_dump(system | {"expect": {"linux": {"ready": True}}}))
     run = boot(path, tmp_path / "run", for_ns=25 * S)
     assert run.result["verdict"] == "ok", run.result["reasons"]
     assert run.domain("linux")["restarts"] >= 1
     assert len([line for line in run.lines("linux") if "4096 KiB came back" in line]) >= 2
+    taken = messages_of(run, 1)
+    assert len(taken) >= 2 and all(count > 0 for (count,) in taken)
     assert run.domain("linux")["refused_accesses"] == 0
 
 

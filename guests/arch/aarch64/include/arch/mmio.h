@@ -27,6 +27,11 @@ static inline uint64_t mmio_read64(uint64_t address)
     return value;
 }
 
+static inline void mmio_write64(uint64_t address, uint64_t value)
+{
+    __asm__ volatile("str %0, [%1]" : : "r"(value), "r"(address) : "memory");
+}
+
 // Two registers by one instruction: a stage-2 fault on it has no valid syndrome (ISV = 0).
 static inline void mmio_write_pair(uint64_t address, uint64_t first, uint64_t second)
 {
