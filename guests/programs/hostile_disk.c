@@ -215,6 +215,17 @@ static enum nvme_answer data_program(void)
     return answer;
 }
 
+// Not in the frame that takes messages: the disk writes completions there, and nobody reads them.
+static uint64_t ring_address(void)
+{
+    uint64_t address;
+
+    do {
+        address = foreign_address();
+    } while (address >= its_messages && address < its_messages + its_frame_bytes);
+    return address;
+}
+
 // Rings at foreign addresses. The disk reads a command there, or writes a completion.
 static enum nvme_answer ring_program(void)
 {
@@ -223,7 +234,7 @@ static enum nvme_answer ring_program(void)
                        &rings.io_completion};
     enum nvme_answer answer;
 
-    *all[any(4)] = foreign_address();
+    *all[any(4)] = ring_address();
     answer = nvme_start(&attack.disk, &rings);
     if (answer == nvme_done)
         answer = nvme_transfer(&attack.disk, nvme_read, attacked_block, 1, own_page(), 0);

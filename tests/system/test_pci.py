@@ -14,8 +14,8 @@ from .harness import EXAMPLES, Run, S, boot
 
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
-# The queue of commands for the controller has a message that Linux lets the user move to another CPU; each other
-# queue has the message of its own CPU. The counts are shown before and after.
+# The queue of commands for the controller has a message that Linux lets the user move to another CPU. Each
+# other queue has a message that stays on the CPU of the queue. The counts are shown before and after.
 MOVE = """
 cat /proc/interrupts;
 n=$(grep nvme0q0 /proc/interrupts | cut -d: -f1); echo 2 >/proc/irq/$((n))/smp_affinity;
@@ -39,7 +39,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def messages_of(run: Run, queue: int) -> list[list[int]]:
-    """Each time that Linux showed its interrupts: how many message interrupts of a queue each CPU has taken."""
+    """How many message interrupts of a queue each CPU has taken, for each time that Linux showed it."""
     shown = re.compile(rf"\d+:((?:\s+\d+)+)\s+ITS-MSI\s+\d+\s+Edge\s+nvme0q{queue}$")
     found = (shown.search(line.rstrip()) for line in run.lines("linux"))
     return [[int(count) for count in match[1].split()] for match in found if match]
