@@ -670,7 +670,7 @@ TEST_P(VirtualIts, D4_TheGuestSeesWhatEl2Implements)
     boot();
     const uint64_t type = load(linux_core, typer, 8);
     EXPECT_EQ(type & 3, 1u) << "physical LPIs, no virtual ones";
-    EXPECT_EQ(type >> 8 & 31, 4u) << "32 events";
+    EXPECT_EQ(type >> 8 & 31, 15u) << "16 bits of event ids";
     EXPECT_EQ(type >> 13 & 31, 7u) << "functions of bus 0";
     EXPECT_EQ(type >> 19 & 1, 0u) << "redistributors by number";
     EXPECT_EQ(type >> 32 & 31, 0x13u) << "16 collections";
@@ -679,9 +679,10 @@ TEST_P(VirtualIts, D4_TheGuestSeesWhatEl2Implements)
     for (uint64_t n = 2; n < 8; n++) {
         EXPECT_EQ(load(linux_core, baser + 8 * n, 8), 0u);
     }
+    EXPECT_EQ(load(linux_core, baser, 8) >> 8 & 3, 2u) << "pages of 64 KiB";
     store(linux_core, baser, UINT64_MAX, 8);
     EXPECT_EQ(load(linux_core, baser, 8) >> 56 & 7, 1u);
-    EXPECT_EQ(load(linux_core, baser, 8) >> 8 & 3, 0u) << "pages of 4 KiB";
+    EXPECT_EQ(load(linux_core, baser, 8) >> 8 & 3, 3u) << "the guest chooses the size of pages";
     EXPECT_EQ(load(linux_core, ctlr, 4), 1u << 31) << "off, and quiet";
     EXPECT_EQ(load(linux_core, its_ipa + 0xFFE8, 4), 0x3Bu) << "GICv3";
     EXPECT_EQ(load(linux_core, its_ipa + 0x1000, 8), 0u);
