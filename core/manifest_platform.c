@@ -100,6 +100,14 @@ static bool events_fit(const struct manifest_platform *platform)
            (!second || (platform->traffic_event != 0 && platform->overflow_backup_events == 0));
 }
 
+static bool uart_fits(const struct manifest_platform *platform)
+{
+    bool known = platform->uart_type == BH_UART_TYPE_PL011 || platform->uart_type == BH_UART_TYPE_CADENCE ||
+                 platform->uart_type == BH_UART_TYPE_IMX;
+
+    return platform->uart_pa != 0 && is_guest_interrupt(platform->uart_irq) && known;
+}
+
 static bool check_board(struct manifest_check *check)
 {
     const struct manifest_platform *platform = &check->manifest->platform;
@@ -107,8 +115,7 @@ static bool check_board(struct manifest_check *check)
     if (!controller_fits(check->manifest)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->gic_version);
     }
-    if (platform->uart_pa == 0 || !is_guest_interrupt(platform->uart_irq) ||
-        (platform->uart_type != BH_UART_TYPE_PL011 && platform->uart_type != BH_UART_TYPE_CADENCE)) {
+    if (!uart_fits(platform)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->uart_type);
     }
     if (!private_interrupts_fit(platform)) {

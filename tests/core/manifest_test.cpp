@@ -197,6 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("unknown GIC", PLATFORM, m.header.platform.gic_version = 7),
         BAD("UART where EL2 has its own memory", PLATFORM, m.header.platform.uart_pa = BH_MAPPED_LIMIT),
         BAD("UART that is a part of the distributor", PLATFORM, m.header.platform.uart_pa = 0x08001000),
+        BAD("unknown UART", PLATFORM, m.header.platform.uart_type = BH_UART_TYPE_COUNT),
         BAD("UART in RAM", PLATFORM, m.header.platform.uart_pa = m.ram[0].pa),
         BAD("fewer redistributors than cores", PLATFORM,
             m.header.platform.gicr_bytes = 3 * BH_REDISTRIBUTOR_BYTES),
