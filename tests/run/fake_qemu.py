@@ -5,7 +5,7 @@
 The scenario is the JSON file given as `-kernel`: a list of steps [action, argument]. Memory is zero except
 for the "memory" of the scenario (address -> hex bytes). With a "clock" (text), EL2 answers with it when it is
 asked for the time; the first "unheard" questions are lost. "qom" has the children of objects. Input on the
-channel `lines` is written to "told".
+channel `lines` is written to "told", and lines that are connected to "wired".
 """
 
 import json
@@ -69,6 +69,9 @@ def answer(command: dict[str, Any]) -> Any:
     if name == "human-monitor-command":
         at = int(given["command-line"].removeprefix("xp /1wx "), 16)
         return f"{at:016x}: 0x{int.from_bytes(memory(at, 4), 'little'):08x}\r\n"
+    if name == "qom-set":
+        with Path(scenario["wired"]).open("a") as out:
+            out.write(f"{given['path']} {given['property']} {given['value']} {running}\n")
     if name == "qom-list":
         return scenario.get("qom", {}).get(given["path"], [])
     if name == "qom-get":

@@ -48,16 +48,20 @@ def run(
     registers: tuple[int, ...] = (),
     **more: object,
 ) -> RunOutcome:
-    plan = SessionPlan(
-        machine=replace(machine(directory, steps, **more), gicv2=gicv2),
+    one = replace(machine(directory, steps, **more), gicv2=gicv2)
+    plan = replace(plan_of(one, directory), timeout_s=timeout_s, registers=registers)
+    return run_session(plan, Silent())
+
+
+def plan_of(one: EmulatedMachine, directory: Path) -> SessionPlan:
+    return SessionPlan(
+        machine=one,
         directory=directory,
         domain_names=("control", "linux", "hog"),
         frames=(0x4000_0000, 0x4000_2000, 0x4100_0000),
-        timeout_s=timeout_s,
+        timeout_s=20,
         attach=False,
-        registers=registers,
     )
-    return run_session(plan, Silent())
 
 
 def children() -> list[int]:
@@ -144,6 +148,36 @@ def test_a_gicv2_is_made_to_look_at_its_inputs(tmp_path: Path) -> None:
     orders = told.read_text().splitlines()
     order = "set_irq_in /machine/soc/gic unnamed-gpio-in 159"
     assert len(orders) >= 2 and set(orders[::2]) == {f"{order} 1"} and set(orders[1::2]) == {f"{order} 0"}
+
+
+def test_a_board_may_pass_the_inputs_of_its_gicv2_to_another_device(tmp_path: Path) -> None:
+    """As hw/arm/bcm2838.c does; an order to the controller itself would end the emulator."""
+    board = {"/machine": [{"name": "soc", "type": "child<x>"}]}
+    holder = {"name": "peripherals", "type": "child<bcm2838-peripherals>"}
+    board["/machine/soc"] = [{"name": "gic", "type": "child<arm_gic>"}, holder]
+    told = tmp_path / "told"
+    run(
+        tmp_path,
+        [["print", READY], ["wait", 0.3], ["shutdown", 0]],
+        gicv2=True,
+        qom=board,
+        told=str(told),
+    )
+    assert set(told.read_text().splitlines()) == {
+        f"set_irq_in /machine/soc/peripherals unnamed-gpio-in 159 {level}" for level in (0, 1)
+    }
+
+
+def test_lines_that_the_model_leaves_open_are_connected_before_the_machine_starts(tmp_path: Path) -> None:
+    wires = (("/machine/soc/gic/out[8]", "/machine/soc/cpu0/in[2]"), ("/machine/gic/out[9]", "/machine/b"))
+    one = replace(
+        machine(tmp_path, [["print", READY], ["shutdown", 0]], wired=str(tmp_path / "wired")), wires=wires
+    )
+    assert run_session(plan_of(one, tmp_path), Silent()).how == "shutdown"
+    assert (tmp_path / "wired").read_text().splitlines() == [
+        "/machine/soc/gic out[8] /machine/soc/cpu0/in[2] False",
+        "/machine/gic out[9] /machine/b False",
+    ]
 
 
 def test_a_board_without_the_gicv2_that_it_should_have_is_said(tmp_path: Path) -> None:

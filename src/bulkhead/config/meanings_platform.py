@@ -71,6 +71,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "cpu": "Core type of QEMU (`-cpu`); `null`: the machine's own.",
         "event": "Event that the emulator counts in place of memory traffic, which it does not model.",
         "options": "Further arguments of QEMU's command line.",
+        "wires": "Lines between devices that QEMU's model of the board leaves open, each as the path of an "
+        "output and that of an input in QEMU's object model. `run` connects them before the machine starts.",
     },
     "StandIn": {
         "name": "Name of the event.",

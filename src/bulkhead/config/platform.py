@@ -110,6 +110,7 @@ class Emulator(Section):
     cpu: Annotated[Text | None, Nullable, WithJsonSchema({"type": ["string", "null"]})] = None
     event: StandIn | None = None
     options: tuple[Text, ...] = ()  # further arguments of the emulator's command line
+    wires: dict[Text, Text] = {}  # QOM paths: output of a device to the input that its model leaves open
 
 
 class Cores(Section):
@@ -147,7 +148,7 @@ class InterruptController(Section):
 
 
 class Uart(Section):
-    type: Literal["pl011", "cadence"]
+    type: Literal["pl011", "cadence", "imx"]
     at: Address
     interrupt: IntId
     clock: Hertz | None = None

@@ -51,6 +51,7 @@ class EmulatedMachine:
     seed: int = 0
     start: tuple[str, ...] = ()  # arguments in place of `-kernel`, for other ways to boot
     answers: tuple[Answer, ...] = ()  # text to type on the serial line, for a boot loader
+    wires: tuple[tuple[str, str], ...] = ()  # to be connected before it starts: paths of output and input
     gicv2: bool = False  # it has a GICv2 (see nudge.py)
     debugger: str | None = None  # value of -gdb; the emulator then waits for a debugger
 
@@ -100,6 +101,11 @@ class RunningEmulator:
             raise EmulatorError(f"the emulator refused `{name}`: {error}") from error
         except (ExecInterruptedError, QMPError, OSError) as error:
             raise EmulatorError(f"the emulator ended during `{name}`{self.last_words()}") from error
+
+    async def connect(self, output: str, to: str) -> None:
+        """Connects an output line of a device with an input of another. Raises EmulatorError."""
+        device, _, line = output.rpartition("/")
+        await self.command("qom-set", {"path": device, "property": line, "value": to})
 
     async def version(self) -> str:
         answer = await self.command("query-version")

@@ -22,7 +22,8 @@ from bulkhead.run.emulator import EmulatorError, RunningEmulator
 
 PAUSE_S = 0.1  # the most that a timer interrupt may be late
 _PLACES = ("soc", "unattached")  # parts of the machine in which QEMU's boards keep their devices
-_TYPE = "child<arm_gic>"
+_GIC = "child<arm_gic>"
+_OTHER_HOLDER = "child<bcm2838-peripherals>"  # hw/arm/bcm2838.c passes the inputs of its GIC to this device
 _PRIVATE = 32  # interrupts before the first shared one; inputs are numbered from there
 
 
@@ -30,10 +31,10 @@ async def nudge(emulator: RunningEmulator) -> None:
     """Runs until it is cancelled. `emulator` was started with `lines`. Raises EmulatorError."""
     assert emulator.lines is not None
     answers, orders = emulator.lines
-    path = await _path_of_gic(emulator)
+    path, holder = await _gic_and_holder(emulator)
     count = await emulator.command("qom-get", {"path": path, "property": "num-irq"})
     assert isinstance(count, int)
-    order = f"set_irq_in {path} unnamed-gpio-in {count - _PRIVATE - 1}"
+    order = f"set_irq_in {holder} unnamed-gpio-in {count - _PRIVATE - 1}"
     with contextlib.suppress(OSError):  # the emulator has ended
         while True:
             await asyncio.sleep(PAUSE_S)
@@ -43,12 +44,14 @@ async def nudge(emulator: RunningEmulator) -> None:
                     return
 
 
-async def _path_of_gic(emulator: RunningEmulator) -> str:
+async def _gic_and_holder(emulator: RunningEmulator) -> tuple[str, str]:
+    """Paths of the GIC and of the device that has its inputs."""
     for place in await _children(emulator, "/machine"):
         if place["name"] in _PLACES:
-            for child in await _children(emulator, f"/machine/{place['name']}"):
-                if child["type"] == _TYPE:
-                    return f"/machine/{place['name']}/{child['name']}"
+            top = f"/machine/{place['name']}"
+            paths = {child["type"]: f"{top}/{child['name']}" for child in await _children(emulator, top)}
+            if _GIC in paths:
+                return paths[_GIC], paths.get(_OTHER_HOLDER, paths[_GIC])
     raise EmulatorError("the emulator has no GICv2 where its boards keep their devices")
 
 

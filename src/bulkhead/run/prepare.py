@@ -85,6 +85,7 @@ def make_target(
         seed=options.seed & 0xFFFF_FFFF,
         start=(*emulator.options, *pci_arguments(plan.platform, directory, disks), *boot.arguments),
         answers=boot.answers,
+        wires=tuple(emulator.wires.items()),
         gicv2=gic is not None and gic.type == "gicv2",
         debugger=options.debugger.stub if options.debugger is not None else None,
     )

@@ -114,6 +114,8 @@ class _Session:
 
     async def _drive(self, emulator: RunningEmulator, outcome: RunOutcome) -> None:
         outcome.qemu_version = await emulator.version()
+        for output, to in self._plan.machine.wires:
+            await emulator.connect(output, to)
         with (self._plan.directory / "console.log").open("wb") as log:
             pump = asyncio.ensure_future(self._pump(emulator, log))
             ended = asyncio.Event()
