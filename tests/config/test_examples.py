@@ -66,6 +66,10 @@ RUN_BY = {
     "shared-linux": "tests/system/test_shared_linux.py",
     "throttled": "tests/hosted/test_examples.py",
     "tuned": "tests/hosted/test_run.py",
+    "imx8mp": "tests/system/test_kernel_trees.py",
+    "imx8mp-linux": "tests/system/test_boards.py",
+    "rpi4": "tests/system/test_kernel_trees.py",
+    "rpi4-linux": "tests/system/test_boards.py",
     "zcu102": "tests/hosted/test_run.py",
     "zcu102-linux": "tests/system/test_boards.py",
 }

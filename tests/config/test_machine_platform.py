@@ -19,7 +19,7 @@ from bulkhead.planning.plan import PlanningError, plan_memory
 from ..platforms import platform
 
 ROOT = Path(__file__).parents[2]
-EMULATED_ONLY = {"mps2-an500"}  # a board of the emulator whose memory system is not simulated
+EMULATED_ONLY = {"mps2-an500", "rpi4"}  # boards of the emulator whose memory system is not simulated
 NAMES = sorted({path.stem for path in (ROOT / "platforms").glob("*.yaml")} - EMULATED_ONLY)
 DESCRIBED_ONLY = ["mps2-an500", "rpi2", "stm32f767", "xilinx-zynq-a9", "zcu104", "zynq7020"]
 

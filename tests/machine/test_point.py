@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("machine_built")
 ROOT = Path(__file__).parents[2]
 KIB = 1024
 # Boards of the emulator: one has no memory system that is simulated, the other one has the Zynq-7020's.
-EMULATED_ONLY = {"mps2-an500", "xilinx-zynq-a9"}
+EMULATED_ONLY = {"mps2-an500", "rpi4", "xilinx-zynq-a9"}
 NAMES = sorted({path.stem for path in (ROOT / "platforms").glob("*.yaml")} - EMULATED_ONLY)
 
 

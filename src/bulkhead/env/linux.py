@@ -87,6 +87,11 @@ def linux_modules() -> Path:
     )
 
 
+def linux_board_trees() -> Path:
+    """The directory of the same kernel's device trees, one directory for each vendor. Raises MissingTool."""
+    return next(_kernel_directory().glob("usr/lib/linux-image-*"))
+
+
 def busybox() -> Path:
     """The static arm64 busybox; fetched on first use. Raises MissingTool."""
     return _busybox_files(_busybox_directory())[0]

@@ -21,6 +21,7 @@ from bulkhead.planning.broker import is_broker
 Json = dict[str, Any]
 
 MMDC_PROFILE = (0x418, 0x41C, 0x410, 32)  # as in machine/devices/mmdc_profile.h
+UARTS = ("pl011", "cadence")  # as uart_kind in machine/hosted/peripherals.h
 FIRST_DOMAIN_OWNER = 2  # in the owners map, after nobody and the hypervisor
 
 
@@ -63,6 +64,9 @@ def board_of(platform: Platform) -> Json:
     maintenance = platform.maintenance
     if gic is None or uart is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interrupt controller and UART")
+    if uart.type not in UARTS:
+        raise NotSimulated(f"platform '{platform.name}': the simulated machine does not model its UART")
+    settings_of(platform)  # raises if its memory system is not described
     return {
         "gic": gic.type,
         **_frames_of(platform.name, gic),
