@@ -8,6 +8,7 @@ Two parties wrote down the same facts: what a test finds here is a mistake in on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,13 @@ def board(name: str) -> Platform:
     return platform
 
 
+def blob_of(name: str) -> bytes:
+    return (linux_board_trees() / TREES[name]).read_bytes()
+
+
+@cache
 def tree_of(name: str) -> fdt.FDT:
-    return fdt.parse_dtb((linux_board_trees() / TREES[name]).read_bytes())
+    return fdt.parse_dtb(blob_of(name))
 
 
 class Node:
@@ -253,14 +259,14 @@ def test_d8_the_board_of_the_kernels_device_tree_is_accepted_and_its_example_run
     name: str, tmp_path: Path
 ) -> None:
     """imx8mp and rpi4; the emulator sets memory and PSCI in the tree to what its machine has."""
-    system = _with_tree(name, tmp_path, (linux_board_trees() / TREES[name]).read_bytes())
+    system = _with_tree(name, tmp_path, blob_of(name))
     run = command(system, tmp_path / "run", "--boot", "image", "--for", "500ms")
     assert run.exit_code == 0, run.result["reasons"]
     assert run.result["witnesses"]["tables"]["verdict"] == "held"
 
 
 def test_a_board_whose_device_tree_has_no_second_core_is_refused(tmp_path: Path) -> None:
-    tree = tree_of("imx8mp")
+    tree = fdt.parse_dtb(blob_of("imx8mp"))
     tree.get_node("/cpus/cpu@1").set_property("status", "fail")
     run = command(
         _with_tree("imx8mp", tmp_path, tree.to_dtb(version=17)), tmp_path / "run", "--boot", "image"
