@@ -11,6 +11,8 @@ import pytest
 from bulkhead.admission.load import load_system
 from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.platform import Platform, Range
+from bulkhead.machine.request import board_of
+from bulkhead.machine.settings import NotSimulated
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,9 +34,17 @@ def findings(name: str, **changes: dict[str, Any]) -> list[str]:
     return [".".join(map(str, finding.path)) for finding in found]
 
 
-@pytest.mark.parametrize("name", ["qemu-virt", "qemu-virt-gicv2", "qemu-virt-smmu", "zcu102"])
+@pytest.mark.parametrize(
+    "name", ["qemu-virt", "qemu-virt-gicv2", "qemu-virt-smmu", "zcu102", "imx8mp", "rpi4"]
+)
 def test_the_boards_that_run_have_nothing_to_find(name: str) -> None:
     assert findings(name) == []
+
+
+@pytest.mark.parametrize(("name", "why"), [("imx8mp", "UART"), ("rpi4", "interconnect")])
+def test_a_board_that_is_only_the_emulators_is_not_simulated_and_says_why(name: str, why: str) -> None:
+    with pytest.raises(NotSimulated, match=f"'{name}'.*{why}"):
+        board_of(board(name))
 
 
 @pytest.mark.parametrize(
