@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xF1656760u
+#define BH_LAYOUT_HASH 0xA7AECC1Bu
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -137,8 +137,9 @@ enum bh_vcpu_state {
 enum bh_uart_type {
     BH_UART_TYPE_PL011 = 1,
     BH_UART_TYPE_CADENCE = 2,
+    BH_UART_TYPE_IMX = 3,
 };
-#define BH_UART_TYPE_COUNT 3u /* highest + 1 */
+#define BH_UART_TYPE_COUNT 4u /* highest + 1 */
 
 enum bh_psci_method {
     BH_PSCI_METHOD_NONE = 0,
