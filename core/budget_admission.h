@@ -6,7 +6,8 @@
  * EL2's caller serializes. Nothing is stored here.
  *
  * The tests, each done if the manifest states its inputs:
- *   limit       all budgets together, with the initial budgets of regulated cores, stay below the limit
+ *   limit       all budgets together, with the initial budgets of regulated cores, stay below the limit,
+ *               from which the tool has subtracted the traffic of devices
  *   curve       the utilization that cores and broker can cause in the worst case, and the measured table;
  *               regulated cores together count as the most that the regulator may give them
  *   saturation  with a dynamic regulator: the limits of the others plus the most that it gives stay below it

@@ -571,7 +571,7 @@ struct manifest_bandwidth { /* What the memory sustains, for budgets that manage
     uint32_t accesses_are_all; /* 1: refills and write-backs are among the accesses */
     uint64_t limit_bytes_per_s; /* of all budgets together; 0: no limit is tested */
     uint64_t shortest_period_ns; /* shortest period of a budget that works, and that rows refer to; 0 without a curve */
-    uint64_t broker_bytes_per_s; /* in each direction; 0 without a curve */
+    uint64_t broker_bytes_per_s; /* in each direction, with the share of devices; 0 without a curve */
     uint64_t broker_full_bytes_per_s; /* rate at which the broker alone keeps the memory busy; 0 without a curve */
 };
 

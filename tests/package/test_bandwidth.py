@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from bulkhead.admission.bandwidth import check_admission
 from bulkhead.admission.load import load_system
+from bulkhead.config.devices import Device
+from bulkhead.config.platform import Platform
 from bulkhead.config.shares import UNLIMITED, Bandwidth
 from bulkhead.config.system import Regulation, System
 from bulkhead.env.paths import repository
@@ -150,10 +152,40 @@ def with_budgets(plan: Plan, budgets: tuple[Bandwidth, Bandwidth], regulation: R
     return plan.system.model_copy(update={"domains": domains, "regulation": regulation})
 
 
-def file_admits(system: System, plan: Plan, rate: int) -> bool:
-    use = memory_use(system, plan.platform, rate, "zdma", 4096)
+def with_disk(system: System, platform: Platform, rate: int | None) -> tuple[System, Platform]:
+    """The first domain also has a device that moves so many bytes per s; None: it has none."""
+    if rate is None:
+        return system, platform
+    disk = Device(name="disk", at=0xFD0C_0000, size=4096, dma=True).model_copy(update={"rate": rate})
+    first, *others = system.domains
+    domains = (first.model_copy(update={"devices": ("disk",), "dma": "trusted"}), *others)
+    return (
+        system.model_copy(update={"domains": domains}),
+        platform.model_copy(update={"devices": (*platform.devices, disk)}),
+    )
+
+
+@pytest.mark.req("D5", "F3", "T4")
+def test_a_device_takes_from_what_budgets_and_the_broker_may_have() -> None:
+    """The curve is one straight line: a core that moves 960 MB/s in all uses the memory fully. A disk of 96
+    MB/s uses a tenth of it, like an engine of 200 MB/s."""
+    plan, event = planned()
+    assert plan.flows is not None and plan.flows.memory is not None
+    system, platform = with_disk(plan.system, plan.platform, 96 * MB)
+    use = memory_use(system, platform, 500 * MB, "zdma", 4096)
     assert use is not None
-    refused = [*check_admission(system, plan.platform), *below_workable(system, plan.platform)]
+    changed = replace(plan, system=system, platform=platform, flows=replace(plan.flows, memory=use))
+    row = bandwidth_row(changed, event)
+    assert (row["limit_bytes_per_s"], row["broker_bytes_per_s"]) == (864 * MB, 700 * MB)
+    assert use.largest_rate == plan.flows.memory.largest_rate - 200 * MB
+    assert [(part.name, float(part.utilization)) for part in use.parts][-1] == ("disk", 0.1)
+    assert use.rate == 500 * MB, "the broker's own"
+
+
+def file_admits(system: System, platform: Platform, rate: int) -> bool:
+    use = memory_use(system, platform, rate, "zdma", 4096)
+    assert use is not None
+    refused = [*check_admission(system, platform), *below_workable(system, platform)]
     return use.fits and not refused
 
 
@@ -168,21 +200,25 @@ budgets = st.builds(
 )
 
 
-@pytest.mark.req("T4", "F3", "B10")
-@given(budgets, budgets, st.integers(1, 1600 * MB), st.booleans())
+disks = st.one_of(st.none(), st.integers(1, 1200 * MB))
+
+
+@pytest.mark.req("T4", "F3", "B10", "D5")
+@given(budgets, budgets, st.integers(1, 1600 * MB), st.booleans(), disks)
 def test_the_hypervisor_admits_what_the_check_of_a_file_admits(
-    hog: Bandwidth, governor: Bandwidth, rate: int, slow: bool
+    hog: Bandwidth, governor: Bandwidth, rate: int, slow: bool, disk: int | None
 ) -> None:
     """The exception is a budget that is too small to work: EL2 counts it as the smallest that does."""
     plan, event = base()
     assert plan.flows is not None
     layout = load_layout()
     small = Bandwidth.model_validate({"events": 60, "period": "1 ms"})
-    system = with_budgets(plan, (hog, small if slow else governor), None)
-    use = memory_use(system, plan.platform, rate, "zdma", 4096)
-    changed = replace(plan, system=system, flows=replace(plan.flows, memory=use))
+    budgeted = with_budgets(plan, (hog, small if slow else governor), None)
+    system, platform = with_disk(budgeted, plan.platform, disk)
+    use = memory_use(system, platform, rate, "zdma", 4096)
+    changed = replace(plan, system=system, platform=platform, flows=replace(plan.flows, memory=use))
     error = error_of(manifest_of(changed, event, layout), layout)
-    if file_admits(system, plan, rate):
+    if file_admits(system, platform, rate):
         assert error == "none"
     elif all(one.events is None or one.events >= 50 for one in (hog, governor)):
         assert error == "bandwidth"
@@ -223,7 +259,7 @@ def test_it_does_for_regulated_domains_too(
     changed = replace(plan, system=system, flows=replace(plan.flows, memory=use))
     error = error_of(manifest_of(changed, event, layout), layout)
     if error != "regulation":  # initial budgets below the floor, or above the ceiling
-        assert (error == "none") == file_admits(system, plan, 500 * MB)
+        assert (error == "none") == file_admits(system, plan.platform, 500 * MB)
 
 
 Golden = Callable[[str, bytes], None]

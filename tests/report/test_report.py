@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 from rich.console import Console
 
 from bulkhead.config.system import Expectation
+from bulkhead.planning.device_rates import DeviceRate
 from bulkhead.report.html import command_of, render
 from bulkhead.report.load import LoadedRun, NotARun, load_run
 from bulkhead.report.style import PALETTE, WRONG, text_on
@@ -192,6 +193,29 @@ def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated:
     for text in (shown(isolated, 200), unescape(render([isolated]))):
         assert "DMA" not in text
         assert "if you trust" not in text
+
+
+def test_d5_a_report_states_that_nothing_limits_a_device_and_what_admission_counts(
+    tmp_path: Path, isolated: LoadedRun
+) -> None:
+    rates = (
+        DeviceRate("disk", "linux", 100 * 10**6, 900 * 10**6),
+        DeviceRate("nic", "linux", 250 * 10**6, None),
+        DeviceRate("camera", "linux", None, None),
+    )
+    result = MadeUp(tmp_path / "run", device_rates={"linux": rates}).result()
+    assert [one["charged_bytes_per_s"] for one in result["domains"][1]["device_rates"]] == [
+        900 * 10**6,
+        250 * 10**6,
+        None,
+    ]
+    run = load_run(tmp_path / "run")
+    for text in (shown(run, 200), unescape(render([run]))):
+        assert "nothing limits disk of linux: admission counts 900 MB/s, the most that it moves" in text
+        assert "nothing limits nic of linux: admission counts 250 MB/s, as declared" in text
+        assert "camera of linux: no rate of it is known, so admission does not count it" in text
+    for text in (shown(isolated, 200), unescape(render([isolated]))):
+        assert "nothing limits" not in text
 
 
 def shared_core(broken: list[str]) -> dict[str, object]:

@@ -17,6 +17,7 @@ import numpy as np
 from bulkhead.config.system import Expectation
 from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.promise import DomainPromise, Promise, PromisedWindow
+from bulkhead.planning.device_rates import DeviceRate
 from bulkhead.planning.mechanism import Choices
 from bulkhead.results.problem import ProblemResult
 from bulkhead.run.conclude import conclude
@@ -97,6 +98,7 @@ class MadeUp:
     mpam: MadeUpMpam | None = None
     notices: tuple[ProblemResult, ...] = ()
     unconfined: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    device_rates: dict[str, tuple[DeviceRate, ...]] = field(default_factory=dict)
     console: bytes = CONSOLE
     how: str = "shutdown"
     detail: str = ""
@@ -236,6 +238,7 @@ class MadeUp:
                     self.expected.get(n),
                     self.expects.get(n),
                     unconfined=self.unconfined.get(n, ()),
+                    device_rates=self.device_rates.get(n, ()),
                 )
                 for n in NAMES
             ),

@@ -16,6 +16,7 @@ from bulkhead.config.system import Domain, Regulation, System
 from bulkhead.planning.budgets import counted_event, events_of_rate
 from bulkhead.planning.delays import LONGEST_NS, missing_key
 from bulkhead.planning.delays import POLICY as DELAY
+from bulkhead.planning.device_rates import STATE_RATE, device_rates
 from bulkhead.planning.regulation import (
     BY_TRAFFIC,
     DYNAMIC,
@@ -188,8 +189,14 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
             cause = "is a ceiling for the limits of real-time domains, and one of them has no limit"
             yield Finding((*_AT, "saturation"), "conflict", cause, "a `bandwidth` for each real-time domain")
             return
+        devices = device_rates(system, platform)
+        if unknown := [f"'{one.device}'" for one in devices if one.charged is None]:
+            cause = f"is a ceiling for all traffic, and no rate of {', '.join(unknown)} is known"
+            yield Finding((*_AT, "saturation"), "conflict", cause, STATE_RATE)
+            return
         if sum(limits) >= found.saturation_events:
-            cause = "is used up by the limits of the real-time domains alone"
+            beside = " and devices" if devices else ""
+            cause = f"is used up by the limits of the real-time domains{beside} alone"
             yield Finding((*_AT, "saturation"), "out-of-range", cause, "a higher value, or lower limits")
             return
         ceiling = min(ceiling, found.saturation_events - sum(limits))

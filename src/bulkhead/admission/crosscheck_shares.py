@@ -16,6 +16,7 @@ from bulkhead.config.shares import Llc
 from bulkhead.config.system import Domain, System
 from bulkhead.geometry import GeometryError
 from bulkhead.planning.demands import admission_of
+from bulkhead.planning.device_rates import STATE_RATE, charged_together
 from bulkhead.planning.mechanism import Mechanism, bandwidth_by_mpam, llc_by_mpam, llc_mechanism
 from bulkhead.planning.regulation import is_regulated
 from bulkhead.planning.reserved import guaranteed_of, is_reserved, reserved_rate
@@ -112,14 +113,15 @@ def _minima(system: System, platform: Platform) -> Iterator[Finding]:
     guaranteed = guaranteed_of(platform)
     if guaranteed is None or bandwidth_by_mpam(platform):
         return
-    demands = admission_of(system, platform).demands
-    rates = {one.domain: None if one.regulated else one.bytes_per_s for one in demands}
+    found = admission_of(system, platform)
+    rates = {one.domain: None if one.regulated else one.bytes_per_s for one in found.demands}
     for index, domain in enumerate(system.domains):
         wanted = domain.bandwidth.min
         if wanted is None:
             continue
         at: KeyPath = ("domains", index, "bandwidth", "min")
         others = {other.name: rates[other.name] for other in system.domains if other is not domain}
+        devices = [one for one in found.devices if one.domain != domain.name]
         open_ones = [f"'{name}'" for name, rate in others.items() if rate is None]
         if open_ones:
             cause = f"is guaranteed by the limits of all other domains, but {', '.join(open_ones)} has none"
@@ -127,11 +129,17 @@ def _minima(system: System, platform: Platform) -> Iterator[Finding]:
                 cause = cause.removesuffix("has none") + "have none"
             yield Finding(at, "not-kept", cause, "`max` or a budget for each other domain")
             continue
-        left = max(0, guaranteed - sum(rate for rate in others.values() if rate is not None))
+        if unknown := [f"'{one.device}'" for one in devices if one.charged is None]:
+            cause = f"is guaranteed by the limits of all others, and no rate of {', '.join(unknown)} is known"
+            yield Finding(at, "not-kept", cause, STATE_RATE)
+            continue
+        taken = sum(rate for rate in others.values() if rate is not None) + charged_together(devices)
+        left = max(0, guaranteed - taken)
         if left < reserved_rate(wanted, platform):
             nearest = percent_down(Fraction(left, guaranteed))
+            whose = "other domains and their devices" if devices else "other domains"
             cause = (
-                f"is {reserved_rate(wanted, platform) / MB:.0f} MB/s, and the limits of other domains leave "
+                f"is {reserved_rate(wanted, platform) / MB:.0f} MB/s, and the limits of {whose} leave "
                 f"{left / MB:.0f} of the {guaranteed / MB:.0f} MB/s that '{platform.name}' guarantees"
             )
             yield Finding(at, "overcommit", cause, f"at most {nearest}, or lower limits of others")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bulkhead.admission.bandwidth import not_admitted
 from bulkhead.admission.crosscheck import check_system
+from bulkhead.admission.devices import unregulated
 from bulkhead.admission.maintenance import reaching
 from bulkhead.admission.masters import trusted, unlabelled
 from bulkhead.admission.notices import not_enforced
@@ -117,6 +118,7 @@ def load_system(
             noticed += trusted(system, platform)
         if platform is not None and emulated is not True:  # the emulator does not model bandwidth
             noticed += not_admitted(system, platform)
+            noticed += unregulated(system, platform)
             noticed += uncounted(system, platform)
             noticed += without_mpam(system, platform)
             noticed += unlabelled(system, platform)

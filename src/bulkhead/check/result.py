@@ -10,6 +10,7 @@ from bulkhead.check.files import Checked
 from bulkhead.envelope import result_object
 from bulkhead.mxu.result import components_json
 from bulkhead.planning.demands import Admission, admission_of
+from bulkhead.planning.device_rates import rates_of
 from bulkhead.planning.flow_result import flows_json
 from bulkhead.planning.left import usage_of
 from bulkhead.planning.model import Plan
@@ -22,6 +23,7 @@ from bulkhead.results.check import (
     PromisedResult,
     Stage2TablesResult,
 )
+from bulkhead.results.device_rate import DeviceRateResult
 
 
 def check_json(checked: Sequence[Checked]) -> CheckResult:
@@ -57,7 +59,7 @@ def _promised_by(one: Checked) -> PromisedResult | AdmittedResult | None:
 
 
 def _promised(plan: Plan) -> PromisedResult:
-    free = unconfined_names(plan)
+    free, rates = unconfined_names(plan), device_rates_json(plan)
     cores = {core for domain in plan.domains for core in domain.cpus}
     return {
         "colors": plan.space.count if plan.space.bits else 0,
@@ -76,6 +78,7 @@ def _promised(plan: Plan) -> PromisedResult:
                 "name": domain.name,
                 "cpus": list(domain.cpus),
                 "unconfined_devices": free[domain.name],
+                "device_rates": rates[domain.name],
                 "maps": domain.maps,
                 "segments": len(domain.segments),
                 "fragmented_bytes": domain.fragmented_bytes,
@@ -96,6 +99,13 @@ def unconfined_names(plan: Plan) -> dict[str, list[str]]:
     return {
         domain.name: [device.name for device in unconfined(domain, plan.platform)]
         for domain in plan.system.domains
+    }
+
+
+def device_rates_json(plan: Plan) -> dict[str, list[DeviceRateResult]]:
+    """For each domain, the memory bandwidth of its devices."""
+    return {
+        domain.name: [one.json() for one in rates_of(domain, plan.platform)] for domain in plan.system.domains
     }
 
 

@@ -117,8 +117,8 @@ def show_usage(title: str, plan: Plan) -> None:
             text = f"trusted: {name} reaches all memory with the DMA of {', '.join(devices)}"
             console().print(text, style="yellow")
     found = admission_of(plan.system, plan.platform)
-    if any(one.bytes_per_s is not None for one in found.demands):
-        _show_bandwidth(found)
+    if found.budgets or found.devices:
+        _show_bandwidth(found, plan)
     if plan.flows is not None:
         show_flows(plan.flows, "flows")
 
@@ -181,9 +181,24 @@ def _demand_note(one: Demand) -> str:
     return "at the start: regulated" if one.regulated else ""
 
 
-def _show_bandwidth(found: Admission) -> None:
-    """Print the bandwidth that each domain may use, and the bandwidth that memory sustains."""
+def _engine_row(plan: Plan) -> tuple[str, str, str] | None:
+    """The broker's DMA engine, reads and writes together; None: it has none with a register for its rate."""
+    from bulkhead.planning.broker import engine_of
+
+    engine = engine_of(plan.system, plan.platform)
+    if engine is None or plan.flows is None or plan.flows.register is None:
+        return None
+    held = "regulated by QoS-400" if engine.qos is not None else "unregulated"
+    rate = 2 * plan.flows.register.bytes_per_s / 1e6
+    return f"  {engine.name}", f"{rate:.1f}", f"{held}: admitted with the flows, not in this sum"
+
+
+def _show_bandwidth(found: Admission, plan: Plan) -> None:
+    """Print the bandwidth that each domain and each device may use, and the bandwidth that memory
+    sustains."""
     from rich.table import Table
+
+    from bulkhead.planning.broker import is_broker
 
     table = Table(title="bandwidth of memory", title_justify="left")
     table.add_column("domain", no_wrap=True)
@@ -192,7 +207,15 @@ def _show_bandwidth(found: Admission) -> None:
     for one in found.demands:
         rate = "unlimited" if one.bytes_per_s is None else f"{one.bytes_per_s / 1e6:.1f}"
         table.add_row(one.domain, rate, _demand_note(one))
-    note = "more than is guaranteed: overcommit" if found.exceeded else ""
+        for device in found.devices:
+            if device.domain == one.domain:
+                rate = "unlimited" if device.charged is None else f"{device.charged / 1e6:.1f}"
+                table.add_row(f"  {device.device}", rate, device.note)
+        if is_broker(plan.system, one.domain) and (engine := _engine_row(plan)) is not None:
+            table.add_row(*engine)
+    note = "" if found.budgets else "nothing is promised: no domain has a budget"
+    if found.exceeded:
+        note = "more than is guaranteed: overcommit"
     table.add_row("limits together", f"{found.bounded / 1e6:.1f}", note)
     if found.guaranteed is None:
         table.add_row("guaranteed", "not known", "budgets are not checked: no `dram.guaranteed`")

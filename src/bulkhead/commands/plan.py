@@ -67,7 +67,7 @@ def plan(
 
 
 def _json(checked: Checked) -> PlanResult | NotPlannedResult:
-    from bulkhead.check.result import unconfined_names
+    from bulkhead.check.result import device_rates_json, unconfined_names
     from bulkhead.planning.flow_result import flows_json
     from bulkhead.planning.shares import rows_of
 
@@ -84,7 +84,7 @@ def _json(checked: Checked) -> PlanResult | NotPlannedResult:
     notices = [notice.json() for notice in loaded.notices]
     if planned is None:
         return {**common, "errors": errors, "notices": notices}
-    free = unconfined_names(planned)
+    free, rates = unconfined_names(planned), device_rates_json(planned)
     return {
         **common,
         "errors": errors,
@@ -101,6 +101,7 @@ def _json(checked: Checked) -> PlanResult | NotPlannedResult:
                 "name": domain.name,
                 "cpus": list(domain.cpus),
                 "unconfined_devices": free[domain.name],
+                "device_rates": rates[domain.name],
                 "colors": _sorted(domain.colors),
                 "premap": domain.premap,
                 "maps": domain.maps,

@@ -86,6 +86,7 @@ class Master(Registers):
     iommu: Name | None = None  # None: its accesses pass no IOMMU
     streams: tuple[StreamId, ...] = ()
     coherent: bool = False  # its accesses are coherent with the cores' caches
+    rate: BytesPerS | None = None  # the most that it moves, reads and writes together; None: not known
 
 
 class Dma(Master):
@@ -94,7 +95,6 @@ class Dma(Master):
     type: Text
     channels: Annotated[int, Field(ge=1, le=256)] = 1
     qos: Address | None = None
-    rate: BytesPerS | None = None
     start: Picoseconds | None = None  # from being enabled to its first access
     finish: Picoseconds | None = None  # from its last write to its interrupt
     per_line: Picoseconds | None = None  # duration of a line on its bus, in each direction

@@ -7,6 +7,7 @@ itself only where its meaning differs. tests/config/test_meanings.py holds it to
 
 from __future__ import annotations
 
+RATE = "Highest rate of its reads and writes of memory together. Default: not known."
 SHARED = "Section"  # the entry with the keys that most sections share
 
 MEANINGS: dict[str, dict[str, str]] = {
@@ -346,6 +347,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "iommu": "IOMMU that its accesses pass. Default: none.",
         "streams": "Stream ids of its accesses at the IOMMU.",
         "coherent": "Its accesses are coherent with the cores' caches.",
+        "rate": RATE,
         "dma": "It masters memory, or that is not known.",
         "compatible": "Strings of its device-tree binding. Default: the guest's device tree leaves it out.",
     },
@@ -360,7 +362,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "type": "Type of the engine; a broker can use `zdma`.",
         "channels": "Number of channels.",
         "qos": "Address of its regulator's registers.",
-        "rate": "Not used; kept for files that have it.",
+        "rate": RATE,
         "start": "Time from enabling a transfer to its first access, on the simulated machine.",
         "finish": "Time from the last write of a transfer to its interrupt.",
         "per_line": "Time of a line on the engine's bus, in each direction.",
@@ -395,6 +397,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "messages": "Message interrupts (entries of its MSI-X table) that its domain sees, if it shares no "
         "core. Default: none.",
         "modules": "Linux modules that drive it: the RAM disk `busybox` loads them. Default: none.",
+        "rate": RATE,
         "emulated": "How the emulator gets the function. Default: the emulator's machine has it.",
     },
     "PciBar": {

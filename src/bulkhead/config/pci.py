@@ -15,7 +15,7 @@ from pydantic import Field
 
 from bulkhead.config.base import Name, Text
 from bulkhead.config.devices import Device, IntId, Window
-from bulkhead.config.quantity import Address, Bytes
+from bulkhead.config.quantity import Address, Bytes, BytesPerS
 from bulkhead.config.timing import Section
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.schema import load_layout
@@ -83,6 +83,7 @@ class PciFunction(Section):
     pin: Literal["A", "B", "C", "D"] | None = None
     messages: Annotated[int, Field(ge=1, le=32)] | None = None
     modules: tuple[Text, ...] = ()  # of Linux
+    rate: BytesPerS | None = None  # the most that it moves, reads and writes together; None: not known
     emulated: PciEmulated | None = None
 
     @property
@@ -151,7 +152,7 @@ class PciHost(Section):
 
     def _device(self, function: PciFunction, bars: tuple[PlacedBar, ...], end: int) -> PciDevice:
         pin = None if function.pin is None else PINS.index(function.pin)
-        return PciDevice(
+        found = PciDevice(
             name=function.name,
             at=bars[0].at,
             size=end - bars[0].at,
@@ -167,6 +168,7 @@ class PciHost(Section):
             bars=bars,
             modules=function.modules,
         )
+        return found.model_copy(update={"rate": function.rate})  # a number without a unit is not validated
 
 
 def bus_bytes() -> int:

@@ -336,6 +336,8 @@ class Domain(Model):
     ] = {}
     devices: tuple[Name, ...] = ()
     disks: dict[Name, DiskReference] = {}  # contents of disks of the emulator at the start of a run [empty]
+    # Declared rates of its devices that master memory, reads and writes together.
+    device_rates: dict[Name, BytesPerS] = {}
     dma: Literal["refuse", "trusted"] = "refuse"  # for devices that master memory and are not confined
     manager: bool = False
     pmu: bool = False  # it gets all performance counters of its cores that the hypervisor does not need

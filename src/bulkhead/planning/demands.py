@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory bandwidth that budgets allow domains to use, beside what the memory guarantees (B10).
+"""The memory bandwidth that budgets allow domains to use, and that devices may use, beside what the memory
+guarantees (B10, D5).
 
 All rates are in bytes per second at the memory; a budget of refills alone also allows that many dirty lines
 to be written back. The arithmetic is that of core/ (native.py), which EL2 uses for changes while the system
@@ -14,6 +15,7 @@ from bulkhead.config.parameters import parameters
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.budgets import CountedEvent, counted_event
+from bulkhead.planning.device_rates import DeviceRate, device_rates
 from bulkhead.planning.native import memory
 from bulkhead.planning.regulation import budget_in, is_regulated, lines_of
 from bulkhead.results.check import AccessBudgetResult
@@ -50,6 +52,7 @@ class Demand:
 @dataclass(frozen=True)
 class Admission:
     demands: tuple[Demand, ...]
+    devices: tuple[DeviceRate, ...]
     guaranteed: int | None  # bytes per s; None: the platform does not state it
     overcommit: bool
     platform: str
@@ -57,26 +60,30 @@ class Admission:
     simulated: int | None = None  # bytes per s that the simulated machine reaches instead, from calibration
 
     @property
+    def budgets(self) -> list[int]:
+        """Rates of the domains whose traffic has a bound, in units of core/."""
+        return [one.rate for one in self.demands if one.rate is not None]
+
+    @property
     def bounded(self) -> int:
-        """The sum of all bounded demands, in bytes per s."""
-        return self._sum() // memory().RATE_UNIT if self._rates() else 0
+        """The sum of all bounded demands and devices, in bytes per s."""
+        return self._sum() // memory().RATE_UNIT if self.budgets or self.devices else 0
 
     @property
     def exceeded(self) -> bool:
-        if self.guaranteed is None or not self._rates():
+        """Whether the sum is more than what is guaranteed. Without a budget nothing is promised."""
+        if self.guaranteed is None or not self.budgets:
             return False
         return self._sum() > self.guaranteed * memory().RATE_UNIT
 
-    def _rates(self) -> list[int]:
-        return [one.rate for one in self.demands if one.rate is not None]
-
     def _sum(self) -> int:
-        return memory().sum_of(self._rates())
+        devices = [(one.charged or 0) * memory().RATE_UNIT for one in self.devices]
+        return memory().sum_of([*self.budgets, *devices])
 
 
 def admission_of(system: System, platform: Platform) -> Admission:
-    """Demands and guaranteed bandwidth of a system on the simulated machine or a board; an emulator has no
-    bandwidth."""
+    """Demands, devices and guaranteed bandwidth of a system on the simulated machine or a board; an emulator
+    has no bandwidth."""
     event = counted_event(platform, emulated=False)
     demands = tuple(
         Demand(
@@ -92,6 +99,7 @@ def admission_of(system: System, platform: Platform) -> Admission:
     fact = next((one for one in platform.calibration if one.fact == "guaranteed"), None)
     return Admission(
         demands,
+        device_rates(system, platform),
         guaranteed,
         regulation is not None and regulation.overcommit,
         platform.name,

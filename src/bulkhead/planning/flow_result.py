@@ -71,7 +71,7 @@ def _memory_json(memory: MemoryUse) -> MemoryUseResult:
         "largest_rate_bytes_per_s": memory.largest_rate,
         "limited_by": memory.limited_by,
         "table_from": memory.table_from,
-        "unbounded": list(memory.unbounded),
+        "unbounded": [*memory.unbounded, *(one.device for one in memory.unbounded_devices)],
         "parts": [
             {
                 "name": part.name,

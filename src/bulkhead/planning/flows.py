@@ -24,6 +24,7 @@ from bulkhead.flows.model import FlowModel
 from bulkhead.flows.native import analysis as library
 from bulkhead.geometry import GeometryError
 from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of, waits_for_events
+from bulkhead.planning.device_rates import STATE_RATE
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 from bulkhead.planning.memory_changes import AskedMemory, smaller_budgets
@@ -236,7 +237,15 @@ class _FlowPlanner:
                     "guaranteed"
                 )
                 yield Finding(("domains", number, "bandwidth"), "memory-unbounded", cause, allowed)
-        if memory.unbounded or memory.fits:
+        for one in memory.unbounded_devices:
+            number = next(n for n, domain in enumerate(self.system.domains) if domain.name == one.domain)
+            cause = (
+                f"nothing limits the traffic of '{one.device}', and no file states a rate of it, so the "
+                "broker's bandwidth is not guaranteed"
+            )
+            allowed = f"{STATE_RATE}, or `regulation: {{ overcommit: true }}`"
+            yield Finding(("domains", number, "devices"), "memory-unbounded", cause, allowed)
+        if memory.unbounded or memory.unbounded_devices or memory.fits:
             return
         parts = ", ".join(f"{one.name} {float(one.utilization):.1%}" for one in memory.parts)
         if memory.limited_by == "table":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the memory can serve the cores' budgets and the broker's copying together (F3).
+"""Whether the memory can serve the cores' budgets, devices and the broker's copying together (F3, D5).
 
 planning/flows.py checks the rate that it chose; package/bandwidth.py gives EL2 the data to check again when a
 budget changes. The arithmetic is core's (native.py), rounded to the safe side. Rates are per direction,
@@ -9,7 +9,7 @@ because a refill may evict a dirty line, and a copy reads and writes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bulkhead.config.flow_costs import MemoryBudget
@@ -19,8 +19,9 @@ from bulkhead.config.system import Domain, System
 from bulkhead.planning.broker import BROKER, is_broker
 from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.demands import Demand, admission_of
+from bulkhead.planning.device_rates import DeviceRate, device_rates
 from bulkhead.planning.native import NativeCapacity, Point, Row, memory
-from bulkhead.planning.regulation import budget_in
+from bulkhead.planning.regulation import budget_in, saturation_of
 
 MOST_BYTES_PER_S = 10**13  # as in core/memory_admission.h
 
@@ -34,7 +35,7 @@ class Sustained:
     shortest_period_ns: int
     smallest_events: int
     event_bytes: int
-    broker_bytes_per_s: int
+    broker_bytes_per_s: int  # of the broker and, as a rate of the broker with equal utilization, of devices
     broker_full_bytes_per_s: int  # rate at which the broker alone uses the memory fully
 
     def capacity(self) -> NativeCapacity:
@@ -63,6 +64,7 @@ class MemoryUse:
 
     parts: tuple[MemoryPart, ...]
     unbounded: tuple[str, ...]  # domains without a limit
+    unbounded_devices: tuple[DeviceRate, ...]
     largest_rate: int  # bytes/s that the other owners leave to the broker
     limited_by: str  # "utilization", "table"
     table_from: str | None  # remark about the table if it was not measured on a board
@@ -81,7 +83,7 @@ class MemoryUse:
     @property
     def fits(self) -> bool:
         """Whether the other owners leave the broker its rate."""
-        return not self.unbounded and self.rate <= self.largest_rate
+        return not self.unbounded and not self.unbounded_devices and self.rate <= self.largest_rate
 
 
 @dataclass(frozen=True)
@@ -107,19 +109,32 @@ def memory_use(
     sustained = sustained_by(platform, platform.memory_budget, rate, engine, chunk_bytes, both=both)
     capacity = sustained.capacity()
     owners, unbounded = _owners(system, platform)
+    devices = device_rates(system, platform)
+    shares = [(one, _share(one.charged, sustained)) for one in devices if one.charged is not None]
+    taken = sum(share for _, share in shares)
     largest, by_table = capacity.broker_room([(one.rate, one.cores) for one in owners])
     parts = [MemoryPart(BROKER, Fraction(rate), Fraction(capacity.broker_utilization(), memory().ONE))]
     for one in owners:
         used = Fraction(capacity.utilization(one.rate, one.cores), memory().ONE)
         parts.append(MemoryPart(one.name, Fraction(one.rate, 2 * memory().RATE_UNIT), used))
+    for device, share in shares:
+        used = Fraction(share, sustained.broker_full_bytes_per_s)
+        parts.append(MemoryPart(device.device, Fraction(device.charged or 0, 2), used))
     return MemoryUse(
         tuple(parts),
         unbounded,
-        largest,
+        tuple(one for one in devices if one.charged is None),
+        max(0, largest - taken),
         "table" if by_table else "utilization",
         machines_own(platform),
-        sustained,
+        replace(sustained, broker_bytes_per_s=rate + taken),
     )
+
+
+def _share(charged: int, sustained: Sustained) -> int:
+    """The rate of the broker with the utilization that a device can cause: that of a core with its rate."""
+    used = sustained.capacity().utilization(charged * memory().RATE_UNIT, 1)
+    return -(-used * sustained.broker_full_bytes_per_s // memory().ONE)
 
 
 def sustained_by(
@@ -199,7 +214,7 @@ def _regulated(
     regulation = system.regulation
     if not regulated or regulation is None:
         return None
-    bounds = [one for one in (regulation.saturation, regulation.ceiling) if one is not None]
+    bounds = [one for one in (saturation_of(system, platform), regulation.ceiling) if one is not None]
     if not bounds or any(demand.rate is None for demand, _ in regulated):
         return None
     event = counted_event(platform, emulated=False)

@@ -25,6 +25,7 @@ from bulkhead.planning.budgets import (
 )
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of
+from bulkhead.planning.device_rates import charged_together, device_rates
 
 INITIAL_BYTES_PER_S = 50 * 10**6  # budget at the start of a regulated core without `bandwidth`
 DYNAMIC = tuple(name for name in get_args(RegulationPolicy) if name not in ("none", "static"))
@@ -170,11 +171,28 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
         budget_events={core: _limit(system, d, event) for d in system.domains for core in d.cpus},
         floor_events=max(1, events_of(regulation.floor)),
         ceiling_events=min(ceiling, MOST_GLOBAL_EVENTS),
-        saturation_events=events_of(regulation.saturation),
+        saturation_events=_saturation_events(system, platform, event),
         store_samples=regulation.samples,
         horizon_intervals=delays.horizon_intervals if delays is not None else 0,
         event_delays_ps=delays.event_ps if delays is not None else {},
     )
+
+
+def saturation_of(system: System, platform: Platform) -> int | None:
+    """The bandwidth that the limits of all cores must stay below, in bytes per s: `saturation` without what
+    devices take; None: there is none."""
+    regulation = system.regulation
+    if regulation is None or regulation.saturation is None:
+        return None
+    return max(1, regulation.saturation - charged_together(device_rates(system, platform)))
+
+
+def _saturation_events(system: System, platform: Platform, event: CountedEvent) -> int:
+    """At least 1 if there is a saturation, because 0 stands for none."""
+    rate = saturation_of(system, platform)
+    if rate is None or system.regulation is None:
+        return 0
+    return max(1, events_of_rate(rate, system.regulation.interval, event))
 
 
 def _most(platform: Platform, cores: int) -> int:

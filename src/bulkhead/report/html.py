@@ -17,6 +17,7 @@ from bulkhead.report.load import LoadedRun
 from bulkhead.report.monitors import HEADINGS, errors_text, run_rows
 from bulkhead.report.sentences import (
     budget_text,
+    device_texts,
     expectation_text,
     flows_kept,
     flows_text,
@@ -99,6 +100,7 @@ def _shown(run: LoadedRun) -> dict[str, object]:
         "ok": run.ok,
         "lost": run.ok and not run.protected and bool(_lines_lost(run)),
         "trust": trust_text(run),
+        "devices": device_texts(run),
         "smmu": smmu_texts(run),
         "command": command_of(run),
         "guest_time": guest_time(run),

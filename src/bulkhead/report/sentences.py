@@ -209,6 +209,23 @@ def trust_text(run: LoadedRun) -> str:
     return f"if you trust {_listed(trusted)}" if trusted else ""
 
 
+def device_texts(run: LoadedRun) -> list[str]:
+    """What limits the memory traffic of each device that masters memory, and what admission counts for it."""
+    return [
+        f"nothing limits {device['name']} of {domain['name']}: {_charge_text(device)}"
+        for domain in run.domains
+        for device in domain.get("device_rates", ())
+    ]
+
+
+def _charge_text(device: Json) -> str:
+    charged = device["charged_bytes_per_s"]
+    if charged is None:
+        return "no rate of it is known, so admission does not count it"
+    of = "the most that it moves" if device["most_bytes_per_s"] is not None else "as declared"
+    return f"admission counts {charged / 1e6:g} MB/s, {of}"
+
+
 def smmu_texts(run: LoadedRun) -> list[str]:
     """What the SMMU refused, a sentence for each domain with refusals, and what went wrong with it."""
     smmu = (run.report.get("hypervisor") or {}).get("smmu")

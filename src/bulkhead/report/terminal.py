@@ -19,6 +19,7 @@ from bulkhead.report.monitors import errors_text, monitor_table, run_rows
 from bulkhead.report.numbers import count, exit_rate
 from bulkhead.report.sentences import (
     budget_text,
+    device_texts,
     expectation_text,
     flows_kept,
     flows_text,
@@ -60,6 +61,7 @@ def render_run(run: LoadedRun) -> Group:
         style = {None: "yellow", True: _GOOD, False: _BAD}[flows_kept(run)]
         parts += [Text(""), Fitted(_flows(run.flows)), Text(f"· {flows_text(run)}", style=style)]
     parts += _mpam(run)
+    parts += [Text.assemble(("· ", _DIM), ("devices: ", "bold"), text) for text in device_texts(run)]
     parts += [Text.assemble(("· ", _DIM), ("smmu: ", "bold"), text) for text in smmu_texts(run)]
     parts += [_interference(found) for found in run.interference]
     parts += [_expectation(one) for one in run.expectations]

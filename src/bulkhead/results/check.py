@@ -7,6 +7,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from bulkhead.results.admitted import AdmittedResult
+from bulkhead.results.device_rate import DeviceRateResult
 from bulkhead.results.envelope import CLOSED, Envelope, Verdict
 from bulkhead.results.flow_plan import FlowPlanResult
 from bulkhead.results.problem import ProblemResult
@@ -39,6 +40,8 @@ class CheckedDomainResult(TypedDict):
     """Cores that it runs on."""
     unconfined_devices: list[str]
     """Its devices whose DMA no hardware confines."""
+    device_rates: list[DeviceRateResult]
+    """Memory bandwidth of its devices that master memory."""
     maps: int
     """Pieces of contiguous physical memory."""
     segments: int
@@ -86,9 +89,9 @@ class BandwidthResult(TypedDict):
     simulated_bytes_per_s: int | None
     """What the simulated machine reaches instead; null: it was not measured."""
     bounded_bytes_per_s: int
-    """Sum of all bounded demands."""
+    """Sum of all bounded demands and of the charges of all devices."""
     overcommitted: bool
-    """The demands are more than what is guaranteed."""
+    """Demands and charges are more than what is guaranteed."""
     domains: list[DemandResult]
     """Demand of each domain."""
 

@@ -125,7 +125,7 @@ class MemoryUseResult(TypedDict):
     table_from: str | None
     """Remark about the platform's table if it was not measured on a board."""
     unbounded: list[str]
-    """Domains without a budget."""
+    """Domains without a budget, and devices without a rate."""
     parts: list[MemoryPartResult]
     """Each owner's part."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from bulkhead.results.device_rate import DeviceRateResult
 from bulkhead.results.envelope import CLOSED, Envelope
 from bulkhead.results.flow_plan import FlowPlanResult
 from bulkhead.results.problem import ProblemResult
@@ -48,6 +49,8 @@ class PlannedDomainResult(TypedDict):
     """Cores that it runs on."""
     unconfined_devices: list[str]
     """Its devices whose DMA no hardware confines."""
+    device_rates: list[DeviceRateResult]
+    """Memory bandwidth of its devices that master memory."""
     colors: list[int] | None
     """Colors of the last-level cache that it has; null: it has all."""
     premap: bool

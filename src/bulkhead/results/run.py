@@ -11,6 +11,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from bulkhead.results.device_rate import DeviceRateResult
 from bulkhead.results.envelope import CLOSED, Envelope
 from bulkhead.results.flow_plan import Sender
 from bulkhead.results.problem import ProblemResult
@@ -257,6 +258,8 @@ class DomainResult(TypedDict):
     """Number of times that it was restarted."""
     unconfined_devices: list[str]
     """Devices of the domain whose DMA no hardware confines."""
+    device_rates: list[DeviceRateResult]
+    """Memory bandwidth of its devices that master memory."""
     events: NotRequired[EventsResult]
     """Its events compared with its budget, if it has one."""
     end: NotRequired[str]

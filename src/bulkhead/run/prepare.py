@@ -42,6 +42,7 @@ from bulkhead.package.elf import read_elf
 from bulkhead.package.pci import all_functions, has_messages
 from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
+from bulkhead.planning.device_rates import rates_of
 from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -364,6 +365,7 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
         limited_by_mpam=configured.bandwidth.max is not None and bandwidth_by_mpam(plan.platform),
         raw_console=configured.console.raw,
         unconfined=tuple(device.name for device in unconfined(configured, plan.platform)),
+        device_rates=rates_of(configured, plan.platform),
     )
 
 

@@ -274,6 +274,7 @@ def _domain(facts: RunFacts, index: int, reasons: list[str]) -> DomainResult:
         "colors": _colors(facts.target, target.colors),
         "restarts": domain.restarts if domain else 0,
         "unconfined_devices": list(target.unconfined),
+        "device_rates": [one.json() for one in target.device_rates],
     }
     if target.budget is not None:
         result["events"] = events_of(target.budget, target.event, cores)

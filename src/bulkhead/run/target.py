@@ -16,6 +16,7 @@ from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.portions import PortionPromise
 from bulkhead.evidence.promise import Promise
 from bulkhead.planning.budgets import Budget
+from bulkhead.planning.device_rates import DeviceRate
 from bulkhead.planning.mechanism import Choices
 from bulkhead.planning.model import Hooks
 from bulkhead.planning.regulation import RegulatorPlan
@@ -45,6 +46,7 @@ class DomainTarget:
     limited_by_mpam: bool = False  # MPAM enforces its maximum instead of a budget
     raw_console: bool = False  # its output has no tags
     unconfined: tuple[str, ...] = ()  # devices that reach all memory; the domain is trusted with them
+    device_rates: tuple[DeviceRate, ...] = ()  # memory bandwidth of its devices
 
 
 @dataclass(frozen=True)
