@@ -15,16 +15,11 @@
 #include "guests/runtime/console.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
+#include "guests/runtime/pci.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/timer.h"
 
 enum {
-    config_id = 0x00,
-    config_command = 0x04,
-    config_bar = 0x10,
-    bar_kind = 0xF,
-    command_memory = 1 << 1,
-    command_master = 1 << 2,
     id_of_edu = 0x11E81234,
     // QEMU docs/specs/edu.
     edu_source = 0x80,
@@ -102,16 +97,16 @@ void program_main(void)
     uint32_t wrong;
     uint32_t leaked = 0;
 
-    if (mmio_read32(config + config_id) != id_of_edu) {
+    if (mmio_read32(config + pci_id) != id_of_edu) {
         console_write("edu: there is no such function\n");
         return;
     }
-    registers = mmio_read32(config + config_bar) & ~(uint32_t)bar_kind;
+    registers = pci_registers(config);
     if (registers == 0) {
         registers = param("registers", 0x10000000);
-        mmio_write32(config + config_bar, (uint32_t)registers);
+        mmio_write32(config + pci_bar_0, (uint32_t)registers);
     }
-    mmio_write32(config + config_command, command_memory | command_master);
+    pci_enable(config);
     console_write("bulkhead: ready\n");
 
     fill(source, 3);

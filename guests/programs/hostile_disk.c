@@ -23,20 +23,14 @@
 #include "guests/runtime/console.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
+#include "guests/runtime/pci.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/random.h"
 #include "guests/runtime/string.h"
 #include "guests/runtime/timer.h"
 
 enum {
-    config_class = 0x08,
-    config_command = 0x04,
-    config_bar = 0x10,
-    bar_kind = 0xF,
     bar_bytes = 16 * 1024,
-    command_memory = 1 << 1,
-    command_master = 1 << 2,
-    class_shift = 8,
     class_nvme = 0x010802,
 
     queue_pages = 4,
@@ -257,16 +251,13 @@ static void honest_transfer(void)
 
 static bool find_disk(void)
 {
-    uint64_t bar;
-
     attack.config = param("config", 0x3F010000);
-    if (mmio_read32(attack.config + config_class) >> class_shift != class_nvme) {
+    if (mmio_read32(attack.config + pci_class) >> pci_class_shift != class_nvme) {
         console_write("hostile-disk: there is no NVMe disk\n");
         return false;
     }
-    bar = mmio_read32(attack.config + config_bar) & ~(uint32_t)bar_kind;
-    mmio_write32(attack.config + config_command, command_memory | command_master);
-    nvme_init(&attack.disk, bar, attack.pages->queues, timer_frequency());
+    pci_enable(attack.config);
+    nvme_init(&attack.disk, pci_registers(attack.config), attack.pages->queues, timer_frequency());
     return true;
 }
 
