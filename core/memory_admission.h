@@ -41,8 +41,8 @@ struct memory_capacity {
     const struct manifest_bandwidth_row *table;
     uint64_t shortest_period_ns; /* the period to which a row's numbers of refills refer */
     uint64_t event_bytes;        /* bytes of one event */
-    /* broker's rate in each direction, with what devices take, as a rate of the broker with equal utilization;
-     * not 0 if memory_room() is called */
+    /* broker's rate in each direction, with what devices take, as a rate of the broker with equal
+     * utilization; not 0 if memory_room() is called */
     uint64_t broker_bytes_per_s;
     /* rate at which the broker alone would keep the memory busy all the time */
     uint64_t broker_full_bytes_per_s;

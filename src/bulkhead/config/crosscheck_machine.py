@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from bulkhead.config import dram as drams
 from bulkhead.config.platform import Cache, Dram, Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
-from bulkhead.config.timing import BY_TURNS, WATERMARKS
+from bulkhead.config.timing import BY_TURNS, WATERMARKS, TlbLevel
 from bulkhead.geometry import PAGE_BYTES
 
 Findings = Iterator[Finding]
@@ -27,6 +27,7 @@ def check_machine(platform: Platform) -> list[Finding]:
         *_clusters(platform),
         *_levels(platform),
         *_translation(platform),
+        *_iommus(platform),
         *_maintenance(platform),
         *_facts(platform),
     ]
@@ -108,12 +109,22 @@ def _translation(platform: Platform) -> Findings:
             if size < PAGE_BYTES or size & (size - 1):
                 cause = f"{size} bytes are not a power of two of at least 4 KiB"
                 yield Finding(("cores", "tlb", name, "pages"), "bad-value", cause)
-        ways = None if level is None else level.ways
-        if ways is not None and (
-            level.entries % ways or (level.entries // ways) & (level.entries // ways - 1)
-        ):
-            cause = f"{level.entries} entries cannot be divided into {ways} ways of a power of two"
-            yield Finding(("cores", "tlb", name, "ways"), "geometry", cause, "entries = sets * ways")
+        yield from _sets(("cores", "tlb", name), level)
+
+
+def _iommus(platform: Platform) -> Findings:
+    for number, iommu in enumerate(platform.iommus):
+        for name in ("tlb", "main", "walk_cache") if iommu.timing is not None else ():
+            yield from _sets(("iommus", number, "timing", name), getattr(iommu.timing, name))
+
+
+def _sets(path: KeyPath, level: TlbLevel | None) -> Findings:
+    ways = None if level is None else level.ways
+    if level is None or ways is None:
+        return
+    if level.entries % ways or (level.entries // ways) & (level.entries // ways - 1):
+        cause = f"{level.entries} entries cannot be divided into {ways} ways of a power of two"
+        yield Finding((*path, "ways"), "geometry", cause, "entries = sets * ways")
 
 
 def _facts(platform: Platform) -> Findings:

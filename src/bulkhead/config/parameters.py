@@ -38,7 +38,18 @@ TIMES_PS = (
     "not_ready",
     "window",
 )
-_SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "maintenance", "regulators", "dma", "mpam")
+_TIMES_OF_SECTIONS = ("timing.hit", "ocm.latency", "coherence.snoop")
+_SECTIONS_WITH_TIMES = (
+    "ocm",
+    "interconnect",
+    "controller",
+    "costs",
+    "maintenance",
+    "regulators",
+    "dma",
+    "mpam",
+    "iommus",
+)
 _LOWEST_ADDRESS = 1 << 10
 _MARKS: tuple[tuple[str, Origin], ...] = (
     ("fitted", "fitted"),
@@ -58,6 +69,12 @@ class Parameter:
     @property
     def fitted(self) -> bool:
         return self.origin == "fitted"
+
+
+def is_time(path: str) -> bool:
+    """Whether a parameter is a time, in picoseconds. Of some keys that depends on the section: `hit` of a TLB
+    is in cycles, that of an IOMMU a time."""
+    return path.rpartition(".")[2] in TIMES_PS or path.endswith(_TIMES_OF_SECTIONS)
 
 
 def parameters(platform: Platform) -> list[Parameter]:
@@ -142,7 +159,7 @@ def _shown(path: str, key: str, value: Any) -> str:
         return size_text(value)
     if key in _ADDRESSES and isinstance(value, int) and value >= _LOWEST_ADDRESS:
         return f"{value:#x}"
-    if key in TIMES_PS and isinstance(value, int) and any(part in path for part in _SECTIONS_WITH_TIMES):
+    if is_time(path) and isinstance(value, int) and any(part in path for part in _SECTIONS_WITH_TIMES):
         return f"{value / 1000:g} ns"
     if key in ("frequency", "clock") and isinstance(value, int):
         return f"{value / 10**6:g} MHz"

@@ -14,13 +14,14 @@ from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.quantity import described
 from bulkhead.experiments.parts import references
-from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET
+from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET, is_at
 from bulkhead.experiments.sweep import BadRange, is_value, values_of
 from bulkhead.published.figures import figures
 
 if TYPE_CHECKING:
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.experiments.said import Plot, SheetSection
+    from bulkhead.experiments.sections import SectionWay
 
 Findings = Iterator[Finding]
 
@@ -131,7 +132,25 @@ def findings_of_sections(what: Sectioned) -> list[Finding]:
             found += [
                 _unknown((*path, key), "value", key, columns) for key in plot.where if key not in columns
             ]
+        found += _section_headline(("sections", name, "headline"), section, WAYS[name])
+    for name in [name for name, section in what.sections.items() if section.headline is not None][1:]:
+        cause = "another section has a headline, and an experiment has one"
+        found.append(Finding(("sections", name, "headline"), "conflict", cause, "one of the two"))
     return found
+
+
+def _section_headline(path: KeyPath, section: SheetSection, way: SectionWay) -> Findings:
+    if section.headline is None:
+        return
+    if way.headline is None:
+        yield Finding(path, "not-supported", "a section of this kind has no headline", "no `headline`")
+        return
+    if section.headline.y not in way.headline.columns:
+        yield _unknown((*path, "y"), "result", section.headline.y, way.headline.columns)
+    meant = [point for point in way.headline.points() if is_at(section.headline.where, point)]
+    if len(meant) != 1:
+        cause = f"{len(meant)} points have these values, but exactly one must"
+        yield Finding((*path, "where"), "not-one", cause, "values of one point")
 
 
 def _of_experiment(name: str, section: SheetSection) -> Findings:

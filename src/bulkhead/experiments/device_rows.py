@@ -8,11 +8,18 @@ machine, and rows from their results.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from bulkhead.config.parameters import Parameter
 from bulkhead.experiments.flow_memory import PLATFORM, allowed_mb_s
 from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.row import Point, Row
 from bulkhead.machine.answer import PointAnswer
+from bulkhead.machine.assumed import Assumed, varied
+from bulkhead.machine.bus_devices import SHARED as DEFAULTS
 from bulkhead.machine.facts import MB, MIB, PS_PER_S
 from bulkhead.machine.job import Job
 
@@ -28,6 +35,17 @@ DEVICES: dict[str, Row] = {
     "disk-unpaced": {"kind": "disk", "memory_bytes": 32 * MIB},  # as fast as its bus: the worst neighbour
     "network": {"kind": "network", "line_rate_bytes_per_s": 1_250_000_000},
 }
+CONTENTION: dict[str, Sequence[str | int]] = {
+    "device": tuple(DEVICES),
+    "translation": TRANSLATIONS,
+    "register": REGISTERS,
+}
+TLB: dict[str, Sequence[str | int]] = {
+    "device": tuple(DEVICES),
+    "tlb_entries": TLB_ENTRIES,
+    "main_entries": MAIN_ENTRIES,
+}
+ASSUMED = ("outstanding_lines", "line_ps")  # keys of a device whose defaults are assumed
 WITH_INTERVAL = ("slowdown", "mb_s", "walk_ns")
 PS_PER_NS = 1000
 
@@ -35,22 +53,9 @@ CONTENTION_COLUMNS = ("device", "translation", "register", "allowed_mb_s", *WITH
 TLB_COLUMNS = ("device", "tlb_entries", "main_entries", *WITH_INTERVAL, "misses_per_kib")
 
 
-def contention_points() -> list[Point]:
-    return [
-        {"device": device, "translation": translation, "register": register}
-        for device in DEVICES
-        for translation in TRANSLATIONS
-        for register in REGISTERS
-    ]
-
-
-def tlb_points() -> list[Point]:
-    return [
-        {"device": device, "tlb_entries": tlb, "main_entries": main}
-        for device in DEVICES
-        for tlb in TLB_ENTRIES
-        for main in MAIN_ENTRIES
-    ]
+def points_of(axes: Mapping[str, Sequence[str | int]]) -> list[Point]:
+    """A point for each combination of the axes' values."""
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
 def alone(seed: int) -> Job:
@@ -75,6 +80,34 @@ def beside(point: Point, seed: int) -> Job:
             f"{timing}.main.entries={point['main_entries']}",
         ]
     return made
+
+
+def pair_of(point: Point, seed: int) -> list[tuple[str, Job]]:
+    """The jobs of one row: the core alone, and beside the device."""
+    name = "-".join([*map(str, point.values()), str(seed)])
+    return [(f"alone-{seed}", alone(seed)), (name, beside(point, seed))]
+
+
+def pair_row(point: Point, results: Sequence[PointAnswer]) -> Row:
+    """The row of a point from the results of `pair_of`."""
+    reference, result = results
+    return row_of(point, result, reference)
+
+
+def assumed_of(share: Fraction) -> list[Assumed]:
+    """The devices' assumed parameters, which no platform file has."""
+    known = [Parameter(f"device.{key}", DEFAULTS[key], str(DEFAULTS[key]), "", "assumed") for key in ASSUMED]
+    return [varied(one, share) for one in known]
+
+
+def changed(job: Job, setting: str) -> Job:
+    """The job with another value of a parameter, in the form `device.KEY=VALUE` of `assumed_of`, or of the
+    platform."""
+    key, _, value = setting.partition("=")
+    if not key.startswith("device."):
+        return {**job, "platform_set": [*job.get("platform_set", ()), setting]}
+    own = {key.removeprefix("device."): int(value)}
+    return {**job, "devices": [device | own for device in job["devices"]]} if "devices" in job else job
 
 
 def row_of(point: Point, result: PointAnswer, reference: PointAnswer) -> Row:

@@ -151,5 +151,6 @@ MEANINGS: dict[str, dict[str, str]] = {
     "SheetSection": {
         **_SHOWN,
         "experiment": "Experiment that is this section. Default: the way to measure with the section's name.",
+        "headline": "The number of the experiment that `bulkhead sensitivity` varies. One section has it.",
     },
 }

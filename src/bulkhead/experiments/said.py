@@ -71,6 +71,7 @@ class SheetSection(Shown):
     """The same for a section."""
 
     experiment: Text | None = None  # the experiment that is this section; its file has the plots
+    headline: Headline | None = None  # of the whole experiment; at most one section has one
 
 
 class Sheet(Shown):

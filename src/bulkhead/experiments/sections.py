@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,10 @@ from bulkhead.experiments import device_rows, flow_memory, flow_rates, flow_sche
 from bulkhead.experiments.flow_memory import PLATFORM
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM, Json
-from bulkhead.experiments.row import Row
+from bulkhead.experiments.row import Point, Row
+from bulkhead.machine.answer import PointAnswer
+from bulkhead.machine.assumed import Assumed
+from bulkhead.machine.job import Job
 from bulkhead.results.run import PathPartResult
 
 if TYPE_CHECKING:
@@ -27,6 +31,18 @@ if TYPE_CHECKING:
 
 PUBLISHED = "zcu102-published"
 RUN_NS = 2 * 10**9  # limit for a system whose packets are counted; it ends by itself
+
+
+@dataclass(frozen=True)
+class HeadlineWay:
+    """How a row of a section is made for other values of assumed parameters (sensitivity.py)."""
+
+    points: Callable[[], list[Point]]
+    jobs: Callable[[Point, int], list[tuple[str, Job]]]  # of a point and a seed
+    row: Callable[[Point, Sequence[PointAnswer]], Row]  # from the results of these jobs
+    columns: tuple[str, ...]  # that can be the headline
+    assumed: Callable[[Fraction], list[Assumed]]  # parameters beside those of the platform
+    changed: Callable[[Job, str], Job]  # a job with another value of a parameter
 
 
 @dataclass(frozen=True)
@@ -39,6 +55,7 @@ class SectionWay:
     platform: str = PLATFORM
     sizes: tuple[str, ...] = ()  # sizes of Means besides the usual one
     seeded: bool = False  # Means.seeds applies
+    headline: HeadlineWay | None = None  # None: a section of this kind has no headline
     builds: bool = False  # it builds what it runs; else the machine's module is needed
 
 
@@ -166,14 +183,22 @@ WAYS = {
         ("rate_mb_s", "size_kib", "bound_ns", "latency_mean_ns", "latency_max_ns", "observed_of_period"),
     ),
     "contention": SectionWay(
-        lambda: len(device_rows.contention_points()),
-        lambda means: device_rows.rows(device_rows.contention_points(), means, "contention"),
+        lambda: len(device_rows.points_of(device_rows.CONTENTION)),
+        lambda means: device_rows.rows(device_rows.points_of(device_rows.CONTENTION), means, "contention"),
         device_rows.CONTENTION_COLUMNS,
         seeded=True,
+        headline=HeadlineWay(
+            lambda: device_rows.points_of(device_rows.CONTENTION),
+            device_rows.pair_of,
+            device_rows.pair_row,
+            device_rows.WITH_INTERVAL,
+            device_rows.assumed_of,
+            device_rows.changed,
+        ),
     ),
     "tlb": SectionWay(
-        lambda: len(device_rows.tlb_points()),
-        lambda means: device_rows.rows(device_rows.tlb_points(), means, "tlb"),
+        lambda: len(device_rows.points_of(device_rows.TLB)),
+        lambda means: device_rows.rows(device_rows.points_of(device_rows.TLB), means, "tlb"),
         device_rows.TLB_COLUMNS,
         seeded=True,
     ),

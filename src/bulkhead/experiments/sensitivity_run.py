@@ -16,7 +16,7 @@ from bulkhead.env import paths
 from bulkhead.experiments import sensitivity as library
 from bulkhead.experiments.facts import table_facts
 from bulkhead.experiments.means import Means
-from bulkhead.experiments.model import BadExperiment, Experiment, load_experiment
+from bulkhead.experiments.model import load_experiment
 from bulkhead.experiments.output import write_output
 from bulkhead.experiments.override import with_seeds, with_settings
 from bulkhead.experiments.run import Table
@@ -53,8 +53,6 @@ class Sensitivities:
 def perform_sensitivity(request: SensitivityRequest) -> Sensitivities:
     """Run all variations and write their rows. Raises BadExperiment, BadSetting, PointFailed, ValueError."""
     what = with_seeds(with_settings(load_experiment(request.name), request.settings), request.seeds)
-    if not isinstance(what, Experiment):
-        raise BadExperiment(f"'{request.name}' has sections, which have no headline")
     place = paths.build_dir() / "run" / "sensitivity" / what.name
     means = Means(what.name, place, request.engine, run_quietly)
     native.built_machine(workloads=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bulkhead.config.parameters import TIMES_PS, Parameter, parameters
+from bulkhead.config.parameters import Parameter, is_time, parameters
 from bulkhead.config.platform import Platform
 from bulkhead.config.timing import ALL, MARKS
 
@@ -51,8 +51,13 @@ def _assumed(platform: Platform, share: Fraction) -> Iterator[Assumed]:
     for one in [*parameters(platform), *_defaults(platform)]:
         if one.origin != "assumed" or isinstance(one.value, bool) or not isinstance(one.value, (int, float)):
             continue
-        low, high = (_other(one, factor) for factor in (1 - share, 1 + share))
-        yield Assumed(one.key, one.shown, low, high)
+        yield varied(one, share)
+
+
+def varied(one: Parameter, share: Fraction) -> Assumed:
+    """A parameter with the values to which it is varied."""
+    low, high = (_other(one, factor) for factor in (1 - share, 1 + share))
+    return Assumed(one.key, one.shown, low, high)
 
 
 def _defaults(platform: Platform) -> Iterator[Parameter]:
@@ -68,7 +73,7 @@ def _defaults(platform: Platform) -> Iterator[Parameter]:
 
 def _other(one: Parameter, factor: Fraction) -> Varied:
     wanted = Fraction(str(one.value)) * factor
-    if one.key.rpartition(".")[2] in TIMES_PS:
+    if is_time(one.key):
         text = f"{round(wanted)} ps"
         return Varied(one.key, one.shown, f"{float(wanted) / 1000:g} ns", f"{one.key}={text}")
     if one.key.endswith(_RATIOS):

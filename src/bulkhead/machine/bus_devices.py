@@ -29,7 +29,7 @@ BusDevice = dict[str, Any]
 KINDS = ("disk", "network")
 TRANSLATIONS = ("none", "blocks", "pages")
 DESCRIPTOR_BYTES = 16
-_SHARED = {
+SHARED = {
     "kind": None,
     "port": None,
     "translation": "none",
@@ -100,7 +100,7 @@ def _complete(device: BusDevice) -> BusDevice:
     kind = device.get("kind")
     if kind not in KINDS:
         raise BadDevice(f"'{kind}' is not one of {', '.join(KINDS)}")
-    known = _SHARED | _OWN[kind]
+    known = SHARED | _OWN[kind]
     if unknown := device.keys() - known.keys():
         raise BadDevice(f"'{min(unknown)}' is not a key of a {kind}")
     made = known | device
