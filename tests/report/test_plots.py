@@ -16,7 +16,7 @@ import pytest
 from bulkhead.report import plots
 from bulkhead.report.html import render
 from bulkhead.report.load import LoadedRun, load_run
-from bulkhead.report.style import PALETTE, WRONG, owner_color
+from bulkhead.report.style import PALETTE, WRONG, owner_color, power_of_ten
 from bulkhead.run.target import RunOptions
 
 from ..run.made_up import NAMES, UNPROTECTED_EVICTIONS, MadeUp
@@ -102,6 +102,19 @@ def test_evictions_are_on_one_logarithmic_scale(unprotected: LoadedRun) -> None:
     logs = [math.log10(evicted(name)) for name in NAMES]
     per_decade = (found[1].height - found[0].height) / (logs[1] - logs[0])
     assert found[2].height - found[0].height == pytest.approx(per_decade * (logs[2] - logs[0]), abs=0.1)
+
+
+def test_logarithmic_axes_are_labelled_with_powers_of_ten(unprotected: LoadedRun, counted: LoadedRun) -> None:
+    assert {"0", "10¹", "10²", "10³"} <= set(labels(plots.evictions([unprotected]) or ""))
+    assert {"0", "10⁰"} <= set(labels(plots.exits(unprotected) or ""))
+    assert {"0", "10⁻⁴", "10⁻¹", "10⁰"} <= set(labels(plots.jitter([counted]) or ""))
+
+
+@pytest.mark.parametrize(
+    ("value", "label"), [(0, "0"), (1e-3, "10⁻³"), (1e15, "10¹⁵"), (-100, "\N{MINUS SIGN}10²"), (20, "20")]
+)
+def test_a_label_is_a_power_of_ten_or_the_number_itself(value: float, label: str) -> None:
+    assert power_of_ten(value) == label
 
 
 def test_the_map_of_evictions_colors_those_who_took_from_others(

@@ -18,7 +18,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from bulkhead.evidence.observer import ObserverResult
 from bulkhead.report.load import Json, LoadedRun
 from bulkhead.report.numbers import count
-from bulkhead.report.style import HEAT, TEXT, WRONG, owner_color, svg, text_on
+from bulkhead.report.style import HEAT, TEXT, WRONG, owner_color, power_of_ten, svg, text_on
 
 
 def evictions(runs: Sequence[LoadedRun]) -> str | None:
@@ -48,6 +48,7 @@ def evictions(runs: Sequence[LoadedRun]) -> str | None:
             axes.bar_label(bars, labels, padding=2, fontsize=8.5)
         axes.set_xticks(range(len(names)), names)
         axes.set_yscale("symlog", linthresh=10)
+        axes.yaxis.set_major_formatter(power_of_ten)
         axes.set_ylim(0, max(10, *(_evicted(run, name) for run in runs for name in names)) * 12)
         axes.set_ylabel("LLC lines evicted by others (log)")
         if len(runs) > 2:
@@ -164,6 +165,7 @@ def exits(run: LoadedRun, runs: Sequence[LoadedRun] = ()) -> str | None:
         axes.set_yticks(range(len(most)), [reason.replace("_", " ") for reason in most])
         axes.invert_yaxis()
         axes.set_xscale("symlog", linthresh=1)
+        axes.xaxis.set_major_formatter(power_of_ten)
         axes.set_xlim(0, 1.5 * max(1.0, *rates.values()))
         axes.set_xlabel("exits per second of guest time (log above 1)")
         axes.grid(axis="x")
@@ -208,6 +210,7 @@ def jitter(runs: Sequence[LoadedRun]) -> str | None:
         axes.set_xlabel("release lateness (buckets double)")
         axes.set_ylabel("share of releases")
         axes.set_yscale("symlog", linthresh=1e-4)
+        axes.yaxis.set_major_formatter(power_of_ten)
         axes.set_ylim(0, 2)
         axes.grid(axis="y")
         axes.legend(fontsize=8.5, ncols=2, loc="lower left", bbox_to_anchor=(0, 1.0), handlelength=1.2)
