@@ -8,7 +8,7 @@
 #include "machine/translated.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::address_space_test {
 
 namespace {
 
@@ -201,4 +201,4 @@ TEST(X5AddressSpace, TablesOfStage2CanHaveFramesAndATypeOfTheirOwn)
     EXPECT_FALSE(std::holds_alternative<address_space>(address_space::make(wanted)));
 }
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::address_space_test

@@ -8,7 +8,7 @@
 #include "machine/random.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::budget_counts_test {
 
 namespace {
 
@@ -155,4 +155,4 @@ TEST(B1WhatOneCoreTakesFromAnother, IsCountedWhereItPushesLinesOut)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::budget_counts_test

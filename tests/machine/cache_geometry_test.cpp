@@ -4,7 +4,7 @@
 
 #include "make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::cache_geometry_test {
 
 namespace {
 
@@ -87,4 +87,4 @@ TEST(C5CacheGeometry, PoliciesHaveTheNamesOfPlatformFiles)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::cache_geometry_test

@@ -6,7 +6,7 @@
 #include "make.h"
 #include "reference_cache.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::cache_property_test {
 
 namespace {
 
@@ -126,4 +126,4 @@ TEST(C5CacheDeterminism, RandomReplacementUsesAllWaysAboutEvenly)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::cache_property_test

@@ -4,7 +4,7 @@
 
 #include "make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::cache_scenario_test {
 
 namespace {
 
@@ -184,4 +184,4 @@ TEST_F(C5CacheScenario, S10WhatAnAccessLeavesUnchanged)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::cache_scenario_test

@@ -9,7 +9,7 @@
 
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::coherence_test {
 namespace {
 
 constexpr phys_addr line{0x4000};
@@ -264,4 +264,4 @@ TEST_F(shared_line, is_passed_on_the_same_in_each_run_however_far_cores_run_ahea
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::coherence_test

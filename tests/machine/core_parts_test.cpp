@@ -7,7 +7,7 @@
 #include "machine/core_clock.h"
 #include "machine/event_tallies.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::core_parts_test {
 
 namespace {
 
@@ -84,4 +84,4 @@ TEST(event_tallies, watchers_are_called_at_the_count_and_may_watch_anew)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::core_parts_test

@@ -8,7 +8,7 @@
 
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::core_scenario_test {
 
 namespace {
 
@@ -430,4 +430,4 @@ TEST_F(S2CoreScenario, S11OneRequestTravelsReadsAndWritesAlike)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::core_scenario_test

@@ -6,7 +6,7 @@
 #include "tests/machine/machine_make.h"
 #include "tests/machine/patterns.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::core_test {
 
 namespace {
 
@@ -312,4 +312,4 @@ TEST(core, what_the_platform_gives_no_address_to_is_no_memory)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::core_test

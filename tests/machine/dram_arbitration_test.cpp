@@ -4,7 +4,7 @@
 #include "dram_make.h"
 #include "machine/random.h"
 
-namespace bulkhead::machine::dram::test {
+namespace bulkhead::machine::dram::test::dram_arbitration_test {
 
 namespace {
 
@@ -213,4 +213,4 @@ TEST_F(S2DramScored, NobodyStarves)
 
 } // namespace
 
-} // namespace bulkhead::machine::dram::test
+} // namespace bulkhead::machine::dram::test::dram_arbitration_test

@@ -5,7 +5,7 @@
 #include "dram_make.h"
 #include "machine/random.h"
 
-namespace bulkhead::machine::dram::test {
+namespace bulkhead::machine::dram::test::dram_interleaving_test {
 
 namespace {
 
@@ -201,4 +201,4 @@ TEST(S7DramMixes, AStreamBesideAChaseKeepsItsBandwidth)
 
 } // namespace
 
-} // namespace bulkhead::machine::dram::test
+} // namespace bulkhead::machine::dram::test::dram_interleaving_test

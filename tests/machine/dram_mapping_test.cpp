@@ -7,7 +7,7 @@
 #include "machine/dram/mapping.h"
 #include "make.h"
 
-namespace bulkhead::machine::dram::test {
+namespace bulkhead::machine::dram::test::dram_mapping_test {
 
 namespace {
 
@@ -138,4 +138,4 @@ TEST(S2DramTiming, ContradictionsAreNamed)
 
 } // namespace
 
-} // namespace bulkhead::machine::dram::test
+} // namespace bulkhead::machine::dram::test::dram_mapping_test

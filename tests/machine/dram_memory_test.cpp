@@ -8,7 +8,7 @@
 #include "machine/dram/memory.h"
 #include "make.h"
 
-namespace bulkhead::machine::dram::test {
+namespace bulkhead::machine::dram::test::dram_memory_test {
 
 namespace {
 
@@ -224,4 +224,4 @@ TEST(S2Clock, NothingHappensEarly)
 
 } // namespace
 
-} // namespace bulkhead::machine::dram::test
+} // namespace bulkhead::machine::dram::test::dram_memory_test

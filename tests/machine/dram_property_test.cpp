@@ -6,7 +6,7 @@
 #include "dram_make.h"
 #include "machine/random.h"
 
-namespace bulkhead::machine::dram::test {
+namespace bulkhead::machine::dram::test::dram_property_test {
 
 namespace {
 
@@ -273,4 +273,4 @@ TEST(S2DramJudge, FindsEveryGapThatIsOneClockTooShort)
 
 } // namespace
 
-} // namespace bulkhead::machine::dram::test
+} // namespace bulkhead::machine::dram::test::dram_property_test

@@ -7,7 +7,7 @@
 #include "machine/random.h"
 #include "reference_scheduler.h"
 
-namespace bulkhead::machine::dram::test {
+namespace bulkhead::machine::dram::test::dram_reference_test {
 
 namespace {
 
@@ -207,4 +207,4 @@ INSTANTIATE_TEST_SUITE_P(, S7DramReference,
 
 } // namespace
 
-} // namespace bulkhead::machine::dram::test
+} // namespace bulkhead::machine::dram::test::dram_reference_test

@@ -3,7 +3,7 @@
 // form. Expected clocks are sums of data sheet parameters, written as such.
 #include "dram_make.h"
 
-namespace bulkhead::machine::dram::test {
+namespace bulkhead::machine::dram::test::dram_scenario_test {
 
 namespace {
 
@@ -276,4 +276,4 @@ TEST_F(S2DramScenario, S14BusyClocks)
 
 } // namespace
 
-} // namespace bulkhead::machine::dram::test
+} // namespace bulkhead::machine::dram::test::dram_scenario_test

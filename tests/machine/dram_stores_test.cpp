@@ -3,7 +3,7 @@
 // observed in the commands of a channel.
 #include "dram_make.h"
 
-namespace bulkhead::machine::dram::test {
+namespace bulkhead::machine::dram::test::dram_stores_test {
 
 namespace {
 
@@ -160,4 +160,4 @@ TEST_F(S7DramStores, ValuesThatNoRegisterHoldsAreRefused)
 
 } // namespace
 
-} // namespace bulkhead::machine::dram::test
+} // namespace bulkhead::machine::dram::test::dram_stores_test

@@ -7,7 +7,7 @@
 
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::engine_test {
 
 namespace {
 
@@ -309,4 +309,4 @@ TEST(engine, a_core_can_change_between_fibers_like_a_hypervisor_and_its_guest)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::engine_test

@@ -9,7 +9,7 @@
 
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::fairness_test {
 namespace {
 
 constexpr std::uint64_t lines = 20'000; // for each core: more than any cache holds
@@ -120,4 +120,4 @@ TEST_F(full_port, who_gives_up_holds_up_nobody)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::fairness_test

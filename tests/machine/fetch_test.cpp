@@ -6,7 +6,7 @@
 #include "machine/program/program_text.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::fetch_test {
 namespace {
 
 constexpr std::uint64_t line = 64, kib = 1024, text_at = 0x100000, l2_latency_ps = 12'000;
@@ -228,4 +228,4 @@ TEST(program_text, a_block_that_is_entered_is_there_for_that_core)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::fetch_test

@@ -8,7 +8,7 @@
 
 #include "machine/fiber.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::fiber_test {
 
 namespace {
 
@@ -60,4 +60,4 @@ TEST(fiber, a_stack_takes_deep_calls)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::fiber_test

@@ -7,7 +7,7 @@
 #include "machine_make.h"
 #include "make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::generator_test {
 
 namespace {
 
@@ -146,4 +146,4 @@ TEST(generator, a_copy_between_halves_needs_an_even_number_of_places)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::generator_test

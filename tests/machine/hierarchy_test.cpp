@@ -4,7 +4,7 @@
 
 #include "make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::hierarchy_test {
 
 namespace {
 
@@ -120,4 +120,4 @@ TEST_F(C5Hierarchy, S07OutsideOfRamIsNotCached)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::hierarchy_test

@@ -11,7 +11,7 @@
 #include "machine/random.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::mmu_property_test {
 
 namespace {
 
@@ -337,4 +337,4 @@ TEST(mmu_property, a_walk_that_an_invalidation_overtakes_is_not_kept)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::mmu_property_test

@@ -8,7 +8,7 @@
 #include "machine/mmu.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::mmu_test {
 
 namespace {
 
@@ -455,4 +455,4 @@ TEST(tlb, the_least_recently_used_way_goes_and_the_oldest_where_that_is_the_poli
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::mmu_test

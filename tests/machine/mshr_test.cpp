@@ -9,7 +9,7 @@
 #include "machine/mshr.h"
 #include "machine/random.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::mshr_test {
 
 namespace {
 
@@ -112,4 +112,4 @@ TEST(mshr_file, answers_as_lists_of_its_entries)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::mshr_test

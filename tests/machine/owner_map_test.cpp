@@ -4,7 +4,7 @@
 
 #include "make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::owner_map_test {
 
 namespace {
 
@@ -61,4 +61,4 @@ TEST(C5OwnerMap, RefusesMapsThatDoNotFit)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::owner_map_test

@@ -91,24 +91,24 @@ std::uint32_t reference_cache::choose(set_state &set)
     return random_.below(ways_);
 }
 
-void reference_cache::point_away(set_state &set, std::uint32_t first, std::uint32_t last, std::uint32_t way)
+void reference_cache::point_away(set_state &set, std::uint32_t low, std::uint32_t high, std::uint32_t way)
 {
-    if (last - first < 2) {
+    if (high - low < 2) {
         return;
     }
-    const std::uint32_t middle = (first + last) / 2;
+    const std::uint32_t middle = (low + high) / 2;
     const bool in_right = way >= middle;
-    set.right[{first, last}] = !in_right;
-    in_right ? point_away(set, middle, last, way) : point_away(set, first, middle, way);
+    set.right[{low, high}] = !in_right;
+    in_right ? point_away(set, middle, high, way) : point_away(set, low, middle, way);
 }
 
-std::uint32_t reference_cache::follow(set_state &set, std::uint32_t first, std::uint32_t last)
+std::uint32_t reference_cache::follow(set_state &set, std::uint32_t low, std::uint32_t high)
 {
-    if (last - first < 2) {
-        return first;
+    if (high - low < 2) {
+        return low;
     }
-    const std::uint32_t middle = (first + last) / 2;
-    return set.right[{first, last}] ? follow(set, middle, last) : follow(set, first, middle);
+    const std::uint32_t middle = (low + high) / 2;
+    return set.right[{low, high}] ? follow(set, middle, high) : follow(set, low, middle);
 }
 
 } // namespace bulkhead::machine::test

@@ -35,15 +35,15 @@ private:
         std::vector<std::optional<held_line>> ways;
         std::list<std::uint32_t> recency; // most recent first
         std::map<std::pair<std::uint32_t, std::uint32_t>, bool>
-            right; // [first, last) of a subtree: whether the victim is in the right half
+            right; // [low, high) of a subtree: whether the victim is in the right half
     };
 
     held_line *find(std::uint64_t line);
     void touch(set_state &set, std::uint32_t way);
     std::uint32_t choose(set_state &set);
     std::optional<displaced> place(std::uint64_t line, owner_id owner, bool dirty);
-    void point_away(set_state &set, std::uint32_t first, std::uint32_t last, std::uint32_t way);
-    std::uint32_t follow(set_state &set, std::uint32_t first, std::uint32_t last);
+    void point_away(set_state &set, std::uint32_t low, std::uint32_t high, std::uint32_t way);
+    std::uint32_t follow(set_state &set, std::uint32_t low, std::uint32_t high);
 
     std::uint64_t line_bytes_;
     std::uint32_t ways_;

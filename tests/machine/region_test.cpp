@@ -6,7 +6,7 @@
 
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::region_test {
 namespace {
 
 constexpr phys_addr chip{0xFFFC'0000};
@@ -130,4 +130,4 @@ TEST(region, beside_the_levels_must_be_cached)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::region_test

@@ -4,7 +4,7 @@
 
 #include "machine/regulator.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::regulator_test {
 
 namespace {
 
@@ -49,4 +49,4 @@ TEST(regulator, the_peak_spreads_a_burst)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::regulator_test

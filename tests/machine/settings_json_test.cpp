@@ -8,7 +8,7 @@
 #include "machine/settings_json.h"
 #include "tests/machine/make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::settings_json_test {
 
 namespace {
 
@@ -141,4 +141,4 @@ TEST(settings_json, a_machine_that_can_not_be_is_refused_with_the_key)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::settings_json_test

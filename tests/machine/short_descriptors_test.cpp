@@ -10,7 +10,7 @@
 #include "machine/random.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::short_descriptors_test {
 
 namespace {
 
@@ -480,4 +480,4 @@ TEST_F(short_tlbs, random_tables_are_translated_as_a_plain_walk_does)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::short_descriptors_test

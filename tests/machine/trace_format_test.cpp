@@ -10,7 +10,7 @@
 #include "machine/trace/writer.h"
 #include "trace_file.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::trace_format_test {
 
 namespace {
 
@@ -186,4 +186,4 @@ TEST(TraceWriter, SaysWhenItCannotWrite)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::trace_format_test

@@ -8,7 +8,7 @@
 #include "machine_make.h"
 #include "trace_file.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::trace_replay_test {
 
 namespace {
 
@@ -157,4 +157,4 @@ TEST(TraceReplay, RunsAgainWithTheSamePages)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::trace_replay_test

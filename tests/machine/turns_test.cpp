@@ -8,7 +8,7 @@
 #include "machine/random.h"
 #include "machine/turns.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::turns_test {
 
 namespace {
 
@@ -52,4 +52,4 @@ TEST(turns, answer_as_a_list_of_cores_by_time_and_number)
 
 } // namespace
 
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::turns_test

@@ -9,7 +9,7 @@
 #include "machine/armv7/a_profile/system_control.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::armv7::a_profile {
+namespace bulkhead::machine::armv7::a_profile::a_profile_test {
 namespace {
 
 using test::for_ever;
@@ -330,4 +330,4 @@ TEST_F(cp15, a_counter_that_overflows_says_so)
 }
 
 } // namespace
-} // namespace bulkhead::machine::armv7::a_profile
+} // namespace bulkhead::machine::armv7::a_profile::a_profile_test

@@ -10,7 +10,7 @@
 #include "machine/armv7/encoding.h"
 #include "machine/armv7/registers.h"
 
-namespace bulkhead::machine::armv7 {
+namespace bulkhead::machine::armv7::decode_test {
 namespace {
 
 constexpr features a_profile{.m_profile = false, .divide_thumb = true, .divide_arm = true};
@@ -102,4 +102,4 @@ TEST(decoding, what_the_core_lacks_is_undefined)
 }
 
 } // namespace
-} // namespace bulkhead::machine::armv7
+} // namespace bulkhead::machine::armv7::decode_test

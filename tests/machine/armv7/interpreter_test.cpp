@@ -10,7 +10,7 @@
 #include "machine/armv7/flat_profile.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::armv7 {
+namespace bulkhead::machine::armv7::interpreter_test {
 namespace {
 
 using event = flat_profile::event;
@@ -478,4 +478,4 @@ TEST_F(interpreting, registers_and_time_are_the_same_for_any_cut)
 }
 
 } // namespace
-} // namespace bulkhead::machine::armv7
+} // namespace bulkhead::machine::armv7::interpreter_test

@@ -7,7 +7,7 @@
 #include "machine/address_space.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::bus_master_test {
 namespace {
 
 constexpr std::uint64_t mapped = 4U << 20U; // where the device sees its memory
@@ -20,7 +20,7 @@ public:
     traffic_piece next(picoseconds) override
     {
         return at_ < pieces_.size() ? pieces_[at_++]
-                                    : traffic_piece{mapped, 64, access_kind::read, test::for_ever};
+                                    : traffic_piece{mapped, 64, access_kind::read, machine::test::for_ever};
     }
 
 private:
@@ -30,7 +30,7 @@ private:
 
 class bus_master_test : public testing::Test {
 protected:
-    std::unique_ptr<simulated_machine> machine = test::make_machine(test::small_machine(1));
+    std::unique_ptr<simulated_machine> machine = machine::test::make_machine(machine::test::small_machine(1));
     std::unique_ptr<address_space> space;
     std::unique_ptr<smmu> unit;
     std::unique_ptr<listed_traffic> traffic;
@@ -45,19 +45,19 @@ protected:
         for (std::uint64_t i = 0; i < 32; ++i) {
             wanted.frames.push_back((32U << 20U) + i * page);
         }
-        space = std::make_unique<address_space>(test::expect_made(address_space::make(wanted)));
-        unit =
-            test::expect_made(smmu::make({.tlb = {.entries = tlb_entries},
-                                          .main = {.entries = main_entries},
-                                          .walk_cache = {.entries = tables},
-                                          .hit = {},
-                                          .request = {40'000}},
-                                         space->regime().stage2,
-                                         {.timeline = machine->timeline(),
-                                          .memory = machine->memory(),
-                                          .way = {{}, 0},
-                                          .owner = {1},
-                                          .descriptor = [this](phys_addr at) { return space->read(at); }}));
+        space = std::make_unique<address_space>(machine::test::expect_made(address_space::make(wanted)));
+        unit = machine::test::expect_made(
+            smmu::make({.tlb = {.entries = tlb_entries},
+                        .main = {.entries = main_entries},
+                        .walk_cache = {.entries = tables},
+                        .hit = {},
+                        .request = {40'000}},
+                       space->regime().stage2,
+                       {.timeline = machine->timeline(),
+                        .memory = machine->memory(),
+                        .way = {{}, 0},
+                        .owner = {1},
+                        .descriptor = [this](phys_addr at) { return space->read(at); }}));
     }
     void run(std::vector<traffic_piece> pieces, bus_master::settings wanted = {.line = {4'000}},
              picoseconds until = {50'000'000})
@@ -168,4 +168,4 @@ TEST(network_traffic_test, packets_beyond_the_ring_are_lost)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::bus_master_test

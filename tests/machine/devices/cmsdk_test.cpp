@@ -7,7 +7,7 @@
 
 #include "tests/machine/devices/timer_make.h"
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::cmsdk_test {
 namespace {
 
 constexpr std::uint32_t timer_ctrl = 0, timer_value = 4, timer_reload = 8, timer_interrupt = 0xC;
@@ -94,4 +94,4 @@ TEST(uart_of_cmsdk, keeps_one_byte_and_says_that_it_lost_one)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::cmsdk_test

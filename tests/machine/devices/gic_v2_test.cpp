@@ -8,7 +8,7 @@
 
 #include <set>
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::gic_v2_test {
 namespace {
 
 constexpr core_id first{0};
@@ -328,4 +328,4 @@ TEST_F(gic_v2_device, OfAGuestsTwoGroupsEachHasItsEnable)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::gic_v2_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::mmdc_profile_test {
 namespace {
 
 constexpr std::uint64_t control = 0x410;
@@ -60,4 +60,4 @@ TEST(MmdcProfile, B5_WrapsAt32Bits)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::mmdc_profile_test

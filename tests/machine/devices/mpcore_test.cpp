@@ -6,7 +6,7 @@
 #include "machine/devices/mpcore.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::mpcore_test {
 namespace {
 
 constexpr std::uint32_t cpu_control = 0x100, cpu_mask = 0x104, acknowledge = 0x10C, end = 0x110;
@@ -19,7 +19,7 @@ class mpcore_test : public testing::Test {
 protected:
     void run(const std::function<void(core &, mpcore &)> &body)
     {
-        auto machine = test::make_machine(test::small_machine(1));
+        auto machine = machine::test::make_machine(machine::test::small_machine(1));
         core &own = machine->core_at({0});
         gic_v2 gic({.cores = 1, .interrupts = 96}, [this, &own](core_id) {
             ++changes_;
@@ -98,4 +98,4 @@ TEST_F(mpcore_test, says_how_many_cores_there_are_and_what_is_not_modelled)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::mpcore_test

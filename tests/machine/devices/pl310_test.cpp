@@ -6,7 +6,7 @@
 #include "machine/devices/pl310.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::pl310_test {
 namespace {
 
 using machine::test::for_ever;
@@ -28,7 +28,7 @@ protected:
 
     static settings like_zynq()
     {
-        settings all = test::small_machine(2);
+        settings all = machine::test::small_machine(2);
         for (core_settings &one : all.cores) {
             one.l1d = {.size_bytes = 64, .ways = 2, .line_bytes = 32, .policy = replacement::lru};
         }
@@ -172,4 +172,4 @@ TEST_F(pl310_test, says_how_large_it_is)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::pl310_test

@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::pmu_test {
 namespace {
 
 using reg = pmu_register;
@@ -309,4 +309,4 @@ TEST_F(pmu_on_a_core, PropertyLazyCountingGivesWhatEagerCountingGives)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::pmu_test

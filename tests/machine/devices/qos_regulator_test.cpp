@@ -8,7 +8,7 @@
 #include "machine/devices/zdma.h"
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::qos_regulator_test {
 namespace {
 
 namespace reg = qos_register;
@@ -21,7 +21,7 @@ constexpr std::uint64_t pause_ps = 1'000'000'000;
 
 class qos : public testing::Test {
 protected:
-    std::unique_ptr<simulated_machine> machine = test::make_machine(test::small_machine(1));
+    std::unique_ptr<simulated_machine> machine = machine::test::make_machine(machine::test::small_machine(1));
     qos_regulator regulator{machine->memory(), 0, {.clock_ps = 2000, .transaction_bytes = 128}};
     std::array<std::byte, 256> bytes{};
     picoseconds ended{};
@@ -132,4 +132,4 @@ TEST_F(qos, RegistersKeepTheBitsThatTheyHave)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::qos_regulator_test

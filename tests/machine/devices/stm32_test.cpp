@@ -7,7 +7,7 @@
 
 #include "tests/machine/devices/timer_make.h"
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::stm32_test {
 namespace {
 
 constexpr std::uint32_t cr1 = 0, dier = 0xC, sr = 0x10, egr = 0x14, cnt = 0x24, psc = 0x28, arr = 0x2C;
@@ -118,4 +118,4 @@ TEST(usart_of_stm32, a_received_byte_interrupts_until_it_is_read)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::stm32_test

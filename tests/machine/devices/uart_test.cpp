@@ -8,7 +8,7 @@
 #include "machine/devices/cadence_uart.h"
 #include "machine/devices/pl011.h"
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::uart_test {
 namespace {
 
 template <class Device> class line {
@@ -172,4 +172,4 @@ TEST_F(cadence_device, AFullFifoTellsWhenItIsEmptyAgain)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::uart_test

@@ -11,7 +11,7 @@
 
 #include "tests/machine/machine_make.h"
 
-namespace bulkhead::machine::devices {
+namespace bulkhead::machine::devices::zdma_test {
 namespace {
 
 namespace reg = zdma_register;
@@ -23,8 +23,8 @@ protected:
     static constexpr std::uint32_t linked = 1U << 1U;
     static constexpr std::uint32_t interrupt = 1U << 2U;
 
-    explicit dma_channel(const settings &wanted = test::small_machine(1))
-        : machine(test::make_machine(wanted))
+    explicit dma_channel(const settings &wanted = machine::test::small_machine(1))
+        : machine(machine::test::make_machine(wanted))
     {
     }
 
@@ -186,7 +186,7 @@ class dma_channel_with_one_write : public dma_channel {
 protected:
     static settings one_write()
     {
-        settings all = test::small_machine(1);
+        settings all = machine::test::small_machine(1);
         all.writes_in_flight = 1;
         return all;
     }
@@ -241,7 +241,7 @@ TEST_F(dma_channel, TwoRunsGiveTheSameDigest)
     simple(0x1000, 0x9000, 32768);
     run();
     const std::uint64_t first = machine->digest();
-    std::unique_ptr<simulated_machine> other = test::make_machine(test::small_machine(1));
+    std::unique_ptr<simulated_machine> other = machine::test::make_machine(machine::test::small_machine(1));
     zdma_channel again{
         {.start = {100'000}, .finish = {50'000}, .line = {16'000}, .burst_lines = 2},
         {.timeline = other->timeline(),
@@ -263,4 +263,4 @@ TEST_F(dma_channel, TwoRunsGiveTheSameDigest)
 }
 
 } // namespace
-} // namespace bulkhead::machine::devices
+} // namespace bulkhead::machine::devices::zdma_test

@@ -5,7 +5,7 @@
 
 #include "tests/machine/mpam/mpam_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::bandwidth_test {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
@@ -245,4 +245,4 @@ TEST_F(M4Bandwidth, EqualPartitionsGetTheSameCommandsAsNoPartitions)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::bandwidth_test

@@ -8,7 +8,7 @@
 
 #include "tests/machine/mpam/mpam_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::cache_test {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
@@ -453,4 +453,4 @@ TEST(M4Labels, AllThatACoreAsksForHasItsLabel)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::cache_test

@@ -6,7 +6,7 @@
 #include "tests/machine/mpam/mpam_make.h"
 #include "tests/machine/patterns.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::monitors_test {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
@@ -325,4 +325,4 @@ TEST_F(M4Monitors, ACaptureTakesAllMonitorsThatListen)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::monitors_test

@@ -6,7 +6,7 @@
 
 #include "tests/machine/mpam/mpam_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::partition_registers_test {
 namespace {
 
 using hosted::partition_registers;
@@ -136,4 +136,4 @@ TEST_F(M2PartitionRegisters, EL2TrapsWhatItAskedFor)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::partition_registers_test

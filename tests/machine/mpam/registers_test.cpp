@@ -8,7 +8,7 @@
 
 #include "tests/machine/mpam/mpam_make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::registers_test {
 namespace {
 
 constexpr std::uint32_t undefined_instance = 2;
@@ -410,4 +410,4 @@ TEST(M4Settings, ImpossibleComponentsAreRefusedWithTheirPath)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::registers_test

@@ -8,7 +8,7 @@
 #include "machine/program/stack.h"
 #include "tests/machine/program/run.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::faults_test {
 namespace {
 
 constexpr std::uint64_t first_ipa = 0x100000;
@@ -123,4 +123,4 @@ TEST_F(faults, accesses_without_a_callback_are_resolved_and_tried_again)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::faults_test

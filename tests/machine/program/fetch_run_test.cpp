@@ -5,7 +5,7 @@
 
 #include "tests/machine/program/run.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::fetch_run_test {
 namespace {
 
 constexpr std::uint64_t rounds = 4096; // `again` reads 4096 words each
@@ -68,4 +68,4 @@ TEST(program_fetches, text_lies_in_the_memory_of_its_program)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::fetch_run_test

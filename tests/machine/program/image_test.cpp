@@ -13,7 +13,7 @@
 #include "machine/random.h"
 #include "tests/machine/make.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::image_test {
 namespace {
 
 using testing::HasSubstr;
@@ -149,4 +149,4 @@ TEST(image, no_change_of_a_few_bytes_does_harm)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::image_test

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace bulkhead::machine {
+namespace bulkhead::machine::ram_window_test {
 namespace {
 
 using testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST(window, writes_through_its_map_and_says_where_there_is_none)
 }
 
 } // namespace
-} // namespace bulkhead::machine
+} // namespace bulkhead::machine::ram_window_test

@@ -11,7 +11,7 @@
 
 #include "tests/machine/program/run.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::run_test {
 namespace {
 
 using testing::HasSubstr;
@@ -273,4 +273,4 @@ TEST_F(programs, what_cannot_be_loaded_is_refused_with_the_reason)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::run_test

@@ -6,7 +6,7 @@
 #include "machine/random.h"
 #include "tests/machine/program/run.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::translated_test {
 namespace {
 
 constexpr std::uint64_t first = 0x400000, mib = 1024 * 1024, tables_at = 0x3000000;
@@ -212,4 +212,4 @@ TEST(translated_program, computes_the_same_and_takes_as_much_longer_as_its_walks
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::translated_test

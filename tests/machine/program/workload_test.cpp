@@ -10,7 +10,7 @@
 
 #include "tests/machine/program/run.h"
 
-namespace bulkhead::machine::test {
+namespace bulkhead::machine::test::workload_test {
 namespace {
 
 constexpr std::uint64_t workload_bytes = 32 * 1024 * 1024;
@@ -94,4 +94,4 @@ TEST(workloads, too_little_memory_is_told)
 }
 
 } // namespace
-} // namespace bulkhead::machine::test
+} // namespace bulkhead::machine::test::workload_test

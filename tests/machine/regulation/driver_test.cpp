@@ -9,7 +9,7 @@
 #include "tests/machine/machine_make.h"
 #include "tests/machine/patterns.h"
 
-namespace bulkhead::machine::regulation {
+namespace bulkhead::machine::regulation::driver_test {
 
 namespace {
 
@@ -323,4 +323,4 @@ TEST(regulation, impossible_settings_are_refused_with_the_reason)
     EXPECT_NE(why({.budgets = {sum}}).find("twice"), std::string::npos);
 }
 
-} // namespace bulkhead::machine::regulation
+} // namespace bulkhead::machine::regulation::driver_test

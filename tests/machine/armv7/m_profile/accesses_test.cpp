@@ -3,7 +3,7 @@
 // memory or device there (DDI 0403E.e A3.2, B2.3, B3.5).
 #include "tests/machine/armv7/m_profile/cortex_m7.h"
 
-namespace bulkhead::machine::armv7::m_profile::test {
+namespace bulkhead::machine::armv7::m_profile::test::accesses_test {
 namespace {
 
 using accesses_of_armv7m = cortex_m7;
@@ -217,4 +217,4 @@ TEST_F(accesses_of_armv7m, lines_are_cleaned_by_set_and_way)
 }
 
 } // namespace
-} // namespace bulkhead::machine::armv7::m_profile::test
+} // namespace bulkhead::machine::armv7::m_profile::test::accesses_test

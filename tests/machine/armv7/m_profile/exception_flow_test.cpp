@@ -2,7 +2,7 @@
 // Entry to exceptions and return from them, as DDI 0403E.e B1.5 says.
 #include "tests/machine/armv7/m_profile/cortex_m7.h"
 
-namespace bulkhead::machine::armv7::m_profile::test {
+namespace bulkhead::machine::armv7::m_profile::test::exception_flow_test {
 namespace {
 
 using exceptions_of_armv7m = cortex_m7;
@@ -387,4 +387,4 @@ TEST_F(exceptions_of_armv7m, coprocessors_are_absent)
 }
 
 } // namespace
-} // namespace bulkhead::machine::armv7::m_profile::test
+} // namespace bulkhead::machine::armv7::m_profile::test::exception_flow_test

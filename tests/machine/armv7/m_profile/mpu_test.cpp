@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace bulkhead::machine::armv7::m_profile {
+namespace bulkhead::machine::armv7::m_profile::mpu_test {
 namespace {
 
 enum offset : std::uint32_t {
@@ -209,4 +209,4 @@ TEST(mpu, each_span_is_answered_as_its_addresses_and_is_as_large_as_it_can_be)
 }
 
 } // namespace
-} // namespace bulkhead::machine::armv7::m_profile
+} // namespace bulkhead::machine::armv7::m_profile::mpu_test

@@ -2,7 +2,7 @@
 // SysTick, NVIC and system control block by their registers (DDI 0403E.e B3.2 to B3.4).
 #include "tests/machine/armv7/m_profile/cortex_m7.h"
 
-namespace bulkhead::machine::armv7::m_profile::test {
+namespace bulkhead::machine::armv7::m_profile::test::system_registers_test {
 namespace {
 
 using registers_of_armv7m = cortex_m7;
@@ -134,4 +134,4 @@ TEST_F(registers_of_armv7m, software_makes_pending_and_takes_back)
 }
 
 } // namespace
-} // namespace bulkhead::machine::armv7::m_profile::test
+} // namespace bulkhead::machine::armv7::m_profile::test::system_registers_test
