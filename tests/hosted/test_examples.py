@@ -25,7 +25,7 @@ SHORT = {
     ),
     "budget-refused": ("--for", "18ms"),
     "regulated": ("--solo",),
-    "delay": ("--solo",),
+    "delay": ("--solo", "--for", "100ms"),
     "cpu-time": ("--for", "45ms"),
     "hostile-crash": ("--for", "25ms"),
     "hostile-shared-interrupts": ("--for", "25ms"),
@@ -59,7 +59,7 @@ BROKEN = {
     ),
     "budgets that are spent at full speed": (
         "delay",
-        ("--solo", "--set=regulation.policy=dynamic", "--set=regulation.threshold=80 %"),
+        ("--solo", "--for", "100ms", "--set=regulation.policy=dynamic", "--set=regulation.threshold=80 %"),
         "domain vision: expected a slowdown of at most 1.07, but its slowdown was",
     ),
     "a domain of the highest priority that never sleeps": (
