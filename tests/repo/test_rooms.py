@@ -10,7 +10,7 @@ from checks.common import ROOT
 
 HYPERVISOR = ROOT / "hypervisor"
 ROOMS = (
-    *("base", "memory", "vm", "vgic", "console", "time", "flow", "mpam", "iommu", "pci"),
+    *("base", "memory", "vm", "vgic", "console", "time", "flow", "mpam", "iommu", "pci", "its"),
     *("run", "trap", "boot"),
 )
 OUTSIDE = {"arch", "platform"}  # directories of a single architecture or board

@@ -15,11 +15,11 @@ from bulkhead.evidence.translations import (
     FIRST_LPI,
     REDISTRIBUTOR_BYTES,
     Event,
-    Its,
+    ItsRegisters,
+    ItsTable,
     MappedDevice,
     ReadFrame,
     Redistributor,
-    Table,
     devices,
     events,
     its_of,
@@ -51,15 +51,15 @@ def check_messages(
 ) -> CheckedMessages:
     """`registers`: words of 32 bits by address. `read_pool` returns the words of a frame of the hypervisor's
     pool, and None for any other frame."""
-    checker = _Checker(promise, its_of(promise.registers, registers), read_pool)
+    checker = _MessageChecker(promise, its_of(promise.registers, registers), read_pool)
     bases = [promise.redistributors + core * REDISTRIBUTOR_BYTES for core in range(promise.cores)]
     checker.redistributors({base: redistributor_of(base, registers) for base in bases})
     checker.its()
     return checker.found
 
 
-class _Checker:
-    def __init__(self, promise: ItsPromise, its: Its, read_pool: ReadFrame) -> None:
+class _MessageChecker:
+    def __init__(self, promise: ItsPromise, its: ItsRegisters, read_pool: ReadFrame) -> None:
         self.found = CheckedMessages()
         self._promise = promise
         self._its = its
@@ -137,7 +137,7 @@ class _Checker:
         """The redistributor reads the byte of an LPI when the LPI arrives, so those of mapped ones count."""
         for function in self._promise.functions:
             first = one.properties + function.first_lpi - FIRST_LPI
-            table = Table("", first, function.count)
+            table = ItsTable("", first, function.count)
             if not self._in_pool(table, f"the table of properties of the redistributor {base:#x}"):
                 return
 
@@ -151,7 +151,7 @@ class _Checker:
             text = f"the redistributors {other:#x} and {base:#x} have the same {table.name}"
             self._wrong("its_pending", table.pa, text)
 
-    def _in_pool(self, table: Table, name: str) -> bool:
+    def _in_pool(self, table: ItsTable, name: str) -> bool:
         outside = [pa for pa in table.frames() if self._read_pool(pa) is None]
         self.found.frames.update(table.frames())
         if outside:

@@ -46,7 +46,7 @@ def its_registers(its: int, redistributors: int, cores: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Table:
+class ItsTable:
     """Memory that GITS_BASER<n> or GITS_CBASER names."""
 
     name: str
@@ -58,15 +58,15 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Its:
+class ItsRegisters:
     """What the registers of the ITS say."""
 
     enabled: bool
-    tables: tuple[Table, ...]  # all valid ones, and the command queue
+    tables: tuple[ItsTable, ...]  # all valid ones, and the command queue
     device_ids: int  # how many the ITS has
     unknown: tuple[str, ...]  # settings for which the tables cannot be read
 
-    def named(self, name: str) -> Table | None:
+    def named(self, name: str) -> ItsTable | None:
         return next((table for table in self.tables if table.name == name), None)
 
 
@@ -80,7 +80,7 @@ class Redistributor:
     last: bool
     has_virtual_lpis: bool
     properties: int
-    pending: Table
+    pending: ItsTable
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ class MappedDevice:
 
     id: int
     pa: int
-    events: Table
+    events: ItsTable
     event_ids: int
 
 
-def its_of(base: int, registers: Mapping[int, int]) -> Its:
+def its_of(base: int, registers: Mapping[int, int]) -> ItsRegisters:
     """From words of 32 bits, by address."""
     typer = _wide(registers, base + _GITS_TYPER)
     tables, unknown = [], []
@@ -114,7 +114,7 @@ def its_of(base: int, registers: Mapping[int, int]) -> Its:
             continue
         kind = {_DEVICES: "device table", _COLLECTIONS: "collection table"}.get(value >> 56 & 0b111)
         name = kind or f"table {number}"
-        tables.append(Table(name, value & _ADDRESS, ((value & 0xFF) + 1) * FRAME_BYTES))
+        tables.append(ItsTable(name, value & _ADDRESS, ((value & 0xFF) + 1) * FRAME_BYTES))
         expected = {_DEVICES: _DEVICE_BYTES, _COLLECTIONS: _COLLECTION_BYTES}.get(value >> 56 & 0b111)
         if value & _INDIRECT or value & _PAGE_SIZE or (value >> 48 & 0x1F) + 1 != expected:
             unknown.append(f"the layout of its {name} is not known (GITS_BASER{number} {value:#x})")
@@ -122,8 +122,8 @@ def its_of(base: int, registers: Mapping[int, int]) -> Its:
         unknown.append(f"the size of entries for events is not known (GITS_TYPER {typer:#x})")
     queue = _wide(registers, base + _GITS_CBASER)
     if queue & _VALID:
-        tables.append(Table("command queue", queue & _ADDRESS, ((queue & 0xFF) + 1) * FRAME_BYTES))
-    return Its(
+        tables.append(ItsTable("command queue", queue & _ADDRESS, ((queue & 0xFF) + 1) * FRAME_BYTES))
+    return ItsRegisters(
         enabled=bool(registers[base + _GITS_CTLR] & 1),
         tables=tuple(tables),
         device_ids=1 << (typer >> 13 & 0x1F) + 1,
@@ -144,11 +144,11 @@ def redistributor_of(base: int, registers: Mapping[int, int]) -> Redistributor:
         last=bool(typer >> 4 & 1),
         has_virtual_lpis=bool(typer >> 1 & 1),
         properties=properties & _ADDRESS,
-        pending=Table("table of pending LPIs", pending, interrupts // 8),
+        pending=ItsTable("table of pending LPIs", pending, interrupts // 8),
     )
 
 
-def devices(its: Its, read_frame: ReadFrame) -> list[MappedDevice]:
+def devices(its: ItsRegisters, read_frame: ReadFrame) -> list[MappedDevice]:
     """All valid entries of the table of devices. Raises UnreadableTable."""
     table = its.named("device table")
     if table is None:
@@ -161,7 +161,7 @@ def devices(its: Its, read_frame: ReadFrame) -> list[MappedDevice]:
             events = 1 << (entry >> 1 & 0x1F) + 1
             at = (entry >> 6 & (1 << 44) - 1) << 8
             found.append(
-                MappedDevice(device, pa, Table("table of events", at, events * _EVENT_BYTES), events)
+                MappedDevice(device, pa, ItsTable("table of events", at, events * _EVENT_BYTES), events)
             )
     return found
 
@@ -185,7 +185,7 @@ def events(device: MappedDevice, read_frame: ReadFrame) -> list[Event]:
     return found
 
 
-def target(its: Its, collection: int, read_frame: ReadFrame) -> int | None:
+def target(its: ItsRegisters, collection: int, read_frame: ReadFrame) -> int | None:
     """The number of the redistributor that a collection names; None: the ITS drops its messages. Raises
     UnreadableTable."""
     table = its.named("collection table")
