@@ -9,7 +9,7 @@
 #include "core/manifest.h"
 #include "memory/placement.h"
 #include "memory/window.h"
-#include "vgic/vgic_its_state.h"
+#include "vgic/vgic_its_internal.h"
 #include "vgic/vgic_model.h"
 #include "vm/system.h"
 

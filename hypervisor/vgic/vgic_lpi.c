@@ -6,7 +6,7 @@
  * tables of pending LPIs are not used.
  */
 #include "vgic/vgic_its.h"
-#include "vgic/vgic_its_state.h"
+#include "vgic/vgic_its_internal.h"
 
 #define GICR_CTLR      0x0000u
 #define GICR_PROPBASER 0x0070u

@@ -3,8 +3,8 @@
  * State of a domain's virtual ITS, and what its files share. Only vgic*.c include this. The functions need
  * the domain's lock.
  */
-#ifndef BULKHEAD_VGIC_ITS_STATE_H
-#define BULKHEAD_VGIC_ITS_STATE_H
+#ifndef BULKHEAD_VGIC_ITS_INTERNAL_H
+#define BULKHEAD_VGIC_ITS_INTERNAL_H
 
 #include "core/virtual_its.h"
 #include "vgic/vgic_internal.h"
