@@ -20,7 +20,8 @@ MOVE = """
 cat /proc/interrupts;
 n=$(grep nvme0q0 /proc/interrupts | cut -d: -f1); echo 2 >/proc/irq/$((n))/smp_affinity;
 echo 1 >/sys/class/nvme/nvme0/rescan_controller;
-taskset 2 dd if=/dev/nvme0n1 of=/dev/null bs=64k count=64 skip=64 2>/dev/null;
+taskset 1 dd if=/dev/nvme0n1 of=/dev/null bs=64k count=64 skip=64 2>/dev/null;
+taskset 2 dd if=/dev/nvme0n1 of=/dev/null bs=64k count=64 skip=128 2>/dev/null;
 cat /proc/interrupts; poweroff -f"""
 
 
