@@ -475,6 +475,26 @@ TEST_P(VirtualIts, D4_AMessageOfAVcpuThatIsOffWaits)
     EXPECT_THAT(handled(linux_core), ElementsAre(first_lpi + 6)) << "a system that turns a core off moves it";
 }
 
+TEST_P(VirtualIts, D4_AMessageWakesAVcpuThatWaits)
+{
+    constexpr uint64_t cpu_suspend = 0xC4000001, esr_wfi = 0x01ull << 26 | 1u << 25;
+    static ItsModel *signals;
+    boot_and_map();
+    ASSERT_TRUE(start_second_vcpu()); // so that no core is idle while the hook is another one
+    signals = &its;
+    machine->on_core(linux_core);
+    fake_hook_wfi([] { (void)signals->message(linux_device, 3); });
+    EXPECT_EQ(machine->hvc(cpu_suspend), 0u);
+    fake_hook_wfi(nullptr);
+    EXPECT_THAT(handled(linux_core), ElementsAre(first_lpi + 3)) << "it came while EL2 waited for the guest";
+
+    ASSERT_TRUE(its.message(linux_device, 4));
+    take(linux_core);
+    machine->trap(esr_wfi);
+    EXPECT_TRUE(fake_gic_guest_has_interrupt()) << "it stays pending";
+    EXPECT_THAT(handled(linux_core), ElementsAre(first_lpi + 4));
+}
+
 TEST_P(VirtualIts, D4_MappingsEnd)
 {
     boot_and_map();
