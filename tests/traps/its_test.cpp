@@ -39,6 +39,14 @@ protected:
 class VirtualIts : public Its, public testing::WithParamInterface<bool> {
 protected:
     VirtualIts() { its.keeps_active = GetParam(); }
+    // From now on EL2 opens windows to memory of linux only.
+    void expect_own_windows()
+    {
+        machine->on_window([](uint64_t pa) {
+            const uint64_t color = pa >> 13 & 7;
+            EXPECT_TRUE(pa >= 0x48000000 && color >= 3 && color <= 5) << std::hex << pa;
+        });
+    }
     // Both guests have mapped all messages of their functions.
     void boot_and_map()
     {
@@ -338,6 +346,7 @@ TEST_P(VirtualIts, D4_TheMostUrgentMessageComesFirst)
 TEST_P(VirtualIts, D4_PropertiesOutsideOfTheGuestsMemoryDisable)
 {
     boot_and_map();
+    expect_own_windows();
     for (const uint64_t table :
          {sample_its_pa, uint64_t{0x48008000}, uint64_t{0}, uint64_t{0xFFFFFFFFFF000}}) {
         store(linux_core, gicr_ipa + 0x70, table | 13, 8);
@@ -572,7 +581,9 @@ TEST_P(VirtualIts, D4_MessagesOfAStoppedDomainAreLost)
     (void)domain_stop(domain_at(0));
     ASSERT_TRUE(its.message(control_device, 0));
     fake_switch_core(control_core);
+    const uint64_t injected = system_core_status(control_core)->injected;
     machine->take_while_idle();
+    EXPECT_EQ(system_core_status(control_core)->injected, injected);
     EXPECT_FALSE(fake_gic_has_interrupt()) << "taken, and not held";
     bh_domain_state before{};
     ASSERT_TRUE(domain_restart_from_any(domain_at(0), &before));
@@ -604,6 +615,7 @@ TEST_P(VirtualIts, D4_ALongQueueIsExecutedAFewCommandsAtATime)
 TEST_P(VirtualIts, D4_AQueueOutsideOfTheGuestsMemoryDoesNothing)
 {
     boot_and_map();
+    expect_own_windows();
     for (const uint64_t queue : {uint64_t{0x48007000}, sample_its_pa, uint64_t{0x3FFFF000},
                                  uint64_t{0x40C00000}, uint64_t{0xFFFFFFFFFF000}}) {
         store(linux_core, ctlr, 0, 4);
