@@ -51,7 +51,10 @@ void virtual_its_reset(struct virtual_its *its)
 static uint32_t device_of(const struct virtual_its *its, uint32_t device_id)
 {
     for (uint32_t i = 0; i < its->device_count + VIRTUAL_ITS_SPARE_DEVICES; i++) {
-        if (its->devices[i].id == device_id && (i < its->device_count || its->devices[i].events != 0)) {
+        const struct virtual_its_device *device = &its->devices[i];
+        bool is_function = i < its->device_count;
+
+        if (device->id == device_id && (is_function || device->events != 0)) {
             return i;
         }
     }

@@ -130,6 +130,7 @@ static void init_core(struct cpu *cpu)
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));
     }
     if (!its_cpu_init(cpu)) {
+        console_write_start();
         refuse(BH_MANIFEST_ERROR_ITS, offsetof(struct manifest_header, its));
     }
     if (!vgic_core_suffices()) {

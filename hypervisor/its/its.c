@@ -160,12 +160,15 @@ static const char *place_table(uint32_t index)
 
 static const char *place_tables(void)
 {
+    const uint32_t needed = 1u << BASER_DEVICES | 1u << BASER_COLLECTIONS;
     const char *lacks = NULL;
+    uint32_t found = 0;
 
     for (uint32_t i = 0; i < BASER_COUNT && lacks == NULL; i++) {
         lacks = place_table(i);
+        found |= 1u << BASER_TYPE(mmio_read64(its_register(GITS_BASER + 8 * i)));
     }
-    return lacks;
+    return lacks == NULL && (found & needed) != needed ? "no tables of devices and collections" : lacks;
 }
 
 static bool place_queue(void)
@@ -312,29 +315,37 @@ static bool map_core(const struct cpu *cpu)
     return done;
 }
 
-bool its_cpu_init(const struct cpu *cpu)
+/* Why the core's redistributor cannot deliver LPIs; NULL: it does. */
+static const char *enable_lpis(const struct cpu *cpu)
 {
     paddr_t base = cpu->gic.redistributor;
     paddr_t control = paddr(base.value + GICR_CTLR);
     uint64_t properties = PROPBASER_CACHED | BASE_SHARED | driver.properties.value | PROPBASER_ID_BITS;
 
-    if (system_manifest()->its.pa == 0) {
-        return true;
-    }
     if ((mmio_read64(paddr(base.value + GICR_TYPER)) & GICR_TYPER_LPIS) == 0) {
-        return false;
+        return "a redistributor has no LPIs";
     }
     mmio_write32(control, mmio_read32(control) & ~GICR_CTLR_LPIS);
     if (!wait_for(control, GICR_CTLR_RWP | GICR_CTLR_LPIS, 0)) {
-        return false;
+        return "LPIs that a boot loader has enabled cannot be disabled";
     }
     mmio_write64(paddr(base.value + GICR_PROPBASER), properties);
     if (((mmio_read64(paddr(base.value + GICR_PROPBASER)) ^ properties) & BASE_SHARE_ANY) != 0) {
-        return false;
+        return "a redistributor is not coherent with caches";
     }
     mmio_write64(paddr(base.value + GICR_PENDBASER),
                  PENDBASER_ZERO | PENDBASER_UNCACHED | clear_pending(cpu).value);
     arch_dsb_sy();
     mmio_write32(control, mmio_read32(control) | GICR_CTLR_LPIS);
-    return map_core(cpu);
+    return map_core(cpu) ? NULL : "it does not answer";
+}
+
+bool its_cpu_init(const struct cpu *cpu)
+{
+    const char *lacks = system_manifest()->its.pa == 0 ? NULL : enable_lpis(cpu);
+
+    if (lacks != NULL) {
+        console_log("ITS: core %u: %s", cpu->index, lacks);
+    }
+    return lacks == NULL;
 }

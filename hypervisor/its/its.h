@@ -29,9 +29,9 @@ bool its_silence(const struct manifest_header *manifest);
  * Logs what is missing if the ITS cannot be used. */
 enum bh_manifest_error its_init(void);
 
-/* Enables LPIs at the redistributor of the executing core. Called after gic_cpu_init(). Returns false if a
- * boot loader has enabled them and they cannot be disabled, because the redistributor then uses the boot
- * loader's memory. */
+/* Enables LPIs at the redistributor of the executing core. Called after gic_cpu_init(). Logs why and returns
+ * false if that is not possible: for example, a boot loader has enabled them and they cannot be disabled, so
+ * the redistributor uses the boot loader's memory. */
 bool its_cpu_init(const struct cpu *cpu);
 
 #ifdef __cplusplus

@@ -94,8 +94,13 @@ void ItsMachine::boot(const std::function<void(SampleManifest &)> &change, uint3
     give_its(*sample);
     change(*sample);
     sample->seal();
+    boot(sample->header, list_registers);
+}
+
+void ItsMachine::boot(const manifest_header &manifest, uint32_t list_registers)
+{
     written = {};
-    machine = std::make_unique<HostedMachine>(sample->header, list_registers, [this] {
+    machine = std::make_unique<HostedMachine>(manifest, list_registers, [this] {
         smmu.plug_in(sample_smmu_pa);
         bus.plug_in(sample_config_pa);
         its.plug_in(sample_its_pa, sample_lpi_pending_pa);

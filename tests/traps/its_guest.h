@@ -43,6 +43,7 @@ struct ItsMachine {
     void boot(
         const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {},
         uint32_t list_registers = 4);
+    void boot(const manifest_header &manifest, uint32_t list_registers = 4);
     std::string said();
 
     // The core's guest accesses a register. False: the guest must repeat the instruction, or its domain

@@ -135,7 +135,10 @@ void ItsModel::write(uint64_t offset, uint64_t value, unsigned bytes)
         creadr = 0;
         order += 'q';
     } else if (offset == 0x88) {
-        violate(value % 32 != 0 || value >= (field(cbaser, 7, 0) + 1) * page_bytes, "CWRITER has no command");
+        if (value % 32 != 0 || value >= (field(cbaser, 7, 0) + 1) * page_bytes) {
+            violations.push_back("CWRITER is beyond the queue");
+            return;
+        }
         cwriter = value;
         run();
     } else if (offset >= 0x100 && offset < 0x140 && offset % 8 == 0) {

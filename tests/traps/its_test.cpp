@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
+#include "core/crc32.h"
 #include "run/domain_life.h"
 #include "vgic/vgic_its.h"
 }
@@ -197,15 +198,42 @@ TEST_F(Its, D4_AnItsThatExecutesLateIsWaitedFor)
     EXPECT_TRUE(its.message(linux_device, 31).has_value());
 }
 
+// 33 commands for each function: more than the queue has room for.
 TEST_F(Its, D4_ManyFunctionsFillTheQueueSeveralTimes)
 {
-    boot([](SampleManifest &m) { m.functions[0].messages = BH_MAX_MESSAGES; });
-    ASSERT_FALSE(machine->booted()) << "the function has four";
-    bus.functions.at(1 << 3).words[PciModel::msix] |= 31u << 16;
-    its = {};
-    boot([](SampleManifest &m) { m.functions[0].messages = BH_MAX_MESSAGES; });
+    struct {
+        SampleManifest sample;
+        manifest_function functions[8];
+        manifest_stream streams[8];
+    } m{*make_sample_manifest(), {}, {}};
+    give_its(m.sample);
+    m.sample.header.functions = table(m, m.functions);
+    m.sample.header.streams = table(m, m.streams);
+    bus.functions.clear();
+    for (uint32_t i = 0; i < 8; i++) {
+        m.functions[i] = {.domain = i % 2,
+                          .slot = i + 1,
+                          .id = 0x11E81234,
+                          .pin = 1,
+                          .bar_kinds = 0,
+                          .messages = BH_MAX_MESSAGES,
+                          .bar_pa = {},
+                          .bar_bytes = {}};
+        m.streams[i] = {.domain = i % 2, .stream = (i + 1) << 3};
+        PciModel::give_messages(bus.add(i + 1, 0x11E81234, {}), BH_MAX_MESSAGES);
+    }
+    m.sample.header.total_bytes = sizeof m;
+    m.sample.header.crc32 = 0;
+    m.sample.header.crc32 = crc32_update(0, &m, sizeof m);
+    boot(m.sample.header);
     ASSERT_TRUE(machine->booted()) << said();
-    EXPECT_EQ(its.message(control_device, 31), (ItsModel::Signal{control_core, first_lpi + 31}));
+    for (uint32_t i = 0; i < 8; i++) {
+        for (uint32_t event = 0; event < BH_MAX_MESSAGES; event++) {
+            EXPECT_EQ(its.message((i + 1) << 3, event),
+                      (ItsModel::Signal{i % 2, first_lpi + BH_MAX_MESSAGES * i + event}));
+        }
+    }
+    EXPECT_GT(its.commands.size() * 32, 2 * size_t{BH_PAGE_BYTES});
     EXPECT_TRUE(is_well()) << its.violations[0];
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Driver of the board's UART, as the console needs it. One driver is linked in (pl011.c, cadence.c, imx_uart.c). Only the
- * console calls it: on the first core until domains start, then on the console core. No function waits.
+ * Driver of the board's UART, as the console needs it. One driver is linked in (pl011.c, cadence.c,
+ * imx_uart.c). Only the console calls it: on the first core until domains start, then on the console core. No
+ * function waits.
  */
 #ifndef BULKHEAD_PLATFORM_UART_H
 #define BULKHEAD_PLATFORM_UART_H
