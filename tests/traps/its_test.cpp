@@ -130,7 +130,7 @@ TEST_F(Its, D4_LpisThatABootLoaderHasEnabledAndThatCannotBeDisabledAreNoStart)
 {
     its.redistributors[2].ctlr = 1;
     its.lpis_can_be_disabled = false;
-    EXPECT_NE(refusal(), "");
+    EXPECT_NE(refusal().find("ITS: core 2: LPIs that a boot loader has enabled"), std::string::npos);
     EXPECT_EQ(its.redistributors[2].propbaser, 0u) << "no register changes while LPIs are enabled";
     EXPECT_TRUE(its.violations.empty()) << its.violations[0];
 }
@@ -154,8 +154,10 @@ TEST_F(Its, D4_AnItsThatCannotBeUsedIsNoStart)
         {"ITS: its queue is not coherent with caches", [](ItsModel &m) { m.queue_is_coherent = false; }},
         {"ITS: it does not answer", [](ItsModel &m) { m.pace = ItsModel::Pace::stalled; }},
         {"", [](ItsModel &m) { m.becomes_quiet = false; }},
-        {"", [](ItsModel &m) { m.redistributors_have_lpis = false; }},
-        {"", [](ItsModel &m) { m.properties_are_coherent = false; }},
+        {"ITS: core 0: a redistributor has no LPIs", [](ItsModel &m) { m.redistributors_have_lpis = false; }},
+        {"ITS: core 0: a redistributor is not coherent with caches",
+         [](ItsModel &m) { m.properties_are_coherent = false; }},
+        {"ITS: no tables of devices and collections", [](ItsModel &m) { m.tables[1] = {}; }},
     };
     for (const Row &row : rows) {
         const ItsModel before = its;
