@@ -52,7 +52,7 @@ _FLOW = {
 }
 # Features of the emulator's machines that a domain does not have.
 _LEFT_OUT = {
-    "pci": "a domain has no PCI",
+    "pci": "needs a test device that the emulator has for it",
     "migration": "needs a monitor that migrates it",
     "mte": "no core of the emulator's board has memory tags",
     "nodefault": "not of the list that runs by default",
