@@ -12,13 +12,13 @@ enum {
     COMMAND_MAPD = 0x08,
     COMMAND_MAPC = 0x09,
     COMMAND_MAPTI = 0x0A,
+    COMMAND_MAPI = 0x0B,
     COMMAND_INV = 0x0C,
     COMMAND_INVALL = 0x0D,
     COMMAND_DISCARD = 0x0F,
 };
 
-/* MAPI is not in the list: it maps an event to the INTID of the same number, which is never an LPI here.
- * MOVALL and SYNC change nothing: a pending LPI follows its collection, and each command is complete before
+/* MOVALL and SYNC change nothing: a pending LPI follows its collection, and each command is complete before
  * the next one begins. */
 
 #define VALID            (1ull << 63)
@@ -150,11 +150,11 @@ static struct virtual_its_change map_collection(struct virtual_its *its, const u
     return (struct virtual_its_change){.configured = lpis, .routed = lpis};
 }
 
-static struct virtual_its_change map_event(struct virtual_its *its, const uint64_t *command)
+static struct virtual_its_change map_event(struct virtual_its *its, const uint64_t *command, uint32_t intid)
 {
     uint32_t device = device_of(its, DEVICE(command[0]));
     uint32_t event = EVENT(command[1]);
-    uint32_t lpi = INTID(command[1]) - BH_FIRST_LPI;
+    uint32_t lpi = intid - BH_FIRST_LPI;
     uint32_t collection = COLLECTION(command[2]);
     uint64_t unmapped;
 
@@ -216,7 +216,9 @@ struct virtual_its_change virtual_its_execute(struct virtual_its *its,
     case COMMAND_MAPC:
         return map_collection(its, command);
     case COMMAND_MAPTI:
-        return map_event(its, command);
+        return map_event(its, command, INTID(command[1]));
+    case COMMAND_MAPI: /* the INTID is the event's number */
+        return map_event(its, command, EVENT(command[1]));
     case COMMAND_MOVI:
         return move(its, command);
     case COMMAND_DISCARD:

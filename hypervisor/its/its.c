@@ -7,12 +7,14 @@
 #include "its/its.h"
 #include "console/console.h"
 #include "core/spinlock.h"
+#include "memory/cache.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/mmio.h>
+#include <arch/sysreg.h>
 #include <string.h>
 
 #define GITS_CTLR    0x0000u
@@ -26,6 +28,7 @@
 #define CTLR_QUIESCENT (1u << 31)
 
 #define TYPER_PHYSICAL       (1ull << 0)
+#define TYPER_HCC(t)         ((uint32_t)((t) >> 24) & 0xFFu) /* collections that it keeps without a table */
 #define TYPER_PTA            (1ull << 19) /* a redistributor is named by its address, not by its number */
 #define TYPER_ITT_ENTRY(t)   (((uint32_t)((t) >> 4) & 0xFu) + 1)
 #define TYPER_EVENT_BITS(t)  (((uint32_t)((t) >> 8) & 0x1Fu) + 1)
@@ -51,6 +54,8 @@
 
 #define GICR_CTLR_LPIS       (1u << 0)
 #define GICR_CTLR_RWP        (1u << 3)
+#define GICR_TYPER_VLPIS     (1u << 1)
+#define GICR_TYPER_LAST      (1u << 4)
 #define GICR_TYPER_LPIS      1u
 #define GICR_TYPER_NUMBER(t) ((uint32_t)((t) >> 8) & 0xFFFFu)
 #define PROPBASER_ID_BITS    13ull /* LPIs have 14 bits, the fewest that are allowed */
@@ -61,8 +66,9 @@
 
 /* Less urgent than all other interrupts: a function that sends messages without end delays none of EL2's
  * own. */
-#define LPI_PRIORITY 0xB0u
-#define LPI_ENABLED  3u /* and a bit that reads as one */
+#define LPI_PRIORITY    0xB0u
+#define LOWEST_PRIORITY 0xFFu
+#define LPI_ENABLED     3u /* and a bit that reads as one */
 
 #define COMMAND_BYTES 32u
 #define COMMAND_WORDS (COMMAND_BYTES / 8)
@@ -109,6 +115,28 @@ static bool wait_for(paddr_t address, uint32_t mask, uint32_t value)
     return true;
 }
 
+/* Disables LPIs at the redistributors of all cores, those that the manifest does not use included: they may
+ * write to tables of a boot loader. its_cpu_init() checks the result. */
+static void silence_redistributors(const struct manifest_platform *platform)
+{
+    uint64_t bytes = 0;
+
+    for (uint64_t at = 0; at < platform->gicr_bytes; at += bytes) {
+        paddr_t control = paddr(platform->gicr_pa + at + GICR_CTLR);
+        uint64_t type = mmio_read64(paddr(platform->gicr_pa + at + GICR_TYPER));
+
+        if ((type & GICR_TYPER_LPIS) != 0 && (mmio_read32(control) & GICR_CTLR_LPIS) != 0) {
+            mmio_write32(control, mmio_read32(control) & ~GICR_CTLR_LPIS);
+            (void)wait_for(control, GICR_CTLR_RWP | GICR_CTLR_LPIS, 0);
+        }
+        if ((type & GICR_TYPER_LAST) != 0) {
+            break;
+        }
+        bytes = (type & GICR_TYPER_VLPIS) != 0 ? 2 * BH_REDISTRIBUTOR_BYTES : BH_REDISTRIBUTOR_BYTES;
+    }
+}
+
+/* Lines of the pending tables that a boot loader left dirty must not be written back over EL2's zeros. */
 bool its_silence(const struct manifest_header *manifest)
 {
     paddr_t control = paddr(manifest->its.pa + GITS_CTLR);
@@ -116,11 +144,13 @@ bool its_silence(const struct manifest_header *manifest)
     if (manifest->its.pa == 0) {
         return true;
     }
+    silence_redistributors(&manifest->platform);
+    cache_clean(paddr(manifest->its.pending_pa), manifest->its.pending_bytes);
     mmio_write32(control, mmio_read32(control) & ~CTLR_ENABLED);
     return wait_for(control, CTLR_QUIESCENT, CTLR_QUIESCENT);
 }
 
-/* Why the driver cannot use this ITS or the redistributors; NULL: it can. */
+/* Why the driver cannot use this ITS; NULL: it can. */
 static const char *missing(void)
 {
     uint64_t type = driver.type;
@@ -160,7 +190,8 @@ static const char *place_table(uint32_t index)
 
 static const char *place_tables(void)
 {
-    const uint32_t needed = 1u << BASER_DEVICES | 1u << BASER_COLLECTIONS;
+    bool keeps_collections = TYPER_HCC(driver.type) >= system_manifest()->cpus.count;
+    uint32_t needed = 1u << BASER_DEVICES | (keeps_collections ? 0u : 1u << BASER_COLLECTIONS);
     const char *lacks = NULL;
     uint32_t found = 0;
 
@@ -168,7 +199,7 @@ static const char *place_tables(void)
         lacks = place_table(i);
         found |= 1u << BASER_TYPE(mmio_read64(its_register(GITS_BASER + 8 * i)));
     }
-    return lacks == NULL && (found & needed) != needed ? "no tables of devices and collections" : lacks;
+    return lacks == NULL && (found & needed) != needed ? "no table of devices or of collections" : lacks;
 }
 
 static bool place_queue(void)
@@ -348,4 +379,13 @@ bool its_cpu_init(const struct cpu *cpu)
         console_log("ITS: core %u: %s", cpu->index, lacks);
     }
     return lacks == NULL;
+}
+
+/* The priority mask lets only more urgent interrupts pass, which are all others. */
+void its_hold_messages(bool hold)
+{
+    if (system_manifest()->its.pa != 0) {
+        sysreg_write(ICC_PMR_EL1, hold ? LPI_PRIORITY : LOWEST_PRIORITY);
+        arch_isb();
+    }
 }

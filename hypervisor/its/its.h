@@ -21,8 +21,8 @@ extern "C" {
 
 struct cpu;
 
-/* Turns the ITS off, so that it writes to no memory. Called with the MMU off, before images are loaded.
- * Returns false if it does not answer. */
+/* Turns the ITS and the LPIs of all redistributors off, so that they write to no memory. Called with the MMU
+ * off, before images are loaded. Returns false if it does not answer. */
 bool its_silence(const struct manifest_header *manifest);
 
 /* Makes the ITS's tables and maps all messages. Called once, on the first core, after the domains are set up.
@@ -33,6 +33,10 @@ enum bh_manifest_error its_init(void);
  * false if that is not possible: for example, a boot loader has enabled them and they cannot be disabled, so
  * the redistributor uses the boot loader's memory. */
 bool its_cpu_init(const struct cpu *cpu);
+
+/* While the budget of the core's VCPU is spent, messages wait at the redistributor of the core: EL2's work
+ * for them would be counted in no budget. */
+void its_hold_messages(bool hold);
 
 #ifdef __cplusplus
 }

@@ -20,3 +20,8 @@ bool its_cpu_init(const struct cpu *cpu)
     (void)cpu;
     return true;
 }
+
+void its_hold_messages(bool hold)
+{
+    (void)hold;
+}

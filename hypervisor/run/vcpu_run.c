@@ -5,6 +5,7 @@
  */
 #include "run/vcpu_run.h"
 #include "flow/flows.h"
+#include "its/its.h"
 #include "mpam/mpam_labels.h"
 #include "run/domain_life.h"
 #include "run/guest_state.h"
@@ -88,11 +89,13 @@ bool vcpu_take_start(struct vcpu *vcpu)
  * as short as their handling another one is always pending. */
 static void wait_for_budget(struct cpu *cpu)
 {
+    its_hold_messages(true);
     while ((cpu->hold & CPU_HOLD_THROTTLED) != 0 && vcpu_may_run(cpu->vcpu)) {
         if (!irq_handle_one(cpu)) {
             arch_wfi();
         }
     }
+    its_hold_messages(false);
 }
 
 /* Restarts the domain of this core's VCPU, which has this job, on the VCPU's budget. Interrupts are taken

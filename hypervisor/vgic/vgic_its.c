@@ -38,7 +38,8 @@
 #define BASE_VALID      (1ull << 63)
 #define BASE_ADDRESS    0x000FFFFFFFFFF000ull
 #define BASE_PAGES(v)   (((uint32_t)(v)&0xFFu) + 1)
-#define CBASER_WRITABLE 0xB8EFFFFFFFFFFCFFull
+#define CBASER_WRITABLE 0x800FFFFFFFFFF0FFull
+#define CBASER_CACHED   (7ull << 59 | 1ull << 10) /* write-back, inner shareable: as EL2 reads the queue */
 #define QUEUE_OFFSET    0xFFFE0u
 
 /* Types of the tables: devices, collections; entries of 8 bytes. All other fields are kept for the guest. */
@@ -46,7 +47,9 @@
 #define BASER_WRITABLE    0xF8E0FFFFFFFFFFFFull
 #define BASER_PAGES_64K   (2ull << 8) /* after a reset, as the emulator's; kvm-unit-tests need it */
 
-#define COMMANDS_OF_AN_EXIT 4u
+/* Steps of an exit: one for each command and for each LPI that it changes. The command that uses them up is
+ * the last one. */
+#define STEPS_OF_AN_EXIT 8u
 
 static const uint64_t fixed_fields[VGIC_ITS_TABLES] = {BASER_FIXED(1), BASER_FIXED(4)};
 
@@ -121,19 +124,30 @@ static bool has_commands(const struct vgic_its *its)
            its->written < queue_bytes(its);
 }
 
+static uint32_t count_of(uint64_t lpis)
+{
+    uint32_t count = 0;
+
+    for (; lpis != 0; lpis &= lpis - 1) {
+        count++;
+    }
+    return count;
+}
+
 /* Executes some commands of the queue. A command that is not in the guest's memory does nothing. */
 static uint32_t execute(struct domain *domain)
 {
     struct vgic_its *its = domain->vgic.its;
     uint32_t kick = 0;
 
-    for (uint32_t i = 0; i < COMMANDS_OF_AN_EXIT && has_commands(its); i++) {
+    for (uint32_t steps = 0; steps < STEPS_OF_AN_EXIT && has_commands(its); steps++) {
         uint64_t command[VIRTUAL_ITS_COMMAND_WORDS];
         struct virtual_its_change change;
 
         if (vgic_its_copy(domain, (its->queue & BASE_ADDRESS) + its->read, command, sizeof command)) {
             change = virtual_its_execute(&its->policy, command);
             kick |= vgic_lpi_apply(domain, &change);
+            steps += count_of(change.cleared | change.configured | change.routed);
         }
         its->read = (its->read + VIRTUAL_ITS_COMMAND_BYTES) % queue_bytes(its);
     }
@@ -153,7 +167,7 @@ static uint64_t read_wide(const struct vgic_its *its, uint32_t offset)
     case GITS_TYPER:
         return TYPER;
     case GITS_CBASER:
-        return its->queue;
+        return its->queue | CBASER_CACHED;
     case GITS_CWRITER:
         return its->written;
     case GITS_CREADR:
@@ -263,7 +277,7 @@ bool vgic_its_message(uint32_t intid)
     spin_lock(&domain->vgic.lock);
     lpi = virtual_its_translate(&domain->vgic.its->policy, device_id(function),
                                 (intid - BH_FIRST_LPI) % BH_MAX_MESSAGES);
-    if (lpi == VIRTUAL_ITS_NONE || !vgic_domain_runs(domain)) {
+    if (lpi == VIRTUAL_ITS_NONE || !domain->vgic.its->enabled || !vgic_domain_runs(domain)) {
         spin_unlock(&domain->vgic.lock);
         return true;
     }

@@ -38,10 +38,10 @@ bool vgic_its_access(struct vcpu *vcpu, struct mmio_access *access);
  * not run, or if the guest has not mapped it. Called on any core. Returns false if no function has it. */
 bool vgic_its_message(uint32_t intid);
 
-/* What a GICD_TYPER has in addition if the domain has message interrupts. */
+/* Bits of GICD_TYPER that announce LPIs; 0 if the domain has none. */
 uint32_t vgic_lpi_distributor_type(const struct domain *domain);
 
-/* What a GICR_TYPER has in addition. */
+/* Bits of GICR_TYPER that announce LPIs; 0 if the domain has none. */
 uint64_t vgic_lpi_redistributor_type(const struct domain *domain);
 
 /* Handles an access to GICR_CTLR, GICR_PROPBASER or GICR_PENDBASER of the VCPU `owner`, at `offset` in its

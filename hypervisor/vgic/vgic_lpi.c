@@ -13,7 +13,9 @@
 #define GICR_PENDBASER 0x0078u
 
 #define CTLR_ENABLE_LPIS (1u << 0)
-#define CTLR_CES         (1u << 1) /* EnableLPIs can be cleared */
+#define CTLR_CES         (1u << 1)                /* EnableLPIs can be cleared */
+#define PROPBASER_CACHED (7ull << 7 | 1ull << 10) /* write-back, inner shareable: as EL2 reads the table */
+#define PROPBASER_CACHE  (7ull << 56 | 7ull << 7 | 3ull << 10)
 #define PENDBASER_PTZ    (1ull << 62)
 #define BASE_ADDRESS     0x000FFFFFFFFFF000ull
 
@@ -34,9 +36,19 @@ static struct vgic_bank *bank_of(struct domain *domain, uint32_t number)
     return &domain->vgic.spis[number / 32 - 1];
 }
 
-static uint32_t concerned(struct domain *domain, uint32_t number, uint32_t mask, bool look_again)
+/* VCPUs to notify of a change of the LPIs in `mask`, which are in the bank of `number`. */
+static uint32_t vcpus_to_notify(struct domain *domain, uint32_t number, uint32_t mask, bool look_again)
 {
     return vgic_concerned(domain, NULL, number & ~31u, mask, look_again);
+}
+
+/* Clears the lowest set bit of `*lpis`, which is not 0, and returns its number. */
+static uint32_t next_lpi(uint64_t *lpis)
+{
+    uint32_t lpi = (uint32_t)__builtin_ctzll(*lpis);
+
+    *lpis &= *lpis - 1;
+    return lpi;
 }
 
 /* Reads the properties of `lpis` from the guest's table. LPIs whose table is not the guest's memory are
@@ -47,13 +59,15 @@ static void read_properties(const struct domain *domain, uint64_t lpis)
     uint8_t found[BH_GUEST_LPIS] = {0};
 
     (void)vgic_its_copy(domain, its->properties & BASE_ADDRESS, found, sizeof found);
-    for (uint32_t lpi = 0; lpi < BH_GUEST_LPIS; lpi++) {
-        its->property[lpi] = (lpis >> lpi & 1) != 0 ? found[lpi] : its->property[lpi];
+    while (lpis != 0) {
+        uint32_t lpi = next_lpi(&lpis);
+
+        its->property[lpi] = found[lpi];
     }
 }
 
 /* Brings VCPU, priority and enable bit of an LPI up to date. */
-static uint32_t update(struct domain *domain, uint32_t lpi)
+static uint32_t update_lpi(struct domain *domain, uint32_t lpi)
 {
     const struct vgic_its *its = domain->vgic.its;
     uint32_t vcpu = virtual_its_vcpu(&its->policy, lpi);
@@ -71,34 +85,26 @@ static uint32_t update(struct domain *domain, uint32_t lpi)
         changed |= bit;
     }
     bank->enabled = (bank->enabled & ~bit) | (enabled ? bit : 0);
-    return kick | concerned(domain, number, changed & (bank->pending | bank->resident), true);
+    return kick | vcpus_to_notify(domain, number, changed & (bank->pending | bank->resident), true);
 }
 
-static uint32_t clear(struct domain *domain, uint32_t lpi)
+static uint32_t clear_pending(struct domain *domain, uint32_t lpi)
 {
     struct vgic_bank *bank = bank_of(domain, VGIC_FIRST_LPI + lpi);
     uint32_t bit = vgic_bit(VGIC_FIRST_LPI + lpi);
 
     bank->pending &= ~bit;
     bank->drop_pending |= bit & bank->resident;
-    return concerned(domain, VGIC_FIRST_LPI + lpi, bit & bank->resident, true);
+    return vcpus_to_notify(domain, VGIC_FIRST_LPI + lpi, bit & bank->resident, true);
 }
 
-static uint32_t pend(struct domain *domain, uint32_t lpi)
+static uint32_t set_pending(struct domain *domain, uint32_t lpi)
 {
     struct vgic_bank *bank = bank_of(domain, VGIC_FIRST_LPI + lpi);
     uint32_t bit = vgic_bit(VGIC_FIRST_LPI + lpi);
 
     bank->pending |= bit;
-    return concerned(domain, VGIC_FIRST_LPI + lpi, bit & (bank->enabled | bank->resident), false);
-}
-
-static uint32_t next_lpi(uint64_t *lpis)
-{
-    uint32_t lpi = (uint32_t)__builtin_ctzll(*lpis);
-
-    *lpis &= *lpis - 1;
-    return lpi;
+    return vcpus_to_notify(domain, VGIC_FIRST_LPI + lpi, bit & (bank->enabled | bank->resident), false);
 }
 
 uint32_t vgic_lpi_apply(struct domain *domain, const struct virtual_its_change *change)
@@ -107,16 +113,16 @@ uint32_t vgic_lpi_apply(struct domain *domain, const struct virtual_its_change *
     uint32_t kick = 0;
 
     for (uint64_t lpis = change->cleared; lpis != 0;) {
-        kick |= clear(domain, next_lpi(&lpis));
+        kick |= clear_pending(domain, next_lpi(&lpis));
     }
     if (change->configured != 0) {
         read_properties(domain, change->configured);
     }
     while (changed != 0) {
-        kick |= update(domain, next_lpi(&changed));
+        kick |= update_lpi(domain, next_lpi(&changed));
     }
     for (uint64_t lpis = change->pended; lpis != 0;) {
-        kick |= pend(domain, next_lpi(&lpis));
+        kick |= set_pending(domain, next_lpi(&lpis));
     }
     return kick;
 }
@@ -135,7 +141,7 @@ uint64_t vgic_lpi_redistributor_type(const struct domain *domain)
     return domain->vgic.its == NULL ? 0 : GICR_TYPER_PHYSICAL;
 }
 
-static uint32_t enable(struct vcpu *owner, bool enabled)
+static uint32_t enable_lpis(struct vcpu *owner, bool enabled)
 {
     struct vgic_its *its = owner->domain->vgic.its;
     uint32_t bit = 1u << owner->index;
@@ -174,13 +180,14 @@ bool vgic_lpi_register(struct vcpu *owner, uint64_t offset, struct mmio_access *
             return false;
         }
         if (access->write) {
-            *kick |= enable(owner, (access->value & CTLR_ENABLE_LPIS) != 0);
+            *kick |= enable_lpis(owner, (access->value & CTLR_ENABLE_LPIS) != 0);
         } else {
             access->value = CTLR_CES | (its->lpis_enabled >> owner->index & 1);
         }
         return true;
     case GICR_PROPBASER:
         access_base(&its->properties, 0, offset, access);
+        its->properties = (its->properties & ~PROPBASER_CACHE) | PROPBASER_CACHED;
         return true;
     case GICR_PENDBASER:
         access_base(&its->pending[owner->index], PENDBASER_PTZ, offset, access);

@@ -14,7 +14,7 @@ from bulkhead.admission.load import Loaded, load_system
 from bulkhead.check.files import check_file
 from bulkhead.config.pci import PciHost
 from bulkhead.planning.demands import admission_of
-from bulkhead.planning.regulation import saturation_of
+from bulkhead.planning.regulation import bandwidth_threshold, saturation_of
 from bulkhead.planning.resolve import resolved_text
 
 from ..command_line import invoked, run_json
@@ -89,6 +89,22 @@ def test_without_a_budget_nothing_is_promised_and_nothing_compared(tmp_path: Pat
     loaded = load_system(system(tmp_path, ["disk", "nic", "camera"], budget=None))
     assert loaded.ok, loaded.problems
     assert about_devices(loaded) == []
+    declared = load_system(system(tmp_path, ["camera"], {"camera": "80 MB/s"}, budget=None))
+    (notice,) = [one for one in declared.notices if "device" in one.key]
+    assert "nothing limits 'camera' to 80 MB/s" in notice.cause
+    assert "budgets" not in notice.cause
+
+
+@pytest.mark.req("D5", "B6")
+def test_a_threshold_of_bandwidth_that_no_file_states_leaves_devices_their_part(tmp_path: Path) -> None:
+    loaded = load_system(system(tmp_path, ["nic"]), ["regulation={policy: dynamic-bandwidth}"])
+    assert loaded.system is not None and loaded.platform is not None
+    assert bandwidth_threshold(loaded.system, loaded.platform) == (960 - 250) * MB
+    stated = load_system(
+        tmp_path / "system.yaml", ["regulation={policy: dynamic-bandwidth, threshold: 500 MB/s}"]
+    )
+    assert stated.system is not None and stated.platform is not None
+    assert bandwidth_threshold(stated.system, stated.platform) == 500 * MB
 
 
 @pytest.mark.req("D5")

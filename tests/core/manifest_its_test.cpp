@@ -66,6 +66,11 @@ TEST(ManifestIts, D4_RefusesWhatCannotBe)
          }},
         {"more messages than EL2 has room for",
          [](SampleManifest &m) { m.functions[1].messages = BH_MAX_MESSAGES + 1; }},
+        {"a function with the device id that cores' writes have",
+         [](SampleManifest &m) {
+             m.streams[0].stream = 0;
+             m.functions[0].slot = 0;
+         }},
         {"a core that the function's domain shares",
          [](SampleManifest &m) {
              m.vcpus[0].core = m.vcpus[2].core;

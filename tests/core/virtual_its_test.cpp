@@ -142,6 +142,14 @@ TEST_F(VirtualIts, D4_AMappingEnds)
     EXPECT_TRUE(run(mapti(disk, 1, BH_FIRST_LPI + 3, 4)) == virtual_its_change{}) << "not mapped any more";
 }
 
+TEST_F(VirtualIts, D4_AnEventCanBeTheLpiOfItsNumber)
+{
+    run(mapd(disk, 14));
+    run(mapc(4, 1));
+    EXPECT_EQ(run(of_event(0x0B, disk, BH_FIRST_LPI + 3, 4)).routed, 8u);
+    EXPECT_EQ(virtual_its_translate(&its, disk, BH_FIRST_LPI + 3), 3u);
+}
+
 TEST_F(VirtualIts, D4_AGuestRaisesEventsOfDeviceIdsWithoutAFunction)
 {
     map();

@@ -211,9 +211,9 @@ def test_d5_a_report_states_that_nothing_limits_a_device_and_what_admission_coun
     ]
     run = load_run(tmp_path / "run")
     for text in (shown(run, 200), unescape(render([run]))):
-        assert "nothing limits disk of linux: admission counts 900 MB/s, the most that it moves" in text
-        assert "nothing limits nic of linux: admission counts 250 MB/s, as declared" in text
-        assert "camera of linux: no rate of it is known, so admission does not count it" in text
+        assert "nothing limits disk of linux: it moves up to 900 MB/s" in text
+        assert "nothing limits nic of linux: 250 MB/s are declared" in text
+        assert "camera of linux: no rate of it is known" in text
     for text in (shown(isolated, 200), unescape(render([isolated]))):
         assert "nothing limits" not in text
 

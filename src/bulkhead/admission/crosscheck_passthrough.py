@@ -71,10 +71,15 @@ def _messages(path: KeyPath, domain: Domain, system: System, platform: Platform)
     """Message interrupts of a domain's functions; on a core that it shares, functions use their pins."""
     known = platform.passable()
     functions = [one for name in domain.devices if isinstance(one := known.get(name), PciDevice)]
-    count, most = sum(one.messages for one in functions), limits()["guest_lpis"]
+    # Linux takes a power of two of them for each function.
+    count = sum(1 << (one.messages - 1).bit_length() for one in functions if one.messages)
+    most = limits()["guest_lpis"]
     if not system.shared_cores().intersection(domain.cpus):
         if count > most:
-            cause = f"the functions of '{domain.name}' have {count} message interrupts together"
+            cause = (
+                f"the functions of '{domain.name}' have {count} message interrupts together, each number "
+                "rounded up to a power of two"
+            )
             yield Finding(path, "out-of-range", cause, f"up to {most} in a domain")
         return
     for one in functions:

@@ -37,7 +37,7 @@ def check_regulation(system: System, platform: Platform) -> Findings:
     regulation = system.regulation
     if regulation is None or regulation.policy == "none":
         return
-    wrong = [*_threshold(regulation, platform), *_interval(regulation)]
+    wrong = [*_threshold(system, regulation, platform), *_interval(regulation)]
     yield from wrong
     if regulation.reclaim:
         yield from _reclaim(system, regulation)
@@ -50,7 +50,7 @@ def check_regulation(system: System, platform: Platform) -> Findings:
         yield from _bounds(system, regulation, found, platform)
 
 
-def _threshold(regulation: Regulation, platform: Platform) -> Findings:
+def _threshold(system: System, regulation: Regulation, platform: Platform) -> Findings:
     wants_bandwidth = regulation.policy == "dynamic-bandwidth"
     given = "threshold" in regulation.model_fields_set
     if given and isinstance(regulation.threshold, int) != wants_bandwidth:
@@ -62,7 +62,7 @@ def _threshold(regulation: Regulation, platform: Platform) -> Findings:
         kind = "a bandwidth, as `2 GB/s`" if wants_bandwidth else share
         cause = f"does not fit the policy '{regulation.policy}'"
         yield Finding((*_AT, "threshold"), "conflict", cause, kind)
-    elif wants_bandwidth and bandwidth_threshold(regulation, platform) is None:
+    elif wants_bandwidth and bandwidth_threshold(system, platform) is None:
         cause = "the policy 'dynamic-bandwidth' needs the key 'threshold'"
         yield Finding(_AT, "missing-key", cause, "a bandwidth, as `2 GB/s`")
     elif regulation.policy == DELAY:

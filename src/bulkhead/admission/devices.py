@@ -42,7 +42,7 @@ def unregulated(system: System, platform: Platform) -> Iterator[Finding]:
         for one in rates_of(domain, platform):
             if one.declared is not None and one.declared != one.most:
                 path: KeyPath = ("domains", index, "device_rates", one.device)
-                yield Finding(path, "not-enforced", _not_enforced(one))
+                yield Finding(path, "not-enforced", _not_enforced(one, promises))
             elif one.charged is None and promises:
                 cause = (
                     f"nothing limits the traffic of '{one.device}', and no file states a rate of it: budgets "
@@ -51,9 +51,11 @@ def unregulated(system: System, platform: Platform) -> Iterator[Finding]:
                 yield Finding(("domains", index, "devices"), "unbounded", cause, STATE_RATE)
 
 
-def _not_enforced(one: DeviceRate) -> str:
+def _not_enforced(one: DeviceRate, promises: bool) -> str:
     assert one.declared is not None
     nothing = f"nothing limits '{one.device}' to {_mb(one.declared)}"
+    if not promises:
+        return nothing
     if one.most is None:
         return f"{nothing}: admission counts this rate, and budgets hold only if the device keeps it"
     return f"{nothing}: admission counts the {_mb(one.most)} that it moves at most"

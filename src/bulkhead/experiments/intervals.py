@@ -8,7 +8,7 @@ over independent seeds, at CONFIDENCE; with one seed there is none.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from math import sqrt
+from math import isfinite, sqrt
 from statistics import stdev
 from typing import Any
 
@@ -20,8 +20,8 @@ _FEWEST = 2
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Confidence interval of the mean; None if there are too few values."""
-    if len(values) < _FEWEST:
+    """Confidence interval of the mean; None if there are too few values, or one that is no number."""
+    if len(values) < _FEWEST or not all(isfinite(value) for value in values):
         return None
     from scipy.special import stdtrit  # scipy.stats would take four times as long to import
 

@@ -154,7 +154,7 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
         if regulation.policy == DELAY
         else None
     )
-    traffic = delays.least if delays is not None else bandwidth_threshold(regulation, platform)
+    traffic = delays.least if delays is not None else bandwidth_threshold(system, platform)
     threshold = share_threshold(regulation)
     ceiling = events_of(regulation.ceiling) or (
         events_of(_most(platform, len(regulated))) if delays is not None else MOST_GLOBAL_EVENTS
@@ -208,8 +208,12 @@ def share_threshold(regulation: Regulation) -> Fraction:
     return regulation.threshold if isinstance(regulation.threshold, Fraction) else Fraction(1)
 
 
-def bandwidth_threshold(regulation: Regulation, platform: Platform) -> int | None:
-    """B_T in bytes/s; None: neither the system nor the platform states it."""
-    if isinstance(regulation.threshold, int):
+def bandwidth_threshold(system: System, platform: Platform) -> int | None:
+    """B_T in bytes/s, of all cores together; None: neither the system nor the platform states it. Of what the
+    memory guarantees, devices take their charges."""
+    regulation = system.regulation
+    if regulation is not None and isinstance(regulation.threshold, int):
         return regulation.threshold
-    return platform.dram.guaranteed if platform.dram is not None else None
+    if platform.dram is None or platform.dram.guaranteed is None:
+        return None
+    return max(1, platform.dram.guaranteed - charged_together(device_rates(system, platform)))

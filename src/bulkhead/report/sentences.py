@@ -210,7 +210,7 @@ def trust_text(run: LoadedRun) -> str:
 
 
 def device_texts(run: LoadedRun) -> list[str]:
-    """What limits the memory traffic of each device that masters memory, and what admission counts for it."""
+    """What is known of the memory traffic of each device that masters memory. Nothing limits it."""
     return [
         f"nothing limits {device['name']} of {domain['name']}: {_charge_text(device)}"
         for domain in run.domains
@@ -221,9 +221,9 @@ def device_texts(run: LoadedRun) -> list[str]:
 def _charge_text(device: Json) -> str:
     charged = device["charged_bytes_per_s"]
     if charged is None:
-        return "no rate of it is known, so admission does not count it"
-    of = "the most that it moves" if device["most_bytes_per_s"] is not None else "as declared"
-    return f"admission counts {charged / 1e6:g} MB/s, {of}"
+        return "no rate of it is known"
+    rate = f"{charged / 1e6:g} MB/s"
+    return f"it moves up to {rate}" if device["most_bytes_per_s"] is not None else f"{rate} are declared"
 
 
 def smmu_texts(run: LoadedRun) -> list[str]:
