@@ -65,7 +65,10 @@ def domains(tmp_path: Path) -> dict[str, dict[str, Any]]:
 def test_a_list_of_kvm_unit_tests_becomes_systems_without_what_a_domain_has_not(
     domains: dict[str, dict[str, Any]],
 ) -> None:
-    assert set(domains) == {"selftest-setup", "pmu-cycle-counter", "gicv2-ipi", "pl031", "micro-bench"}
+    names = {"selftest-setup", "pmu-cycle-counter", "gicv2-ipi", "its-trigger", "pl031", "micro-bench"}
+    assert set(domains) == names
+    (its,) = domains["its-trigger"]["domains"]
+    assert (domains["its-trigger"]["platform"], its["devices"]) == ("qemu-virt-smmu", ["nvme"])
     assert [d["name"] for d in domains["micro-bench"]["domains"]] == ["guest", "sink"]
     (setup,) = domains["selftest-setup"]["domains"]
     assert setup["cpus"] == [0, 1]
