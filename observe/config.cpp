@@ -118,6 +118,17 @@ std::optional<start_store> read_start(const json &file)
     return start_store{phys_addr{address}, number<std::uint32_t>(start, "start", "value")};
 }
 
+uncached_range read_uncached(const json &file)
+{
+    if (!file.contains("uncached")) {
+        return {phys_addr{0}, byte_count{0}};
+    }
+    const json &range = file.at("uncached");
+    only_keys(range, "uncached", {"pa", "bytes"});
+    return {phys_addr{number<std::uint64_t>(range, "uncached", "pa")},
+            byte_count{number<std::uint64_t>(range, "uncached", "bytes")}};
+}
+
 config read_file(const std::filesystem::path &path)
 {
     std::ifstream stream(path);
@@ -126,7 +137,8 @@ config read_file(const std::filesystem::path &path)
     }
     const json file = json::parse(stream);
     only_keys(file, "the file",
-              {"ram", "owners", "names", "cores", "l1d", "l1i", "llc", "seed", "start", "window_accesses"});
+              {"ram", "owners", "names", "cores", "l1d", "l1i", "llc", "uncached", "seed", "start",
+               "window_accesses"});
     const auto names = read_names(file);
     const auto cores = number<std::uint32_t>(file, "the file", "cores");
     if (cores == 0 || cores > most_cores) {
@@ -138,6 +150,7 @@ config read_file(const std::filesystem::path &path)
                 .l1d = read_cache(file.at("l1d"), "l1d"),
                 .l1i = read_cache(file.contains("l1i") ? file.at("l1i") : file.at("l1d"), "l1i"),
                 .llc = read_cache(file.at("llc"), "llc"),
+                .uncached = read_uncached(file),
                 .seed = file.contains("seed") ? number<std::uint64_t>(file, "the file", "seed") : 0,
                 .start = read_start(file),
                 .window_accesses = file.contains("window_accesses")

@@ -26,6 +26,17 @@ struct start_store {
     std::uint32_t value;
 };
 
+// Memory that nobody accesses through caches: the hypervisor maps it as device memory.
+struct uncached_range {
+    machine::phys_addr start;
+    machine::byte_count bytes; // 0: there is none
+
+    [[nodiscard]] bool contains(machine::phys_addr address) const
+    {
+        return address.value - start.value < bytes.value;
+    }
+};
+
 // Numbers fixed by the owners map: 0 is nobody, 1 the hypervisor, then the domains.
 inline constexpr machine::owner_id hypervisor_owner{1};
 
@@ -36,6 +47,7 @@ struct config {
     cache_shape l1d;
     cache_shape l1i; // a copy of l1d if the file does not give it
     cache_shape llc;
+    uncached_range uncached;
     std::uint64_t seed;
     std::optional<start_store> start; // none: counts from the beginning
     std::uint64_t window_accesses;    // 0: no time series

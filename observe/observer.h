@@ -20,6 +20,7 @@ namespace bulkhead::observe {
 // Accesses that could not be simulated in the caches, per VCPU.
 struct unattributed_counts {
     machine::counter device_accesses; // to emulated devices: not cached
+    machine::counter uncached;        // to memory that the configuration says is not cached
     machine::counter outside_ram;     // memory that the configuration does not list (flash, boot ROM)
     machine::counter data_unknown;    // the emulator gave no physical address
     machine::counter fetches_unknown; // instructions whose host address is in no RAM
@@ -124,6 +125,10 @@ private:
 
     void run(core &self, machine::l1_side side, machine::phys_addr address, machine::access_kind kind)
     {
+        if (config_.uncached.contains(address)) [[unlikely]] {
+            self.unattributed.uncached.add();
+            return;
+        }
         const bool cached = self.caches.access(
             side, address, kind, [this](machine::phys_addr where) { return config_.owners.owner_of(where); },
             [this](const machine::l1_miss &miss) { serve_shared(miss); });

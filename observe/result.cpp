@@ -99,15 +99,17 @@ json describe_unattributed(const snapshot &counts)
     unattributed_counts sum;
     for (const snapshot::core &core : counts.cores) {
         sum.device_accesses.add(core.unattributed.device_accesses.get());
+        sum.uncached.add(core.unattributed.uncached.get());
         sum.outside_ram.add(core.unattributed.outside_ram.get());
         sum.data_unknown.add(core.unattributed.data_unknown.get());
         sum.fetches_unknown.add(core.unattributed.fetches_unknown.get());
         sum.zeroed_blocks.add(core.unattributed.zeroed_blocks.get());
         sum.zeroed_unknown.add(core.unattributed.zeroed_unknown.get());
     }
-    return {{"device_accesses", sum.device_accesses.get()}, {"outside_ram", sum.outside_ram.get()},
-            {"data_unknown", sum.data_unknown.get()},       {"fetches_unknown", sum.fetches_unknown.get()},
-            {"zeroed_blocks", sum.zeroed_blocks.get()},     {"zeroed_unknown", sum.zeroed_unknown.get()}};
+    return {{"device_accesses", sum.device_accesses.get()}, {"uncached", sum.uncached.get()},
+            {"outside_ram", sum.outside_ram.get()},         {"data_unknown", sum.data_unknown.get()},
+            {"fetches_unknown", sum.fetches_unknown.get()}, {"zeroed_blocks", sum.zeroed_blocks.get()},
+            {"zeroed_unknown", sum.zeroed_unknown.get()}};
 }
 
 json describe_windows(const snapshot &counts, const names &known)

@@ -22,7 +22,13 @@ def pages(base: int, colors: tuple[int, ...], rows: int = ROWS) -> list[int]:
     return [base + (row * COLORS + color) * PAGE_BYTES for row in range(rows) for color in colors]
 
 
-def take_turns(tmp_path: Path, alpha: list[int], beta: list[int], caches: Caches = COLORED) -> Result:
+def take_turns(
+    tmp_path: Path,
+    alpha: list[int],
+    beta: list[int],
+    caches: Caches = COLORED,
+    config: dict[str, object] | None = None,
+) -> Result:
     """alpha, beta and alpha again read all of their pages."""
     owned = [Owned("alpha", pa, PAGE_BYTES) for pa in alpha] + [Owned("beta", pa, PAGE_BYTES) for pa in beta]
     body = """
@@ -53,7 +59,7 @@ main:
 {name}_pages:
 {reads}
 """
-    return observe(tmp_path, Setup(body, tuple(owned), caches))
+    return observe(tmp_path, Setup(body, tuple(owned), caches, config=config or {}))
 
 
 @pytest.mark.parametrize("replacement", ["lru", "plru", "random"])
@@ -149,3 +155,14 @@ other:
     assert (alpha["accesses"], alpha["misses"]) == (10240, 1024)
     assert (beta["accesses"], beta["misses"]) == (20480, 2048)
     assert result["cores"][0]["l1d"]["misses"] - 10240 < 100 > result["cores"][1]["l1d"]["misses"] - 20480
+
+
+def test_memory_that_is_not_cached_evicts_nothing(tmp_path: Path) -> None:
+    """The same pages evict lines if the configuration does not say that."""
+    alpha, beta = pages(ALPHA, (0,)), pages(BETA, (0,))
+    assert take_turns(tmp_path, alpha, beta)["owners"]["alpha"]["evicted_by"]["beta"] > 0
+    uncached: dict[str, object] = {"uncached": {"pa": BETA, "bytes": ROWS * COLORS * PAGE_BYTES}}
+    result = take_turns(tmp_path, alpha, beta, config=uncached)
+    assert result["owners"]["alpha"]["evicted_by_others"] == 0
+    assert result["owners"]["beta"]["accesses"] == 0
+    assert result["unattributed"]["uncached"] == len(beta) * LINES_PER_PAGE

@@ -21,7 +21,7 @@ from bulkhead.config.regions import ram_of
 from bulkhead.package.devicetree import GuestBoard, device_tree
 from bulkhead.package.manifest import pack_manifest
 from bulkhead.package.memory import LoadedMemory, LoadRegion
-from bulkhead.package.owners import HYPERVISOR, owners_map
+from bulkhead.package.owners import HYPERVISOR, observe_config, owners_map
 from bulkhead.package.pci import function_rows, its_row, pci_tree
 from bulkhead.package.verdict import manifest_check
 from bulkhead.planning.model import Plan
@@ -189,6 +189,13 @@ def test_the_redistributors_memory_is_no_ram_of_the_manifest(tmp_path: Path) -> 
     pages = slice((1 << 20) >> 12, (5 << 18) >> 12)
     assert np.all(owners[pages] == HYPERVISOR)
     assert owners[pages.stop] != HYPERVISOR and owners[pages.start - 1] != HYPERVISOR
+
+
+@pytest.mark.req("D4", "C5")
+def test_the_observer_is_told_that_the_redistributors_memory_is_not_cached(tmp_path: Path) -> None:
+    plan = plan_of(planned(tmp_path, ("disk",), ("card",)))
+    told = observe_config(plan, "owners.bin", start_pa=0x4000_0000, seed=1)
+    assert told["uncached"] == {"pa": 0x4010_0000, "bytes": 4 << 16}
 
 
 @pytest.mark.req("D4")

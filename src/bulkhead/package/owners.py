@@ -56,12 +56,15 @@ def observe_config(plan: Plan, owners: str, *, start_pa: int, seed: int) -> dict
     """The observer's configuration. `owners`: path of the map, relative to the configuration file."""
     platform = plan.platform
     caches = {"l1d": platform.caches.get("l1d"), "l1i": platform.caches.get("l1i"), "llc": platform.llc}
+    its = its_addresses(platform)
+    uncached = {"uncached": {"pa": its["pending_pa"], "bytes": its["pending_bytes"]}} if its["pa"] else {}
     return {
         "ram": [{"pa": r.at, "bytes": r.size} for r in platform.memory],
         "owners": owners,
         "names": owner_names(plan),
         "cores": platform.cores.count,
         **{name: _cache(cache) for name, cache in caches.items() if cache is not None},
+        **uncached,
         "seed": seed,
         "start": {"pa": start_pa, "value": 1},
         "window_accesses": WINDOW_ACCESSES,
