@@ -8,17 +8,10 @@
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
+#include "guests/runtime/pci.h"
 #include "guests/runtime/string.h"
 
 enum {
-    gits_ctlr = 0x0,
-    gits_cbaser = 0x80,
-    gits_cwriter = 0x88,
-    gits_creadr = 0x90,
-    gits_baser = 0x100,
-    gicr_ctlr = 0x0,
-    gicr_propbaser = 0x70,
-    gicr_pendbaser = 0x78,
     enabled = 1,
     id_bits = 13,    // LPIs have 14 bits, the fewest that are allowed
     property = 0xA3, // the priority of all interrupts, and enabled
@@ -28,8 +21,6 @@ enum {
     config_capabilities = 0x34,
     capability_msix = 0x11,
     most_capabilities = 48,
-    config_bar = 0x10,
-    bar_kind = 0xF,
     entry_bytes = 16,
 };
 
@@ -113,7 +104,7 @@ uint64_t msix_enable(uint64_t config)
         return 0;
     mmio_write32(config + offset, (mmio_read32(config + offset) | MSIX_ENABLE) & ~MSIX_MASK);
     place = mmio_read32(config + offset + 4);
-    bar = mmio_read32(config + config_bar + 4 * (place & 7)) & ~(uint32_t)bar_kind;
+    bar = mmio_read32(config + pci_bar_0 + 4 * (place & 7)) & ~(uint32_t)pci_bar_kind;
     return bar + (place & ~7u);
 }
 

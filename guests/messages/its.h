@@ -16,6 +16,18 @@
 #define ITS_PAGE_BYTES    0x10000u // alignment of the memory, and its size
 #define ITS_COMMAND_WORDS 4u
 
+// Registers, as offsets from those of the ITS and of a redistributor.
+enum its_register {
+    gits_ctlr = 0x0,
+    gits_cbaser = 0x80,
+    gits_cwriter = 0x88,
+    gits_creadr = 0x90,
+    gits_baser = 0x100,
+    gicr_ctlr = 0x0,
+    gicr_propbaser = 0x70,
+    gicr_pendbaser = 0x78,
+};
+
 enum its_command {
     its_movi = 0x01,
     its_int = 0x03,

@@ -24,16 +24,12 @@
 #include "guests/runtime/gic.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
+#include "guests/runtime/pci.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/random.h"
 #include "guests/runtime/timer.h"
 
 enum {
-    config_command = 0x04,
-    config_bar = 0x10,
-    bar_kind = 0xF,
-    command_memory = 1 << 1,
-    command_master = 1 << 2,
     device_shift = 12, // of a function's place in configuration space
     own_events = 8,
     io_message = 1,
@@ -43,13 +39,6 @@ enum {
     core_span = 9,
     board_devices = 0x08000000,
     board_devices_bytes = 0x02000000,
-    gits_ctlr = 0x0,
-    gits_cbaser = 0x80,
-    gits_cwriter = 0x88,
-    gits_baser = 0x100,
-    gicr_ctlr = 0x0,
-    gicr_propbaser = 0x70,
-    gicr_pendbaser = 0x78,
 };
 
 struct pages {
@@ -245,12 +234,11 @@ static bool prepare(uint64_t config)
     attack.foreign = param("foreign", 0x48000000);
     attack.foreign_bytes = param("foreign_mib", 896) << 20;
     attack.random.state = param("seed", 1);
-    mmio_write32(config + config_command, command_memory | command_master);
+    pci_enable(config);
     attack.table = msix_enable(config);
     if (attack.table == 0 || !its_start(&attack.its))
         return false;
-    nvme_init(&attack.disk, mmio_read32(config + config_bar) & ~(uint32_t)bar_kind, attack.pages->queues,
-              timer_frequency());
+    nvme_init(&attack.disk, pci_registers(config), attack.pages->queues, timer_frequency());
     attack.disk.interrupts = true;
     rings = nvme_own_rings(&attack.disk);
     return nvme_start(&attack.disk, &rings) == nvme_done;

@@ -19,16 +19,12 @@
 #include "guests/runtime/gic.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
+#include "guests/runtime/pci.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 
 enum {
-    config_command = 0x04,
-    config_bar = 0x10,
-    bar_kind = 0xF,
-    command_memory = 1 << 1,
-    command_master = 1 << 2,
     device_shift = 12, // of a function's place in configuration space
     events = 32,
     admin_message = 0,
@@ -71,15 +67,14 @@ static bool prepare(uint64_t config)
     pages = (struct pages *)(uintptr_t)start;
     its.registers = param("its", 0x08080000);
     its.memory = &pages->its;
-    mmio_write32(config + config_command, command_memory | command_master);
+    pci_enable(config);
     table = msix_enable(config);
     if (table == 0 || !its_start(&its) ||
         !its_map(&its, (uint32_t)(config >> device_shift) & 0xFF, events, ITS_FIRST_LPI))
         return false;
     msix_set(table, admin_message, its.registers + ITS_TRANSLATER, admin_message);
     msix_set(table, io_message, its.registers + ITS_TRANSLATER, io_message);
-    nvme_init(&disk, mmio_read32(config + config_bar) & ~(uint32_t)bar_kind, pages->queues,
-              timer_frequency());
+    nvme_init(&disk, pci_registers(config), pages->queues, timer_frequency());
     disk.interrupts = true;
     rings = nvme_own_rings(&disk);
     return nvme_start(&disk, &rings) == nvme_done;

@@ -5,6 +5,7 @@
  * which colored frames are not in general. They are accessed past the caches.
  */
 #include "its/its.h"
+#include "base/its_registers.h"
 #include "console/console.h"
 #include "core/spinlock.h"
 #include "memory/cache.h"
@@ -16,16 +17,6 @@
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
 #include <string.h>
-
-#define GITS_CTLR    0x0000u
-#define GITS_TYPER   0x0008u
-#define GITS_CBASER  0x0080u
-#define GITS_CWRITER 0x0088u
-#define GITS_CREADR  0x0090u
-#define GITS_BASER   0x0100u
-
-#define CTLR_ENABLED   (1u << 0)
-#define CTLR_QUIESCENT (1u << 31)
 
 #define TYPER_PHYSICAL       (1ull << 0)
 #define TYPER_HCC(t)         ((uint32_t)((t) >> 24) & 0xFFu) /* collections that it keeps without a table */
@@ -47,12 +38,6 @@
 #define BASE_SHARED    (1ull << 10) /* inner */
 #define BASE_SHARE_ANY (3ull << 10)
 
-#define GICR_CTLR      0x0000u
-#define GICR_TYPER     0x0008u
-#define GICR_PROPBASER 0x0070u
-#define GICR_PENDBASER 0x0078u
-
-#define GICR_CTLR_LPIS       (1u << 0)
 #define GICR_CTLR_RWP        (1u << 3)
 #define GICR_TYPER_VLPIS     (1u << 1)
 #define GICR_TYPER_LAST      (1u << 4)
@@ -146,8 +131,8 @@ bool its_silence(const struct manifest_header *manifest)
     }
     silence_redistributors(&manifest->platform);
     cache_clean(paddr(manifest->its.pending_pa), manifest->its.pending_bytes);
-    mmio_write32(control, mmio_read32(control) & ~CTLR_ENABLED);
-    return wait_for(control, CTLR_QUIESCENT, CTLR_QUIESCENT);
+    mmio_write32(control, mmio_read32(control) & ~GITS_CTLR_ENABLED);
+    return wait_for(control, GITS_CTLR_QUIESCENT, GITS_CTLR_QUIESCENT);
 }
 
 /* Why the driver cannot use this ITS; NULL: it can. */
@@ -308,7 +293,7 @@ enum bh_manifest_error its_init(void)
         lacks = "its queue is not coherent with caches";
     }
     if (lacks == NULL) {
-        mmio_write32(its_register(GITS_CTLR), CTLR_ENABLED);
+        mmio_write32(its_register(GITS_CTLR), GITS_CTLR_ENABLED);
         (void)map_functions(&lacks);
     }
     if (lacks != NULL) {

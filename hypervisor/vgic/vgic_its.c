@@ -6,6 +6,7 @@
  * then read in the copy only.
  */
 #include "vgic/vgic_its.h"
+#include "base/its_registers.h"
 #include "core/manifest.h"
 #include "memory/placement.h"
 #include "memory/window.h"
@@ -16,17 +17,6 @@
 #include <arch/vgic_frames.h>
 #include <stddef.h>
 #include <string.h>
-
-#define GITS_CTLR    0x0000u
-#define GITS_IIDR    0x0004u
-#define GITS_TYPER   0x0008u
-#define GITS_CBASER  0x0080u
-#define GITS_CWRITER 0x0088u
-#define GITS_CREADR  0x0090u
-#define GITS_BASER   0x0100u
-
-#define CTLR_ENABLED   (1u << 0)
-#define CTLR_QUIESCENT (1u << 31)
 
 #define TYPER_PHYSICAL   (1ull << 0)
 #define TYPER_ENTRY_8    (7ull << 4)
@@ -208,7 +198,7 @@ static uint32_t read_narrow(const struct vgic_its *its, uint32_t offset)
 {
     switch (offset) {
     case GITS_CTLR:
-        return CTLR_QUIESCENT | (its->enabled ? CTLR_ENABLED : 0);
+        return GITS_CTLR_QUIESCENT | (its->enabled ? GITS_CTLR_ENABLED : 0);
     case GITS_IIDR:
         return VGIC_IIDR;
     default:
@@ -252,7 +242,7 @@ bool vgic_its_access(struct vcpu *vcpu, struct mmio_access *access)
     } else if (!access->write) {
         access->value = read_narrow(its, offset);
     } else if (offset == GITS_CTLR) {
-        its->enabled = (access->value & CTLR_ENABLED) != 0;
+        its->enabled = (access->value & GITS_CTLR_ENABLED) != 0;
     }
     if (access->write) {
         kick = execute(domain);

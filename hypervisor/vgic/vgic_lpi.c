@@ -5,14 +5,10 @@
  * enable bit are a byte of a table in the guest's memory, which EL2 reads when a command says so. The guest's
  * tables of pending LPIs are not used.
  */
+#include "base/its_registers.h"
 #include "vgic/vgic_its.h"
 #include "vgic/vgic_its_internal.h"
 
-#define GICR_CTLR      0x0000u
-#define GICR_PROPBASER 0x0070u
-#define GICR_PENDBASER 0x0078u
-
-#define CTLR_ENABLE_LPIS (1u << 0)
 #define CTLR_CES         (1u << 1)                /* EnableLPIs can be cleared */
 #define PROPBASER_CACHED (7ull << 7 | 1ull << 10) /* write-back, inner shareable: as EL2 reads the table */
 #define PROPBASER_CACHE  (7ull << 56 | 7ull << 7 | 3ull << 10)
@@ -180,7 +176,7 @@ bool vgic_lpi_register(struct vcpu *owner, uint64_t offset, struct mmio_access *
             return false;
         }
         if (access->write) {
-            *kick |= enable_lpis(owner, (access->value & CTLR_ENABLE_LPIS) != 0);
+            *kick |= enable_lpis(owner, (access->value & GICR_CTLR_LPIS) != 0);
         } else {
             access->value = CTLR_CES | (its->lpis_enabled >> owner->index & 1);
         }
