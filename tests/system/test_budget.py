@@ -88,8 +88,9 @@ def test_without_the_key_there_are_no_monitors(tmp_path: Path) -> None:
 
 def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_path: Path) -> None:
     """B8: invalid values change nothing, valid ones apply from the next period on."""
-    # Each budget applies for a second: a busy host that reads late loses samples, but not all of one budget.
-    times = ("--set", "domains.governor.params.after_ms=1000", "--set", "domains.governor.params.end_ms=2000")
+    # A ring keeps its last samples, some 500, even if the host is too busy to read it during the run. The change
+    # is 300 periods before the end, so these samples are of both budgets.
+    times = ("--set", "domains.governor.params.after_ms=2700", "--set", "domains.governor.params.end_ms=2800")
     run = command(EXAMPLES / "managed.yaml", tmp_path, "--for", "3s", *times)
     assert run.exit_code == 0, run.result["reasons"]
     hog, governor = run.result["domains"]
@@ -106,7 +107,7 @@ def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_p
         assert hog["events"]["overshoot_max"] == max(beyond)
     early = [s.events for s in samples if s.budget == 100_000][:-1]
     late = [s.events for s in samples if s.budget == 200_000][1:]
-    assert min(len(early), len(late)) > 50, "a host that is too busy to look loses some"
+    assert min(len(early), len(late)) > 100
     assert sum(late) / len(late) == pytest.approx(2 * sum(early) / len(early), rel=0.01)
     live = json.loads((tmp_path / "live.json").read_text())
     assert live["ended"]
