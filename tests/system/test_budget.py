@@ -88,8 +88,8 @@ def test_without_the_key_there_are_no_monitors(tmp_path: Path) -> None:
 
 def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_path: Path) -> None:
     """B8: invalid values change nothing, valid ones apply from the next period on."""
-    # A ring keeps its last samples, some 500, even if the host is too busy to read it during the run. The change
-    # is 300 periods before the end, so these samples are of both budgets.
+    # A ring keeps its last samples, some 500, even if the host is too busy to read it during the run. The
+    # change is 300 periods before the end, so these samples are of both budgets.
     times = ("--set", "domains.governor.params.after_ms=2700", "--set", "domains.governor.params.end_ms=2800")
     run = command(EXAMPLES / "managed.yaml", tmp_path, "--for", "3s", *times)
     assert run.exit_code == 0, run.result["reasons"]
