@@ -64,6 +64,10 @@ bool manifest_check_flows(struct manifest_check *check);
  * else has been checked before. Or manifest_space_only.c: that no bandwidth is stated. */
 bool manifest_check_bandwidth(struct manifest_check *check);
 
+/* manifest_device_regulators.c: rates of regulators in front of devices. Or manifest_space_only.c: that there
+ * are none. */
+bool manifest_check_device_regulators(struct manifest_check *check);
+
 /* manifest_mpam.c: components, PARTIDs and the settings of partitions; domains have been checked before. Or
  * manifest_space_only.c: that there are none. */
 bool manifest_check_mpam(struct manifest_check *check);

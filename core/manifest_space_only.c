@@ -84,6 +84,18 @@ bool manifest_check_bandwidth(struct manifest_check *check)
            manifest_refuse(check, BH_MANIFEST_ERROR_BANDWIDTH, &check->manifest->bandwidth);
 }
 
+/* This program has no driver for them. */
+bool manifest_check_device_regulators(struct manifest_check *check)
+{
+    const struct manifest_device_regulators *all = &check->manifest->device_regulators;
+    uint64_t any = all->page_0 | all->page_1 | all->page_2 | all->page_3;
+
+    for (uint32_t i = 0; i < BH_MAX_DEVICE_REGULATORS; i++) {
+        any |= all->reads[i] | all->writes[i];
+    }
+    return any == 0 || manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, all);
+}
+
 /* This program has no driver for MPAM components. */
 bool manifest_check_mpam(struct manifest_check *check)
 {

@@ -21,6 +21,7 @@
 #include "run/vcpu_run.h"
 #include "time/bandwidth.h"
 #include "time/bandwidth_update.h"
+#include "time/device_regulators.h"
 #include "time/regulation.h"
 #include "time/statistics.h"
 #include "vgic/vgic.h"
@@ -112,6 +113,7 @@ static void init_machine(void)
     crash_init();
     gic_init(&manifest->platform);
     regulation_init();
+    device_regulators_init();
     if (!domain_init_all() || !flows_init_all() || !statistics_init_all()) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }

@@ -3,6 +3,7 @@
  * State of the copy engine, on top of the driver of its registers (zdma.h).
  */
 #include "flow/flow_engine.h"
+#include "base/qos400.h"
 #include "flow/zdma.h"
 #include "vm/clock.h"
 #include "vm/system.h"
@@ -41,7 +42,7 @@ void flow_engine_init(void)
     }
     zdma_init(channel());
     if (broker->qos_pa != 0) {
-        zdma_regulate(paddr(broker->qos_pa), broker->qos_rate);
+        qos400_limit(paddr(broker->qos_pa), broker->qos_rate, broker->qos_rate);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Register accesses of the channel and of its regulator (zdma.h).
+ * Register accesses of the channel (zdma.h).
  */
 #include "flow/zdma.h"
 #include <arch/barrier.h>
@@ -26,18 +26,6 @@
 /* Incrementing bursts of 16, cacheable (AxCACHE 15) both ways. */
 #define DATA_ATTR_READ   ((1u << 26) | (0xFu << 22) | (0xFu << 14))
 #define DATA_ATTR_WRITE  ((1u << 12) | (0xFu << 8) | (0xFu << 0))
-
-/* CoreLink QoS-400 TRM; a page of the programmer's view (UG1087, LPD_GPV). */
-#define QOS_CONTROL      0x10Cu
-#define QOS_WRITE_PEAK   0x118u
-#define QOS_WRITE_BURST  0x11Cu
-#define QOS_WRITE_RATE   0x120u
-#define QOS_READ_PEAK    0x124u
-#define QOS_READ_BURST   0x128u
-#define QOS_READ_RATE    0x12Cu
-#define QOS_ENABLE_RATES 3u
-#define QOS_RATE_SHIFT   20
-#define QOS_STRICT       1u
 
 static void write_at(paddr_t base, uint32_t offset, uint32_t value)
 {
@@ -80,16 +68,4 @@ enum zdma_outcome zdma_outcome(paddr_t channel)
     write_at(channel, ZDMA_ISR, ISR_ALL);
     arch_dsb_sy(); /* the data is visible, and the interrupt is cleared, before any later access */
     return (status & ISR_ERRORS) != 0 ? ZDMA_FAILED : ZDMA_DONE;
-}
-
-void zdma_regulate(paddr_t regulator, uint32_t rate)
-{
-    write_at(regulator, QOS_CONTROL, 0);
-    write_at(regulator, QOS_WRITE_PEAK, 0);
-    write_at(regulator, QOS_WRITE_BURST, QOS_STRICT);
-    write_at(regulator, QOS_WRITE_RATE, rate << QOS_RATE_SHIFT);
-    write_at(regulator, QOS_READ_PEAK, 0);
-    write_at(regulator, QOS_READ_BURST, QOS_STRICT);
-    write_at(regulator, QOS_READ_RATE, rate << QOS_RATE_SHIFT);
-    write_at(regulator, QOS_CONTROL, QOS_ENABLE_RATES);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Driver for one channel of a ZynqMP's DMA (UG1085, chapter 19; UG1087, module ZDMA) in simple mode, and for
- * the QoS-400 regulator in front of it in the interconnect. Only EL2 writes these registers, because they
- * decide which memory is read and written. The caller (flow_broker.c) decides which transfer comes next.
+ * Driver for one channel of a ZynqMP's DMA (UG1085, chapter 19; UG1087, module ZDMA) in simple mode.
+ * Only EL2 writes these registers, because they decide which memory is read and written. The caller
+ * (flow_broker.c) decides which transfer comes next.
  */
 #ifndef BULKHEAD_ZDMA_H
 #define BULKHEAD_ZDMA_H
@@ -31,10 +31,6 @@ void zdma_start(paddr_t channel, paddr_t from, paddr_t to, uint32_t bytes);
 
 /* The state of the transfer. The end of a transfer is reported once; this lowers the interrupt. */
 enum zdma_outcome zdma_outcome(paddr_t channel);
-
-/* Limits the channel to rate / 4096 transactions per interconnect clock cycle in each direction, without
- * bursts. `rate`: 1 to 4095. */
-void zdma_regulate(paddr_t regulator, uint32_t rate);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
  */
 #include "time/bandwidth.h"
 #include "time/bandwidth_update.h"
+#include "time/device_regulators.h"
 #include "time/guest_pmu.h"
 #include "time/hypercall_bandwidth.h"
 #include "time/pmu.h"
@@ -163,4 +164,8 @@ void guest_pmu_overflow(struct vcpu *vcpu)
 {
     (void)vcpu;
     __builtin_trap();
+}
+
+void device_regulators_init(void)
+{
 }

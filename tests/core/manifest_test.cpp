@@ -706,6 +706,34 @@ TEST(Manifest, B10_AcceptsWhatTheMemorySustains)
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "a limit alone";
 }
 
+#define BAD_REGULATOR(what, error, change) BAD(what, error, give_device_regulators(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    DeviceRegulators, BadManifest,
+    testing::Values(BAD_REGULATOR("no rate of reads", BANDWIDTH, m.header.device_regulators.reads[1] = 0),
+                    BAD_REGULATOR("no rate of writes", BANDWIDTH, m.header.device_regulators.writes[0] = 0),
+                    BAD_REGULATOR("a rate that the register does not hold", BANDWIDTH,
+                                  m.header.device_regulators.reads[0] = 4096),
+                    BAD_REGULATOR("a rate that wraps in the register", BANDWIDTH,
+                                  m.header.device_regulators.writes[1] = 1U << 31U),
+                    BAD_REGULATOR("a rate without a regulator", BANDWIDTH,
+                                  m.header.device_regulators.reads[3] = 1),
+                    BAD_REGULATOR("part of a page", PLATFORM, m.header.device_regulators.page_0 += 0x100),
+                    BAD_REGULATOR("two in one page", PLATFORM,
+                                  m.header.device_regulators.page_1 = m.header.device_regulators.page_0),
+                    BAD_REGULATOR("a page of the interrupt controller", PLATFORM,
+                                  m.header.device_regulators.page_1 = m.header.platform.gicd_pa),
+                    BAD_REGULATOR("beyond what EL2 maps", PLATFORM,
+                                  m.header.device_regulators.page_1 = BH_MAPPED_LIMIT)));
+
+TEST(Manifest, D5_AcceptsRegulatorsOfDevices)
+{
+    auto sample = make_sample_manifest();
+    give_device_regulators(*sample);
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
+}
+
 TEST(Manifest, B5_MembersAreWholeDomains)
 {
     auto sample = make_sample_manifest();

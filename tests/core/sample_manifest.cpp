@@ -200,6 +200,16 @@ void give_its(SampleManifest &m)
     m.functions[1].messages = BH_MAX_MESSAGES;
 }
 
+void give_device_regulators(SampleManifest &m)
+{
+    m.header.device_regulators.page_0 = sample_regulators_pa;
+    m.header.device_regulators.page_1 = sample_regulators_pa + BH_PAGE_BYTES;
+    m.header.device_regulators.reads[0] = 1;
+    m.header.device_regulators.writes[0] = 4095;
+    m.header.device_regulators.reads[1] = 20;
+    m.header.device_regulators.writes[1] = 40;
+}
+
 void give_flows(SampleManifest &m)
 {
     m.header.domains.count = 3;

@@ -90,5 +90,9 @@ constexpr uint64_t sample_its_pa = 0x08080000;
 constexpr uint64_t sample_lpi_pending_pa = 0x0C000000; // outside of RAM
 void give_its(SampleManifest &m);
 
+// Regulators in front of devices: two of four, with different rates.
+constexpr uint64_t sample_regulators_pa = 0xE46000;
+void give_device_regulators(SampleManifest &m);
+
 // Keeps only its limit.
 void keep_limit_alone(SampleManifest &m);

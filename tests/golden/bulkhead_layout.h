@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xA7AECC1Bu
+#define BH_LAYOUT_HASH 0x392260A0u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -40,6 +40,7 @@
 #define BH_MAX_RAM 8u
 #define BH_MAX_INTID 288u /* shared interrupts that a guest can have are below this */
 #define BH_MAX_DEVICES 32u
+#define BH_MAX_DEVICE_REGULATORS 4u /* of the interconnect, in front of devices of domains */
 #define BH_MAX_CALLS 64u /* ranges of firmware's functions, of all domains */
 #define BH_VIRTUAL_TIMER_INTID 27u /* private interrupts of a guest's own timers, physically and virtually */
 #define BH_PHYSICAL_TIMER_INTID 30u
@@ -375,7 +376,7 @@ enum bh_manifest_error { /* Why a manifest was refused; `refusal_offset` is the 
     BH_MANIFEST_ERROR_REGULATION = 35, /* parameters out of range, or cores whose budgets cannot be regulated */
     BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* flows, a budget, regulation, monitors, a shared core, MPAM or calls to firmware, and the image is one of space only */
     BH_MANIFEST_ERROR_FLOW = 37, /* ends, port, sizes or times that cannot be; a socket, or a broker, that is missing */
-    BH_MANIFEST_ERROR_BANDWIDTH = 38, /* what the memory sustains is out of range, or less than what the budgets ask of it */
+    BH_MANIFEST_ERROR_BANDWIDTH = 38, /* what the memory sustains is out of range, or less than what the budgets ask of it; or a device's rate is out of range */
     BH_MANIFEST_ERROR_MPAM = 39, /* components, PARTIDs or settings that cannot be, or that the components' registers contradict */
     BH_MANIFEST_ERROR_TABLES = 40, /* memory for stage-2 tables that cannot be, or that a domain asks for and nobody has */
     BH_MANIFEST_ERROR_CALL = 41, /* a function of firmware that no domain may call, or a domain with some that shares a core */
@@ -575,6 +576,15 @@ struct manifest_bandwidth { /* What the memory sustains, for budgets that manage
     uint64_t broker_full_bytes_per_s; /* rate at which the broker alone keeps the memory busy; 0 without a curve */
 };
 
+struct manifest_device_regulators { /* Regulators in front of devices of domains: rates in 4096ths of a transaction in each clock cycle of the interconnect, 1 to 4095; 0 without a regulator. */
+    uint64_t page_0; /* page of the regulator's registers; 0: none */
+    uint64_t page_1;
+    uint64_t page_2;
+    uint64_t page_3;
+    uint32_t reads[4]; /* by number of the regulator */
+    uint32_t writes[4];
+};
+
 struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everybody is in partition 0, and all is zero. */
     uint64_t page_0; /* registers of the first component */
     uint64_t page_1; /* of the second; 0: there is none */
@@ -622,6 +632,7 @@ struct manifest_header { /* The manifest begins with it. */
     struct manifest_delays delays; /* delays that cores cause */
     struct manifest_broker broker; /* the broker */
     struct manifest_bandwidth bandwidth; /* what the memory sustains */
+    struct manifest_device_regulators device_regulators; /* what devices of domains may move */
     struct manifest_mpam mpam; /* MPAM */
     struct manifest_smmu smmu; /* the SMMU */
     struct manifest_pci pci; /* the PCI host bridge */
@@ -1068,7 +1079,7 @@ struct bh_region {
     uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
     uint32_t mapped; /* 1: EL2 maps it at its physical address */
 };
-#define BH_REGION_COUNT 22u
+#define BH_REGION_COUNT 26u
 #define BH_REGION_ROWS \
     {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
     {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
@@ -1083,6 +1094,10 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, tables.on_chip_pa), (uint32_t)offsetof(struct manifest_header, tables.on_chip_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* table_memory */ \
     {(uint32_t)offsetof(struct manifest_header, broker.engine_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine */ \
     {(uint32_t)offsetof(struct manifest_header, broker.qos_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine_regulator */ \
+    {(uint32_t)offsetof(struct manifest_header, device_regulators.page_0), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_0 */ \
+    {(uint32_t)offsetof(struct manifest_header, device_regulators.page_1), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_1 */ \
+    {(uint32_t)offsetof(struct manifest_header, device_regulators.page_2), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_2 */ \
+    {(uint32_t)offsetof(struct manifest_header, device_regulators.page_3), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_3 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_0), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_0 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_1), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_1 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_2), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_2 */ \
@@ -1229,6 +1244,14 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, shortest_period_ns) == 24u,
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_bytes_per_s) == 32u, "manifest_bandwidth.broker_bytes_per_s");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_full_bytes_per_s) == 40u, "manifest_bandwidth.broker_full_bytes_per_s");
 
+BH_LAYOUT_ASSERT(sizeof(struct manifest_device_regulators) == 64u, "size of manifest_device_regulators");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, page_0) == 0u, "manifest_device_regulators.page_0");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, page_1) == 8u, "manifest_device_regulators.page_1");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, page_2) == 16u, "manifest_device_regulators.page_2");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, page_3) == 24u, "manifest_device_regulators.page_3");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, reads) == 32u, "manifest_device_regulators.reads");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, writes) == 48u, "manifest_device_regulators.writes");
+
 BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam) == 56u, "size of manifest_mpam");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_0) == 0u, "manifest_mpam.page_0");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_1) == 8u, "manifest_mpam.page_1");
@@ -1258,7 +1281,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pa) == 0u, "manifest_its.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_pa) == 8u, "manifest_its.pending_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_bytes) == 16u, "manifest_its.pending_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 936u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1000u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1272,29 +1295,30 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 304u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, delays) == 440u, "manifest_header.delays");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 472u, "manifest_header.broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 608u, "manifest_header.bandwidth");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 656u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 712u, "manifest_header.smmu");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 736u, "manifest_header.pci");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 760u, "manifest_header.its");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 784u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 792u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 800u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 808u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 816u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 824u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 832u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 840u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 848u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 856u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 864u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 872u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 880u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 888u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 896u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 904u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 912u, "manifest_header.mpam_words");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 920u, "manifest_header.streams");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 928u, "manifest_header.functions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, device_regulators) == 656u, "manifest_header.device_regulators");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 720u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 776u, "manifest_header.smmu");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 800u, "manifest_header.pci");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 824u, "manifest_header.its");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 848u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 856u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 864u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 872u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 880u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 888u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 896u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 904u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 912u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 920u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 928u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 936u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 944u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 952u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 960u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 968u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 976u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 984u, "manifest_header.streams");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 992u, "manifest_header.functions");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");

@@ -109,6 +109,26 @@ def test_a_domain_copies_by_dma_and_is_interrupted_at_each_end(tmp_path: Path) -
     assert 100_000 / 4 < report["elapsed_ns"] < 100_000 * 4  # less than 4 GB/s, more than 250 MB/s
 
 
+@pytest.mark.req("D5")
+def test_a_regulator_holds_a_device_to_its_declared_rate(tmp_path: Path) -> None:
+    """Reads and writes together, from the domain's first transfer on."""
+
+    def moved_mb_s(directory: Path, **rates: Any) -> float:
+        def build(memory_pa: int) -> Build:
+            params = {"memory_pa": memory_pa, "bytes": 1 << 20, "chunk": 65536}
+            copier = domain("copier", "copier", [0], devices=["adma"], dma="trusted", params=params, **rates)
+            return built_for("zcu102", directory, copier, for_ns=40_000_000)
+
+        [memory] = {segment.pa - (segment.ipa - RAM) for segment in build(0).plan.domains[0].segments}
+        report = report_of(run_hosted(build(memory)), "copier")
+        assert (report["bytes"], report["errors"], report["wrong"]) == (1 << 20, 0, 0)
+        return float(2 * report["bytes"] / report["elapsed_ns"] * 1e3)
+
+    assert moved_mb_s(tmp_path / "free") > 4000
+    held = moved_mb_s(tmp_path / "held", device_rates={"adma": "320 MB/s"})
+    assert 0.95 * 312.5 < held <= 312.5, "registers of 10 units of 15.625 MB/s"
+
+
 def test_dma_past_the_end_of_memory_ends_with_an_error(tmp_path: Path) -> None:
     params = {"memory_pa": 0x8000_0000, "bytes": 8192, "chunk": 8192}
     copier = domain("copier", "copier", [0], devices=["adma"], dma="trusted", params=params)

@@ -44,6 +44,6 @@ def test_a_change_at_run_time_gets_what_budgets_and_devices_leave(tmp_path: Path
     assert hog["device_rates"] == []
     device = {"devices": ["adma"], "dma": "trusted", "device_rates": {"adma": "320 MB/s"}}
     beside, hog = admitted(tmp_path / "beside", **device)
-    assert beside == (GUARANTEED_MB_S - 320 - 64) * LINES_OF_A_MB_S
+    assert beside == int((GUARANTEED_MB_S - 312.5 - 64) * LINES_OF_A_MB_S), "what the regulator allows"
     (rate,) = hog["device_rates"]
-    assert (rate["charged_bytes_per_s"], rate["regulated"]) == (320 * 10**6, False)
+    assert (rate["charged_bytes_per_s"], rate["regulated"]) == (312_500_000, True)

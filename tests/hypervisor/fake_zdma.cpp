@@ -112,14 +112,16 @@ bool zdma_interrupts()
     return (model.raised & ~model.mask & kAll) != 0;
 }
 
-uint32_t zdma_rate()
+uint32_t zdma_read_rate()
 {
-    const uint32_t enabled = model.regulator[0x10C] & 3;
-    const bool strict = model.regulator[0x11C] == 1 && model.regulator[0x128] == 1;
+    return (model.regulator[0x10C] & 2) != 0 && model.regulator[0x128] == 1 ? model.regulator[0x12C] >> 20
+                                                                            : 0;
+}
 
-    return enabled == 3 && strict && model.regulator[0x120] == model.regulator[0x12C]
-               ? model.regulator[0x12C] >> 20
-               : 0;
+uint32_t zdma_write_rate()
+{
+    return (model.regulator[0x10C] & 1) != 0 && model.regulator[0x11C] == 1 ? model.regulator[0x120] >> 20
+                                                                            : 0;
 }
 
 } // namespace bulkhead_test

@@ -23,7 +23,8 @@ void zdma_runs();
 bool zdma_is_busy();
 bool zdma_interrupts();
 
-// The regulator's limit of both directions, in transactions per 4096 clocks; 0: no limit, or different ones.
-uint32_t zdma_rate();
+// The regulator's limits, in transactions per 4096 clocks; 0: no limit, or one that allows bursts.
+uint32_t zdma_read_rate();
+uint32_t zdma_write_rate();
 
 } // namespace bulkhead_test

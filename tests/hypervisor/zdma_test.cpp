@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "arch/hosted/fake_registers.h"
+#include "base/qos400.h"
 #include "flow/zdma.h"
 }
 
@@ -86,11 +87,13 @@ TEST_F(Zdma, WhatTheBusRefusesIsAFailureAndTheNextTransferIsNot)
     EXPECT_EQ(zdma_outcome(channel), ZDMA_DONE);
 }
 
-TEST_F(Zdma, F2_TheRegulatorHoldsBothDirectionsStrictlyToItsRate)
+TEST_F(Zdma, F2_TheRegulatorHoldsEachDirectionStrictlyToItsRate)
 {
-    EXPECT_EQ(zdma_rate(), 0u);
-    zdma_regulate(regulator, 64);
-    EXPECT_EQ(zdma_rate(), 64u);
+    EXPECT_EQ(zdma_read_rate(), 0u);
+    EXPECT_EQ(zdma_write_rate(), 0u);
+    qos400_limit(regulator, 64, 16);
+    EXPECT_EQ(zdma_read_rate(), 64u);
+    EXPECT_EQ(zdma_write_rate(), 16u);
 }
 
 } // namespace

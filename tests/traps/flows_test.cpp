@@ -1014,7 +1014,8 @@ struct FlowsByEngine : Flows {
 
 TEST_F(FlowsByEngine, F2_TheBrokerSaysWhatAndTheEngineCopies)
 {
-    EXPECT_EQ(zdma_rate(), 100u);
+    EXPECT_EQ(zdma_read_rate(), 100u);
+    EXPECT_EQ(zdma_write_rate(), 100u);
     EXPECT_EQ(map().copied_bytes, 48u) << "as the analysis has it";
     std::memset(sender.at(memory + 0x100), 'x', 100);
     ASSERT_EQ(copy(), 0u);

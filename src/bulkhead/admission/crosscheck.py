@@ -15,7 +15,7 @@ from bulkhead.admission.crosscheck_colors import check_colors
 from bulkhead.admission.crosscheck_passthrough import MAX_GUEST_ADDRESS, check_given
 from bulkhead.admission.crosscheck_regulation import check_regulation
 from bulkhead.admission.crosscheck_shares import check_shares
-from bulkhead.admission.devices import check_device_rates
+from bulkhead.admission.devices import check_device_rates, check_regulators
 from bulkhead.admission.flash import wrong_flash
 from bulkhead.config.crosscheck_platform import check_aligned
 from bulkhead.config.firmware import wrong_calls
@@ -52,6 +52,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
         findings += check_given(at, domain, system, platform)
         findings += check_device_rates(at, domain, platform)
         findings += check_image(at, domain.image)
+    findings += check_regulators(system, platform)
     findings += check_colors(system, platform)
     findings += check_shares(system, platform)
     findings += check_budgets(system, platform)

@@ -13,12 +13,14 @@ from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.demands import admission_of
 from bulkhead.planning.device_rates import STATE_RATE, DeviceRate, rates_of
+from bulkhead.schema import load_layout
 
 MB = 10**6
 
 
 def check_device_rates(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding]:
-    """Each declared rate is of a device of the domain that masters memory, and the hardware can reach it."""
+    """Each declared rate is of a device of the domain that masters memory, the hardware can reach it, and a
+    regulator in front of the device can hold it."""
     masters = {one.device: one for one in rates_of(domain, platform)}
     for name, declared in domain.device_rates.items():
         path: KeyPath = (*at, "device_rates", name)
@@ -32,6 +34,26 @@ def check_device_rates(at: KeyPath, domain: Domain, platform: Platform) -> Itera
         if most is not None and declared > most:
             cause = f"is more than the {_mb(most)} that '{name}' moves at most (`rate` of '{platform.name}')"
             yield Finding(path, "out-of-range", cause, f"at most {_mb(most)}")
+        register = masters[name].register
+        if register is not None and register.value == 0:
+            cause = f"is less than the regulator in front of '{name}' can hold"
+            yield Finding(path, "out-of-range", cause, f"at least {_mb(register.least)}")
+
+
+def check_regulators(system: System, platform: Platform) -> Iterator[Finding]:
+    """The hypervisor programs a limited number of regulators in front of devices."""
+    most = load_layout().constant("max_device_regulators")
+    held = [
+        (index, one)
+        for index, domain in enumerate(system.domains)
+        for one in rates_of(domain, platform)
+        if one.register is not None
+    ]
+    for index, one in held[most:]:
+        cause = f"'{one.device}' is behind a regulator, and {most} other devices are already regulated"
+        yield Finding(
+            ("domains", index, "device_rates", one.device), "out-of-range", cause, f"{most} in a system"
+        )
 
 
 def unregulated(system: System, platform: Platform) -> Iterator[Finding]:
@@ -40,6 +62,8 @@ def unregulated(system: System, platform: Platform) -> Iterator[Finding]:
     promises = bool(admission_of(system, platform).budgets)
     for index, domain in enumerate(system.domains):
         for one in rates_of(domain, platform):
+            if one.register is not None:
+                continue
             if one.declared is not None and one.declared != one.most:
                 path: KeyPath = ("domains", index, "device_rates", one.device)
                 yield Finding(path, "not-enforced", _not_enforced(one, promises))

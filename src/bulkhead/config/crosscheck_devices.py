@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from bulkhead.config.devices import Device, Dma, Iommu
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.regions import own_regions
+from bulkhead.geometry import PAGE_BYTES
 from bulkhead.schema import load_layout
 
 Findings = Iterator[Finding]
@@ -29,6 +31,7 @@ def check_devices(platform: Platform) -> Findings:
                 yield Finding(path, "overlap", f"'{one.name}' overlaps memory[{number}] at {ram.at:#x}")
         if not isinstance(one, Iommu):
             yield from _streams(path, one, platform)
+            yield from _regulator(path, one, platform)
         elif one.driven:
             yield from _driven(path, one, platform)
 
@@ -63,6 +66,37 @@ def _described(platform: Platform) -> list[tuple[KeyPath, Device | Dma | Iommu]]
     found += [(("dma", index), one) for index, one in enumerate(platform.dma)]
     found += [(("iommus", index), one) for index, one in enumerate(platform.iommus)]
     return found
+
+
+def _regulator(path: KeyPath, device: Device | Dma, platform: Platform) -> Findings:
+    """The page of a device's regulator belongs to nothing else, and its clock is known."""
+    if device.qos is None:
+        return
+    at: KeyPath = (*path, "qos")
+    end = device.qos + PAGE_BYTES
+    if device.qos % PAGE_BYTES:
+        yield Finding(at, "alignment", f"{device.qos:#x} is not the address of a page", "a multiple of 4 KiB")
+    most = load_layout().constant("mapped_limit")
+    if end > most:
+        cause = f"the hypervisor cannot map {device.qos:#x}"
+        yield Finding(at, "out-of-range", cause, f"up to {most:#x}")
+    taken = [(region.name, region.at, region.end) for region in own_regions(platform)]
+    taken += [(one.name, one.pages.at, one.pages.end) for one in platform.registers()]
+    taken += [
+        (f"the regulator of '{other.name}'", other.qos, other.qos + PAGE_BYTES)
+        for other in (*platform.devices, *platform.dma)
+        if other is not device and other.qos is not None
+    ]
+    taken += [(f"memory[{number}]", ram.at, ram.end) for number, ram in enumerate(platform.memory)]
+    for name, start, last in taken:
+        if device.qos < last and start < end:
+            yield Finding(at, "overlap", f"the regulator's page overlaps {quoted(name)}", "a page of its own")
+    interconnect = platform.interconnect
+    if interconnect is None or device.name not in {one.master for one in interconnect.regulators}:
+        cause = f"the clock of the regulator of '{device.name}' is not known"
+        yield Finding(
+            at, "missing-key", cause, f"an entry `master: {device.name}` of `interconnect.regulators`"
+        )
 
 
 def _streams(path: KeyPath, device: Device | Dma, platform: Platform) -> Findings:

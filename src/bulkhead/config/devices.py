@@ -87,6 +87,9 @@ class Master(Registers):
     streams: tuple[StreamId, ...] = ()
     coherent: bool = False  # its accesses are coherent with the cores' caches
     rate: BytesPerS | None = None  # the most that it moves, reads and writes together; None: not known
+    qos: Address | None = (
+        None  # page of the registers of a QoS-400 regulator that it alone passes; None: none
+    )
 
 
 class Dma(Master):
@@ -94,7 +97,6 @@ class Dma(Master):
 
     type: Text
     channels: Annotated[int, Field(ge=1, le=256)] = 1
-    qos: Address | None = None
     start: Picoseconds | None = None  # from being enabled to its first access
     finish: Picoseconds | None = None  # from its last write to its interrupt
     per_line: Picoseconds | None = None  # duration of a line on its bus, in each direction

@@ -77,7 +77,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "disks": "Contents of emulated disks, by device: `debian`, or a file, which a run does not change. "
         "Default: an empty disk.",
         "device_rates": "Rates of devices that master memory, by device: reads and writes of memory "
-        "together. Admission uses a rate if the platform file has none.",
+        "together. A device behind a regulator (`qos` in the platform file) is limited to it; of another "
+        "device, admission uses it if the platform file has none.",
         "dma": "`trusted`: the domain may have devices whose accesses to memory nothing confines.",
         "manager": "The domain may stop and restart other domains, and change their budgets.",
         "pmu": "The guest has performance monitors: the counters that the hypervisor does not need.",

@@ -7,6 +7,10 @@ itself only where its meaning differs. tests/config/test_meanings.py holds it to
 
 from __future__ import annotations
 
+QOS = (
+    "Address of the registers of a QoS-400 regulator that this device alone passes; "
+    "`interconnect.regulators` has its clock. Default: none."
+)
 RATE = "Highest rate of its reads and writes of memory together. Default: not known."
 SHARED = "Section"  # the entry with the keys that most sections share
 
@@ -348,6 +352,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "streams": "Stream ids of its accesses at the IOMMU.",
         "coherent": "Its accesses are coherent with the cores' caches.",
         "rate": RATE,
+        "qos": QOS,
         "dma": "It masters memory, or that is not known.",
         "compatible": "Strings of its device-tree binding. Default: the guest's device tree leaves it out.",
     },
@@ -361,8 +366,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "coherent": "Its accesses are coherent with the cores' caches.",
         "type": "Type of the engine; a broker can use `zdma`.",
         "channels": "Number of channels.",
-        "qos": "Address of its regulator's registers.",
         "rate": RATE,
+        "qos": QOS,
         "start": "Time from enabling a transfer to its first access, on the simulated machine.",
         "finish": "Time from the last write of a transfer to its interrupt.",
         "per_line": "Time of a line on the engine's bus, in each direction.",

@@ -131,6 +131,8 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     for number, component in enumerate(components[: len(of_mpam)]):
         of_mpam[f"page_{number}"] = component.at
         keys[f"mpam.page_{number}"] = ("mpam", "components", number, "at")
+    # The plan decides which devices are regulated; crosscheck_devices.py checks where their regulators are.
+    of_regulators = {f"page_{number}": 0 for number in range(layout.constant("max_device_regulators"))}
     # The plan decides how much on-chip memory stage-2 tables use, within the platform's `ocm`.
     of_tables = {"on_chip_pa": 0, "on_chip_bytes": 0}
     driven = platform.driven_iommu
@@ -145,6 +147,7 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     header = {
         "platform": of_platform,
         "broker": of_broker,
+        "device_regulators": of_regulators,
         "mpam": of_mpam,
         "smmu": of_smmu,
         "pci": of_pci,

@@ -18,6 +18,7 @@ from bulkhead.config.regions import addresses, ram_of
 from bulkhead.config.system import Broker, Domain
 from bulkhead.config.ways import ways_of
 from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
+from bulkhead.package.device_regulators import device_regulators_row
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import LoadedMemory, align_up
@@ -162,6 +163,7 @@ def pack_manifest(
         "delays": _delays(plan, layout, event),
         "broker": _broker(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
+        "device_regulators": device_regulators_row(plan, layout),
         "mpam": mpam_row(plan),
         "smmu": smmu_row(plan.platform),
         "pci": pci_row(plan.platform),

@@ -1,21 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory bandwidth of devices that master memory, as admission charges it (D5).
 
-The hypervisor limits no device of a domain, so the charge is the most that the hardware moves. If the
-platform does not state that, it is the rate that the system file declares. Rates are in bytes per second,
-reads and writes together. planning/demands.py adds the charges to budgets.
+A device behind a QoS-400 regulator is limited to the rate that the system file declares, half of it in each
+direction, and the charge is what the registers allow. Nothing limits another device, so its charge is the
+most that the hardware moves; if the platform does not state that, it is the declared rate. Rates are in bytes
+per second, reads and writes together. planning/demands.py adds the charges to budgets;
+package/device_regulators.py has the registers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
+from bulkhead.config.devices import Device, Dma
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain, System
+from bulkhead.planning.qos400 import MOST_REGISTER, regulator_before, step_of
 from bulkhead.results.device_rate import DeviceRateResult
 
 STATE_RATE = "`device_rates`, or `rate` of the device in the platform file"
+
+
+@dataclass(frozen=True)
+class RateRegister:
+    """The setting of the regulator in front of a device, for its reads and for its writes."""
+
+    page: int  # physical address of the regulator's registers
+    value: int  # 0: the declared rate is below the least that the regulator can hold
+    step: Fraction  # bytes/s of one unit
+
+    @property
+    def bytes_per_s(self) -> int:
+        """Of reads and writes together."""
+        return math.floor(2 * self.value * self.step)
+
+    @property
+    def least(self) -> int:
+        """The smallest rate of reads and writes together that the regulator can hold, in bytes/s."""
+        return math.ceil(2 * self.step)
 
 
 @dataclass(frozen=True)
@@ -26,15 +51,19 @@ class DeviceRate:
     domain: str
     declared: int | None  # by the system file
     most: int | None  # by the platform file
+    register: RateRegister | None = None  # None: no regulator, or no rate for it
 
     @property
     def charged(self) -> int | None:
         """The rate that admission counts; None: the device has no bound."""
-        return self.declared if self.most is None else self.most
+        bounds = [self.most, None if self.register is None else self.register.bytes_per_s]
+        return min((one for one in bounds if one is not None), default=self.declared)
 
     @property
     def note(self) -> str:
         """What limits the device, and what admission counts, for a table."""
+        if self.register is not None:
+            return "regulated by QoS-400"
         if self.most is not None:
             return "unregulated: charged in full"
         if self.declared is not None:
@@ -47,7 +76,7 @@ class DeviceRate:
             "charged_bytes_per_s": self.charged,
             "declared_bytes_per_s": self.declared,
             "most_bytes_per_s": self.most,
-            "regulated": False,
+            "regulated": self.register is not None,
         }
 
 
@@ -61,10 +90,20 @@ def rates_of(domain: Domain, platform: Platform) -> tuple[DeviceRate, ...]:
     known = platform.passable()
     given = [known[name] for name in dict.fromkeys(domain.devices) if name in known]
     return tuple(
-        DeviceRate(device.name, domain.name, domain.device_rates.get(device.name), device.rate)
+        DeviceRate(device.name, domain.name, declared, device.rate, _register(device, declared, platform))
         for device in given
         if device.masters_memory
+        for declared in (domain.device_rates.get(device.name),)
     )
+
+
+def _register(device: Device | Dma, declared: int | None, platform: Platform) -> RateRegister | None:
+    """The largest setting that allows no more than the declared rate."""
+    regulator = regulator_before(platform, device.name)
+    if declared is None or device.qos is None or regulator is None:
+        return None
+    step = step_of(regulator)
+    return RateRegister(device.qos, min(MOST_REGISTER, math.floor(declared / (2 * step))), step)
 
 
 def charged_together(rates: Iterable[DeviceRate]) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bulkhead.config.flow_costs import FlowCosts
@@ -29,13 +28,12 @@ from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 from bulkhead.planning.memory_changes import AskedMemory, smaller_budgets
 from bulkhead.planning.model import Choice
+from bulkhead.planning.qos400 import MOST_REGISTER, regulator_before, step_of
 from bulkhead.planning.space import space_for
 
 if TYPE_CHECKING:
     from bulkhead.flows.native import FlowSet
 
-PS_PER_S = 10**12
-REGISTER_BITS = 12  # of a QoS-400 rate: 1 to 4095 in units of 1/4096 transactions a clock
 SHOWN_CHANGES = 3
 
 
@@ -205,10 +203,10 @@ class _FlowPlanner:
         regulator = _regulator(self.platform)
         if self.broker.engine != "zdma" or regulator is None:
             return None
-        value = -int(-rate // _step(regulator))
-        if value >= 1 << REGISTER_BITS:
+        value = -int(-rate // step_of(regulator))
+        if value > MOST_REGISTER:
             return None
-        got = float(value * _step(regulator))
+        got = float(value * step_of(regulator))
         why = f"the smallest value with at least {rate} B/s: {got / 1e6:.3f} MB/s"
         self.choices.append(Choice("broker.rate register", str(value), why))
         return EngineRegister(value, got)
@@ -266,7 +264,7 @@ class _FlowPlanner:
         most = memory.largest_rate
         regulator = _regulator(self.platform)
         if self.broker.engine == "zdma" and regulator is not None:
-            most = int(most // _step(regulator) * _step(regulator))
+            most = int(most // step_of(regulator) * step_of(regulator))
         needed = analysis.smallest_bandwidth(self.model) if self.broker.rate is not None else None
         if needed is not None and needed <= most:
             yield f"rate: {most} B/s ({most / 1e6:.2f} MB/s)"
@@ -307,15 +305,9 @@ def _allowed(changes: list[analysis.FlowChange]) -> str:
     return ", or ".join(one.text() for one in changes[:SHOWN_CHANGES])
 
 
-def _step(regulator: Regulator) -> Fraction:
-    """Bytes/s of one unit of the regulator's rate register."""
-    return Fraction(regulator.transaction * (PS_PER_S // regulator.clock), 1 << REGISTER_BITS)
-
-
 def _regulator(platform: Platform) -> Regulator | None:
     engine = engine_on(platform)
-    regulators = platform.interconnect.regulators if platform.interconnect is not None else ()
-    return next((one for one in regulators if engine is not None and one.master == engine.name), None)
+    return None if engine is None else regulator_before(platform, engine.name)
 
 
 def _broker(broker: Broker, platform: Platform) -> Iterator[Finding]:

@@ -210,12 +210,20 @@ def trust_text(run: LoadedRun) -> str:
 
 
 def device_texts(run: LoadedRun) -> list[str]:
-    """What is known of the memory traffic of each device that masters memory. Nothing limits it."""
+    """What limits the memory traffic of each device that masters memory, or what is known of it."""
     return [
-        f"nothing limits {device['name']} of {domain['name']}: {_charge_text(device)}"
+        _device_text(device, domain["name"], modelled=run.report.get("on") == MACHINE)
         for domain in run.domains
         for device in domain.get("device_rates", ())
     ]
+
+
+def _device_text(device: Json, domain: str, *, modelled: bool) -> str:
+    if device["regulated"]:
+        rate = f"{device['charged_bytes_per_s'] / 1e6:g} MB/s"
+        where = "" if modelled else "; the emulator does not model it"
+        return f"a QoS-400 regulator limits {device['name']} of {domain} to {rate}{where}"
+    return f"nothing limits {device['name']} of {domain}: {_charge_text(device)}"
 
 
 def _charge_text(device: Json) -> str:

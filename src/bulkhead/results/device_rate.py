@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import with_config
 from typing_extensions import TypedDict
 
@@ -23,5 +21,5 @@ class DeviceRateResult(TypedDict):
     """The rate that the system file declares; null: none."""
     most_bytes_per_s: int | None
     """The most that the hardware moves, as the platform file states it; null: not known."""
-    regulated: Literal[False]
-    """Whether anything limits the device to a rate: this version limits no device of a domain."""
+    regulated: bool
+    """Whether a QoS-400 regulator of the interconnect limits the device to the charged rate."""

@@ -42,7 +42,7 @@ from bulkhead.package.elf import read_elf
 from bulkhead.package.pci import all_functions, has_messages
 from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
-from bulkhead.planning.device_rates import rates_of
+from bulkhead.planning.device_rates import device_rates, rates_of
 from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -434,6 +434,9 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
         windows.append(PromisedWindow(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
         if engine.qos is not None:
             windows.append(PromisedWindow(engine.qos, 4 * _KIB, f"regulator of {engine.name}"))
+    for one in device_rates(plan.system, platform):
+        if one.register is not None:
+            windows.append(PromisedWindow(one.register.page, 4 * _KIB, f"regulator of {one.device}"))
     return tuple(windows)
 
 
