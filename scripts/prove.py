@@ -34,6 +34,7 @@ MANIFEST = [
     "manifest_board",
     "manifest_budgets",
     "manifest_calls",
+    "manifest_device_regulators",
     "manifest_domains",
     "manifest_flash",
     "manifest_flows",

@@ -578,11 +578,11 @@ struct manifest_bandwidth { /* What the memory sustains, for budgets that manage
 
 struct manifest_device_regulators { /* Regulators in front of devices of domains: rates in 4096ths of a transaction in each clock cycle of the interconnect, 1 to 4095; 0 without a regulator. */
     uint64_t page_0; /* page of the regulator's registers; 0: none */
-    uint64_t page_1;
-    uint64_t page_2;
-    uint64_t page_3;
-    uint32_t reads[4]; /* by number of the regulator */
-    uint32_t writes[4];
+    uint64_t page_1; /* of the second one */
+    uint64_t page_2; /* of the third one */
+    uint64_t page_3; /* of the fourth one */
+    uint32_t reads[4]; /* rates of reads, by number of the regulator */
+    uint32_t writes[4]; /* rates of writes */
 };
 
 struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everybody is in partition 0, and all is zero. */
