@@ -32,7 +32,14 @@ INTERRUPTED = "interrupted"
 PANELS = {
     "Systems": ("check", "plan", "build", "run", "report", "top", "trace", "flows"),
     "Simulated machine": ("experiment", "sensitivity", "limits", "workloads", "record"),
-    "Models and their evidence": ("platforms", "validate", "crosscheck", "published", "calibrate"),
+    "Models and their evidence": (
+        "platforms",
+        "validate",
+        "self-test",
+        "crosscheck",
+        "published",
+        "calibrate",
+    ),
     "Costs": ("bench", "size"),
     "Linux hosts": ("linux-module", "resctrl"),
     "Tool": ("setup", "schema"),

@@ -27,6 +27,7 @@ from bulkhead.results.published import PublishedResult
 from bulkhead.results.report import ReportResult
 from bulkhead.results.resctrl import ResctrlResult
 from bulkhead.results.run import NotRunResult, RunResult
+from bulkhead.results.self_test import SelfTestResult
 from bulkhead.results.setup import SetupResult
 from bulkhead.results.size import SizeResult
 from bulkhead.results.top import TopResult
@@ -54,6 +55,7 @@ SHAPES: dict[str, tuple[type, ...]] = {
     "limits": (limits.LimitsResult,),
     "calibrate": (CalibrateResult,),
     "validate": (ValidateResult,),
+    "self-test": (SelfTestResult,),
     "published": (PublishedResult,),
     "crosscheck": (CrosscheckResult,),
     "experiment": (experiment.ExperimentResult, experiment.ExperimentsResult),

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples/self-test.yaml in the emulator: its times mean nothing, but the program runs to its end on all
+cores, and its output can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import run_json
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "self-test.yaml"
+QUICK = ("largest_kib=1024", "core_kib=256", "window_us=200", "draws=2000")
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("platform", ["qemu-virt", "zcu102"])
+def test_the_self_test_runs_and_is_read(tmp_path: Path, platform: str) -> None:
+    settings = [f"--set=domains.self-test.params.{one}" for one in QUICK]
+    options = (*settings, f"--set=platform={platform}", "--no-page", "--no-attach", "--directory", tmp_path)
+    code, result = run_json("run", EXAMPLE, *options)
+    assert code == 0, result["reasons"]
+    code, read = run_json("self-test", platform, tmp_path / "console.log")
+    assert code == 0, read["reasons"]
+    found = {one["key"]: one for one in read["figures"]}
+    assert found["cores.count"]["measured"] == 4
+    assert found["caches.l2.size"]["measured"] is None, "the emulator has no caches"

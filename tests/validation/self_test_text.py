@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A console log as a board would write it: caches of 32 KiB and 512 KiB, memory of 100 ns."""
+
+from __future__ import annotations
+
+KIB = 1024
+FIRST, LAST = 32 * KIB, 512 * KIB
+LAST_NS, MEMORY_NS = 12.0, 100.0
+SIZES = tuple(4 * KIB << power for power in range(12))
+
+
+def single_ns(size: int) -> float:
+    """Mean time beyond a hit of random reads of a block: each cache holds the part that fits."""
+    within_first = min(1.0, FIRST / size)
+    within_last = min(1.0, LAST / size) - within_first
+    return within_last * LAST_NS + (1 - within_first - within_last) * MEMORY_NS
+
+
+def curve(sizes: tuple[int, ...] = SIZES) -> str:
+    rows = (f"  - {{ size: {size // KIB} KiB, single: {single_ns(size):.1f}, dual: 0.0 }}" for size in sizes)
+    return "\n".join(rows)
+
+
+TEXT = f"""\
+self_test: 1
+timers:
+  frequency: 100000000 Hz  # CNTFRQ_EL0, as firmware has set it
+cores:
+  count: 4
+  frequency: 1199976 kHz  # CPU_CYCLES (0x11), beside the counter
+hit: {{ loop: chain of pointers, ns: 2.5 }}
+latency:
+{curve()}
+rates:
+  - {{ kind: fill, loop: stores of 8 bytes, mb_s: 2000.5 }}
+  - {{ kind: bcopy, loop: pairs of 8 bytes, mb_s: 1000.0 }}
+events:
+  - {{ event: 0x17, pattern: sequential reads, lines: 1000, counted: 1000 }}
+  - {{ event: 0x18, pattern: sequential reads, lines: 1000, counted: 0 }}
+  - {{ event: 0x18, pattern: sequential writes, lines: 1000, counted: 500 }}
+patterns:
+  - {{ pattern: sequential reads, cores: 1, mb_s: 2500.0 }}
+  - {{ pattern: same-bank writes, cores: 1, mb_s: 900.0 }}
+  - {{ pattern: same-bank reads, cores: 4, mb_s: 1200.0 }}
+  - {{ pattern: same-bank writes, cores: 4, mb_s: 955.7 }}
+delays:
+  - {{ pattern: whole-line writes, writers: 3, alone_ns: 25.0, beside_ns: 45.0, least_mb_s: 400.9 }}
+  - {{ pattern: same-bank writes, writers: 3, alone_ns: 25.0, beside_ns: 144.2, least_mb_s: 240.3 }}
+paths:
+  hypervisor_call: {{ min: 900 ns, avg: 1000 ns, max: 2400 ns, median: 990 ns, count: 200 }}
+  timer_interrupt: {{ min: 1400 ns, avg: 1500 ns, max: 9000 ns, median: 1450 ns, count: 200 }}
+  own_interrupt: {{ min: 1700 ns, avg: 1800 ns, max: 6000 ns, median: 1750 ns, count: 200 }}
+"""
+
+
+def console(text: str = TEXT, *, end: bool = True) -> str:
+    """The log of the serial line: tagged by the hypervisor, with long lines continued in the next row.
+    Another domain and the hypervisor are in between, and the firmware before."""
+    marked = ["# self-test: begin", *text.splitlines(), *(["# self-test: end"] if end else [])]
+    rows = ["NOTICE:  BL31: v2.10", "[bulkhead   0.000000] 2 domains on 4 cores"]
+    for number, line in enumerate(marked):
+        rows.append(f"[self-test  0.{number:06}] {line[:60]}")
+        if number == 4:
+            rows.append("[other      0.000123] self_test: 2")
+        if line[60:]:
+            rows.append(f"[self-test+ 0.{number:06}] {line[60:]}")
+    return "\r\n".join([*rows, "[bulkhead   0.900000] self-test: powered off", ""])

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead self-test`: reads a board's figures from a console log, or says what is wrong with it. Relates
+them to the platform file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bulkhead.config.load import load_named, load_platform
+from bulkhead.config.locate import platform_path
+from bulkhead.config.platform import Platform
+from bulkhead.config.source import read_file
+from bulkhead.validation.self_test import SelfTest, read_log
+from bulkhead.validation.self_test_figures import MeasuredFigure, figures_of, levels_of
+from bulkhead.validation.self_test_lines import NotForThisFile, lines_for
+from tests.command_line import invoked, run_json
+
+from .self_test_text import FIRST, LAST, LAST_NS, MEMORY_NS, TEXT, console, curve
+
+BOARD = "zcu102"
+
+
+def write(directory: Path, text: str) -> Path:
+    path = directory / "console.log"
+    path.write_text(text, newline="")
+    return path
+
+
+def read(directory: Path, text: str) -> SelfTest:
+    test, problems = read_log(write(directory, text))
+    assert test is not None, problems
+    return test
+
+
+def platform() -> tuple[Path, Platform]:
+    path, found, _ = load_named(BOARD)
+    assert path is not None and found is not None
+    return path, found
+
+
+def figures(directory: Path, text: str = TEXT) -> list[MeasuredFigure]:
+    return figures_of(read(directory, console(text)), platform()[1])
+
+
+def test_a_log_with_tags_and_other_output_is_read(tmp_path: Path) -> None:
+    test = read(tmp_path, console())
+    assert test.cores.frequency == 1_199_976_000
+    assert [one.mb_s for one in test.rates] == [2000.5, 1000.0]
+    assert test.rate("same-bank writes", 4) == 955.7
+    assert test.paths.hypervisor_call.max == 2400
+
+
+def test_a_log_without_tags_is_read(tmp_path: Path) -> None:
+    plain = f"# self-test: begin\n{TEXT}# self-test: end\n"
+    assert read(tmp_path, f"login:\n{plain}\n") == read(tmp_path, console())
+
+
+def test_the_last_self_test_of_a_log_counts(tmp_path: Path) -> None:
+    other = TEXT.replace("count: 4\n", "count: 5\n")
+    assert read(tmp_path, console() + console(other)).cores.count == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("", "no line is '# self-test: begin'"),
+        (TEXT, "no line is '# self-test: begin'"),
+        (console(end=False), "no line after '# self-test: begin' is '# self-test: end'"),
+        (console() + console(end=False), "no line after '# self-test: begin' is '# self-test: end'"),
+    ],
+)
+def test_a_log_without_a_complete_self_test_is_refused(tmp_path: Path, text: str, cause: str) -> None:
+    test, problems = read_log(write(tmp_path, text))
+    assert test is None
+    assert cause in problems[0].text()
+
+
+DAMAGED = [
+    ("self_test: 1", "self_test: 2", "self_test"),
+    ("count: 4\n", "count: 0\n", "cores.count"),
+    ("count: 4\n", "count: 1\n", "a pattern has more busy cores than there are"),
+    ("count: 4\n", "count: four\n", "cores.count"),
+    ("  count: 4\n", "", "cores.count"),
+    ("100000000 Hz", "100000000", "timers.frequency"),
+    ("100000000 Hz", "-1 Hz", "timers.frequency"),
+    ("100000000 Hz", "1e400 Hz", "timers.frequency"),
+    ("size: 8 KiB", "size: 4 KiB", "sizes are not in ascending order"),
+    ("ns: 2.5", "ns: .nan", "hit.ns"),
+    ("ns: 2.5", "ns: 9999999999", "hit.ns"),
+    ("pattern: same-bank reads, cores: 4", "pattern: same-bank writes, cores: 4", "occurs twice"),
+    ("same-bank reads", "some-bank reads", "pattern"),
+    ("min: 900 ns", "min: 995 ns", "not between min and max"),
+    ("counted: 1000", "counted: -1", "counted"),
+    ("lines: 1000", "lines: 0", "lines"),
+    ("rates:", "rates: &all", "rates"),
+    ("rates:", "rates:\n  - [", "rates[0]"),
+    ("delays:", "\x1b[2Jdelays:", "console.log"),
+    ("delays:", "late:", "late"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "named"), DAMAGED, ids=[new[:24] for _, new, _ in DAMAGED])
+def test_a_damaged_value_is_refused_at_its_place(tmp_path: Path, old: str, new: str, named: str) -> None:
+    assert old in TEXT
+    path = write(tmp_path, console(TEXT.replace(old, new, 1)))
+    test, problems = read_log(path)
+    assert test is None and problems
+    assert any(named in problem.text() for problem in problems), [one.text() for one in problems]
+    lines = len(path.read_text().splitlines())
+    assert all(0 <= problem.line <= lines for problem in problems)
+
+
+def test_a_problem_has_the_line_of_the_log(tmp_path: Path) -> None:
+    path = write(tmp_path, console(TEXT.replace("ns: 2.5", "ns: none")))
+    _, problems = read_log(path)
+    at = next(number for number, line in enumerate(path.read_text().splitlines(), 1) if "ns: none" in line)
+    assert [problem.line for problem in problems] == [at]
+
+
+@pytest.mark.parametrize("cut", range(0, len(console()), 97))
+def test_a_log_that_ends_anywhere_is_refused_or_complete(tmp_path: Path, cut: int) -> None:
+    test, problems = read_log(write(tmp_path, console()[:cut]))
+    assert (test is None) == bool(problems)
+    assert test is None or "# self-test: end" in console()[:cut]
+
+
+def test_a_log_that_is_not_text_or_not_there_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "console.log"
+    for content in (b"\xff\xfe", b"x" * (300 * 1024)):
+        path.write_bytes(content)
+        assert read_log(path)[0] is None
+    assert read_log(tmp_path / "none")[0] is None
+    assert read_log(tmp_path)[0] is None
+
+
+def test_levels_are_read_from_the_curve(tmp_path: Path) -> None:
+    levels = levels_of(read(tmp_path, console()))
+    assert (levels.first_size, levels.last_size) == (FIRST, LAST)
+    assert levels.last_ns == pytest.approx(LAST_NS, rel=0.01)
+    assert levels.memory_ns == pytest.approx(MEMORY_NS, rel=0.01)
+
+
+def test_a_curve_that_ends_within_the_last_level_does_not_show_memory(tmp_path: Path) -> None:
+    short = TEXT.replace(curve(), "\n".join(curve().splitlines()[:7]))
+    levels = levels_of(read(tmp_path, console(short)))
+    assert levels.first_size == FIRST
+    assert levels.last_ns == pytest.approx(LAST_NS, rel=0.01)
+    assert (levels.last_size, levels.memory_ns) == (None, None)
+
+
+def test_a_machine_without_caches_shows_no_levels(tmp_path: Path) -> None:
+    flat = "\n".join(f"  - {{ size: {size} KiB, single: 0.3, dual: 0.0 }}" for size in (4, 8, 16, 32))
+    levels = levels_of(read(tmp_path, console(TEXT.replace(curve(), flat))))
+    assert (levels.first_size, levels.last_size, levels.last_ns) == (None, None, None)
+
+
+def by_key(found: list[MeasuredFigure]) -> dict[str, MeasuredFigure]:
+    return {one.key: one for one in found if one.key is not None}
+
+
+def test_figures_stand_beside_those_of_the_platform_file(tmp_path: Path) -> None:
+    found = by_key(figures(tmp_path))
+    frequency = found["cores.frequency"]
+    assert frequency.measured == pytest.approx(1199.976)
+    assert frequency.stated == 1200
+    assert frequency.ratio == pytest.approx(1, abs=0.001)
+    assert (found["caches.l2.size"].measured, found["caches.l2.size"].stated) == (512, 1024)
+    assert found["caches.l2.latency"].measured == pytest.approx(LAST_NS * 1.199976, rel=0.01)
+    assert found["cores.pipeline.load_use"].value == "2"  # three cycles, of which one is the instruction
+    assert found["dram.guaranteed"].value == "955 MB/s"  # the least of all cores, rounded down
+    assert found["dram.delays"].measured == pytest.approx(119.2)
+    assert "apart: 120 ns, least: 240 MB/s" in (found["dram.delays"].value or "")
+    # A margin: a run does not show the largest value.
+    call = "{ min: 788 ns, avg: 1000 ns, max: 2700 ns, median: 990 ns }"
+    assert found["flow_costs.hypervisor_call"].value == call
+    assert found["pmu.traffic_event.bytes"].measured == 64
+    assert found["pmu.writeback_event.bytes"].measured == 128  # half of the lines were counted
+
+
+def test_an_event_that_counts_nothing_is_not_seen(tmp_path: Path) -> None:
+    silent = TEXT.replace("counted: 1000", "counted: 0")
+    assert by_key(figures(tmp_path, silent))["pmu.traffic_event.bytes"].measured is None
+
+
+def test_delays_of_a_board_with_clusters_are_not_written(tmp_path: Path) -> None:
+    """The program does not know which writers share a cache with the reader."""
+    _, clusters, _ = load_named("s32v234")
+    assert clusters is not None
+    found = by_key(figures_of(read(tmp_path, console()), clusters))
+    assert found["dram.delays"].value is None
+
+
+def test_lines_are_a_part_of_a_platform_file(tmp_path: Path) -> None:
+    """Written, read again and put into the board's own file, they give the measured platform."""
+    path, _ = platform()
+    lines = lines_for(path, figures(tmp_path), "self-test")
+    written = tmp_path / "lines.yaml"
+    written.write_text(lines.text)
+    fragment = read_file(written, "lines")
+    assert not fragment.problems and fragment.root is not None
+    assert set(fragment.root.value) == {"cores", "timers", "caches", "dram", "flow_costs"}
+    values = [f"{one.key}={one.value}" for one in figures(tmp_path) if one.key and one.value]
+    measured, _, problems = load_platform(path, overrides=values)
+    assert measured is not None, problems
+    assert measured.dram is not None and measured.dram.guaranteed == 955 * 10**6
+    assert measured.caches["l2"].size == LAST
+    assert measured.timers.frequency == 100_000_000
+
+
+def test_what_other_keys_then_need_is_told(tmp_path: Path) -> None:
+    path = platform_path("qemu-virt")
+    _, virt, _ = load_named("qemu-virt")
+    assert path is not None and virt is not None
+    fast = TEXT.replace("955.7", "1163.0")
+    lines = lines_for(path, figures_of(read(tmp_path, console(fast)), virt), "self-test")
+    assert any("maintenance.events" in one for one in lines.consequences)
+    assert "guaranteed: 1163 MB/s" in lines.text
+
+
+def test_a_value_that_its_key_does_not_take_is_refused(tmp_path: Path) -> None:
+    path, _ = platform()
+    wrong = MeasuredFigure("size", "KiB", 0, None, "caches.l1d.size", "0 KiB")
+    with pytest.raises(NotForThisFile, match=r"caches\.l1d\.size"):
+        lines_for(path, [wrong], "self-test")
+
+
+def test_the_command_prints_and_writes(tmp_path: Path) -> None:
+    log, lines = write(tmp_path, console()), tmp_path / "lines.yaml"
+    shown = invoked("self-test", BOARD, log, "--write", lines)
+    assert shown.exit_code == 0
+    assert "size of the last level" in shown.stdout
+    assert "guaranteed: 955 MB/s" in lines.read_text()
+    code, result = run_json("self-test", BOARD, log)
+    assert code == 0
+    row = next(one for one in result["figures"] if one["key"] == "caches.l2.size")
+    assert (row["measured"], row["stated"], row["ratio"]) == (512, 1024, 0.5)
+    assert result["written"] is None
+
+
+@pytest.mark.parametrize("arguments", [("nowhere", "console.log"), (BOARD, "none.log")])
+def test_the_command_refuses(tmp_path: Path, arguments: tuple[str, str]) -> None:
+    write(tmp_path, console())
+    name, log = arguments
+    lines = tmp_path / "lines.yaml"
+    shown = invoked("self-test", name, tmp_path / log, "--write", lines)
+    assert shown.exit_code == 1
+    assert shown.stderr.startswith("error: ")
+    assert not lines.exists()
+    code, result = run_json("self-test", name, tmp_path / log)
+    assert (code, result["verdict"]) == (1, "error")
