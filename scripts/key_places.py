@@ -26,6 +26,8 @@ SYSTEM = {
     "Broker": "broker",
     "Flow": "flows[]",
     "WayBack": "flows[].back",
+    "Chain": "chains[]",
+    "ChainDevice": "chains[].device",
     "Run": "run",
     "Expectation": "expect.DOMAIN",
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -292,6 +293,69 @@ static int answer(uint32_t port, size_t bytes, size_t answer_bytes, uint64_t cou
     return EXIT_SUCCESS;
 }
 
+// Writes all bytes. False: nobody takes them any more.
+static bool write_all(int to, const uint8_t *data, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t more = write(to, data + done, bytes - done);
+
+        if (more <= 0)
+            return false;
+        done += (size_t)more;
+    }
+    return true;
+}
+
+static bool pour(int from, int to)
+{
+    ssize_t bytes;
+
+    while ((bytes = read(from, packet, sizeof(packet))) > 0)
+        if (!write_all(to, packet, (size_t)bytes))
+            return false;
+    return bytes == 0;
+}
+
+// Sends its input, and then writes what the other end answers to its output.
+static int pipe_through(uint32_t cid, uint32_t port)
+{
+    int socket_fd = connect_patiently(cid, port, SOCK_STREAM);
+
+    if (socket_fd < 0 || !pour(STDIN_FILENO, socket_fd) || shutdown(socket_fd, SHUT_WR) != 0 ||
+        !pour(socket_fd, STDOUT_FILENO)) {
+        perror("bulkhead-socket: pipe");
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
+// Runs a command of the shell for each connection, which is the command's input and output.
+static int serve(uint32_t port, uint64_t times, const char *command)
+{
+    int listening = listen_at(port, SOCK_STREAM);
+
+    for (uint64_t i = 0; listening >= 0 && i < times; i++) {
+        int socket_fd = accept(listening, NULL, NULL);
+        pid_t child = socket_fd < 0 ? -1 : fork();
+
+        if (child < 0)
+            break;
+        if (child == 0) {
+            (void)dup2(socket_fd, STDIN_FILENO);
+            (void)dup2(socket_fd, STDOUT_FILENO);
+            (void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+            _exit(EXIT_FAILURE);
+        }
+        (void)waitpid(child, NULL, 0);
+        (void)finish(socket_fd);
+        (void)close(socket_fd);
+        if (i + 1 == times)
+            return EXIT_SUCCESS;
+    }
+    perror("bulkhead-socket: serve");
+    return EXIT_FAILURE;
+}
+
 static uint64_t number(const char *text)
 {
     char *end;
@@ -311,6 +375,8 @@ int main(int count, char **values)
     int type = count > 2 && strcmp(values[count - 1], "packets") == 0 ? SOCK_SEQPACKET : SOCK_STREAM;
 
     count -= type == SOCK_SEQPACKET;
+    if (strcmp(what, "serve") == 0 && count == 5)
+        return serve((uint32_t)number(values[2]), number(values[3]), values[4]);
     for (int i = 2; i < count && i < 7; i++)
         n[i - 2] = number(values[i]);
     if (strcmp(what, "ask") == 0 && count == 7 && n[2] <= most_packet_bytes && n[3] <= most_packet_bytes)
@@ -323,12 +389,16 @@ int main(int count, char **values)
         return receive_streams((uint32_t)n[0], count == 4 ? n[1] : UINT64_MAX);
     if (strcmp(what, "storm") == 0 && count == 5)
         return storm((uint32_t)n[0], (uint32_t)n[1], n[2]);
+    if (strcmp(what, "pipe") == 0 && count == 4)
+        return pipe_through((uint32_t)n[0], (uint32_t)n[1]);
     if (strcmp(what, "stall") == 0 && count == 3)
         return stall((uint32_t)n[0]);
     (void)fputs("usage: bulkhead-socket send CID PORT BYTES [PACKET]\n"
                 "       bulkhead-socket receive PORT [TIMES]\n"
                 "       bulkhead-socket storm CID PORT COUNT\n"
                 "       bulkhead-socket stall PORT\n"
+                "       bulkhead-socket pipe CID PORT\n"
+                "       bulkhead-socket serve PORT TIMES COMMAND\n"
                 "       bulkhead-socket ask CID PORT BYTES ANSWER_BYTES COUNT [packets]\n"
                 "       bulkhead-socket answer PORT BYTES ANSWER_BYTES COUNT [packets]\n"
                 "Packets have at most 65536 bytes. A stream is written in pieces of PACKET bytes.\n",

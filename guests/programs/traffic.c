@@ -11,6 +11,7 @@
 #include "core/crc32.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
+#include "guests/runtime/flow_params.h"
 #include "guests/runtime/gic.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
@@ -69,30 +70,12 @@ void program_interrupt(uint32_t intid)
         socket_interrupt(intid);
 }
 
-// "<kind><n>_<key>", as the tool names it.
-static uint64_t param_of(const char *kind, uint32_t n, const char *key)
-{
-    char name[32];
-    size_t at = 0;
-
-    while (*kind != '\0')
-        name[at++] = *kind++;
-    if (n >= 10)
-        name[at++] = (char)('0' + n / 10);
-    name[at++] = (char)('0' + n % 10);
-    name[at++] = '_';
-    while (*key != '\0')
-        name[at++] = *key++;
-    name[at] = '\0';
-    return param(name, 0);
-}
-
 static bool init_outgoing(struct outgoing *flow, uint32_t n, struct memory_area *arena, uint64_t start)
 {
-    flow->cid = param_of("out", n, "cid");
-    flow->port = (uint32_t)param_of("out", n, "port");
-    flow->bytes = param_of("out", n, "bytes");
-    flow->period = param_of("out", n, "period_ns") * timer_frequency() / 1000000000u / param("hurry", 1);
+    flow->cid = flow_param("out", n, "cid");
+    flow->port = (uint32_t)flow_param("out", n, "port");
+    flow->bytes = flow_param("out", n, "bytes");
+    flow->period = flow_param("out", n, "period_ns") * timer_frequency() / 1000000000u / param("hurry", 1);
     flow->next = start;
     flow->packet = (uint8_t *)arena->start;
     if (arena->bytes < flow->bytes)
@@ -131,7 +114,7 @@ static bool init(void)
             return false;
         }
     for (uint32_t n = 0; n < traffic.in; n++)
-        incoming[n].port = (uint32_t)param_of("in", n, "port");
+        incoming[n].port = (uint32_t)flow_param("in", n, "port");
     return true;
 }
 

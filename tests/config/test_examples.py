@@ -50,6 +50,7 @@ RUN_BY = {
     "u-boot": "tests/system/test_images.py",
     "delay": "tests/hosted/test_examples.py",
     "disks": "tests/system/test_disks.py",
+    "server": "tests/hosted/test_server.py",
     "edk2": "tests/system/test_images.py",
     "hostile-flash": "tests/system/test_hostile.py",
     "managed": "tests/hosted/test_examples.py",

@@ -190,8 +190,9 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     """An error is reported in its lines, with its key.
 
     Exceptions: a changed name of a domain is reported where the old one is used; valid memory that does not
-    contain the domain's image, at the image; a valid core or color that others use, too, at its list; budgets
-    that are missing without `overcommit`, at the domains.
+    contain the domain's image, at the image; what a chain needs and its flows or ends do not have, at the
+    chain; a valid core or color that others use, too, at its list; budgets that are missing without
+    `overcommit`, at the domains.
     """
     tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
     place = data.draw(st.sampled_from(places(tree)))
@@ -206,6 +207,8 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
         assert {problem.code for problem in problems} == {"colors-exhausted"}, (place, problems)
     elif problems and not mine and place[0] == "regulation":  # a valid value, with which budgets are needed
         assert {problem.code for problem in problems} == {"memory-unbounded"}, (place, problems)
+    elif problems and not mine and all(one.key.startswith("chains") for one in problems):
+        assert tree["chains"], "a chain needs properties of its flows and of its ends"
     elif problems and not mine and is_memory_of_domain(place):
         images = key_text((*place[:2], "image"))
         assert all(problem.key.startswith(images) for problem in problems), (place, problems)

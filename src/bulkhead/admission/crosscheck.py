@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from bulkhead.admission.bandwidth import check_admission
 from bulkhead.admission.crosscheck_budgets import check_budgets
+from bulkhead.admission.crosscheck_chains import check_chains
 from bulkhead.admission.crosscheck_colors import check_colors
 from bulkhead.admission.crosscheck_passthrough import MAX_GUEST_ADDRESS, check_given
 from bulkhead.admission.crosscheck_regulation import check_regulation
@@ -44,6 +45,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
         *wrong_flash(system, platform),
         *check_regulation(system, platform),
         *_flows(system, platform),
+        *check_chains(system, platform),
     ]
     for index, domain in enumerate(system.domains):
         at: KeyPath = ("domains", index)

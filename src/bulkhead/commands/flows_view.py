@@ -48,6 +48,12 @@ def show_flows(planned: FlowPlan, title: str) -> None:
         )
     console().print(table)
     console().print(SLACK_MEANING)
+    for chain in planned.chains:
+        total, deadline = time_text(chain.bound.total), time_text(chain.chain.deadline)
+        ends = f"from '{chain.client}' to '{chain.server}' and back"
+        console().print(
+            f"chain {chain.chain.name}: {ends} in at most {total} ({chain.parts()}), deadline {deadline}"
+        )
     core = "no core is free" if planned.cpu is None else f"core {planned.cpu}"
     chosen = "chosen: the smallest that is enough" if planned.broker.rate is None else "as the file says"
     rate = f"{planned.rate / 1e6:.3f} MB/s ({chosen})"

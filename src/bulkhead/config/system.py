@@ -448,6 +448,33 @@ class Flow(Model):
     back: WayBack | None = None  # without it, answers carry no payload
 
 
+class ChainDevice(Model):
+    """The device's part of an answer: at most `latency`, and the time of `bytes` at `rate`."""
+
+    name: Name
+    latency: Nanoseconds
+    bytes: Bytes
+    rate: BytesPerS  # at least
+
+
+class Chain(Model):
+    """A request along a flow to a server, and the answer along another one."""
+
+    name: Name
+    request: Name
+    answer: Annotated[Text, Field(description="a flow, or `NAME.back`")] | None = None  # [its way back]
+    deadline: Nanoseconds
+    client_time: Nanoseconds
+    client_lines: Annotated[int, Field(ge=0, le=1 << 31)] | None = None
+    server_time: Nanoseconds
+    server_lines: Annotated[int, Field(ge=0, le=1 << 31)] | None = None
+    device: ChainDevice | None = None
+
+    @property
+    def answer_name(self) -> str:
+        return f"{self.request}.back" if self.answer is None else self.answer
+
+
 class Expectation(WordModel):
     """How a domain may end, and what its run has to show. A word stands for the state alone."""
 
@@ -512,6 +539,7 @@ class System(Model):
     )
     broker: Broker | None = None
     flows: tuple[Flow, ...] = ()
+    chains: tuple[Chain, ...] = ()
     run: Run = Run()
     expect: dict[Name, Expectation] = {}
 

@@ -114,9 +114,19 @@ def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
     emulated = not (options.hosted or options.board)
     params = {
         domain.name: parameters_of(system, plan.platform, domain.name, cids, emulated=emulated)
+        | _physical(plan, domain.name)
         for domain in system.domains
     }
     return replace(around, broker=BROKER, windows=windows, cids=cids, flow_params=params)
+
+
+def _physical(plan: Plan, name: str) -> dict[str, int]:
+    """For a program that programs a device which nothing translates for: where its memory is."""
+    domain = plan.system.domain(name)
+    segments = next((one.segments for one in plan.domains if one.name == name), ())
+    if domain is None or domain.dma != "trusted" or not segments or segments[0].colors is not None:
+        return {}
+    return {"memory_pa": segments[0].pa}
 
 
 def event_of(plan: Plan, options: BuildOptions) -> CountedEvent | None:

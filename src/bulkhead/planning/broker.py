@@ -197,7 +197,7 @@ def parameters_of(
 
     The first flow that it sends on or receives from also has plain names (`send_...`, `receive_...`).
     Programs that use all flows find those that begin there as `out0_...` and those that end there as
-    `in0_...`, with the sizes of packets in both directions.
+    `in0_...`, with the sizes of packets in both directions, and the period of the way back.
     """
     if is_broker(system, name) and platform.socket is not None:
         by_event = waits_for_events(system, platform, emulated=emulated)
@@ -238,5 +238,5 @@ def _destination(system: System, flow: Flow, cids: Mapping[str, int]) -> int:
 
 
 def _ends_know(flow: Flow) -> dict[str, int]:
-    back = {} if flow.back is None else {"back_bytes": flow.back.size}
+    back = {} if flow.back is None else {"back_bytes": flow.back.size, "back_period_ns": flow.back.period}
     return {"port": flow.port, "bytes": flow.size} | back

@@ -4,9 +4,10 @@ print."""
 
 from __future__ import annotations
 
+from bulkhead.planning.chains import PlannedChain
 from bulkhead.planning.flows import FlowPlan
 from bulkhead.planning.memory_budget import MemoryUse
-from bulkhead.results.flow_plan import FlowPlanResult, MemoryUseResult
+from bulkhead.results.flow_plan import FlowPlanResult, MemoryUseResult, PlannedChainResult
 
 
 def flows_json(planned: FlowPlan) -> FlowPlanResult:
@@ -44,6 +45,7 @@ def flows_json(planned: FlowPlan) -> FlowPlanResult:
             }
             for number, flow in enumerate(model.ways)
         ],
+        "chains": [_chain_json(chain) for chain in planned.chains],
         "transfers": model.transfers_from,
         "tasks_half_ns": [
             {
@@ -62,6 +64,28 @@ def flows_json(planned: FlowPlan) -> FlowPlanResult:
         "points": planned.checked.points,
         "memory": None if planned.memory is None else _memory_json(planned.memory),
         "remarks": list(planned.remarks),
+    }
+
+
+def _chain_json(planned: PlannedChain) -> PlannedChainResult:
+    chain, bound = planned.chain, planned.bound
+    return {
+        "name": chain.name,
+        "client": planned.client,
+        "server": planned.server,
+        "request": chain.request,
+        "answer": chain.answer_name,
+        "deadline_ns": chain.deadline,
+        "bound_ns": bound.total,
+        "parts": {
+            "client_ns": bound.client,
+            "client_stalls_ns": bound.client_stalls,
+            "request_ns": bound.request,
+            "queue_ns": bound.queue,
+            "server_stalls_ns": bound.server_stalls,
+            "service_ns": bound.service,
+            "answer_ns": bound.answer,
+        },
     }
 
 

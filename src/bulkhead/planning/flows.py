@@ -23,6 +23,7 @@ from bulkhead.flows.model import FlowModel
 from bulkhead.flows.native import analysis as library
 from bulkhead.geometry import GeometryError
 from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of, waits_for_events
+from bulkhead.planning.chains import PlannedChain, plan_chains
 from bulkhead.planning.device_rates import STATE_RATE
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
@@ -58,6 +59,7 @@ class FlowPlan:
     memory: MemoryUse | None
     choices: tuple[Choice, ...]
     remarks: tuple[str, ...]  # assumptions of the verdict
+    chains: tuple[PlannedChain, ...] = ()
 
 
 def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, list[Finding]]:
@@ -162,6 +164,9 @@ class _FlowPlanner:
         findings = list(self._memory(memory)) if memory is not None else []
         if findings:
             return None, findings
+        chains, late = plan_chains(self.system, self.platform, self.model, rate)
+        if late:
+            return None, late
         cpu = self._cpu()
         return (
             FlowPlan(
@@ -174,6 +179,7 @@ class _FlowPlanner:
                 memory,
                 tuple(self.choices),
                 tuple(_remarks(self.model, self.platform, memory, self.system)),
+                chains,
             ),
             [],
         )

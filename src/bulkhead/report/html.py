@@ -17,6 +17,8 @@ from bulkhead.report.load import LoadedRun
 from bulkhead.report.monitors import HEADINGS, errors_text, run_rows
 from bulkhead.report.sentences import (
     budget_text,
+    chain_kept,
+    chain_text,
     device_texts,
     expectation_text,
     flows_kept,
@@ -124,6 +126,10 @@ def _shown(run: LoadedRun) -> dict[str, object]:
         ],
         "flows": run.flows,
         "flows_text": flows_text(run) if run.flows else None,
+        "chain_texts": [
+            ({None: "warn", True: "good", False: "bad"}[chain_kept(chain, run)], chain_text(chain))
+            for chain in run.chains
+        ],
         "flows_class": {None: "warn", True: "good", False: "bad"}[flows_kept(run)],
         "budgets": [
             {"domain": domain["name"], "text": budget_text(domain["events"])}

@@ -118,6 +118,11 @@ class LoadedRun:
         """Flows between domains, including those that a manager added."""
         return list(self.report.get("flows", []))
 
+    @property
+    def chains(self) -> list[Json]:
+        """Requests to servers with their answers."""
+        return list(self.report.get("chains", []))
+
     def witness(self, name: str) -> Json | None:
         found = self.report.get("witnesses", {}).get(name)
         return found if isinstance(found, dict) else None

@@ -54,6 +54,23 @@ def flows_kept(run: LoadedRun) -> bool | None:
     return True if all(flow["packets"] for flow in run.flows) else None
 
 
+def chain_text(chain: Json) -> str:
+    """The longest time of a chain beside its bound."""
+    ends = f"chain {chain['name']}, {chain['client']} to {chain['server']} and back"
+    bound = f"bound {duration(chain['bound_ns'])}, deadline {duration(chain['deadline_ns'])}"
+    if chain["longest_ns"] is None:
+        return f"{ends}: no answer was reported; {bound}"
+    longest = duration(chain["longest_ns"])
+    return f"{ends}: {count(chain['answered'])} answers, at most {longest} after the request; {bound}"
+
+
+def chain_kept(chain: Json, run: LoadedRun) -> bool | None:
+    """Whether a chain kept to its bound; None: this run cannot tell."""
+    if run.report.get("on") != MACHINE or chain["longest_ns"] is None:
+        return None
+    return bool(chain["longest_ns"] <= chain["bound_ns"])
+
+
 def budget_text(events: Mapping[str, Any]) -> str:
     """How a domain kept to its budget, in one sentence."""
     shared = ", shared by its VCPUs" if events.get("shared") else ""

@@ -19,6 +19,8 @@ from bulkhead.report.monitors import errors_text, monitor_table, run_rows
 from bulkhead.report.numbers import count, exit_rate
 from bulkhead.report.sentences import (
     budget_text,
+    chain_kept,
+    chain_text,
     device_texts,
     expectation_text,
     flows_kept,
@@ -60,6 +62,7 @@ def render_run(run: LoadedRun) -> Group:
     if run.flows:
         style = {None: "yellow", True: _GOOD, False: _BAD}[flows_kept(run)]
         parts += [Text(""), Fitted(_flows(run.flows)), Text(f"· {flows_text(run)}", style=style)]
+    parts += [_chain(chain, run) for chain in run.chains]
     parts += _mpam(run)
     parts += [Text.assemble(("· ", _DIM), ("devices: ", "bold"), text) for text in device_texts(run)]
     parts += [Text.assemble(("· ", _DIM), ("smmu: ", "bold"), text) for text in smmu_texts(run)]
@@ -138,6 +141,12 @@ def _flows(flows: list[Json]) -> Table:
             *(count(flow[key]) for key in ("misses", "lost", "refused")),
         )
     return table
+
+
+def _chain(chain: Json, run: LoadedRun) -> Text:
+    kept = chain_kept(chain, run)
+    mark, style = {None: ("·", "yellow"), True: ("✓", _GOOD), False: ("✗", _BAD)}[kept]
+    return Text(f"{mark} {chain_text(chain)}", style=style)
 
 
 def _attempts(run: LoadedRun) -> Table:

@@ -131,6 +131,48 @@ class MemoryUseResult(TypedDict):
 
 
 @with_config(CLOSED)
+class ChainBoundResult(TypedDict):
+    """The parts of a chain's bound."""
+
+    client_ns: int
+    """Longest time of the client's core."""
+    client_stalls_ns: int
+    """Longest time for which the client is stopped by its budget."""
+    request_ns: int
+    """Bound of the request's flow."""
+    queue_ns: int
+    """Requests of other chains that the server serves before."""
+    server_stalls_ns: int
+    """Longest time for which the server is stopped by its budget."""
+    service_ns: int
+    """Longest time of the server and its device for the request itself."""
+    answer_ns: int
+    """Bound of the answer's flow."""
+
+
+@with_config(CLOSED)
+class PlannedChainResult(TypedDict):
+    """A request to a server with its answer, as planned."""
+
+    name: str
+    """Name in the system file."""
+    client: str
+    """Domain that sends requests."""
+    server: str
+    """Domain that answers."""
+    request: str
+    """Flow of the requests."""
+    answer: str
+    """Flow of the answers."""
+    deadline_ns: int
+    """Longest time from sending a request to the arrival of the answer."""
+    bound_ns: int
+    """Longest time that the analysis guarantees: the sum of the parts."""
+    parts: ChainBoundResult
+    """The parts."""
+
+
+@with_config(CLOSED)
 class FlowPlanResult(TypedDict):
     """The flows of a system that are schedulable, with the tasks that were tested."""
 
@@ -138,6 +180,8 @@ class FlowPlanResult(TypedDict):
     """The broker."""
     flows: list[PlannedFlowResult]
     """Each direction of each flow."""
+    chains: list[PlannedChainResult]
+    """Requests to servers with their answers."""
     transfers: str
     """How the number of transfers of a packet is known, in words."""
     tasks_half_ns: list[FlowTaskResult]

@@ -436,6 +436,26 @@ class FlowResult(Sender):
     """`open`, or `closed` if a manager has ended the flow."""
 
 
+@with_config(CLOSED)
+class ChainResult(TypedDict):
+    """Requests of a client to a server, with their answers."""
+
+    name: str
+    """Name in the system file."""
+    client: str
+    """Domain that sends requests and measures."""
+    server: str
+    """Domain that answers."""
+    answered: int | None
+    """Answers by the client's report; null: it has reported none."""
+    longest_ns: int | None
+    """Longest time from sending a request to the arrival of its answer, by the client's report."""
+    bound_ns: int
+    """Longest time that the analysis guarantees."""
+    deadline_ns: int
+    """Longest time that the system file allows."""
+
+
 _Class = TypedDict("_Class", {"class": Annotated[str, Field(description="Kind of the attack.")]})
 
 
@@ -721,6 +741,8 @@ class RunResult(Envelope):
     """Expectations of the system file (`expect`), and what was seen."""
     shared_cores: NotRequired[list[SharedCoreResult]]
     """Cores that VCPUs of several domains share."""
+    chains: NotRequired[list[ChainResult]]
+    """Requests to servers with their answers, if the system has chains."""
     flows: NotRequired[list[FlowResult]]
     """Flows between domains."""
     path_costs: NotRequired[PathCostsResult]

@@ -51,7 +51,15 @@ from bulkhead.run.debug import BadDebugger, DebugProgram, gdb_script
 from bulkhead.run.emulator import EmulatedMachine
 from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.run.pci import pci_arguments
-from bulkhead.run.target import MACHINE, DomainTarget, FlowTarget, Policy, RunOptions, Target
+from bulkhead.run.target import (
+    MACHINE,
+    ChainTarget,
+    DomainTarget,
+    FlowTarget,
+    Policy,
+    RunOptions,
+    Target,
+)
 
 _KIB = 1024
 _OBSERVER_RESULT = "observe-result.json"
@@ -171,6 +179,7 @@ def _target(loaded: Loaded, build: Build, options: RunOptions, directory: Path, 
         packet_frames=_packet_frames(plan),
         regulator=regulator_of(plan.system, plan.platform, event),
         flows=_flows_of(plan),
+        chains=_chains_of(plan),
         mechanism=choices(plan.system, plan.platform, unprotected=options.unprotected),
         mpam=mpam_promise(plan),
         portions=portion_promise(plan),
@@ -319,6 +328,21 @@ def _flows_of(plan: Plan) -> tuple[FlowTarget, ...]:
     return tuple(
         FlowTarget(f.name, f.from_, f.to, f.port, f.size, f.period, f.deadline, bound)
         for f, bound in zip(flows, bounds, strict=True)
+    )
+
+
+def _chains_of(plan: Plan) -> tuple[ChainTarget, ...]:
+    planned = () if plan.flows is None else plan.flows.chains
+    return tuple(
+        ChainTarget(
+            one.chain.name,
+            one.client,
+            one.server,
+            [f.name for f in plan.system.flows if f.from_ == one.client].index(one.chain.request),
+            one.bound.total,
+            one.chain.deadline,
+        )
+        for one in planned
     )
 
 

@@ -26,6 +26,7 @@ from bulkhead.results.run import (
 )
 from bulkhead.results.witness import MissingWitness, RegisterWitnessResult, WitnessResults
 from bulkhead.run.budget import budget_reasons, events_of, regulation_of
+from bulkhead.run.chains import chain_reasons, chains_json, chains_not_measured
 from bulkhead.run.console import HYPERVISOR, ConsoleLog, ConsoleParser
 from bulkhead.run.expect import expectation_reasons, expectations
 from bulkhead.run.flows import flow_reasons, flows_json, flows_of, flows_without_packets
@@ -92,6 +93,8 @@ def run_result(facts: RunFacts) -> RunResult:
         {name: one.unheard_ns for name, one in zip(names, status.domains, strict=False)} if status else {}
     )
     reasons += flow_reasons(flows, options.on, unheard_ns, status.transfer_ns if status else 0)
+    chains = chains_json(target.chains, {domain["name"]: domain["report"] for domain in domains})
+    reasons += chain_reasons(chains, options.on)
     guest_ns, clock = _guest_time(facts)
     result: RunResult = {
         "bulkhead": {"version": facts.version, "commit": facts.commit},
@@ -117,7 +120,7 @@ def run_result(facts: RunFacts) -> RunResult:
         },
         "verdict": "failed" if reasons else "ok",
         "reasons": reasons,
-        "not_shown": flows_without_packets(flows),
+        "not_shown": [*flows_without_packets(flows), *chains_not_measured(chains)],
         "notices": list(target.notices),
         "ended": facts.outcome.how,
         "guest_ns": guest_ns,
@@ -140,6 +143,8 @@ def run_result(facts: RunFacts) -> RunResult:
         result["shared_cores"] = shared
     if flows:
         result["flows"] = flows_json(flows)
+    if chains:
+        result["chains"] = chains
     if facts.path_costs and status is not None and status.counter_hz:
         result["path_costs"] = path_costs_json(facts.path_costs, status.counter_hz)
     _add_mechanism(facts, status, result)

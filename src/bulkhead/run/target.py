@@ -64,6 +64,18 @@ class FlowTarget:
 
 
 @dataclass(frozen=True)
+class ChainTarget:
+    """A request to a server with its answer, and how long both take at most together."""
+
+    name: str
+    client: str
+    server: str
+    number: int  # of the request's flow, among those that begin at the client
+    bound_ns: int
+    deadline_ns: int
+
+
+@dataclass(frozen=True)
 class Policy:
     """Scheduling of shared cores."""
 
@@ -128,6 +140,7 @@ class Target:
     request: dict[str, Any] = field(default_factory=dict)  # for the simulated machine (machine/hosted/run.h)
     regulator: RegulatorPlan | None = None  # a dynamic regulator
     flows: tuple[FlowTarget, ...] = ()
+    chains: tuple[ChainTarget, ...] = ()
     mechanism: Choices | None = None  # mechanisms that divide caches and bandwidth
     mpam: MpamPromise | None = None  # settings that components must hold; None: no MPAM
     portions: PortionPromise | None = None  # of the last-level cache; None: not divided by portions

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of a system file's `chains`: what must hold so that the bound of a chain does.
+
+Called by admission/crosscheck.py. Whether a chain meets its deadline is decided in planning/chains.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.system import Chain, Domain, System
+from bulkhead.config.ways import Way, ways_of
+from bulkhead.units import time_text
+
+Findings = Iterator[Finding]
+
+
+def check_chains(system: System, platform: Platform) -> Findings:
+    ways = {way.name: way for way in ways_of(system.flows)}
+    requests = {chain.request for chain in system.chains}
+    names: set[str] = set()
+    used: set[str] = set()
+    for number, chain in enumerate(system.chains):
+        at: KeyPath = ("chains", number)
+        if chain.name in names:
+            yield Finding(
+                (*at, "name"), "duplicate-name", f"a second chain is named '{chain.name}'", "each name once"
+            )
+        names.add(chain.name)
+        found = list(_of_flows(at, chain, ways, used))
+        used |= {chain.request, chain.answer_name}
+        yield from found
+        if found:
+            continue
+        client, server = (system.domain(name) for name in (ways[chain.request].from_, ways[chain.request].to))
+        if client is not None and server is not None:
+            yield from _of_budgets(at, chain, client, server)
+            yield from _of_server(at, server, system, requests, ways)
+            yield from _of_device(at, chain, server, platform)
+
+
+def _of_flows(at: KeyPath, chain: Chain, ways: dict[str, Way], used: set[str]) -> Findings:
+    request, answer = ways.get(chain.request), ways.get(chain.answer_name)
+    if request is None or request.group is not None:
+        cause = f"there is no flow {quoted(chain.request)} with one receiver"
+        simple = [name for name, way in ways.items() if way.group is None]
+        yield Finding(
+            (*at, "request"),
+            "unknown-name",
+            cause,
+            ", ".join(simple) or "none",
+            nearest_of(chain.request, simple),
+        )
+        return
+    if answer is None:
+        if chain.answer is None:
+            cause = f"flow '{chain.request}' has no way back, and no `answer` is named"
+            yield Finding((*at, "request"), "no-answer", cause, "`back` of the flow, or the key `answer`")
+        else:
+            cause = f"there is no flow {quoted(chain.answer)}"
+            yield Finding((*at, "answer"), "unknown-name", cause, None, nearest_of(chain.answer, list(ways)))
+        return
+    if (answer.from_, answer.to) != (request.to, request.from_):
+        cause = (
+            f"'{answer.name}' goes from '{answer.from_}' to '{answer.to}', and the request from "
+            f"'{request.from_}' to '{request.to}'"
+        )
+        yield Finding((*at, "answer"), "conflict", cause, "a flow from the server to the client")
+        return
+    for key, way in (("request", request), ("answer", answer)):
+        if way.name in used:
+            cause = f"flow '{way.name}' belongs to another chain"
+            yield Finding((*at, key), "duplicate-name", cause, "each flow in one chain")
+    if answer.period > request.period:
+        cause = (
+            f"answers may come every {time_text(answer.period)}, and requests every "
+            f"{time_text(request.period)}: answers would pile up"
+        )
+        yield Finding((*at, "answer"), "answers-too-slow", cause, f"a period of {time_text(request.period)}")
+    if chain.deadline > request.period:
+        cause = (
+            f"is {time_text(chain.deadline)}, and the client may send the next request after "
+            f"{time_text(request.period)}: more than one would be under way"
+        )
+        yield Finding((*at, "deadline"), "out-of-range", cause, f"up to {time_text(request.period)}")
+
+
+def _of_server(
+    at: KeyPath, server: Domain, system: System, requests: set[str], ways: dict[str, Way]
+) -> Findings:
+    beside = [one.name for one in system.domains if one is not server and set(one.cpus) & set(server.cpus)]
+    if beside:
+        cause = f"the server '{server.name}' shares a core with {', '.join(beside)}"
+        yield Finding((*at, "request"), "conflict", cause, "a server with a core of its own")
+    stray = [way.name for way in ways.values() if way.to == server.name and way.name not in requests]
+    if stray:
+        cause = f"the server '{server.name}' also receives '{stray[0]}', whose packets take its time, too"
+        yield Finding((*at, "request"), "conflict", cause, f"a chain for '{stray[0]}'")
+
+
+def _of_budgets(at: KeyPath, chain: Chain, client: Domain, server: Domain) -> Findings:
+    for key, domain in (("client_lines", client), ("server_lines", server)):
+        if not domain.bandwidth.unlimited and getattr(chain, key) is None:
+            cause = f"'{domain.name}' has a bandwidth budget, which can stop it while it works on a request"
+            yield Finding((*at, key), "missing-key", cause, "most events of the budget for a request")
+
+
+def _of_device(at: KeyPath, chain: Chain, server: Domain, platform: Platform) -> Findings:
+    if chain.device is None:
+        return
+    name = chain.device.name
+    if name not in server.devices:
+        cause = f"the server '{server.name}' has no device {quoted(name)}"
+        known = list(server.devices)
+        yield Finding(
+            (*at, "device", "name"),
+            "unknown-name",
+            cause,
+            ", ".join(known) or "none",
+            nearest_of(name, known),
+        )
+        return
+    device = platform.passable().get(name)
+    most = None if device is None else device.rate
+    if most is not None and chain.device.rate > most:
+        cause = f"is more than the {most / 1e6:g} MB/s that '{name}' moves at most"
+        yield Finding((*at, "device", "rate"), "out-of-range", cause, f"up to {most / 1e6:g} MB/s")

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server of a disk and a network card, its client and a real-time task on the simulated machine:
+`examples/server.yaml` (D3, D5, F7)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import run_json
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "server.yaml"
+REQUESTS = 10
+pytestmark = [pytest.mark.req("D3", "D5", "F7"), pytest.mark.usefixtures("hosted_built")]
+
+
+def run(directory: Path, *changes: str) -> dict[str, Any]:
+    options = [word for change in changes for word in ("--set", change)]
+    _, result = run_json(
+        "run", EXAMPLE, "--on", "machine", "--no-page", *options, "--directory", directory / "run"
+    )
+    return result
+
+
+def test_task_flows_and_chains_keep_their_bounds(tmp_path: Path) -> None:
+    result = run(tmp_path)
+    assert result["verdict"] == "ok", result["reasons"]
+    assert all(one["met"] for one in result["expectations"]), "nothing was left out"
+    for flow in result["flows"]:
+        assert flow["packets"] >= REQUESTS
+        assert flow["latency_ns"]["max"] <= flow["bound_ns"] and flow["misses"] == 0
+    for chain in result["chains"]:
+        assert chain["answered"] == REQUESTS
+        flows = [flow for flow in result["flows"] if flow["name"] in (chain["name"], f"{chain['name']}.back")]
+        least = sum(flow["latency_ns"]["min"] for flow in flows)
+        assert least < chain["longest_ns"] <= chain["bound_ns"] <= chain["deadline_ns"]
+    server = result["domains"][1]["report"]
+    assert server["errors"] == 0
+    assert 0 < server["longest0_ns"] <= 60_000 + 40_000 + 20_480, "the service that the file states"
+
+
+def test_a_load_without_a_budget_makes_the_task_miss_releases(tmp_path: Path) -> None:
+    result = run(tmp_path, "domains.batch.bandwidth=unlimited", "regulation.overcommit=true")
+    assert result["verdict"] == "failed"
+    assert any("missed: 0" in reason for reason in result["reasons"]), result["reasons"]
+
+
+def test_a_server_that_is_slower_than_stated_fails_the_run(tmp_path: Path) -> None:
+    result = run(tmp_path, "domains.server.params.delay_us=1200")
+    assert result["verdict"] == "failed"
+    assert any(reason.startswith("chain disk: the longest time") for reason in result["reasons"])
+
+
+def test_a_server_that_does_not_answer_is_seen(tmp_path: Path) -> None:
+    """A client that gets no answer reports none, so the bound is said not to be tested."""
+    result = run(tmp_path, "domains.server.image.elf=guests/hello.elf", "domains.client.params.requests=1")
+    assert result["verdict"] == "failed", "the file expects answers"
+    assert [chain["longest_ns"] for chain in result["chains"]] == [None, None]
+    assert sum(text.startswith("chain ") for text in result["not_shown"]) == 2
