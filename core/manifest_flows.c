@@ -46,28 +46,42 @@ static bool irq_is_sound(const struct manifest_header *manifest, const struct ma
     return true;
 }
 
-/* The device's registers overlap nothing else in the guest's address space. */
-static bool place_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
+/* A range of the device overlaps nothing else in the guest's address space. */
+static bool is_free(const struct manifest_header *manifest, const struct manifest_domain *domain, uint64_t at,
+                    uint64_t bytes)
 {
     const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
     const struct manifest_device *devices = manifest_devices(manifest) + domain->first_device;
-    uint64_t at = domain->socket_ipa;
 
-    if (!is_page_aligned(at) || !range_within(at, BH_PAGE_BYTES, 0, MANIFEST_IPA_LIMIT) ||
-        manifest_is_guest_region(manifest, at, BH_PAGE_BYTES)) {
+    if (!range_within(at, bytes, 0, MANIFEST_IPA_LIMIT) || manifest_is_guest_region(manifest, at, bytes)) {
         return false;
     }
     for (uint32_t i = 0; i < domain->segment_count; i++) {
-        if (ranges_overlap(at, BH_PAGE_BYTES, segments[i].ipa, segments[i].bytes)) {
+        if (ranges_overlap(at, bytes, segments[i].ipa, segments[i].bytes)) {
             return false;
         }
     }
     for (uint32_t i = 0; i < domain->device_count; i++) {
-        if (ranges_overlap(at, BH_PAGE_BYTES, devices[i].ipa, devices[i].bytes)) {
+        if (ranges_overlap(at, bytes, devices[i].ipa, devices[i].bytes)) {
             return false;
         }
     }
     return true;
+}
+
+static bool place_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    return is_page_aligned(domain->socket_ipa) &&
+           is_free(manifest, domain, domain->socket_ipa, BH_PAGE_BYTES);
+}
+
+/* The configuration space of the device's PCI root, if it is on one. */
+static bool root_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    uint64_t at = domain->socket_root_ipa;
+
+    return at == 0 || (at % BH_PCI_BUS_BYTES == 0 && is_free(manifest, domain, at, BH_PCI_BUS_BYTES) &&
+                       !ranges_overlap(at, BH_PCI_BUS_BYTES, domain->socket_ipa, BH_PAGE_BYTES));
 }
 
 /* The broker's window covers all memory of a domain that has a socket. */
@@ -90,7 +104,8 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
     const struct manifest_header *manifest = check->manifest;
 
     if (domain->socket_cid == 0) {
-        return (domain->socket_ipa == 0 && domain->socket_irq == 0) || refuse(check, &domain->socket_ipa);
+        return (domain->socket_ipa == 0 && domain->socket_root_ipa == 0 && domain->socket_irq == 0) ||
+               refuse(check, &domain->socket_ipa);
     }
     if (domain->socket_cid < LEAST_CID || domain->socket_cid > MOST_CID ||
         domain->socket_cid - BH_FIRST_GROUP_CID < BH_MAX_FLOW_GROUPS) {
@@ -103,6 +118,9 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
     }
     if (!place_is_sound(manifest, domain)) {
         return refuse(check, &domain->socket_ipa);
+    }
+    if (!root_is_sound(manifest, domain)) {
+        return refuse(check, &domain->socket_root_ipa);
     }
     if (!irq_is_sound(manifest, domain)) {
         return refuse(check, &domain->socket_irq);
@@ -117,7 +135,8 @@ static bool check_broker_domain(struct manifest_check *check, const struct manif
     const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
     const struct manifest_device *devices = manifest_devices(manifest) + domain->first_device;
 
-    if (domain->socket_cid != 0 || domain->socket_ipa != 0 || !irq_is_sound(manifest, domain)) {
+    if (domain->socket_cid != 0 || (domain->socket_ipa | domain->socket_root_ipa) != 0 ||
+        !irq_is_sound(manifest, domain)) {
         return refuse(check, &domain->socket_ipa);
     }
     for (uint32_t i = 0; i < domain->segment_count; i++) {

@@ -36,7 +36,7 @@ bool manifest_has_no_flows(const struct manifest_header *manifest)
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 
-        any |= domain->socket_ipa | domain->socket_cid | domain->socket_irq;
+        any |= domain->socket_ipa | domain->socket_root_ipa | domain->socket_cid | domain->socket_irq;
     }
     return any == 0 && manifest->flows.count == 0;
 }

@@ -10,34 +10,6 @@
 #define VERSION 2u
 #define VENDOR  0x44484C42u /* "BLHD" */
 
-enum registers {
-    MAGIC_VALUE = 0x000,
-    VERSION_NUMBER = 0x004,
-    DEVICE_ID = 0x008,
-    VENDOR_ID = 0x00C,
-    DEVICE_FEATURES = 0x010,
-    DEVICE_FEATURES_SELECT = 0x014,
-    DRIVER_FEATURES = 0x020,
-    DRIVER_FEATURES_SELECT = 0x024,
-    QUEUE_SELECT = 0x030,
-    QUEUE_ENTRIES_MOST = 0x034,
-    QUEUE_ENTRIES = 0x038,
-    QUEUE_READY = 0x044,
-    QUEUE_NOTIFY = 0x050,
-    INTERRUPT_STATUS = VIRTIO_MMIO_INTERRUPT_STATUS,
-    INTERRUPT_ACKNOWLEDGE = 0x064,
-    STATUS = 0x070,
-    QUEUE_DESCRIPTORS_LOW = 0x080,
-    QUEUE_DESCRIPTORS_HIGH = 0x084,
-    QUEUE_DRIVER_LOW = 0x090,
-    QUEUE_DRIVER_HIGH = 0x094,
-    QUEUE_DEVICE_LOW = 0x0A0,
-    QUEUE_DEVICE_HIGH = 0x0A4,
-    SHARED_MEMORY_LENGTH_LOW = 0x0B0, /* up to ..._BASE_HIGH: reads as all ones, no shared memory */
-    SHARED_MEMORY_BASE_HIGH = 0x0BC,
-    CONFIG_GENERATION = 0x0FC,
-};
-
 void virtio_mmio_init(struct virtio_mmio *mmio, uint32_t device_id, uint64_t offered, uint32_t queue_count)
 {
     memset(mmio, 0, sizeof(*mmio));
@@ -86,35 +58,38 @@ bool virtio_mmio_read(const struct virtio_mmio *mmio, uint32_t offset, uint32_t 
         return false;
     }
     switch (offset) {
-    case MAGIC_VALUE:
+    case VIRTIO_MMIO_MAGIC_VALUE:
         *value = MAGIC;
         break;
-    case VERSION_NUMBER:
+    case VIRTIO_MMIO_VERSION_NUMBER:
         *value = VERSION;
         break;
-    case DEVICE_ID:
+    case VIRTIO_MMIO_DEVICE_ID:
         *value = mmio->device_id;
         break;
-    case VENDOR_ID:
+    case VIRTIO_MMIO_VENDOR_ID:
         *value = VENDOR;
         break;
-    case DEVICE_FEATURES:
+    case VIRTIO_MMIO_DEVICE_FEATURES:
         *value = half(device->offered, mmio->device_features_select);
         break;
-    case QUEUE_ENTRIES_MOST:
+    case VIRTIO_MMIO_QUEUE_ENTRIES_MOST:
         *value = selected ? VIRTQUEUE_MOST_ENTRIES : 0;
         break;
-    case QUEUE_READY:
+    case VIRTIO_MMIO_QUEUE_READY:
         *value = selected && device->queues[mmio->queue_select].ready;
         break;
-    case INTERRUPT_STATUS:
+    case VIRTIO_MMIO_INTERRUPT_STATUS:
         *value = device->interrupts;
         break;
-    case STATUS:
+    case VIRTIO_MMIO_STATUS:
         *value = device->status;
         break;
     default:
-        *value = offset >= SHARED_MEMORY_LENGTH_LOW && offset <= SHARED_MEMORY_BASE_HIGH ? UINT32_MAX : 0;
+        *value =
+            offset >= VIRTIO_MMIO_SHARED_MEMORY_LENGTH_LOW && offset <= VIRTIO_MMIO_SHARED_MEMORY_BASE_HIGH
+                ? UINT32_MAX
+                : 0;
         break;
     }
     return true;
@@ -127,20 +102,20 @@ static void write_queue(struct virtqueue *queue, uint32_t offset, uint32_t value
         return;
     }
     switch (offset) {
-    case QUEUE_ENTRIES:
+    case VIRTIO_MMIO_QUEUE_ENTRIES:
         queue->entries = value <= VIRTQUEUE_MOST_ENTRIES ? (uint16_t)value : 0;
         break;
-    case QUEUE_DESCRIPTORS_LOW:
-    case QUEUE_DESCRIPTORS_HIGH:
-        set_half(&queue->descriptors, offset == QUEUE_DESCRIPTORS_HIGH, value);
+    case VIRTIO_MMIO_QUEUE_DESCRIPTORS_LOW:
+    case VIRTIO_MMIO_QUEUE_DESCRIPTORS_HIGH:
+        set_half(&queue->descriptors, offset == VIRTIO_MMIO_QUEUE_DESCRIPTORS_HIGH, value);
         break;
-    case QUEUE_DRIVER_LOW:
-    case QUEUE_DRIVER_HIGH:
-        set_half(&queue->available, offset == QUEUE_DRIVER_HIGH, value);
+    case VIRTIO_MMIO_QUEUE_DRIVER_LOW:
+    case VIRTIO_MMIO_QUEUE_DRIVER_HIGH:
+        set_half(&queue->available, offset == VIRTIO_MMIO_QUEUE_DRIVER_HIGH, value);
         break;
-    case QUEUE_DEVICE_LOW:
-    case QUEUE_DEVICE_HIGH:
-        set_half(&queue->used, offset == QUEUE_DEVICE_HIGH, value);
+    case VIRTIO_MMIO_QUEUE_DEVICE_LOW:
+    case VIRTIO_MMIO_QUEUE_DEVICE_HIGH:
+        set_half(&queue->used, offset == VIRTIO_MMIO_QUEUE_DEVICE_HIGH, value);
         break;
     default:
         break;
@@ -169,31 +144,31 @@ bool virtio_mmio_write(struct virtio_mmio *mmio, struct guest_memory *memory, ui
         return false;
     }
     switch (offset) {
-    case DEVICE_FEATURES_SELECT:
+    case VIRTIO_MMIO_DEVICE_FEATURES_SELECT:
         mmio->device_features_select = value;
         break;
-    case DRIVER_FEATURES:
+    case VIRTIO_MMIO_DRIVER_FEATURES:
         write_features(mmio, value);
         break;
-    case DRIVER_FEATURES_SELECT:
+    case VIRTIO_MMIO_DRIVER_FEATURES_SELECT:
         mmio->driver_features_select = value;
         break;
-    case QUEUE_SELECT:
+    case VIRTIO_MMIO_QUEUE_SELECT:
         mmio->queue_select = value;
         break;
-    case QUEUE_READY:
+    case VIRTIO_MMIO_QUEUE_READY:
         virtio_device_set_ready(device, memory, mmio->queue_select, (value & 1) != 0);
         break;
-    case QUEUE_NOTIFY:
+    case VIRTIO_MMIO_QUEUE_NOTIFY:
         if (value < device->queue_count) {
             *queue = value;
             *event = VIRTIO_MMIO_NOTIFIED;
         }
         break;
-    case INTERRUPT_ACKNOWLEDGE:
+    case VIRTIO_MMIO_INTERRUPT_ACKNOWLEDGE:
         device->interrupts &= ~value;
         break;
-    case STATUS:
+    case VIRTIO_MMIO_STATUS:
         virtio_device_set_status(device, value & 0xFF);
         break;
     default:
@@ -202,7 +177,8 @@ bool virtio_mmio_write(struct virtio_mmio *mmio, struct guest_memory *memory, ui
         }
         break;
     }
-    if (device->status != before || device->stopping || device->retiring != 0 || offset == QUEUE_READY) {
+    if (device->status != before || device->stopping || device->retiring != 0 ||
+        offset == VIRTIO_MMIO_QUEUE_READY) {
         *event = VIRTIO_MMIO_CHANGED;
     }
     return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Socket devices: accesses of guests to their registers, and the end and reset of devices. All functions are
- * called with interrupts masked and do bounded work: a notification is a word in the broker's memory and an
- * event or interrupt.
+ * Socket devices: accesses of guests to their registers, behind an MMIO transport or on a virtual PCI root of
+ * the domain, and the end and reset of devices. All functions are called with interrupts masked and do
+ * bounded work: a notification is a word in the broker's memory and an event or interrupt.
  */
 #include "flow/flows.h"
 #include "core/path_costs.h"
@@ -18,6 +18,8 @@
 #include "vm/system.h"
 #include <stdatomic.h>
 #include <string.h>
+
+#define ROOT_OFFSET BH_PAGE_BYTES /* of configuration space, behind the page with the registers */
 
 static struct {
     struct socket_device *devices[BH_MAX_DOMAINS]; /* by domain; NULL: it has none */
@@ -47,6 +49,7 @@ static bool init_device(struct domain *domain)
     virtio_mmio_init(&device->mmio, VSOCK_DEVICE_ID, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
     device->mmio.config_bytes = sizeof(cid);
     memcpy(device->mmio.config, &cid, sizeof(cid));
+    virtio_pci_init(&device->pci, VSOCK_DEVICE_ID, domain->config->socket_ipa);
     sockets.devices[domain->index] = device;
     return true;
 }
@@ -126,7 +129,7 @@ static void set_line(const struct socket_device *device)
     const struct domain *domain = device->memory.domain;
 
     vgic_set_spi_level(domain_at(domain->index), domain->config->socket_irq,
-                       device->mmio.device.interrupts != 0);
+                       virtio_pci_line(&device->pci, &device->mmio));
 }
 
 void socket_interrupt(const struct domain *domain)
@@ -231,8 +234,24 @@ bool flows_is_broker(const struct domain *domain)
 
 bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset)
 {
-    *offset = page - domain->config->socket_ipa;
-    return *offset < BH_PAGE_BYTES && domain->config->socket_cid != 0;
+    const struct manifest_domain *config = domain->config;
+
+    *offset = page - config->socket_ipa;
+    if (*offset < BH_PAGE_BYTES) {
+        return config->socket_cid != 0;
+    }
+    *offset = page - config->socket_root_ipa;
+    if (*offset >= BH_PCI_BUS_BYTES || config->socket_root_ipa == 0) {
+        return false;
+    }
+    *offset += ROOT_OFFSET;
+    return true;
+}
+
+/* The domain sees the device on a PCI root, not behind the MMIO transport. */
+static bool is_on_root(const struct socket_device *device)
+{
+    return device->memory.domain->config->socket_root_ipa != 0;
 }
 
 /* Counts queues that the driver has made ready with this write: they start anew. */
@@ -250,13 +269,18 @@ static bool write_register(struct socket_device *device, struct mmio_access *acc
     struct broker_door *door = door_here();
     enum virtio_mmio_event event = VIRTIO_MMIO_NOTHING;
     bool before[VSOCK_QUEUES];
+    uint32_t offset = (uint32_t)access->offset;
     uint32_t queue = 0;
+    bool done;
 
     for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
         before[i] = device->mmio.device.queues[i].ready;
     }
-    if (!virtio_mmio_write(&device->mmio, &device->memory, (uint32_t)access->offset, access->bytes,
-                           access->value, &event, &queue)) {
+    done = is_on_root(device) ? virtio_pci_write(&device->mmio, &device->memory, offset, access->bytes,
+                                                 access->value, &event, &queue)
+                              : virtio_mmio_write(&device->mmio, &device->memory, offset, access->bytes,
+                                                  access->value, &event, &queue);
+    if (!done) {
         return false;
     }
     count_begun(device, before);
@@ -271,18 +295,27 @@ static bool write_register(struct socket_device *device, struct mmio_access *acc
     return true;
 }
 
-/* The rest of the page after the registers reads as zero. */
-bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
+static bool read_register(struct socket_device *device, struct mmio_access *access)
+{
+    uint32_t offset = (uint32_t)access->offset;
+
+    return is_on_root(device) ? virtio_pci_read(&device->mmio, offset, access->bytes, &access->value)
+                              : virtio_mmio_read(&device->mmio, offset, access->bytes, &access->value);
+}
+
+/* The page's registers. What is behind those of the MMIO transport reads as zero. */
+static bool register_access(struct vcpu *vcpu, struct mmio_access *access)
 {
     struct domain *domain = vcpu->domain;
     struct socket_device *device = socket_of(domain);
+    bool on_root = is_on_root(device);
     bool done = true;
 
     if (access->offset >= VIRTIO_MMIO_BYTES) {
         access->value = 0;
         return true;
     }
-    if (!access->write && access->offset == VIRTIO_MMIO_INTERRUPT_STATUS) {
+    if (!access->write && access->offset == (on_root ? VIRTIO_PCI_ISR : VIRTIO_MMIO_INTERRUPT_STATUS)) {
         path_stamps_heard(domain->index);
     }
     path_open(BH_PATH_PART_TRANSPORT);
@@ -290,22 +323,79 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING) {
         access->value = 0; /* the domain ends, and this VCPU has not yet been notified */
     } else {
-        if (access->write) {
-            done = write_register(device, access);
-        } else {
-            done = virtio_mmio_read(&device->mmio, (uint32_t)access->offset, access->bytes, &access->value);
-        }
+        done = access->write ? write_register(device, access) : read_register(device, access);
         if (device->mmio.device.stopping || device->mmio.device.retiring != 0) {
             /* Other VCPUs that read meanwhile see the device after its reset. */
             access->again = !stop(device) || !access->write;
         }
-        if (access->write) {
+        if (access->write || (on_root && access->offset == VIRTIO_PCI_ISR)) {
             set_line(device);
         }
     }
     spin_unlock(&device->lock);
     path_drop(BH_PATH_PART_TRANSPORT);
     return done;
+}
+
+/* The words of the function's configuration space. Called under the device's lock. */
+static void config_word_access(struct socket_device *device, struct mmio_access *access, uint32_t at)
+{
+    uint32_t shift = 8 * (at & 3);
+    uint32_t mask = UINT32_MAX >> (32 - 8 * access->bytes) << shift;
+
+    at &= ~3u;
+    if (access->write) {
+        virtio_pci_config_write(&device->pci, at, mask, (uint32_t)access->value << shift);
+        set_line(device);
+    } else {
+        access->value = (virtio_pci_config_read(&device->pci, &device->mmio, at) & mask) >> shift;
+    }
+}
+
+/* An access to a register through the window in configuration space. If the register does not support the
+ * size, it reads as zero, and a write has no effect. */
+static void window_access(struct vcpu *vcpu, struct mmio_access *access, uint32_t at, uint32_t bytes)
+{
+    struct mmio_access inner = {.offset = at, .bytes = bytes, .write = access->write};
+
+    inner.value = access->value & UINT32_MAX >> (32 - 8 * bytes);
+    if (!register_access(vcpu, &inner)) {
+        inner.value = 0;
+    }
+    access->value = inner.value & UINT32_MAX >> (32 - 8 * access->bytes);
+    access->again = inner.again;
+}
+
+/* Configuration space of the virtual root: the device is its only function. */
+static bool config_access(struct vcpu *vcpu, struct mmio_access *access, uint32_t offset)
+{
+    struct socket_device *device = socket_of(vcpu->domain);
+    uint32_t bytes;
+    uint32_t at;
+
+    if (access->bytes > 4) {
+        return false;
+    }
+    if (offset >= PCI_CONFIG_BYTES) {
+        access->value = PCI_NO_FUNCTION >> (32 - 8 * access->bytes);
+        return true;
+    }
+    spin_lock(&device->lock);
+    bytes = virtio_pci_window(&device->pci, offset, &at);
+    if (bytes == 0) {
+        config_word_access(device, access, offset);
+    }
+    spin_unlock(&device->lock);
+    if (bytes != 0) {
+        window_access(vcpu, access, at, bytes);
+    }
+    return true;
+}
+
+bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
+{
+    return access->offset < ROOT_OFFSET ? register_access(vcpu, access)
+                                        : config_access(vcpu, access, (uint32_t)access->offset - ROOT_OFFSET);
 }
 
 void flows_domain_stopped(struct domain *domain)
@@ -360,6 +450,7 @@ void flows_domain_reset(struct domain *domain)
     }
     spin_lock(&device->lock);
     virtio_mmio_reset(&device->mmio);
+    virtio_pci_reset(&device->pci);
     device->leaving = false;
     set_line(device);
     write_device_if_open(device);

@@ -8,7 +8,7 @@
 
 #include "core/broker_door.h"
 #include "core/spinlock.h"
-#include "core/virtio_mmio.h"
+#include "core/virtio_pci.h"
 #include "vm/domain.h"
 #include <stdbool.h>
 
@@ -24,8 +24,9 @@ struct guest_memory {
 struct socket_device {
     struct spinlock lock; /* protects this structure and the device's part of the door */
     struct guest_memory memory;
-    struct virtio_mmio mmio;
-    uint32_t life;                /* number of resets */
+    struct virtio_mmio mmio; /* registers with either transport */
+    struct virtio_pci pci;   /* configuration space, if the domain has the device on a virtual PCI root */
+    uint32_t life;           /* number of resets */
     uint32_t begun[VSOCK_QUEUES]; /* how often each queue was made ready */
     bool leaving;                 /* a reset has begun: `life` already counts the next life */
     bool awaited;                 /* a VCPU waits until the broker has left the previous life */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `virtqueue`: three guests write anything into the registers of their socket devices, into their
-// queues and packets; a broker transfers the packets. Nothing outside of a guest's memory is read, a guest
-// without a flow gets no byte, a device with invalid input requests a reset, and the others continue.
+// Target `virtqueue`: three guests write anything into the registers of their socket devices, by the MMIO and
+// the PCI transport and by the window of configuration space, and into their queues and packets; a broker
+// transfers the packets. Nothing outside of a guest's memory is read, a guest without a flow gets no byte, a
+// device with invalid input requests a reset, and the others continue.
 #include "input.h"
 #include "require.h"
 
 #include "core/flow_exchange.h"
 #include "core/path_costs.h"
-#include "core/virtio_mmio.h"
+#include "core/virtio_pci.h"
 
 #include <array>
 #include <cstring>
@@ -24,6 +25,7 @@ constexpr uint64_t run_bytes = 0x1000;
 constexpr uint64_t apart = uint64_t{1} << 32; // guests, physically
 constexpr uint64_t area_bytes = 0x800;        // of a queue
 constexpr uint16_t entries = 8;
+constexpr uint64_t bar = 0x0B00'0000;
 
 } // namespace
 
@@ -90,6 +92,7 @@ public:
             memories_[i].physical = (i + 1) * apart;
             memories_[i].device = &devices_[i];
             virtio_mmio_init(&registers_[i], VSOCK_DEVICE_ID, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
+            virtio_pci_init(&functions_[i], VSOCK_DEVICE_ID, bar);
         }
         set_up();
         for (uint32_t i = 0; i < paths_.size(); i++) {
@@ -102,6 +105,11 @@ public:
         const uint8_t what = input.u8();
         const uint32_t guest = input.u8() % guest_count;
 
+        if (what >= 0xF8) { // as other kinds of steps before there was this one, which kept inputs have
+            configure(guest, input);
+            judge();
+            return;
+        }
         switch (what % 14) {
         case 0:
             access(guest, input.u16() % VIRTIO_MMIO_BYTES, input);
@@ -245,7 +253,11 @@ private:
         return value;
     }
 
-    void write(uint32_t guest, uint32_t offset, uint64_t value, uint32_t bytes = 4)
+    using Write = bool (*)(virtio_mmio *, guest_memory *, uint32_t, uint32_t, uint64_t, virtio_mmio_event *,
+                           uint32_t *);
+
+    void write(uint32_t guest, uint32_t offset, uint64_t value, uint32_t bytes = 4,
+               Write by = virtio_mmio_write)
     {
         virtio_mmio_event event{};
         uint32_t queue = 0;
@@ -255,7 +267,7 @@ private:
         for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
             ready[i] = device.queues[i].ready;
         }
-        if (!virtio_mmio_write(&registers_[guest], &memories_[guest], offset, bytes, value, &event, &queue)) {
+        if (!by(&registers_[guest], &memories_[guest], offset, bytes, value, &event, &queue)) {
             return;
         }
         for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
@@ -290,6 +302,43 @@ private:
         require(bytes == 8 || value >> 8 * bytes == 0, "a register is wider than what was read");
         value = input.number();
         write(guest, offset, bytes == 8 ? value : value & ((uint64_t{1} << 8 * bytes) - 1), bytes);
+    }
+
+    // One access by the PCI transport: to configuration space, or to a register, perhaps by the window.
+    void configure(uint32_t guest, Input &input)
+    {
+        virtio_pci &function = functions_[guest];
+        const uint8_t kind = input.u8();
+        uint32_t bytes = 1u << kind / 4 % 4;
+        uint32_t offset = input.u16() % BH_PAGE_BYTES & ~(bytes - 1);
+        const uint64_t value = input.number();
+        uint64_t got = 0;
+
+        if (kind % 4 == 0) {
+            offset = (kind & 0x80) != 0 ? offset & ~3u : VIRTIO_PCI_CAP_WINDOW + offset % 0x18 / 4 * 4;
+            (void)virtio_pci_config_read(&function, &registers_[guest], offset);
+            virtio_pci_config_write(&function, offset, static_cast<uint32_t>(value >> 32) | 0xFF,
+                                    static_cast<uint32_t>(value));
+            require(virtio_pci_config_read(&function, &registers_[guest], PCI_ID) ==
+                        VIRTIO_PCI_ID(VSOCK_DEVICE_ID),
+                    "the function has become another one");
+            require(function.function.bar_pa[0] == bar, "the BAR has moved");
+            return;
+        }
+        if (kind % 4 == 1) {
+            bytes = virtio_pci_window(&function, VIRTIO_PCI_WINDOW, &offset);
+            if (bytes == 0) {
+                return;
+            }
+        } else if (kind % 4 == 2) {
+            offset = (offset & (VIRTIO_PCI_DEVICE - 1)) & ~(bytes - 1);
+        }
+        require(offset < BH_PAGE_BYTES && (offset & (bytes - 1)) == 0, "a register outside of the page");
+        if (virtio_pci_read(&registers_[guest], offset, bytes, &got)) {
+            require(bytes == 8 || got >> 8 * bytes == 0, "a register is wider than what was read");
+        }
+        write(guest, offset, bytes == 8 ? value : value & ((uint64_t{1} << 8 * bytes) - 1), bytes,
+              virtio_pci_write);
     }
 
     // As a correct driver does it, so that later steps get deeper.
@@ -506,6 +555,7 @@ private:
     }
 
     std::array<virtio_mmio, guest_count> registers_{};
+    std::array<virtio_pci, guest_count> functions_{};
     std::array<uint32_t, guest_count> anew_{7, 7, 7};
     std::array<std::array<virtqueue_progress, VSOCK_QUEUES>, guest_count> progress_{};
     std::array<guest_memory, guest_count> memories_{};

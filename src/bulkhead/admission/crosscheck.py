@@ -18,6 +18,7 @@ from bulkhead.admission.crosscheck_regulation import check_regulation
 from bulkhead.admission.crosscheck_shares import check_shares
 from bulkhead.admission.devices import check_device_rates, check_regulators
 from bulkhead.admission.flash import wrong_flash
+from bulkhead.admission.socket_transport import check_transports
 from bulkhead.config.crosscheck_platform import check_aligned
 from bulkhead.config.firmware import wrong_calls
 from bulkhead.config.locate import limits
@@ -198,6 +199,7 @@ def _flows(system: System, platform: Platform) -> Findings:
         if domain.socket and not system.flows:
             cause = "the system has no flows and so no broker, which moves the packets of sockets"
             yield Finding(("domains", index, "socket"), "conflict", cause, "a system with `flows`")
+    yield from check_transports(system, platform)
     seen: set[str] = set()
     for number, flow in enumerate(system.flows):
         at: KeyPath = ("flows", number)

@@ -17,7 +17,13 @@ from bulkhead.config.crosscheck_pci import check_pci
 from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.quantity import GIB
-from bulkhead.config.regions import check_regions, own_regions, redistributor_sizes
+from bulkhead.config.regions import (
+    check_regions,
+    guest_windows,
+    own_regions,
+    redistributor_sizes,
+    root_window,
+)
 from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
 
 MAX_MEMORY_BYTES = 64 * GIB  # of a platform: the planner's tables have an entry for each granule
@@ -32,6 +38,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         _on_chip,
         _cores,
         _controller,
+        _socket,
         check_regions,
         _load_area,
         check_interrupts,
@@ -70,6 +77,19 @@ def _memory(platform: Platform) -> Findings:
     for hole in platform.reserved:
         if platform.load is not None and hole.at < platform.load.end and platform.load.at < hole.end:
             yield Finding(("load",), "overlap", "the load area overlaps reserved memory")
+
+
+def _socket(platform: Platform) -> Findings:
+    """The configuration space of the virtual PCI root: one whole bus, beside everything that guests see."""
+    root = root_window(platform)
+    if root is None:
+        return
+    path: KeyPath = ("socket", "root")
+    if root.at % root.bytes:
+        yield Finding(path, "misaligned", f"is at {root.at:#x}", f"a multiple of {root.bytes:#x}")
+    for window in guest_windows(platform):
+        if window.at < root.end and root.at < window.end:
+            yield Finding(path, "overlap", f"overlaps the {window.name} at {window.at:#x}", "a free MiB")
 
 
 def _on_chip(platform: Platform) -> Findings:

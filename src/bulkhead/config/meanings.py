@@ -85,6 +85,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "pmu": "The guest has performance monitors: the counters that the hypervisor does not need.",
         "virtual_partids": "Number of MPAM partitions that the guest may choose from; 0: it sees no MPAM.",
         "socket": "The domain has a socket device even without a flow, for flows that a manager adds.",
+        "socket_transport": "How the guest finds its socket device: as virtio-mmio, or as a function of a "
+        "virtual PCI root.",
         "restart": "Whether the domain starts again after a crash.",
         "maintenance": "Whether the guest or EL2 executes TLB and instruction-cache maintenance that "
         "affects other cores.",

@@ -182,6 +182,8 @@ MEANINGS: dict[str, dict[str, str]] = {
     "Socket": {
         "at": "Guest address of the emulated device; the board has nothing there.",
         "interrupt": "INTID of its interrupt.",
+        "root": "Guest address of 1 MiB for the configuration space of a virtual PCI root; the board has "
+        "nothing there. Domains with `socket_transport: pci` need it.",
     },
     "Timers": {
         "hypervisor": "INTID of the hypervisor's physical timer.",

@@ -155,10 +155,12 @@ class Uart(Section):
 
 
 class Socket(Section):
-    """Guest address and interrupt of the emulated socket device; the board has nothing at this address."""
+    """Guest addresses and interrupt of the emulated socket device; the board has nothing at these
+    addresses."""
 
     at: Address
     interrupt: IntId
+    root: Address | None = None  # of a virtual PCI root's configuration space, for `socket_transport: pci`
 
 
 class Timers(Section):

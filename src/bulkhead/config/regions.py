@@ -168,6 +168,13 @@ def guest_windows(platform: Platform) -> list[Window]:
     return found
 
 
+def root_window(platform: Platform) -> Window | None:
+    """Where guests with `socket_transport: pci` find the configuration space of their virtual PCI root."""
+    if platform.socket is None or platform.socket.root is None:
+        return None
+    return Window("configuration space of the virtual PCI root", platform.socket.root, bus_bytes())
+
+
 def gic_window(platform: Platform) -> Window | None:
     """The part of the interrupt controller that stage 2 maps for each domain: the CPU interface of a
     GICv2."""

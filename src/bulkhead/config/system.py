@@ -344,6 +344,8 @@ class Domain(Model):
     # PARTIDs that the guest itself may use; 0: MPAM is hidden from it.
     virtual_partids: Annotated[int, BeforeValidator(_virtual_partids), Field(ge=0, le=32)] = 0
     socket: bool = False  # also without a flow, as a manager may add flows while the system runs
+    # What its guest finds the socket device behind: registers alone, or a PCI root with this one function.
+    socket_transport: Literal["mmio", "pci"] = "mmio"
     restart: Literal["never", "on-failure"] = "never"
     # Invalidations of TLBs or instruction caches reach all cores if the guest executes them itself
     # (`direct`). If the hypervisor executes them instead, and the domain has a single core, they stay on that

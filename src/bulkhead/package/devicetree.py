@@ -47,7 +47,7 @@ class TreeConsole:
 
 @dataclass(frozen=True)
 class TreeSocket:
-    """A virtio socket device behind an MMIO transport."""
+    """A virtio socket device with its registers alone: virtio-mmio."""
 
     at: int
     intid: int
@@ -101,6 +101,7 @@ class GuestBoard:
     windows: tuple[LoadRegion, ...] = ()  # for the broker: where it sees the memory of other domains
     devices: tuple[PassedDevice, ...] = ()
     pci: TreePci | None = None
+    socket_root: TreePci | None = None  # with the socket device, in place of `socket`
     flash: LoadRegion | None = None  # flash that takes commands
     pmu: bool = False
     bus_clock_hz: int = 24_000_000  # of the clock that bindings of PrimeCell devices require
@@ -133,8 +134,8 @@ def device_tree(board: GuestBoard) -> bytes:
         root.append(_socket(board.socket))
     for device in board.devices:
         root.append(_device(device))
-    if board.pci is not None:
-        root.append(_pci(board.pci))
+    for host in _roots(board):
+        root.append(_pci(host, parent_cells=0 if _its_of(board) is None else _ITS_ADDRESS_CELLS))
     if board.flash is not None:
         root.append(_flash(board.flash))
     root.append(_bulkhead(board.params))
@@ -202,7 +203,7 @@ def _chosen(board: GuestBoard) -> fdt.Node:
     if board.initrd is not None:
         _quads(node, "linux,initrd-start", board.initrd[0])
         _quads(node, "linux,initrd-end", board.initrd[1])
-    if board.pci is not None:
+    if _roots(board):
         _words(node, "linux,pci-probe-only", 1)
     # Linux starts a third slower without early randomness. Fixed seeds make runs repeatable.
     seeds = hashlib.shake_256(b"bulkhead seeds\0" + board.entropy).digest(_RNG_SEED_BYTES + 8)
@@ -291,6 +292,10 @@ def _gic(board: GuestBoard) -> fdt.Node:
     return node
 
 
+def _roots(board: GuestBoard) -> list[TreePci]:
+    return [host for host in (board.pci, board.socket_root) if host is not None]
+
+
 def _its_of(board: GuestBoard) -> int | None:
     return None if board.pci is None else board.pci.its
 
@@ -354,8 +359,11 @@ def _flash(region: LoadRegion) -> fdt.Node:
     return node
 
 
-def _pci(host: TreePci) -> fdt.Node:
-    """The hypervisor has placed the BARs, so the guest must not: `linux,pci-probe-only` in `/chosen`."""
+def _pci(host: TreePci, parent_cells: int) -> fdt.Node:
+    """The hypervisor has placed the BARs, so the guest must not: `linux,pci-probe-only` in `/chosen`.
+
+    `parent_cells`: of an address at the interrupt controller, which each row of the map has.
+    """
     node = fdt.Node(f"pcie@{host.at:x}")
     start, end = host.memory
     _strings(node, "compatible", "pci-host-ecam-generic")
@@ -367,8 +375,7 @@ def _pci(host: TreePci) -> fdt.Node:
     _words(node, "ranges", kind, *_halves(start), *_halves(start), *_halves(end - start))
     _words(node, "#interrupt-cells", 1)
     if host.pins:
-        # After the parent's phandle stands its address, in as many cells as the parent's children have.
-        parent = (_PHANDLE_GIC,) if host.its is None else (_PHANDLE_GIC, *[0] * _ITS_ADDRESS_CELLS)
+        parent = (_PHANDLE_GIC, *[0] * parent_cells)
         rows = [
             (pin.slot << _PCI_SLOT_SHIFT, 0, 0, pin.pin, *parent, _SPI, _spi(pin.intid), _LEVEL_HIGH)
             for pin in host.pins

@@ -32,7 +32,7 @@ from bulkhead.package.errors import NotHere, PackageError, located, missing, pre
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import load_linux
 from bulkhead.package.memory import LoadedMemory, LoadRegion
-from bulkhead.package.pci import functions_of, pci_tree
+from bulkhead.package.pci import functions_of, pci_tree, socket_root
 
 KERNEL_DEBIAN = "linux:debian"
 INITRD_BUSYBOX = "busybox"
@@ -156,9 +156,12 @@ def _board(
     console = None
     if domain.console.present:
         console = TreeConsole(uart.at, uart.interrupt)
-    socket = None
+    socket = root = None
     if domain.name in around.cids and platform.socket is not None:
-        socket = TreeSocket(platform.socket.at, platform.socket.interrupt)
+        if domain.socket_transport == "pci":
+            root = socket_root(platform)
+        else:
+            socket = TreeSocket(platform.socket.at, platform.socket.interrupt)
     flash = domain.programmable
     return GuestBoard(
         memory=memory,
@@ -173,6 +176,7 @@ def _board(
         windows=around.windows if domain.name == around.broker else (),
         devices=_described_devices(domain, platform),
         pci=pci_tree(domain, platform, around.shared_cores),
+        socket_root=root,
         flash=None if flash is None else LoadRegion(flash.at, flash.size),
         pmu=domain.pmu,
         bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,
@@ -243,12 +247,13 @@ class _Drivers:
 def _drivers_of(domain: Domain, around: Surroundings) -> _Drivers:
     from bulkhead.package.socket_driver import MODULES
 
+    transport = MODULES[domain.socket_transport]
     sockets = domain.name in around.cids
     functions = functions_of(domain, around.platform)
     of_functions = (module for function in functions for module in function.modules)
     words = (domain.image.cmdline or "").split()
     file_system = ROOT_MODULES if any(word.startswith("root=") for word in words) else ()
-    return _Drivers((*(MODULES if sockets else ()), *of_functions, *file_system), sockets)
+    return _Drivers((*(transport if sockets else ()), *of_functions, *file_system), sockets)
 
 
 def _read_initrd(name: str, around: Surroundings, kernel: str, drivers: _Drivers) -> bytes:

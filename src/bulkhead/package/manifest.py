@@ -394,9 +394,12 @@ def _socket(plan: Plan, name: str) -> Row:
     cid = cids_of(plan.system).get(name)
     socket = plan.platform.socket
     if socket is None or (cid is None and not is_broker(plan.system, name)):
-        return {"socket_ipa": 0, "socket_cid": 0, "socket_irq": 0}
+        return {"socket_ipa": 0, "socket_root_ipa": 0, "socket_cid": 0, "socket_irq": 0}
+    domain = plan.system.domain(name)
+    on_root = domain is not None and domain.socket_transport == "pci"
     return {
         "socket_ipa": 0 if cid is None else socket.at,
+        "socket_root_ipa": (socket.root or 0) if on_root else 0,
         "socket_cid": cid or 0,
         "socket_irq": socket.interrupt,
     }

@@ -13,6 +13,7 @@ from bulkhead.config.pci import PciDevice, bus_bytes
 from bulkhead.config.platform import Platform
 from bulkhead.config.regions import its_addresses, pci_addresses
 from bulkhead.config.system import Domain
+from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.devicetree import TreePci, TreePciPin
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.schema import Value, load_layout
@@ -110,6 +111,20 @@ def pci_tree(domain: Domain, platform: Platform, shared_cores: Collection[int]) 
         ),
         coherent=platform.pci.coherent,
         its=its_addresses(platform)["pa"] if has_messages(domain, platform, shared_cores) else None,
+    )
+
+
+def socket_root(platform: Platform) -> TreePci:
+    """The virtual PCI root with a domain's socket device as function 0 of slot 0. The domain has it whether
+    the platform has a host bridge or not."""
+    assert platform.socket is not None
+    assert platform.socket.root is not None, "`check` refuses a transport without a place"
+    return TreePci(
+        at=platform.socket.root,
+        bytes=bus_bytes(),
+        memory=(platform.socket.at, platform.socket.at + PAGE_BYTES),
+        pins=(TreePciPin(0, 1, platform.socket.interrupt),),
+        coherent=True,
     )
 
 

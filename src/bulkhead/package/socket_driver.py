@@ -17,32 +17,35 @@ from bulkhead.package.errors import PackageError, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import parse_kernel
 
-MODULES = ("virtio_mmio", "vmw_vsock_virtio_transport")  # the MMIO transport first: it finds the device
-_OPTIONS = ("CONFIG_VIRTIO_MMIO=y", "CONFIG_VIRTIO_VSOCKETS=y")  # options to build both into the kernel
+# By transport. The module of the transport is first: it finds the device.
+MODULES = {
+    "mmio": ("virtio_mmio", "vmw_vsock_virtio_transport"),
+    "pci": ("virtio_pci", "vmw_vsock_virtio_transport"),
+}
+_OPTIONS = {  # of kernels that have the module built in
+    "virtio_mmio": "CONFIG_VIRTIO_MMIO=y",
+    "virtio_pci": "CONFIG_VIRTIO_PCI=y",
+    "vmw_vsock_virtio_transport": "CONFIG_VIRTIO_VSOCKETS=y",
+}
 _BANNER = re.compile(rb"Linux version (\d[!-~]*) ")
 _CONFIGURATION = b"IKCFG_ST"  # CONFIG_IKCONFIG: the kernel's configuration follows, compressed by gzip
-_INSTEAD = (
-    "put the kernel's modules there, or use the kernel linux:debian, a kernel with "
-    + " and ".join(_OPTIONS)
-    + " and its configuration inside (CONFIG_IKCONFIG=y), or an initrd of your own that loads the driver"
-)
 
 
-def modules_of_debian(names: tuple[str, ...] = MODULES) -> list[modules.Module]:
+def modules_of_debian(names: tuple[str, ...] = MODULES["mmio"]) -> list[modules.Module]:
     """The modules `names` of the kernel that the tool fetches, in load order. Raises MissingTool."""
     from bulkhead.env.linux import linux_modules
 
     return _ordered(linux_modules(), names)
 
 
-def modules_of(kernel: Path, names: tuple[str, ...] = MODULES) -> list[modules.Module]:
+def modules_of(kernel: Path, names: tuple[str, ...] = MODULES["mmio"]) -> list[modules.Module]:
     """The modules `names` of a user's own kernel, in load order: from `lib/modules/RELEASE` in the kernel's
     directory or its parent, or the tool's own if the release is the same. Without those of the socket device
     if they are built in. Raises PackageError."""
     with prefixed(str(kernel)):
         data = parse_kernel(read_image(kernel)).data
-        if _is_built_in(data):
-            names = tuple(name for name in names if name not in MODULES)
+        instead = _instead(names)
+        names = _without_built_in(names, data)
         if not names:
             return []
         banner = _BANNER.search(data)
@@ -57,7 +60,7 @@ def modules_of(kernel: Path, names: tuple[str, ...] = MODULES) -> list[modules.M
         if found is None:
             raise PackageError(
                 f"is Linux {release}, and its modules, which its devices need (initrd busybox), are not in "
-                f"{' or '.join(map(str, places))}: {_INSTEAD}"
+                f"{' or '.join(map(str, places))}: {instead}"
             )
         order = _ordered(found, names)
         for module in order:
@@ -65,7 +68,7 @@ def modules_of(kernel: Path, names: tuple[str, ...] = MODULES) -> list[modules.M
             if built_for != release:
                 raise PackageError(
                     f"is Linux {release}, but {module.path} is a module of Linux {built_for or 'unknown'}: "
-                    + _INSTEAD
+                    + instead
                 )
         return order
 
@@ -88,12 +91,28 @@ def _debian(release: str) -> Path | None:
     return directory if directory.name == release else None
 
 
-def _is_built_in(data: bytes) -> bool:
-    _, found, rest = data.partition(_CONFIGURATION)
+def _instead(names: tuple[str, ...]) -> str:
+    options = " and ".join(_OPTIONS[name] for name in names if name in _OPTIONS)
+    return (
+        f"put the kernel's modules there, or use the kernel linux:debian, a kernel with {options} and its "
+        "configuration inside (CONFIG_IKCONFIG=y), or an initrd of your own that loads the driver"
+    )
+
+
+def _without_built_in(names: tuple[str, ...], kernel: bytes) -> tuple[str, ...]:
+    """The modules `names` without those of the socket device, if all of these are built into the kernel."""
+    of_socket = {name for name in names if name in _OPTIONS}
+    if {_OPTIONS[name] for name in of_socket} <= _configuration(kernel):
+        return tuple(name for name in names if name not in of_socket)
+    return names
+
+
+def _configuration(kernel: bytes) -> set[str]:
+    """Lines of the kernel's configuration; empty: the kernel does not contain it."""
+    _, found, rest = kernel.partition(_CONFIGURATION)
     if not found:
-        return False
+        return set()
     try:
-        lines = zlib.decompressobj(wbits=31).decompress(rest).decode(errors="replace").splitlines()
+        return set(zlib.decompressobj(wbits=31).decompress(rest).decode(errors="replace").splitlines())
     except zlib.error:
-        return False
-    return set(_OPTIONS) <= set(lines)
+        return set()
