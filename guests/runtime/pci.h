@@ -13,7 +13,8 @@ enum {
     pci_command = 0x04,
     pci_class = 0x08, // revision, and the class code in the upper three bytes
     pci_bar_0 = 0x10,
-    pci_bar_kind = 0xF, // bits of a BAR that are no address
+    pci_capabilities = 0x34, // offset of the first one
+    pci_bar_kind = 0xF,      // bits of a BAR that are no address
     pci_command_memory = 1 << 1,
     pci_command_master = 1 << 2,
     pci_class_shift = 8,

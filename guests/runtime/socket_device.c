@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the device and its interrupt.
+// Finds the device and its interrupt: behind the MMIO transport, or on PCI in a program that is compiled with
+// SOCKET_ON_PCI.
 #include "guests/runtime/socket_device.h"
 
 #include "guests/runtime/board.h"
@@ -10,6 +11,63 @@
 enum { spi_first_intid = 32 };
 
 static uint32_t device_intid; // 0: none was found
+
+#ifdef SOCKET_ON_PCI
+
+#include "guests/runtime/pci.h"
+#include "guests/runtime/port/socket_pci.h"
+
+enum {
+    virtio_vendor = 0x1AF4,
+    first_modern_device = 0x1040,
+    map_intid =
+        6, // cell of `interrupt-map`, after the function's three, its pin, the controller and the kind
+};
+
+struct socket_pci socket_pci;
+
+// The places of the registers, from the function's capabilities (virtio 1.2, 4.1.4).
+static void find_places(uint64_t config, uint64_t registers)
+{
+    uint64_t *const places[] = {&socket_pci.common, &socket_pci.notify, &socket_pci.isr, &socket_pci.device};
+    uint32_t at = mmio_read32(config + pci_capabilities) & 0xFF;
+
+    while (at != 0) {
+        uint32_t first = mmio_read32(config + at);
+        uint32_t type = first >> 24;
+
+        if (type >= 1 && type <= 4)
+            *places[type - 1] = registers + mmio_read32(config + at + 8);
+        at = first >> 8 & 0xFF;
+    }
+}
+
+// The device is the function in slot 0 of a root that has nothing else.
+static bool find_device(uint64_t *registers, uint32_t *intid)
+{
+    const struct board *b = board();
+    struct dt_node node;
+    struct dt_value value;
+    struct dt_range range;
+    uint32_t number;
+
+    for (unsigned nth = 0; dt_find_compatible(&b->tree, "pci-host-ecam-generic", nth, &node); nth++) {
+        if (!dt_reg(&b->tree, &node, 0, &range) ||
+            mmio_read32(range.address + pci_id) !=
+                ((first_modern_device + socket_pci_device_id) << 16 | virtio_vendor))
+            continue;
+        if (!dt_property(&b->tree, &node, "interrupt-map", &value) || !dt_cell(&value, map_intid, &number))
+            return false;
+        *registers = pci_registers(range.address);
+        pci_enable(range.address);
+        find_places(range.address, *registers);
+        *intid = number + spi_first_intid;
+        return true;
+    }
+    return false;
+}
+
+#else
 
 static bool find_device(uint64_t *registers, uint32_t *intid)
 {
@@ -26,6 +84,8 @@ static bool find_device(uint64_t *registers, uint32_t *intid)
     *intid = number + spi_first_intid;
     return true;
 }
+
+#endif
 
 bool socket_init(void)
 {

@@ -45,6 +45,7 @@ static bool init_device(struct domain *domain)
     }
     memset(device, 0, sizeof(*device));
     device->memory.domain = domain;
+    device->on_root = domain->config->socket_root_ipa != 0;
     device->life = 1;
     virtio_mmio_init(&device->mmio, VSOCK_DEVICE_ID, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
     device->mmio.config_bytes = sizeof(cid);
@@ -127,9 +128,10 @@ void sockets_tell_all(void)
 static void set_line(const struct socket_device *device)
 {
     const struct domain *domain = device->memory.domain;
+    bool level =
+        device->on_root ? virtio_pci_line(&device->pci, &device->mmio) : device->mmio.device.interrupts != 0;
 
-    vgic_set_spi_level(domain_at(domain->index), domain->config->socket_irq,
-                       virtio_pci_line(&device->pci, &device->mmio));
+    vgic_set_spi_level(domain_at(domain->index), domain->config->socket_irq, level);
 }
 
 void socket_interrupt(const struct domain *domain)
@@ -248,12 +250,6 @@ bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offse
     return true;
 }
 
-/* The domain sees the device on a PCI root, not behind the MMIO transport. */
-static bool is_on_root(const struct socket_device *device)
-{
-    return device->memory.domain->config->socket_root_ipa != 0;
-}
-
 /* Counts queues that the driver has made ready with this write: they start anew. */
 static void count_begun(struct socket_device *device, const bool before[VSOCK_QUEUES])
 {
@@ -276,10 +272,10 @@ static bool write_register(struct socket_device *device, struct mmio_access *acc
     for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
         before[i] = device->mmio.device.queues[i].ready;
     }
-    done = is_on_root(device) ? virtio_pci_write(&device->mmio, &device->memory, offset, access->bytes,
-                                                 access->value, &event, &queue)
-                              : virtio_mmio_write(&device->mmio, &device->memory, offset, access->bytes,
-                                                  access->value, &event, &queue);
+    done = device->on_root ? virtio_pci_write(&device->mmio, &device->memory, offset, access->bytes,
+                                              access->value, &event, &queue)
+                           : virtio_mmio_write(&device->mmio, &device->memory, offset, access->bytes,
+                                               access->value, &event, &queue);
     if (!done) {
         return false;
     }
@@ -299,8 +295,8 @@ static bool read_register(struct socket_device *device, struct mmio_access *acce
 {
     uint32_t offset = (uint32_t)access->offset;
 
-    return is_on_root(device) ? virtio_pci_read(&device->mmio, offset, access->bytes, &access->value)
-                              : virtio_mmio_read(&device->mmio, offset, access->bytes, &access->value);
+    return device->on_root ? virtio_pci_read(&device->mmio, offset, access->bytes, &access->value)
+                           : virtio_mmio_read(&device->mmio, offset, access->bytes, &access->value);
 }
 
 /* The page's registers. What is behind those of the MMIO transport reads as zero. */
@@ -308,14 +304,14 @@ static bool register_access(struct vcpu *vcpu, struct mmio_access *access)
 {
     struct domain *domain = vcpu->domain;
     struct socket_device *device = socket_of(domain);
-    bool on_root = is_on_root(device);
     bool done = true;
 
     if (access->offset >= VIRTIO_MMIO_BYTES) {
         access->value = 0;
         return true;
     }
-    if (!access->write && access->offset == (on_root ? VIRTIO_PCI_ISR : VIRTIO_MMIO_INTERRUPT_STATUS)) {
+    if (!access->write &&
+        access->offset == (device->on_root ? VIRTIO_PCI_ISR : VIRTIO_MMIO_INTERRUPT_STATUS)) {
         path_stamps_heard(domain->index);
     }
     path_open(BH_PATH_PART_TRANSPORT);
@@ -328,7 +324,7 @@ static bool register_access(struct vcpu *vcpu, struct mmio_access *access)
             /* Other VCPUs that read meanwhile see the device after its reset. */
             access->again = !stop(device) || !access->write;
         }
-        if (access->write || (on_root && access->offset == VIRTIO_PCI_ISR)) {
+        if (access->write || (device->on_root && access->offset == VIRTIO_PCI_ISR)) {
             set_line(device);
         }
     }

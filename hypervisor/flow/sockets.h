@@ -24,12 +24,13 @@ struct guest_memory {
 struct socket_device {
     struct spinlock lock; /* protects this structure and the device's part of the door */
     struct guest_memory memory;
-    struct virtio_mmio mmio; /* registers with either transport */
-    struct virtio_pci pci;   /* configuration space, if the domain has the device on a virtual PCI root */
-    uint32_t life;           /* number of resets */
+    bool on_root;                 /* a function of a virtual PCI root, not behind the MMIO transport */
+    struct virtio_mmio mmio;      /* registers with either transport */
+    uint32_t life;                /* number of resets */
     uint32_t begun[VSOCK_QUEUES]; /* how often each queue was made ready */
     bool leaving;                 /* a reset has begun: `life` already counts the next life */
     bool awaited;                 /* a VCPU waits until the broker has left the previous life */
+    struct virtio_pci pci;        /* configuration space, if `on_root` */
 };
 
 /* The domain's socket device; NULL if it has none. */

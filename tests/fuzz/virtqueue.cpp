@@ -304,6 +304,17 @@ private:
         write(guest, offset, bytes == 8 ? value : value & ((uint64_t{1} << 8 * bytes) - 1), bytes);
     }
 
+    struct Field {
+        uint32_t at;
+        uint32_t bytes;
+    };
+    static constexpr std::array<Field, 21> pci_fields = {
+        {{0x00, 4},          {0x04, 4}, {0x08, 4}, {0x0C, 4}, {0x10, 2},
+         {0x12, 2},          {0x14, 1}, {0x15, 1}, {0x16, 2}, {0x18, 2},
+         {0x1A, 2},          {0x1C, 2}, {0x1E, 2}, {0x20, 4}, {0x24, 4},
+         {0x28, 4},          {0x2C, 4}, {0x30, 4}, {0x34, 4}, {VIRTIO_PCI_NOTIFY, 2},
+         {VIRTIO_PCI_ISR, 1}}};
+
     // One access by the PCI transport: to configuration space, or to a register, perhaps by the window.
     void configure(uint32_t guest, Input &input)
     {
@@ -330,8 +341,10 @@ private:
             if (bytes == 0) {
                 return;
             }
-        } else if (kind % 4 == 2) {
-            offset = (offset & (VIRTIO_PCI_DEVICE - 1)) & ~(bytes - 1);
+        } else if (kind % 4 == 2) { // a field, with its size
+            const auto &field = pci_fields[offset % pci_fields.size()];
+            offset = field.at;
+            bytes = field.bytes;
         }
         require(offset < BH_PAGE_BYTES && (offset & (bytes - 1)) == 0, "a register outside of the page");
         if (virtio_pci_read(&registers_[guest], offset, bytes, &got)) {

@@ -94,7 +94,7 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return run(tmp_path_factory.mktemp("frames"), system(("frames", TOTAL, FRAMES)))
 
 
-def test_f2_what_is_sent_arrives_in_time(frames: dict[str, Any]) -> None:
+def assert_all_arrived_in_time(frames: dict[str, Any]) -> None:
     sent, received = report(frames, "frames-from"), report(frames, "frames-to")
     assert sent["sent"] == received["received"] == TOTAL
     assert sent["crc"] == received["crc"]
@@ -103,6 +103,20 @@ def test_f2_what_is_sent_arrives_in_time(frames: dict[str, Any]) -> None:
     assert (one["misses"], one["lost"], one["refused"]) == (0, 0, 0)
     latency = one["latency_ns"]
     assert US < latency["min"] <= latency["mean"] <= latency["max"] <= one["bound_ns"] <= one["deadline_ns"]
+
+
+def test_f2_what_is_sent_arrives_in_time(frames: dict[str, Any]) -> None:
+    assert_all_arrived_in_time(frames)
+
+
+def test_d3_a_sender_whose_device_is_on_pci_keeps_the_same_bounds(
+    frames: dict[str, Any], tmp_path: Path
+) -> None:
+    wanted = system(("frames", TOTAL, FRAMES))
+    wanted["domains"][0] |= {"image": {"elf": "guests/socket_source_pci.elf"}, "socket_transport": "pci"}
+    on_pci = run(tmp_path, wanted)
+    assert_all_arrived_in_time(on_pci)
+    assert flow(on_pci, "frames")["bound_ns"] == flow(frames, "frames")["bound_ns"]
 
 
 def test_s3_a_run_with_flows_is_the_same_run_again(frames: dict[str, Any], tmp_path: Path) -> None:

@@ -92,8 +92,10 @@ def assert_both_ways(run: Run, up: int, down: int) -> None:
     assert_whole(reports(run, "linux", "received")[0], "received", down)
 
 
+@pytest.mark.req("D3")
 def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) -> None:
-    """Both directions run at once; packets of 64 KiB are split over buffers of 4 KiB."""
+    """Both directions run at once; packets of 64 KiB are split over buffers of 4 KiB. One bare-metal program
+    has its device on PCI."""
     up, down = STREAM_MIB * MIB, MIB
     sink = FIRST_CID + 2
     path = system(
@@ -105,7 +107,7 @@ def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) ->
             f"bulkhead-socket send {sink} 5000 {up}",
             "wait",
         ),
-        domain("source", "socket_source", 1, params={"total": down}),
+        domain("source", "socket_source_pci", 1, params={"total": down}, socket_transport="pci"),
         domain("sink", "socket_sink", 2, params={"times": 1}),
         flows=[
             flow("up", "linux", "sink", 5000, 64 * KIB),

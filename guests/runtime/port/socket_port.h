@@ -13,16 +13,28 @@
 
 #include "guests/runtime/timer.h"
 
+#ifdef SOCKET_ON_PCI
+#include "guests/runtime/port/socket_pci.h"
+#endif
+
 #define SOCKET_PORT_NEVER 0u // no deadline
 
 static inline uint32_t socket_port_read(uint64_t at)
 {
+#ifdef SOCKET_ON_PCI
+    return socket_pci_read(at);
+#else
     return mmio_read32(at);
+#endif
 }
 
 static inline void socket_port_write(uint64_t at, uint32_t value)
 {
+#ifdef SOCKET_ON_PCI
+    socket_pci_write(at, value);
+#else
     mmio_write32(at, value);
+#endif
 }
 
 // The address at which the device finds this memory.

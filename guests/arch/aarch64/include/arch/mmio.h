@@ -8,6 +8,23 @@
 
 #include <stdint.h>
 
+static inline uint8_t mmio_read8(uint64_t address)
+{
+    uint32_t value;
+    __asm__ volatile("ldrb %w0, [%1]" : "=r"(value) : "r"(address) : "memory");
+    return (uint8_t)value;
+}
+
+static inline void mmio_write8(uint64_t address, uint8_t value)
+{
+    __asm__ volatile("strb %w0, [%1]" : : "r"((uint32_t)value), "r"(address) : "memory");
+}
+
+static inline void mmio_write16(uint64_t address, uint16_t value)
+{
+    __asm__ volatile("strh %w0, [%1]" : : "r"((uint32_t)value), "r"(address) : "memory");
+}
+
 static inline uint32_t mmio_read32(uint64_t address)
 {
     uint32_t value;

@@ -6,6 +6,21 @@
 
 #include <arch/machine.h>
 
+static inline uint8_t mmio_read8(uint64_t address)
+{
+    return (uint8_t)guest_mmio_read(address, 1);
+}
+
+static inline void mmio_write8(uint64_t address, uint8_t value)
+{
+    guest_mmio_write(address, 1, value);
+}
+
+static inline void mmio_write16(uint64_t address, uint16_t value)
+{
+    guest_mmio_write(address, 2, value);
+}
+
 static inline uint32_t mmio_read32(uint64_t address)
 {
     return (uint32_t)guest_mmio_read(address, 4);
