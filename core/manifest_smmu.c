@@ -2,8 +2,9 @@
  *
  * Checks the SMMU and the streams of domains' devices: no stream has two domains, and each is in the stream
  * table that EL2 makes. A domain with streams is mapped from the start, because EL2 cannot map memory for a
- * device when the device touches it. The interrupt controller is a GICv3: with a GICv2 stage 2 also maps
- * interrupt registers of the core for the guest, which a device must not reach. Part of manifest_check().
+ * device when the device touches it. With a GICv2, stage 2 also maps interrupt registers of the core for the
+ * guest, which a device must not reach. There an SMMUv2 translates only addresses below these registers, so
+ * all memory of a domain with streams is below them. An SMMUv3 needs a GICv3. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 
@@ -13,7 +14,7 @@ static bool has_no_smmu(const struct manifest_header *manifest)
 {
     const struct manifest_smmu *smmu = &manifest->smmu;
 
-    return (smmu->pa | smmu->stream_bits | smmu->event_irq | smmu->error_irq | smmu->reserved) == 0 &&
+    return (smmu->pa | smmu->stream_bits | smmu->event_irq | smmu->error_irq | smmu->version) == 0 &&
            manifest->streams.count == 0;
 }
 
@@ -30,14 +31,44 @@ static bool is_free_irq(const struct manifest_header *manifest, uint32_t intid)
     return intid != manifest->broker.engine_irq && manifest_is_own_irq(manifest, intid);
 }
 
+static bool has_gicv2(const struct manifest_header *manifest)
+{
+    return manifest->platform.gic_version == BH_GIC_VERSION_GICV2;
+}
+
+/* What differs between the versions. */
+static bool version_is_sound(const struct manifest_header *manifest)
+{
+    const struct manifest_smmu *smmu = &manifest->smmu;
+
+    if (smmu->version == BH_SMMU_VERSION_SMMUV2) {
+        return smmu->stream_bits <= BH_MAX_STREAM_BITS &&
+               (!has_gicv2(manifest) || manifest->platform.gicc_pa >> BH_SMMU_GICV2_BITS != 0);
+    }
+    return smmu->version == BH_SMMU_VERSION_SMMUV3 && smmu->event_irq != smmu->error_irq &&
+           !has_gicv2(manifest);
+}
+
 static bool smmu_is_sound(const struct manifest_header *manifest)
 {
     const struct manifest_smmu *smmu = &manifest->smmu;
 
     return smmu->pa != 0 && smmu->stream_bits != 0 && smmu->stream_bits <= MOST_STREAM_BITS &&
-           smmu->event_irq != smmu->error_irq && is_free_irq(manifest, smmu->event_irq) &&
-           is_free_irq(manifest, smmu->error_irq) && smmu->reserved == 0 &&
-           manifest->platform.gic_version == BH_GIC_VERSION_GICV3;
+           is_free_irq(manifest, smmu->event_irq) && is_free_irq(manifest, smmu->error_irq) &&
+           version_is_sound(manifest);
+}
+
+/* Whether devices reach all memory of the domain. */
+static bool is_in_reach(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+
+    for (uint32_t i = 0; i < domain->segment_count && has_gicv2(manifest); i++) {
+        if ((segments[i].ipa + segments[i].bytes - 1) >> BH_SMMU_GICV2_BITS != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The broker's tables map memory of all domains with sockets, which no device may reach. */
@@ -54,7 +85,8 @@ static bool stream_is_sound(const struct manifest_header *manifest, uint32_t ind
 
     if (streams[index].domain >= manifest->domains.count || is_broker(manifest, streams[index].domain) ||
         streams[index].stream >> bits != 0 ||
-        (manifest_domains(manifest)[streams[index].domain].flags & BH_DOMAIN_FLAG_PREMAP) == 0) {
+        (manifest_domains(manifest)[streams[index].domain].flags & BH_DOMAIN_FLAG_PREMAP) == 0 ||
+        !is_in_reach(manifest, &manifest_domains(manifest)[streams[index].domain])) {
         return false;
     }
     for (uint32_t i = 0; i < index; i++) {

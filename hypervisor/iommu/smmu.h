@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Driver of the board's SMMUv3 (IHI 0070). A stream of a domain's device is translated by stage 2 with the
- * domain's own tables, those of its VCPUs, while the domain runs; otherwise its accesses are aborted. Every
- * other stream is always aborted. The SMMU reports refused accesses; the console core counts them for the
- * domain. On a board or system without an SMMU the functions do nothing. no_smmu.c has the stubs for programs
- * without this driver. docs/design/devices.md has the design.
+ * Driver of the board's SMMU: an SMMUv3 (IHI 0070) or an SMMUv2 (IHI 0062), by the files that the program
+ * has. A stream of a domain's device is translated by stage 2 with the domain's own tables, those of its
+ * VCPUs, while the domain runs; otherwise its accesses are aborted. Every other stream is always aborted. The
+ * SMMU reports refused accesses; the console core counts them for the domain. On a board or system without an
+ * SMMU the functions do nothing. no_smmu.c has the stubs for programs without a driver.
+ * docs/design/devices.md has the design.
  */
 #ifndef BULKHEAD_SMMU_H
 #define BULKHEAD_SMMU_H
@@ -21,7 +22,8 @@ struct cpu;
 struct domain;
 
 /* Aborts the accesses of all devices behind the SMMU, whatever a boot loader has set up. Called on the first
- * core with the MMU off, before anything is loaded. False if the SMMU does not answer in time. */
+ * core with the MMU off, before anything is loaded. False if the SMMU does not answer in time, or is of
+ * another version than the driver. */
 bool smmu_silence(const struct manifest_header *manifest);
 
 /* Compares the SMMU with the manifest, gives it queues and a stream table in the pool and enables it; every

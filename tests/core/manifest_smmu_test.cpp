@@ -56,6 +56,14 @@ TEST(ManifestSmmu, D2_RefusesWhatCannotBe)
          }},
         {"one interrupt for both",
          [](SampleManifest &m) { m.header.smmu.error_irq = sample_smmu_event_irq; }},
+        {"an SMMU of no version", [](SampleManifest &m) { m.header.smmu.version = 0; }},
+        {"an SMMU of another version", [](SampleManifest &m) { m.header.smmu.version = 4; }},
+        {"an SMMUv3 beside a GICv2",
+         [](SampleManifest &m) {
+             give_smmuv2(m);
+             m.header.smmu.version = BH_SMMU_VERSION_SMMUV3;
+             m.header.smmu.error_irq = sample_smmu_error_irq;
+         }},
         {"registers in RAM", [](SampleManifest &m) { m.header.smmu.pa = 0x40000000; },
          BH_MANIFEST_ERROR_PLATFORM},
         {"registers that a domain has", [](SampleManifest &m) { m.devices[0].pa = sample_smmu_pa + 0x10000; },
@@ -67,5 +75,45 @@ TEST(ManifestSmmu, D2_RefusesWhatCannotBe)
         row.change(*sample);
         sample->seal();
         EXPECT_EQ(sample->check().error, row.error) << row.what;
+    }
+}
+
+TEST(ManifestSmmu, D2_AcceptsAnSmmuv2BesideAnyGic)
+{
+    auto sample = make_sample_manifest();
+    give_smmuv2(*sample);
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    sample = make_sample_manifest();
+    give_smmu(*sample);
+    sample->header.smmu.version = BH_SMMU_VERSION_SMMUV2;
+    sample->header.smmu.stream_bits = BH_MAX_STREAM_BITS;
+    sample->segments[1].ipa = uint64_t{1} << 31; // no limit beside a GICv3
+    sample->images[1].ipa = uint64_t{1} << 31;
+    sample->domains[1].entry_ipa = uint64_t{1} << 31;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
+TEST(ManifestSmmu, D2_RefusesWhatAnSmmuv2CannotBe)
+{
+    struct Row {
+        const char *what;
+        void (*change)(SampleManifest &);
+    };
+    const Row rows[] = {
+        {"more bits of stream ids", [](SampleManifest &m) { m.header.smmu.stream_bits = 16; }},
+        {"interrupt registers of guests that devices reach",
+         [](SampleManifest &m) { m.header.platform.gicc_pa = 0x7FFF0000; }},
+        {"memory that devices do not reach",
+         [](SampleManifest &m) { m.segments[2].ipa = (uint64_t{1} << 31) - 0x80000; }},
+    };
+    for (const Row &row : rows) {
+        auto sample = make_sample_manifest();
+        give_smmuv2(*sample);
+        sample->images[1].ipa = 0x407E0000;
+        row.change(*sample);
+        sample->seal();
+        EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_IOMMU) << row.what;
     }
 }

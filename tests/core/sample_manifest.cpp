@@ -148,12 +148,26 @@ void give_smmu(SampleManifest &m)
                      .stream_bits = 16,
                      .event_irq = sample_smmu_event_irq,
                      .error_irq = sample_smmu_error_irq,
-                     .reserved = 0};
+                     .version = BH_SMMU_VERSION_SMMUV3};
     m.header.streams.count = 3;
     m.streams[0] = {.domain = 0, .stream = 8};
     m.streams[1] = {.domain = 0, .stream = 0x100};
     m.streams[2] = {.domain = 1, .stream = 9};
     m.domains[1].flags |= BH_DOMAIN_FLAG_PREMAP;
+}
+
+void give_smmuv2(SampleManifest &m)
+{
+    give_smmu(m);
+    m.header.smmu.version = BH_SMMU_VERSION_SMMUV2;
+    m.header.smmu.stream_bits = 15;
+    m.header.smmu.error_irq = sample_smmu_event_irq;
+    manifest_platform &p = m.header.platform;
+    p.gic_version = BH_GIC_VERSION_GICV2;
+    p.gicr_pa = p.gicr_bytes = p.messages_pa = p.messages_bytes = 0;
+    p.gicc_pa = 0xF9020000;
+    p.gich_pa = 0xF9040000;
+    p.gicv_pa = 0xF9060000;
 }
 
 void give_pci(SampleManifest &m)

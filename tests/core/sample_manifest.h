@@ -77,6 +77,8 @@ constexpr uint64_t sample_smmu_pa = 0x09050000;
 constexpr uint32_t sample_smmu_event_irq = 106;
 constexpr uint32_t sample_smmu_error_irq = 109;
 void give_smmu(SampleManifest &m);
+// An SMMUv2 there instead, with one interrupt, and a GICv2 whose registers for guests are above 2 GiB.
+void give_smmuv2(SampleManifest &m);
 
 // The same, and a PCI function of each domain: one with a BAR of 1 MiB, and one with a BAR of 64 bits.
 constexpr uint64_t sample_config_pa = 0x3F000000;

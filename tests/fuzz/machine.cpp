@@ -112,7 +112,8 @@ void give_mpam_hardware()
 
 void give_smmu(Manifest &m)
 {
-    m.header.smmu = {sample_smmu_pa, 16, sample_smmu_event_irq, sample_smmu_error_irq, 0};
+    m.header.smmu = {sample_smmu_pa, 16, sample_smmu_event_irq, sample_smmu_error_irq,
+                     BH_SMMU_VERSION_SMMUV3};
     m.header.streams = table(m, m.streams);
     for (uint32_t i = 0; i < std::size(streams); i++) {
         m.streams[i] = {i % domains, streams[i]};

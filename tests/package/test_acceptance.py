@@ -63,7 +63,9 @@ def _checks(path: Path) -> bool:
         "packet",
         "path_",
     )
-    return not path.stem.endswith(("_space_only", "_no_smmu")) and not path.stem.startswith(exchange)
+    return not path.stem.endswith(("_space_only", "_no_smmu", "_no_pci")) and not path.stem.startswith(
+        exchange
+    )
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,13 @@ NIC: dict[str, Any] = {
     "streams": [0x10, 0x8],
     "coherent": True,
 }
+V2: dict[str, Any] = {
+    "type": "smmuv2",
+    "interrupts": [106],
+    "stream_bits": 15,
+    "stream_entries": 48,
+    "context_banks": 16,
+}
 DISK = {**NIC, "name": "disk", "at": 0x0B21_0000, "streams": [0x20]}
 
 
@@ -78,7 +85,7 @@ def test_the_manifest_has_each_stream_once_with_its_domain(tmp_path: Path) -> No
         "stream_bits": 16,
         "event_irq": 106,
         "error_irq": 109,
-        "reserved": 0,
+        "version": 3,
     }
 
 
@@ -107,7 +114,6 @@ def test_its_registers_are_no_domains(tmp_path: Path) -> None:
     ("change", "found"),
     [
         ({}, []),
-        ({"type": "smmuv2"}, [("driven", "conflict")]),
         ({"size": 4096}, [("size", "out-of-range")]),
         ({"interrupts": [106]}, [("interrupts", "conflict")]),
         ({"interrupts": [106, 106]}, [("interrupts", "duplicate-name")]),
@@ -116,6 +122,13 @@ def test_its_registers_are_no_domains(tmp_path: Path) -> None:
         ({"stream_bits": None}, [("driven", "missing-key")]),
         ({"stream_bits": 4}, [("streams", "out-of-range")]),
         ({"at": 0x0800_0000}, [("at", "overlap")]),
+        (V2, []),
+        ({**V2, "interrupts": [106, 109]}, []),
+        ({**V2, "interrupts": []}, [("interrupts", "conflict")]),
+        ({**V2, "stream_bits": 16}, [("stream_bits", "out-of-range")]),
+        ({**V2, "stream_entries": None}, [("driven", "missing-key")]),
+        ({**V2, "context_banks": None}, [("driven", "missing-key")]),
+        ({**V2, "size": 0x40000}, [("size", "out-of-range")]),
     ],
 )
 def test_what_the_driver_needs_is_checked(change: dict[str, Any], found: list[tuple[str, str]]) -> None:

@@ -199,6 +199,32 @@ def _facts(platform: Platform, root: Node, enabled: list[Node]) -> Iterator[tupl
         yield "sources.dram.utilization", (wanted in platform.sources["dram.utilization"], True)
 
 
+def _streams(node: Node) -> list[int]:
+    """Stream ids of a device: each follows the phandle of its IOMMU."""
+    return node.words("iommus")[1::2]
+
+
+def test_d2_the_driven_smmu_and_streams_of_devices_are_those_of_the_tree() -> None:
+    platform, root = board("zcu102-smmu"), Node(tree_of("zcu102").root)
+    (smmu,) = platform.iommus
+    (node,) = [node for node in root.below() if node.is_like("arm,mmu-500")]
+    assert node.frames() == [(smmu.at, smmu.size)]
+    assert set(node.intids()) == set(smmu.interrupts), "one for all faults"
+    known = {at: one for one in root.below() if one.has("iommus") for at, _ in one.frames()}
+    for device in platform.devices:
+        found = known[device.at]
+        assert (device.at, device.size) in found.frames(), device.name
+        assert set(device.interrupts) == set(found.intids()), device.name
+        assert list(device.streams) == _streams(found), device.name
+        assert set(device.compatible) == set(found.texts("compatible")), device.name
+        assert device.coherent == found.has("dma-coherent"), device.name
+        assert found.enabled, device.name
+    (engine,) = platform.dma
+    assert engine.size is not None
+    channels = [one for at, one in sorted(known.items()) if engine.at <= at < engine.at + engine.size]
+    assert list(engine.streams) == [stream for one in channels for stream in _streams(one)]
+
+
 def _cache(key: str, cache: Cache, node: Node, prefix: str) -> Iterator[tuple[str, tuple[Any, Any]]]:
     if not node.has(f"{prefix}-size"):
         return

@@ -10,7 +10,7 @@ extern "C" {
 #include "base/image.h"
 #include "console/console.h"
 #include "iommu/smmu.h"
-#include "iommu/smmu_registers.h"
+#include "iommu/smmu_driver.h"
 #include "memory/ptable.h"
 #include "run/domain_life.h"
 #include "trap/psci.h"
@@ -269,7 +269,7 @@ TEST_F(Smmu, D2_CommandsThatFindNoRoomAreNeverDone)
     boot();
     smmu.consumes = false;
     for (int i = 0; i < 200; i++) {
-        (void)smmu_commands_translations(domain_at(0)); // two commands each
+        (void)smmu_forget(domain_at(0)); // two commands each
     }
     smmu_domain_stop(domain_at(0));
     smmu.consumes = true;

@@ -20,6 +20,7 @@ from bulkhead.config.references import check_disk
 from bulkhead.config.regions import own_regions
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.broker import engine_of
+from bulkhead.schema import load_layout
 
 MAX_GUEST_ADDRESS = 1 << 39
 
@@ -51,8 +52,39 @@ def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform)
         yield from _shared_streams(path, domain, device, system, platform)
         if isinstance(device, PciDevice):
             yield from _shared_line(path, domain, device, system, platform)
+    yield from _behind_smmuv2(at, domain, system, platform)
     yield from _disks(at, domain, platform)
     yield from _messages((*at, "devices"), domain, system, platform)
+
+
+def _behind_smmuv2(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Findings:
+    """A driven SMMUv2 has an entry for each stream and a context bank for each domain. Beside a GICv2 its
+    devices have fewer addresses than VCPUs. The domain that goes past a limit reports it."""
+    iommu, gic = platform.driven_iommu, platform.interrupt_controller
+    confined = platform.confined(domain.devices)
+    if iommu is None or iommu.type != "smmuv2" or not confined:
+        return
+    path: KeyPath = (*at, "devices")
+    before = takewhile(lambda one: one is not domain, system.domains)
+    owners = [found for one in before if (found := platform.confined(one.devices))]
+    streams = {stream for devices in (*owners, confined) for one in devices for stream in one.streams}
+    entries, banks = iommu.stream_entries or 0, iommu.context_banks or 0
+    if len(streams) > entries:
+        cause = f"with '{domain.name}' devices behind '{iommu.name}' have {len(streams)} streams"
+        yield Finding(path, "out-of-range", cause, f"devices with up to {entries} streams together")
+    if len(owners) >= banks:
+        cause = f"with '{domain.name}', {len(owners) + 1} domains have devices behind '{iommu.name}'"
+        yield Finding(path, "out-of-range", cause, f"devices behind it for up to {banks} domains")
+    limit = 1 << load_layout().constant("smmu_gicv2_bits")
+    for number, region in enumerate(domain.memory):
+        if gic is not None and gic.type == "gicv2" and region.end > limit:
+            cause = (
+                f"devices of '{domain.name}' reach guest-physical addresses below {limit:#x} only, "
+                f"because '{platform.name}' has interrupt registers of VCPUs above"
+            )
+            yield Finding(
+                (*at, "memory", number), "out-of-range", cause, f"memory that ends at {limit:#x} at most"
+            )
 
 
 def _disks(at: KeyPath, domain: Domain, platform: Platform) -> Findings:

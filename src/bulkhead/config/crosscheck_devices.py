@@ -17,6 +17,7 @@ from bulkhead.geometry import PAGE_BYTES
 from bulkhead.schema import load_layout
 
 Findings = Iterator[Finding]
+_NAMES = {"smmuv2": "SMMUv2", "smmuv3": "SMMUv3"}
 
 
 def check_devices(platform: Platform) -> Findings:
@@ -37,27 +38,55 @@ def check_devices(platform: Platform) -> Findings:
 
 
 def _driven(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:
-    """What the driver needs, as core/manifest_smmu.c checks it."""
-    gic = platform.interrupt_controller
-    if iommu.type != "smmuv3" or (gic is not None and gic.type != "gicv3"):
-        cause = f"the hypervisor drives an SMMUv3 beside a GICv3 only, and '{iommu.name}' is another one"
-        yield Finding((*path, "driven"), "conflict", cause, "false")
+    """What a driver needs, as core/manifest_smmu.c checks it."""
+    yield from _interrupt_controller(path, iommu, platform)
     if iommu is not platform.driven_iommu:
         cause = "the hypervisor drives one IOMMU of a board"
         yield Finding((*path, "driven"), "conflict", cause, "true for one IOMMU")
     size = load_layout().constant("smmu_bytes")
     if iommu.size != size:
+        cause = f"registers of an {_NAMES[iommu.type]} take {size:#x} bytes"
+        yield Finding((*path, "size"), "out-of-range", cause, f"{size:#x}")
+    counts = (1, 2) if iommu.type == "smmuv2" else (2,)
+    if len(iommu.interrupts) not in counts:
+        most = " or ".join(map(str, counts))
+        found = len(iommu.interrupts)
+        cause = f"a driven {_NAMES[iommu.type]} has {most} interrupts, and '{iommu.name}' has {found}"
         yield Finding(
-            (*path, "size"), "out-of-range", f"registers of an SMMUv3 take {size:#x} bytes", f"{size:#x}"
-        )
-    if len(iommu.interrupts) != 2:
-        cause = f"a driven IOMMU has two interrupts, and '{iommu.name}' has {len(iommu.interrupts)}"
-        yield Finding(
-            (*path, "interrupts"), "conflict", cause, "that of the event queue, that of global errors"
+            (*path, "interrupts"), "conflict", cause, "that of refused accesses, that of global errors"
         )
     if iommu.stream_bits is None:
         cause = f"the width of stream ids of '{iommu.name}' is not known"
         yield Finding((*path, "driven"), "missing-key", cause, "the key 'stream_bits'")
+    if iommu.type == "smmuv2":
+        yield from _driven_v2(path, iommu)
+
+
+def _driven_v2(path: KeyPath, iommu: Iommu) -> Findings:
+    most = load_layout().constant("max_stream_bits")
+    if iommu.stream_bits is not None and iommu.stream_bits > most:
+        cause = f"the hypervisor drives an SMMUv2 with stream ids of at most {most} bits"
+        yield Finding((*path, "stream_bits"), "out-of-range", cause, f"up to {most}")
+    for key in ("stream_entries", "context_banks"):
+        if getattr(iommu, key) is None:
+            cause = f"how many streams or domains can be behind '{iommu.name}' is not known"
+            yield Finding((*path, "driven"), "missing-key", cause, f"the key '{key}'")
+
+
+def _interrupt_controller(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:
+    """Beside a GICv2, devices reach addresses below the interrupt registers that stage 2 maps for VCPUs."""
+    gic = platform.interrupt_controller
+    if gic is None or gic.type == "gicv3":
+        return
+    if iommu.type == "smmuv3":
+        cause = f"the hypervisor drives an SMMUv3 beside a GICv3 only, and '{platform.name}' has another one"
+        yield Finding((*path, "driven"), "conflict", cause, "false")
+    elif gic.cpu_interface is not None and gic.cpu_interface < 1 << load_layout().constant("smmu_gicv2_bits"):
+        cause = (
+            f"devices behind '{iommu.name}' could reach interrupt registers of VCPUs, at "
+            f"{gic.cpu_interface:#x}"
+        )
+        yield Finding((*path, "driven"), "conflict", cause, "false")
 
 
 def _described(platform: Platform) -> list[tuple[KeyPath, Device | Dma | Iommu]]:

@@ -50,6 +50,9 @@ def _iommu(host: PciHost, platform: Platform) -> Findings:
         near = nearest_of(host.iommu, known)
         yield Finding(("pci", "iommu"), "unknown-name", cause, ", ".join(known) or "a driven IOMMU", near)
         return
+    if driven.type != "smmuv3":
+        cause = f"the hypervisor confines PCI functions by an SMMUv3 only, and '{driven.name}' is another one"
+        yield Finding(("pci", "iommu"), "conflict", cause, "no `pci`")
     for index, function in enumerate(host.functions):
         if function.slot << 3 >= driven.stream_ids:
             cause = f"the IOMMU '{driven.name}' has no stream {function.slot << 3:#x} for '{function.name}'"

@@ -63,13 +63,17 @@ class Registers(Section):
 
 class Iommu(Registers):
     """An IOMMU, which can translate the accesses of devices. It is never given to a domain. The hypervisor
-    drives one of type smmuv3, on boards whose program has the driver."""
+    drives one, on boards whose program has the driver for its type."""
 
     type: Literal["smmuv2", "smmuv3"]
     size: Bytes
-    interrupts: tuple[IntId, ...] = ()  # of a driven one: of the event queue, of global errors
+    interrupts: tuple[IntId, ...] = ()  # of a driven one: of refused accesses, of global errors
     driven: bool = False  # the hypervisor of this platform's board has a driver for it
     stream_bits: Annotated[int, Field(ge=1, le=32)] | None = None  # None: as many as its type can have
+    stream_entries: Annotated[int, Field(ge=1, le=128)] | None = (
+        None  # of an SMMUv2: streams that it can match
+    )
+    context_banks: Annotated[int, Field(ge=1, le=128)] | None = None  # of an SMMUv2: domains behind it
     timing: IommuTiming | None = None  # None: the simulated machine translates no device behind it
 
     @property

@@ -29,7 +29,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "hypervisor": "Platform whose hypervisor this one boots. Default: `extends`, else this one.",
         "parts": "Files of platforms/parts whose keys apply, at any depth, where this file has none.",
         "description": "The board, in words.",
-        "emulator": "How the emulator runs the board. Without it the emulator does not run it.",
+        "emulator": "How the emulator runs the board. Without it, or with `[]`, it does not run there.",
         "cores": "The processor cores.",
         "memory": "Ranges of RAM.",
         "load": "Where the boot package is loaded. Without it the platform cannot be booted.",
@@ -379,9 +379,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         "at": "Address of its registers.",
         "size": "Size of its registers.",
         "type": "Its architecture.",
-        "interrupts": "INTIDs of its interrupts; of a driven one: event queue, global errors.",
+        "interrupts": "INTIDs of its interrupts; of a driven one: refused accesses, global errors. "
+        "An SMMUv2 may have one for both.",
         "driven": "The program of the platform's hypervisor has a driver for it, which confines devices.",
         "stream_bits": "Width of its stream ids. Default: the largest of its type.",
+        "stream_entries": "Streams that an SMMUv2 can match (`SMMU_IDR0.NUMSMRG`), if it is driven.",
+        "context_banks": "Domains behind an SMMUv2 (`SMMU_IDR1.NUMCB`), if it is driven.",
         "timing": "What it adds to accesses, on the simulated machine. Default: it translates no device.",
     },
     "PciHost": {

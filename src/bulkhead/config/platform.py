@@ -297,8 +297,8 @@ def _none(value: object) -> object:
 
 
 class _OrEmptyList:
-    """For the JSON Schema: `mpam` may also be an empty list, as in files from before MPAM components
-    existed."""
+    """For the JSON Schema: `mpam` and `emulator` may also be an empty list, in a file that does not take over
+    what it extends, or is from before MPAM components existed."""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -320,7 +320,7 @@ class Platform(Model):
     hypervisor: Name | None = None  # platform whose hypervisor it boots; None: `extends`, or itself
     parts: tuple[Name, ...] = ()  # files of platforms/parts, whose keys apply if this file does not have them
     description: Text
-    emulator: Emulator | None = None
+    emulator: Annotated[Emulator | None, BeforeValidator(_none), _OrEmptyList()] = None
     cores: Cores
     memory: tuple[Range, ...] = Field(min_length=1)
     load: Range | None = None  # where the boot package is loaded

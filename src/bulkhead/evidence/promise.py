@@ -65,7 +65,8 @@ class Exchange:
 
 @dataclass(frozen=True)
 class SmmuPromise:
-    """The SMMU that the hypervisor drives."""
+    """The SMMUv3 that the hypervisor drives. What an SMMUv2 does is in its registers, which no run of an
+    emulator or of the simulated machine has."""
 
     registers: int  # physical address
     streams: dict[int, str]  # domains by stream id; every other stream is aborted

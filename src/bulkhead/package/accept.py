@@ -196,8 +196,11 @@ def _wired(*platforms: Platform) -> dict[str, tuple[str, ...]]:
 
     gics = [platform.interrupt_controller for platform in platforms]
     uarts = [platform.uart for platform in platforms]
+    driven = [platform.driven_iommu for platform in platforms]
+    smmus = tuple(iommu.type for iommu in driven if iommu is not None)
     frames = ("distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
     return {
+        **({"iommus.type": smmus} if len(smmus) == len(platforms) else {}),
         "psci": tuple(platform.psci for platform in platforms),
         **{f"uart.{key}": tuple(text(getattr(uart, key, None)) for uart in uarts) for key in ("type", "at")},
         **{

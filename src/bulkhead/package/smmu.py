@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from bulkhead.config.platform import Platform
 from bulkhead.planning.model import Plan
-from bulkhead.schema import Value
+from bulkhead.schema import Value, load_layout
 
 Row = Mapping[str, Value]
 
@@ -20,15 +20,15 @@ def smmu_row(platform: Platform) -> Row:
     nothing that a boot loader left running can access memory."""
     iommu = platform.driven_iommu
     if iommu is None:
-        return dict.fromkeys(("pa", "stream_bits", "event_irq", "error_irq", "reserved"), 0)
+        return dict.fromkeys(("pa", "stream_bits", "event_irq", "error_irq", "version"), 0)
     assert iommu.stream_bits is not None, "the platform's check requires it"
-    event_irq, error_irq = iommu.interrupts
+    event_irq, error_irq = iommu.interrupts[0], iommu.interrupts[-1]
     return {
         "pa": iommu.at,
         "stream_bits": iommu.stream_bits,
         "event_irq": event_irq,
         "error_irq": error_irq,
-        "reserved": 0,
+        "version": load_layout().enum_value("smmu_version", iommu.type),
     }
 
 

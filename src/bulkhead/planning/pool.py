@@ -70,9 +70,11 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
     if platform.mpam is not None:
         need["MPAM's registers, read back"] = (1 + limits()["mpam_dump_frames"]) * PAGE_BYTES
     if platform.driven_iommu is not None:
-        # Status, level 1 of the stream table, command queue and event queue; a leaf for each stream at most.
+        # Status; of an SMMUv3 level 1 of the stream table, command queue and event queue, and a leaf for each
+        # stream at most.
         streams = sum(len(device.streams) for device in platform.passable().values())
-        need["SMMU"] = (4 + min(streams, limits()["max_streams"])) * PAGE_BYTES
+        tables = 3 + min(streams, limits()["max_streams"])
+        need["SMMU"] = (1 + (tables if platform.driven_iommu.type == "smmuv3" else 0)) * PAGE_BYTES
     if platform.interrupt_controller is not None and platform.interrupt_controller.its is not None:
         # Two tables, command queue, properties, tables of events; each domain's ITS, and a table of stage 2.
         events = -(-limits()["max_functions"] // EVENT_TABLES_IN_A_PAGE)

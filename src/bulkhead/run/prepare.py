@@ -254,7 +254,7 @@ def make_promise(plan: Plan) -> Promise:
 
 def _smmu_of(plan: Plan) -> SmmuPromise | None:
     iommu = plan.platform.driven_iommu
-    if iommu is None:
+    if iommu is None or iommu.type != "smmuv3":
         return None
     owners = {
         stream: domain.name

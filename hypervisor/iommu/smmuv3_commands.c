@@ -8,7 +8,7 @@
  * queue is full nevertheless, commands are dropped, and no later ticket is ever done.
  */
 #include "core/spinlock.h"
-#include "iommu/smmu_registers.h"
+#include "iommu/smmuv3_registers.h"
 #include "vm/clock.h"
 #include "vm/domain.h"
 #include <arch/barrier.h>
@@ -26,7 +26,6 @@
 #define CMD_VMID_SHIFT     32
 #define CMD_LEAF           1ull
 #define CMD_RANGE_ALL      31ull
-#define VTTBR_VMID(vttbr)  ((vttbr) >> 48)
 
 _Static_assert(16 * COMMANDS <= BH_PAGE_BYTES, "the queue is a page");
 _Static_assert(2 * BH_MAX_STREAMS + BH_MAX_DOMAINS * (1 + 2 + 2) < COMMANDS,
@@ -114,7 +113,7 @@ static void add_translations(const struct domain *domain)
     add(CMD_TLBI_S12_VMALL | VTTBR_VMID(domain->stage2.vttbr) << CMD_VMID_SHIFT, 0);
 }
 
-uint64_t smmu_commands_translations(const struct domain *domain)
+uint64_t smmu_forget(const struct domain *domain)
 {
     begin();
     add_translations(domain);
@@ -138,7 +137,7 @@ uint64_t smmu_commands_domain(const struct domain *domain, bool translations)
     return end();
 }
 
-bool smmu_commands_done(uint64_t ticket)
+bool smmu_is_done(uint64_t ticket)
 {
     return !atomic_load(&commands.stopped) && consumed() >= ticket;
 }
@@ -147,7 +146,7 @@ bool smmu_commands_wait(uint64_t ticket, uint64_t most_ns)
 {
     uint64_t deadline = clock_now() + clock_ticks(most_ns);
 
-    while (!smmu_commands_done(ticket)) {
+    while (!smmu_is_done(ticket)) {
         if (commands.stopped || clock_now() > deadline) {
             smmu_status()->unanswered++;
             return false;

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Registers of an SMMUv3 that the driver uses (IHI 0070, chapter 6), and what its files share. Other rooms
- * use smmu.h.
+ * Registers of an SMMUv3 that the driver uses (IHI 0070, chapter 6), and what its files share.
  */
-#ifndef BULKHEAD_SMMU_REGISTERS_H
-#define BULKHEAD_SMMU_REGISTERS_H
+#ifndef BULKHEAD_SMMUV3_REGISTERS_H
+#define BULKHEAD_SMMUV3_REGISTERS_H
 
-#include "core/manifest.h"
-#include "vm/system.h"
-#include <arch/mmio.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "iommu/smmu_driver.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct domain;
 
 #define SMMU_IDR0            0x00u
 #define SMMU_IDR1            0x04u
@@ -79,48 +72,20 @@ struct domain;
 #define SMMU_COMMANDS_LOG2 8u
 #define SMMU_EVENTS_LOG2   7u
 
-/* Longest times to wait for an answer. */
-#define SMMU_START_WAIT_NS 100000000ull
-#define SMMU_RUN_WAIT_NS   100000ull
-
-static inline paddr_t smmu_register(uint32_t offset)
-{
-    return paddr(system_manifest()->smmu.pa + offset);
-}
-
-static inline uint32_t smmu_read(uint32_t offset)
-{
-    return mmio_read32(smmu_register(offset));
-}
-
-static inline void smmu_write(uint32_t offset, uint32_t value)
-{
-    mmio_write32(smmu_register(offset), value);
-}
-
-/* smmu.c. The status page, and a wait until the register's bits in `mask` are `value`; false after `most_ns`
- * nanoseconds. */
-struct status_smmu *smmu_status(void);
-bool smmu_wait(paddr_t address, uint32_t mask, uint32_t value, uint64_t most_ns);
-
-/* smmu_commands.c: the command queue. Commands of all cores are serialized by a lock. */
+/* smmuv3_commands.c: the command queue. Commands of all cores are serialized by a lock. */
 /* Allocates the queue; false if the pool is exhausted. */
 bool smmu_commands_init(void);
 /* Places the queue in the SMMU's registers, whose CR0.CMDQEN is 0. */
 void smmu_commands_place(void);
-/* Makes the SMMU forget all configuration and translations that it has cached. */
+/* Makes the SMMU forget all configuration and translations that it has cached. Returns a ticket. */
 uint64_t smmu_commands_forget_all(void);
 /* The stream table's entries of the domain have changed. `translations`: its translations must be forgotten,
- * too. */
+ * too. Returns a ticket. */
 uint64_t smmu_commands_domain(const struct domain *domain, bool translations);
-/* The domain's translations must be forgotten. */
-uint64_t smmu_commands_translations(const struct domain *domain);
-/* The functions above return a ticket. Whether the SMMU has executed the commands of a ticket, and all
- * accesses that began before are complete; the latter waits, for `most_ns` nanoseconds at most. */
-bool smmu_commands_done(uint64_t ticket);
+/* Waits until smmu_is_done(ticket), for `most_ns` nanoseconds at most; false after that time. */
 bool smmu_commands_wait(uint64_t ticket, uint64_t most_ns);
 
-/* smmu_events.c: the event queue and global errors. */
+/* smmuv3_events.c: the event queue and global errors. */
 bool smmu_events_init(void);
 void smmu_events_place(void);
 

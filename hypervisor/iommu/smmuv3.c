@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The SMMU's start, and the streams of domains. An entry of the stream table is complete from the start on:
- * root, VMID and format of the domain's stage 2. Only its first word changes, between abort and stage 2, by
- * one store. So the SMMU never sees an entry that is half of one domain's.
+ * Driver of an SMMUv3: its start, and the entries for streams of domains. An entry of the stream table is
+ * complete from the start on: root, VMID and format of the domain's stage 2. Only its first word changes,
+ * between abort and stage 2, by one store. So the SMMU never sees an entry that is half of one domain's.
  */
-#include "iommu/smmu.h"
 #include "console/console.h"
-#include "iommu/smmu_registers.h"
-#include "vm/clock.h"
-#include "vm/cpu.h"
+#include "iommu/smmu.h"
+#include "iommu/smmuv3_registers.h"
 #include "vm/domain.h"
-#include "vm/rare_alarm.h"
 #include <string.h>
 
 /* Stream table entry, 64 bytes (IHI 0070, 5.2), and a descriptor of level 1. */
@@ -23,49 +20,15 @@
 #define STE2_VTCR           0x7FFFFull /* T0SZ to PS are at the same places as in VTCR_EL2 */
 #define STE2_S2AA64         (1ull << 51)
 #define STE2_S2R            (1ull << 58) /* faults are events; S2S is 0: they do not stall */
-#define VTTBR_VMID(vttbr)   ((vttbr) >> 48)
-#define VTTBR_ROOT          0xFFFFFFFFFFFFull
-#define LEAF_LOG2           6u /* entries of a page */
+#define LEAF_LOG2           6u           /* entries of a page */
 #define LEAF_SPAN           (LEAF_LOG2 + 1)
 
-/* Shortest and longest time between two checks whether the SMMU has executed commands. */
-#define FIRST_LOOK_NS 50000u
-#define LAST_LOOK_NS  100000000u
-
 _Static_assert(8 << (BH_MAX_STREAM_BITS - LEAF_LOG2) <= BH_PAGE_BYTES, "level 1 is a page");
-
-/* Commands of a domain that a core waits for. */
-struct execution {
-    _Atomic uint64_t ticket; /* cores ask without a lock */
-    _Atomic uint64_t begun_ticks;
-    _Atomic bool late; /* counted: the SMMU has not executed them in time */
-};
 
 static struct {
     paddr_t table;                              /* level 1, or the only leaf */
     volatile uint64_t *entries[BH_MAX_STREAMS]; /* of the manifest's streams */
-    bool has_streams[BH_MAX_DOMAINS];
-    struct execution stops[BH_MAX_DOMAINS];      /* of a domain's last stop, */
-    struct execution unmappings[BH_MAX_DOMAINS]; /* and of the last unmapping in its tables */
-    struct status_smmu *status;
 } driver;
-
-struct status_smmu *smmu_status(void)
-{
-    return driver.status;
-}
-
-bool smmu_wait(paddr_t address, uint32_t mask, uint32_t value, uint64_t most_ns)
-{
-    uint64_t deadline = clock_now() + clock_ticks(most_ns);
-
-    while ((mmio_read32(address) & mask) != value) {
-        if (clock_now() > deadline) {
-            return false;
-        }
-    }
-    return true;
-}
 
 /* GBPA first: otherwise accesses would bypass the SMMU as soon as it is disabled. */
 bool smmu_silence(const struct manifest_header *manifest)
@@ -76,7 +39,8 @@ bool smmu_silence(const struct manifest_header *manifest)
     if (pa == 0) {
         return true;
     }
-    if (!smmu_wait(gbpa, GBPA_UPDATE, 0, SMMU_START_WAIT_NS)) {
+    if (manifest->smmu.version != BH_SMMU_VERSION_SMMUV3 ||
+        !smmu_wait(gbpa, GBPA_UPDATE, 0, SMMU_START_WAIT_NS)) {
         return false;
     }
     mmio_write32(gbpa, mmio_read32(gbpa) | GBPA_ABORT | GBPA_UPDATE);
@@ -96,8 +60,7 @@ static uint32_t table_bits(void)
     return bits < BH_MAX_STREAM_BITS ? bits : BH_MAX_STREAM_BITS;
 }
 
-/* Why the driver cannot use this SMMU; NULL: it can. */
-static const char *missing(void)
+const char *smmu_missing(void)
 {
     const struct manifest_header *manifest = system_manifest();
     uint32_t idr0 = smmu_read(SMMU_IDR0);
@@ -117,16 +80,6 @@ static const char *missing(void)
            : manifest->platform.s2fwb != 0 && (smmu_read(SMMU_IDR3) & IDR3_FWB) == 0
                ? "stage 2 cannot force how memory is cached (FWB)"
                : NULL;
-}
-
-static bool make_status(void)
-{
-    driver.status = pool_allocate_bytes(system_pool(), sizeof *driver.status);
-    if (driver.status == NULL) {
-        return false;
-    }
-    system_status()->smmu_frame = pool_frame_number(system_pool(), driver.status);
-    return true;
 }
 
 /* The entry of a stream; NULL if the pool is exhausted. A leaf has a page, which is aligned and contiguous
@@ -172,7 +125,6 @@ static bool build_table(void)
         entry[3] = stage2->vttbr & VTTBR_ROOT;
         entry[0] = STE_ABORT;
         driver.entries[i] = entry;
-        driver.has_streams[streams[i].domain] = true;
     }
     return true;
 }
@@ -184,7 +136,7 @@ static bool set_cr0(uint32_t value)
 }
 
 /* The order of IHI 0070, 3.11 and 6.3.9: tables and queues are in place before what uses them is enabled. */
-static bool enable(void)
+bool smmu_enable(void)
 {
     uint32_t bits = table_bits();
     uint32_t queues = CR0_CMDQEN | CR0_EVENTQEN;
@@ -205,30 +157,10 @@ static bool enable(void)
            set_cr0(queues) && set_cr0(queues | checks | CR0_SMMUEN);
 }
 
-enum bh_manifest_error smmu_init(void)
+bool smmu_build(void)
 {
-    const struct manifest_header *manifest = system_manifest();
-    const char *lacks;
-
     memset(&driver, 0, sizeof driver);
-    if (manifest->smmu.pa == 0) {
-        return BH_MANIFEST_ERROR_NONE;
-    }
-    lacks = missing();
-    if (lacks != NULL) {
-        console_log("SMMU: %s", lacks);
-        return BH_MANIFEST_ERROR_IOMMU;
-    }
-    if (!make_status() || !build_table() || !smmu_commands_init() || !smmu_events_init()) {
-        return BH_MANIFEST_ERROR_POOL_EXHAUSTED;
-    }
-    if (!enable()) {
-        console_log("SMMU: it does not answer");
-        return BH_MANIFEST_ERROR_IOMMU;
-    }
-    console_log("SMMU: %u stream%s of domains, all others are refused", manifest->streams.count,
-                manifest->streams.count == 1 ? "" : "s");
-    return BH_MANIFEST_ERROR_NONE;
+    return build_table() && smmu_commands_init() && smmu_events_init();
 }
 
 /* Sets the first word of the domain's entries. */
@@ -243,90 +175,8 @@ static void set_entries(const struct domain *domain, uint64_t word)
     }
 }
 
-static void begin(struct execution *execution, uint64_t ticket)
+uint64_t smmu_route(const struct domain *domain, bool on)
 {
-    atomic_store(&execution->late, false);
-    atomic_store(&execution->begun_ticks, clock_now());
-    atomic_store(&execution->ticket, ticket);
-}
-
-/* Nobody waits: until the SMMU has executed the commands, accesses of the devices are aborted. */
-void smmu_domain_start(const struct domain *domain)
-{
-    if (driver.has_streams[domain->index]) {
-        set_entries(domain, STE_STAGE2);
-        (void)smmu_commands_domain(domain, false);
-    }
-}
-
-void smmu_domain_stop(const struct domain *domain)
-{
-    if (driver.has_streams[domain->index]) {
-        set_entries(domain, STE_ABORT);
-        begin(&driver.stops[domain->index], smmu_commands_domain(domain, true));
-    }
-}
-
-/* The core looks again after as long as the SMMU has taken so far, within limits, or earlier if it does so
- * for another domain. */
-static void look_later(uint64_t taken_ticks)
-{
-    uint64_t first = clock_ticks(FIRST_LOOK_NS);
-    uint64_t last = clock_ticks(LAST_LOOK_NS);
-    uint64_t wait = taken_ticks < first ? first : taken_ticks > last ? last : taken_ticks;
-    uint64_t look = clock_now() + wait;
-    uint64_t earlier = this_cpu()->rare_alarms[RARE_ALARM_QUIET];
-
-    if (earlier == 0 || earlier > look) {
-        rare_alarm_set(RARE_ALARM_QUIET, look);
-    }
-}
-
-/* Whether the commands have been executed. If not, this core looks again later. `*late` is set at the
- * first call that finds that their time has passed. */
-static bool is_over(struct execution *execution, bool *late)
-{
-    uint64_t taken_ticks;
-
-    *late = false;
-    if (smmu_commands_done(atomic_load(&execution->ticket))) {
-        return true;
-    }
-    taken_ticks = clock_now() - atomic_load(&execution->begun_ticks);
-    if (taken_ticks > clock_ticks(SMMU_RUN_WAIT_NS) && !atomic_exchange(&execution->late, true)) {
-        *late = true;
-        __atomic_fetch_add(&smmu_status()->unanswered, 1, __ATOMIC_RELAXED);
-    }
-    look_later(taken_ticks);
-    return false;
-}
-
-void smmu_domain_unmapped(const struct domain *domain)
-{
-    if (driver.has_streams[domain->index]) {
-        begin(&driver.unmappings[domain->index], smmu_commands_translations(domain));
-    }
-}
-
-/* Not logged: a guest can cause this again and again. */
-bool smmu_domain_is_unmapped(const struct domain *domain)
-{
-    bool late;
-
-    return !driver.has_streams[domain->index] || is_over(&driver.unmappings[domain->index], &late);
-}
-
-/* A VCPU may have hidden its flash after the stop, before it saw the stop: the next life must not begin with
- * an unmapping under way. */
-bool smmu_domain_is_quiet(const struct domain *domain)
-{
-    bool late = false;
-    bool quiet = !driver.has_streams[domain->index] ||
-                 (is_over(&driver.stops[domain->index], &late) && smmu_domain_is_unmapped(domain));
-
-    if (late) {
-        console_log("SMMU: it does not answer, '%s' cannot be restarted before it does",
-                    domain->config->name);
-    }
-    return quiet;
+    set_entries(domain, on ? STE_STAGE2 : STE_ABORT);
+    return smmu_commands_domain(domain, !on);
 }
