@@ -276,15 +276,18 @@ class Guest:
 
     packets: int
     period: int  # ps
-    left: int = 0  # of turns, ps
+    left: int = 0  # of turns, ps, as of `look`
     look: int = 0
     ring: list[Queued] = field(default_factory=list)  # in the order of `seen`
     stamps: list[int] = field(default_factory=list)
     hostile: bool = False
 
-    def turns(self, now: int) -> int:
-        self.left = min(self.left, self.packets * self.period) + now - self.look
-        self.look = now
+    def turns(self, before: int, now: int) -> int:
+        """Each look keeps at most one turn for each packet, and adds what was earned since the look before. A
+        look that takes nothing needs no work: the last one keeps what all of them would."""
+        if self.look < now:
+            self.left = min(self.left + before - self.look, self.packets * self.period) + now - before
+            self.look = now
         return self.left // self.period if self.packets else 0
 
     def next_take(self) -> int:
@@ -320,7 +323,7 @@ class Broker:
         self.sent, self.parts, self.chunk, self.b = sent, parts, chunk, b
         self.random, self.rules, self.hostile = random, rules, hostile
         self.domains = domains
-        self.queues: list[list[Queued]] = [[] for _ in sent]
+        self.queues: dict[int, list[Queued]] = {}  # of tasks that have packets
         self.released: list[int | None] = [None] * len(sent)
         # What a step needs of the costs, in ps.
         self.look, self.parse = domains * parts.look * PS, parts.parse * PS
@@ -336,9 +339,9 @@ class Broker:
         self.undelivered = 0  # packets
         self.longest = [0] * len(sent)  # ps, from notification to notification
         self.now = 0
-        self.before = 0  # the previous step
+        self.before = 0  # the previous look at the rings
         self.eager = random.random()  # how often hostile domains use their turns
-        self.stalled: Callable[[int, int], bool] = lambda _domain, _now: False  # a receiver without buffers
+        self.stalled: Callable[[int, int], bool] = lambda _domain, _now: False  # a hostile receiver
 
     def send(self, task: int, at: int, late: int) -> None:
         """A packet is put into the ring `at`, and EL2 notes it `late` after that."""
@@ -374,28 +377,31 @@ class Broker:
             self._look(begin)
             task = self._earliest(begin)
             if task is None:
-                self._wait()
+                self._wait(begin)
             else:
+                self.before = begin
                 self._transfer(task)
-            self.before = begin
 
     def _look(self, begin: int) -> None:
         """Handles everything as of the step's begin."""
         self.now += self.look
         for guest in self.guests:
-            turns = guest.turns(begin)
+            noted = bool(guest.stamps) and guest.stamps[0] <= begin
+            if not (guest.hostile or noted or (guest.ring and guest.ring[0].seen <= self.now)):
+                continue  # there is nothing to take, and it asks for nothing
+            turns = guest.turns(self.before, begin)
             if "late cut" not in self.rules:
                 turns = min(turns, guest.packets)
                 guest.left = min(guest.left, guest.packets * guest.period)
             if guest.hostile and "turns" not in self.rules:
                 self.now += 5 * guest.packets * self.parse
             stamp = begin
-            if guest.stamps and guest.stamps[0] <= begin:
+            if noted:
                 stamp = guest.stamps[0]
                 guest.stamps = guest.stamps[bisect_right(guest.stamps, begin) :]
             if "fresh stamps" not in self.rules and guest.ring:
                 stamp = min(stamp, guest.ring[0].seen)
-            used = self.random.random() < self.eager
+            used = guest.hostile and self.random.random() < self.eager
             while turns:
                 needs = 1
                 if guest.ring and guest.ring[0].seen <= self.now:
@@ -403,7 +409,7 @@ class Broker:
                     if needs > turns:
                         break
                     self._take(guest.ring.pop(0), stamp)
-                elif not guest.hostile or not used:
+                elif not used:
                     break
                 self.now += needs * self.parse  # a packet, or invalid data
                 guest.left -= needs * guest.period
@@ -412,7 +418,7 @@ class Broker:
     def _take(self, packet: Queued, stamp: int) -> None:
         for one in (packet, *packet.others):
             self._release(one, stamp)
-            self.queues[one.task].append(one)
+            self.queues.setdefault(one.task, []).append(one)
 
     def _release(self, packet: Queued, at: int) -> None:
         task, last = self.sent[packet.task], self.released[packet.task]
@@ -422,11 +428,9 @@ class Broker:
 
     def _earliest(self, begin: int) -> int | None:
         found: tuple[int, int] | None = None
-        for task, queue in enumerate(self.queues):
-            if not queue:
-                continue
+        for task, queue in self.queues.items():
             head = queue[0]
-            if self.stalled(self.sent[task].receiver, begin):
+            if (receiver := self.sent[task].receiver) in self.hostile and self.stalled(receiver, begin):
                 head.held = True
                 continue
             if head.held and "held" in self.rules:
@@ -439,43 +443,52 @@ class Broker:
         return found[1] if found is not None else None
 
     def _transfer(self, task: int) -> None:
-        packet = self.queues[task][0]
+        queue = self.queues[task]
+        packet = queue[0]
         self.now += self.fixed[task] + packet.left.pop(0) * NS_PER_S * PS // self.b
         if not packet.left:
-            self.queues[task].pop(0)
+            queue.pop(0)
+            if not queue:
+                del self.queues[task]
             self.undelivered -= 1
             self.longest[task] = max(self.longest[task], self.now - packet.sent + self.received)
 
-    def _wait(self) -> None:
+    def _wait(self, begin: int) -> None:
         """Sleeps until a notification or a release, or polls all the time, because domains ring without
-        need."""
+        need. The last look before the next step is at its end."""
         event = max(self.now, self._next_event())
         if self.hostile and self.random.random() < 0.7:
             # It would take a packet from a ring before EL2 has noted it: the last step before that.
-            event = min([event, *(guest.next_take() for guest in self.guests if guest.ring)])
+            for guest in self.guests:
+                if guest.ring:
+                    guest.turns(self.before, begin)
+                    event = min(event, guest.next_take())
+            self.before = begin
             last = event - self.random.randrange(self.look + 1)
             if last <= self.now:
                 return  # there is none: the present step is the next
-            self.now = back = last
+            self.now = self.before = last
         else:
+            self.before = begin
             asleep = self.now
             self.now = event + self.random.choice((1000, self.random.randrange(1000))) * self.parts.wake
             back = self.now - self.blind
-            if back <= asleep:
-                return  # it hardly slept: something may have come before
-        for guest in self.guests:
-            guest.turns(max(back, guest.look))
-            guest.left = min(guest.left, guest.packets * guest.period)
+            if back > asleep:
+                self.before = back  # else it hardly slept: something may have come before
 
     def _next_event(self) -> int:
         """The next notification or release. The broker checks now and then whether a domain provides buffers
         again, and whether one whose packets are left in its ring has turns."""
-        events = [guest.stamps[0] for guest in self.guests if guest.stamps]
-        check = any(guest.ring and guest.ring[0].seen <= self.now for guest in self.guests)
-        for queue in self.queues:
-            if queue and queue[0].held:
+        events = []
+        check = False
+        for guest in self.guests:
+            if guest.stamps:
+                events.append(guest.stamps[0])
+            check = check or bool(guest.ring and guest.ring[0].seen <= self.now)
+        for queue in self.queues.values():
+            if queue[0].held:
                 check = True
-            elif queue:
+            else:
                 events.append(queue[0].release)
         if check:
             events.append(self.now + CHECK)
