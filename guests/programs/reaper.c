@@ -6,7 +6,9 @@
 // `end_machine` (0: powers itself off instead).
 #include <arch/sysreg.h>
 
+#include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
+#include "guests/runtime/gic.h"
 #include "guests/runtime/manager.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
@@ -36,12 +38,16 @@ static void wrong(const char *what, uint64_t value)
         console_printf("reaper: %s (%lx)\n", what, value);
 }
 
+void program_interrupt(uint32_t intid)
+{
+    (void)intid;
+    timer_stop();
+}
+
+// Sleeps: on an emulator, a loop would take as much of the host's time as all that the others do.
 static void pause_ticks(uint64_t ticks)
 {
-    uint64_t end = timer_now() + ticks;
-
-    while (timer_now() < end) {
-    }
+    timer_sleep_until(timer_now() + ticks);
 }
 
 static void restart(bool stopped)
@@ -124,10 +130,11 @@ void program_main(void)
     reaper.victim = param("victim", 0);
     reaper.may_stop = param("stops", 1) != 0;
     struct manager_answer before = manager_state(reaper.victim);
-    if (before.result != 0) {
+    if (before.result != 0 || !gic_init()) {
         console_printf("reaper: may not manage (%ld)\n", (long)before.result);
         return;
     }
+    gic_enable_private(board()->virtual_timer_intid);
     console_write("bulkhead: ready\n");
     check_refusals();
     for (uint64_t i = 0; i < rounds; i++)
