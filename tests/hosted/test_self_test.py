@@ -144,6 +144,34 @@ def test_rates_are_those_that_limits_measures(measured: Measured) -> None:
         assert found == pytest.approx(expected, rel=tolerance), (pattern, cores)
 
 
+def test_a_board_without_monitors_other_cores_and_known_rows_is_measured(tmp_path: Path) -> None:
+    changes = (
+        "cpus=[0]",
+        "pmu=false",
+        "params={ largest_kib: 256, core_kib: 256, draws: 2000, window_us: 100 }",
+    )
+    settings = [f"--set=domains.self-test.{one}" for one in changes]
+    code, result = run_json(
+        "run", EXAMPLE, "--on", "machine", "--no-page", "--directory", tmp_path, *settings
+    )
+    assert code == 0, result["reasons"]
+    code, read = run_json("self-test", "qemu-virt", tmp_path / "console.log")
+    assert code == 0, read["reasons"]
+    found = {one["key"]: one for one in read["figures"]}
+    assert found["caches.l1d.size"]["ratio"] == 1
+    for key in ("cores.frequency", "dram.guaranteed", "pmu.traffic_event.bytes", "caches.l2.size"):
+        assert found[key]["measured"] is None, key
+    assert "dram.delays" not in found
+
+
+def test_parameters_that_do_not_fit_end_the_program(tmp_path: Path) -> None:
+    options = ("--on", "machine", "--no-page", "--directory", tmp_path)
+    code, _ = run_json("run", EXAMPLE, *options, "--set=domains.self-test.params.core_kib=65536")
+    assert code == 1
+    assert "too little memory" in (tmp_path / "console.log").read_text()
+    assert run_json("self-test", "qemu-virt", tmp_path / "console.log")[0] == 1
+
+
 def test_a_platform_file_with_wrong_figures_is_noticed(measured: Measured) -> None:
     """A run that finds nothing else than what the file says would prove nothing."""
     wrong = measured.platform.model_copy(
