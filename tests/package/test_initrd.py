@@ -30,7 +30,7 @@ def add_modules(directory: Path, release: str, *, built_for: str | None = None) 
     """A directory lib/modules/RELEASE with the driver; its modules name the kernel that they are for."""
     place = directory / "lib" / "modules" / release
     (place / "kernel").mkdir(parents=True)
-    for name in ("virtio_mmio", "vmw_vsock_virtio_transport"):
+    for name in ("virtio_mmio", "virtio_pci", "vmw_vsock_virtio_transport"):
         text = f"\x7fELF {name} of {release}\0depends=\0vermagic={built_for or release} SMP aarch64\0"
         (place / "kernel" / f"{name}.ko").write_bytes(text.encode())
     return place
@@ -55,7 +55,9 @@ def initrd_of(
     monkeypatch.setattr(linux, "linux_modules", lambda: debian)
     monkeypatch.setattr(linux, "kernel_is_here", lambda: True)
 
-    def made(name: str, cids: Mapping[str, int], kernel: bytes | None = BANNER) -> bytes:
+    def made(
+        name: str, cids: Mapping[str, int], kernel: bytes | None = BANNER, transport: str = "mmio"
+    ) -> bytes:
         (tmp_path / "system" / "Image").write_bytes(make_kernel(b"k" * 100 + (kernel or b"") + b" k"))
         image = {
             "kernel": "linux:debian" if kernel is None else "Image",
@@ -63,7 +65,13 @@ def initrd_of(
             "cmdline": "quiet",
         }
         domain = Domain.model_validate(
-            {"name": name, "cpus": (1,), "image": image, "memory": ({"at": RAM, "size": BYTES},)}
+            {
+                "name": name,
+                "cpus": (1,),
+                "image": image,
+                "memory": ({"at": RAM, "size": BYTES},),
+                "socket_transport": transport,
+            }
         )
         around = Surroundings(platform, tmp_path / "system", tmp_path, 0, "system", cids=cids)
         return load_domain(domain, (LoadRegion(RAM, BYTES),), around).pieces[-1].data
@@ -85,6 +93,12 @@ def test_with_a_socket_it_has_the_driver_and_says_what_to_load(initrd_of: Initrd
     archive = gzip.decompress(initrd_of("sender", CIDS, kernel=None))
     assert f"virtio_mmio of {OTHER}".encode() in archive
     assert b"/lib/modules/virtio_mmio.ko\n/lib/modules/vmw_vsock_virtio_transport.ko\n" in archive
+
+
+def test_d3_with_a_socket_on_pci_it_has_the_driver_of_that_transport(initrd_of: InitrdOf) -> None:
+    archive = gzip.decompress(initrd_of("sender", CIDS, kernel=None, transport="pci"))
+    assert b"/lib/modules/virtio_pci.ko\n/lib/modules/vmw_vsock_virtio_transport.ko\n" in archive
+    assert b"virtio_mmio" not in archive
 
 
 @pytest.mark.parametrize("place", ["system", "."])
