@@ -378,7 +378,10 @@ static bool config_access(struct vcpu *vcpu, struct mmio_access *access, uint32_
     }
     spin_lock(&device->lock);
     bytes = virtio_pci_window(&device->pci, offset, &at);
-    if (bytes == 0) {
+    if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
+        access->value = 0; /* as in register_access() */
+        bytes = 0;
+    } else if (bytes == 0) {
         config_word_access(device, access, offset);
     }
     spin_unlock(&device->lock);
