@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x392260A0u
+#define BH_LAYOUT_HASH 0x1E13ACE4u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -63,9 +63,10 @@
 #define BH_MAX_MPAM_PARTID 1023u /* settings of all PARTIDs are written, whether somebody has them or not */
 #define BH_MAX_MPAM_SETTINGS 256u
 #define BH_MAX_MPAM_WORDS 512u /* of bitmaps of portions */
-#define BH_SMMU_BYTES 0x20000u /* registers of an SMMUv3, in two pages of 64 KiB */
+#define BH_SMMU_BYTES 0x20000u /* registers of an SMMU: of an SMMUv3 two pages of 64 KiB, of an SMMUv2 32 pages of 4 KiB */
 #define BH_MAX_STREAMS 64u /* of devices of all domains, at the SMMU */
 #define BH_MAX_STREAM_BITS 15u /* stream ids below 2^15 can be translated */
+#define BH_SMMU_GICV2_BITS 31u /* of a device's addresses beside a GICv2, whose registers for guests are above */
 #define BH_PCI_BUS_BYTES 0x100000u /* configuration space of a bus (ECAM): 4 KiB for each of 32 devices with 8 functions */
 #define BH_MAX_FUNCTIONS 16u /* PCI functions of all domains */
 #define BH_PCI_BARS 6u /* of a function */
@@ -119,6 +120,13 @@ enum bh_gic_version {
     BH_GIC_VERSION_GICV3 = 3,
 };
 #define BH_GIC_VERSION_COUNT 4u /* highest + 1 */
+
+enum bh_smmu_version {
+    BH_SMMU_VERSION_NONE = 0,
+    BH_SMMU_VERSION_SMMUV2 = 2,
+    BH_SMMU_VERSION_SMMUV3 = 3,
+};
+#define BH_SMMU_VERSION_COUNT 4u /* highest + 1 */
 
 enum bh_scheduler {
     BH_SCHEDULER_FIXED_PRIORITY = 0,
@@ -598,12 +606,12 @@ struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everyb
     uint32_t pmg; /* the hypervisor's own */
 };
 
-struct manifest_smmu { /* The SMMUv3 in front of domains' devices. All zero if no domain has a device behind one. */
+struct manifest_smmu { /* The SMMU in front of domains' devices. All zero if no domain has a device behind one. */
     uint64_t pa; /* registers */
     uint32_t stream_bits; /* width of its stream ids; it has as many, or more */
-    uint32_t event_irq; /* INTID of the event queue's interrupt, an edge */
-    uint32_t error_irq; /* INTID of the interrupt for global errors, an edge */
-    uint32_t reserved;
+    uint32_t event_irq; /* INTID of refused accesses: of the event queue (SMMUv3), of context banks (SMMUv2) */
+    uint32_t error_irq; /* INTID of global errors; an SMMUv2 may have one interrupt for both */
+    uint32_t version; /* smmu_version */
 };
 
 struct manifest_pci { /* The PCI host bridge. All zero if the board has none that EL2 drives. */
@@ -783,6 +791,7 @@ struct manifest_domain { /* A domain. Its rows of other tables follow each other
     uint64_t cpu_budget_ns; /* CPU time of each VCPU on a shared core in each period; 0: no limit */
     uint64_t cpu_period_ns; /* period of that budget */
     uint64_t socket_ipa; /* registers of its socket device; 0: none. The broker has its interrupt only */
+    uint64_t socket_root_ipa; /* configuration space of the virtual PCI root with the socket device; 0: it is behind the MMIO transport */
     uint32_t socket_cid; /* context id of the socket device */
     uint32_t socket_irq; /* INTID of the socket device */
     uint32_t mpam_partid; /* its partition, or the first of those that its guest numbers from 0 on */
@@ -1039,14 +1048,14 @@ struct status_smmu { /* The SMMU: a frame of the pool. */
     uint64_t refused[8]; /* refused accesses of each domain's devices, by index */
     uint64_t nobody; /* refused accesses of streams that no domain has */
     uint64_t other; /* refused accesses of domains' devices for which a table or an entry could not be read */
-    uint64_t overflows; /* times that events were lost because the queue was full */
+    uint64_t overflows; /* times that events were lost because the queue was full, or a fault was recorded already */
     uint64_t global_errors; /* global errors, except those that were active already */
     uint64_t interrupts; /* interrupts of the SMMU */
     uint64_t unanswered; /* times that the SMMU did not answer within 0.1 ms */
-    uint32_t last_type; /* type of the last event (IHI 0070, 7.3) */
+    uint32_t last_type; /* type of the last event (IHI 0070, 7.3); of an SMMUv2, bits of a fault status register */
     uint32_t last_stream; /* its stream id */
     uint64_t last_address; /* its input address */
-    uint32_t last_error; /* last global errors: bits of SMMU_GERROR */
+    uint32_t last_error; /* last global errors: bits of SMMU_GERROR (SMMUv3) or SMMU_sGFSR (SMMUv2) */
     uint32_t reserved;
 };
 
@@ -1269,7 +1278,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, pa) == 0u, "manifest_smmu.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, stream_bits) == 8u, "manifest_smmu.stream_bits");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, event_irq) == 12u, "manifest_smmu.event_irq");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, error_irq) == 16u, "manifest_smmu.error_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, reserved) == 20u, "manifest_smmu.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, version) == 20u, "manifest_smmu.version");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_pci) == 24u, "size of manifest_pci");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, config_pa) == 0u, "manifest_pci.config_pa");
@@ -1406,7 +1415,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_ram, bytes) == 8u, "manifest_ram.bytes
 BH_LAYOUT_ASSERT(sizeof(struct color_set_record) == 32u, "size of color_set_record");
 BH_LAYOUT_ASSERT(offsetof(struct color_set_record, word) == 0u, "color_set_record.word");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 200u, "size of manifest_domain");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 208u, "size of manifest_domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, name) == 0u, "manifest_domain.name");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, entry_ipa) == 32u, "manifest_domain.entry_ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, boot_argument) == 40u, "manifest_domain.boot_argument");
@@ -1434,12 +1443,13 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, priority) == 148u, "manifest_d
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_budget_ns) == 152u, "manifest_domain.cpu_budget_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_period_ns) == 160u, "manifest_domain.cpu_period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_ipa) == 168u, "manifest_domain.socket_ipa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_cid) == 176u, "manifest_domain.socket_cid");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 180u, "manifest_domain.socket_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_partid) == 184u, "manifest_domain.mpam_partid");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_virtual) == 188u, "manifest_domain.mpam_virtual");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_pmg) == 192u, "manifest_domain.mpam_pmg");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, table_memory) == 196u, "manifest_domain.table_memory");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_root_ipa) == 176u, "manifest_domain.socket_root_ipa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_cid) == 184u, "manifest_domain.socket_cid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 188u, "manifest_domain.socket_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_partid) == 192u, "manifest_domain.mpam_partid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_virtual) == 196u, "manifest_domain.mpam_virtual");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_pmg) == 200u, "manifest_domain.mpam_pmg");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, table_memory) == 204u, "manifest_domain.table_memory");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");
