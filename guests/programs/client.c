@@ -119,8 +119,8 @@ static void report(void)
 {
     console_write("report {");
     for (uint32_t n = 0; n < client.out; n++)
-        console_printf("\"answered%u\": %lu, \"wrong%u\": %lu, \"skipped%u\": %lu, \"longest%u_ns\": %lu, ", n,
-                       asked[n].answered, n, asked[n].wrong, n, asked[n].skipped, n,
+        console_printf("\"answered%u\": %lu, \"wrong%u\": %lu, \"skipped%u\": %lu, \"longest%u_ns\": %lu, ",
+                       n, asked[n].answered, n, asked[n].wrong, n, asked[n].skipped, n,
                        ticks_to_ns(asked[n].longest, timer_frequency()));
     for (uint32_t n = 0; n < client.in; n++)
         console_printf("\"received%u\": %lu, ", n, received[n].bytes);

@@ -265,7 +265,8 @@ static bool init(void)
 void program_main(void)
 {
     if (!init()) {
-        console_write("server: there is no socket device, too little memory, or a flow that cannot be served\n");
+        console_write(
+            "server: there is no socket device, too little memory, or a flow that cannot be served\n");
         return;
     }
     console_write("bulkhead: ready\n");
