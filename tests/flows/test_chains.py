@@ -259,21 +259,47 @@ def test_check_and_flows_check_show_the_parts() -> None:
     assert [chain["name"] for chain in result["chains"]] == ["disk", "net"]
 
 
-@pytest.mark.parametrize("bandwidth", [None, {"max": "50 %", "hard": True}])
-def test_a_limit_that_is_no_fixed_budget_has_no_bound(bandwidth: dict[str, Any] | None) -> None:
-    """A dynamic regulator, or MPAM: for how long such a limit stops a core is not known."""
+@pytest.mark.parametrize(
+    ("regulation", "bandwidth"),
+    [
+        (Regulation(policy="dynamic"), None),
+        (Regulation(reclaim=True), None),
+        (None, {"max": "50 %", "hard": True}),
+        (None, {"events": 2, "counts": "sum", "slack": 2}),
+    ],
+)
+def test_a_limit_that_is_no_fixed_budget_has_no_bound(
+    regulation: Regulation | None, bandwidth: dict[str, Any] | None
+) -> None:
+    """For how long such a limit stops a core is not known."""
     loaded = load_system(EXAMPLE)
     planned = check_flows(loaded).planned
     assert loaded.system is not None and loaded.platform is not None and planned is not None
-    changed = loaded.system.model_copy(update={"regulation": Regulation(policy="dynamic")})
+    changed = loaded.system.model_copy(update={"regulation": regulation})
     if bandwidth is not None:
         limit = {"bandwidth": Bandwidth.model_validate(bandwidth)}
         domains = tuple(one.model_copy(update=limit) for one in loaded.system.domains)
         changed = loaded.system.model_copy(update={"domains": domains})
     _, findings = plan_chains(changed, loaded.platform, planned.model, planned.rate)
-    assert [(one.path, one.code) for one in findings] == [
-        (("chains", n, "request"), "no-bound") for n in (0, 1)
-    ]
+    found = [(one.path, one.code) for one in findings]
+    assert found == [(("chains", number, "request"), "no-bound") for number in (0, 1)]
+
+
+def test_vcpus_that_share_a_budget_may_have_drawn_a_part_of_it() -> None:
+    loaded = load_system(EXAMPLE)
+    planned = check_flows(loaded).planned
+    assert loaded.system is not None and loaded.platform is not None and planned is not None
+    small = Bandwidth.model_validate({"events": 16, "counts": "refills"})
+    stalls = []
+    for cpus in ((1,), (1, 1)):
+        domains = tuple(
+            one.model_copy(update={"cpus": cpus, "bandwidth": small}) if one.name == "server" else one
+            for one in loaded.system.domains
+        )
+        changed = loaded.system.model_copy(update={"domains": domains})
+        found, _ = plan_chains(changed, loaded.platform, planned.model, planned.rate)
+        stalls.append(found[0].bound.server_stalls)
+    assert stalls == [Supply(16, 10**6).stalls(900), Supply(15, 10**6).stalls(900)]
 
 
 def test_a_deadline_below_the_bound_is_refused_with_the_parts(tmp_path: Path) -> None:

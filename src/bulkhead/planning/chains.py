@@ -105,10 +105,13 @@ def _supply(domain: Domain, system: System, platform: Platform) -> tuple[Supply 
     policy = system.regulation.policy if system.regulation is not None else "none"
     if policy not in ("none", "static"):
         return None, f"the regulator '{policy}' changes the budget of '{domain.name}' while it runs"
+    if system.regulation is not None and system.regulation.reclaim:
+        return None, f"'{domain.name}' may give away a part of its budget (`regulation.reclaim`)"
     budget = budget_of(domain.bandwidth, len(domain.cpus), counted_event(platform, emulated=False))
     if budget is None or budget.events is None:
         return None, f"the events of the budget of '{domain.name}' cannot be counted on '{platform.name}'"
-    least = min(budget.events, budget.second_events or budget.events) - budget.slack_events
+    unused = budget.chunk_events * (len(domain.cpus) - 1)  # other VCPUs may have drawn, and do not use it
+    least = min(budget.events, budget.second_events or budget.events) - budget.slack_events - unused
     if least <= 0:
         return None, f"the budget of '{domain.name}' allows nothing in a period"
     return Supply(least, budget.period_ns), None
