@@ -272,11 +272,14 @@ void program_main(void)
     console_write("bulkhead: ready\n");
     for (;;) {
         uint64_t next = UINT64_MAX;
-        bool was_polled = socket_poll();
+        bool was_polled = false;
 
         for (uint32_t n = 0; n < server.flows; n++) {
-            uint64_t at = attend(&served[n], n);
+            uint64_t at;
 
+            // What came while another flow was served must not wait until the next turn.
+            was_polled |= socket_poll();
+            at = attend(&served[n], n);
             next = at < next ? at : next;
         }
         if (was_polled || socket_poll())

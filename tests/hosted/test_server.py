@@ -48,7 +48,7 @@ def test_a_load_without_a_budget_makes_the_task_miss_releases(tmp_path: Path) ->
 
 
 def test_a_server_that_is_slower_than_stated_fails_the_run(tmp_path: Path) -> None:
-    result = run(tmp_path, "domains.server.params.delay_us=1200")
+    result = run(tmp_path, "domains.server.params.delay_us=2000")
     assert result["verdict"] == "failed"
     assert any(reason.startswith("chain disk: the longest time") for reason in result["reasons"])
 
