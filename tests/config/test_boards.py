@@ -41,8 +41,10 @@ def test_the_boards_that_run_have_nothing_to_find(name: str) -> None:
     assert findings(name) == []
 
 
-@pytest.mark.parametrize(("name", "why"), [("imx8mp", "UART"), ("rpi4", "interconnect")])
-def test_a_board_that_is_only_the_emulators_is_not_simulated_and_says_why(name: str, why: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"), [("imx8mp", "UART"), ("rpi4", "interconnect"), ("zcu102-smmu", "registers of 'smmu'")]
+)
+def test_a_board_with_more_than_the_machine_has_is_not_simulated_and_says_why(name: str, why: str) -> None:
     with pytest.raises(NotSimulated, match=f"'{name}'.*{why}"):
         board_of(board(name))
 

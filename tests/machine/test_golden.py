@@ -24,9 +24,9 @@ from bulkhead.machine.native import TARGET, module_path
 from .golden_runs import of_front_ends, of_program, write_mixed_trace
 
 ROOT = Path(__file__).parents[2]
-# Boards of the emulator: two have no memory system that is simulated, the others have that of the Zynq-7020
-# and of qemu-virt.
-EMULATED_ONLY = {"mps2-an500", "rpi4", "xilinx-zynq-a9", "qemu-virt-smmu"}
+# Two have no memory system that is simulated, the others have that of the Zynq-7020, of qemu-virt and of the
+# ZCU102.
+EMULATED_ONLY = {"mps2-an500", "rpi4", "xilinx-zynq-a9", "qemu-virt-smmu", "zcu102-smmu"}
 NAMES = sorted({path.stem for path in (ROOT / "platforms").glob("*.yaml")} - EMULATED_ONLY)
 DIRECTORY = ROOT / "tests" / "golden" / "machine"
 WRITE = "BULKHEAD_WRITE_GOLDEN=1 build/venv/bin/pytest tests/machine/test_golden.py"

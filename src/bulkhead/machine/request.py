@@ -66,6 +66,9 @@ def board_of(platform: Platform) -> Json:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interrupt controller and UART")
     if uart.type not in UARTS:
         raise NotSimulated(f"platform '{platform.name}': the simulated machine does not model its UART")
+    if (driven := platform.driven_iommu) is not None:
+        cause = f"the simulated machine has no registers of '{driven.name}', which the hypervisor drives"
+        raise NotSimulated(f"platform '{platform.name}': {cause}")
     settings_of(platform)  # raises if its memory system is not described
     return {
         "gic": gic.type,
