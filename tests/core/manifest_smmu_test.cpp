@@ -104,7 +104,7 @@ TEST(ManifestSmmu, D2_RefusesWhatAnSmmuv2CannotBe)
     const Row rows[] = {
         {"more bits of stream ids", [](SampleManifest &m) { m.header.smmu.stream_bits = 16; }},
         {"interrupt registers of guests that devices reach",
-         [](SampleManifest &m) { m.header.platform.gicc_pa = 0x7FFF0000; }},
+         [](SampleManifest &m) { m.header.platform.gicc_pa = 0x30000000; }},
         {"memory that devices do not reach",
          [](SampleManifest &m) { m.segments[2].ipa = (uint64_t{1} << 31) - 0x80000; }},
     };
