@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace broker_restart_test {
 namespace {
 
 using namespace bulkhead_test;
@@ -184,3 +185,4 @@ TEST_F(BrokerRestart, f8_a_driver_that_changed_its_queue_meanwhile_is_asked_for_
 }
 
 } // namespace
+} // namespace broker_restart_test

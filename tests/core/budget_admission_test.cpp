@@ -10,6 +10,7 @@
 
 #include "core/budget_admission.h"
 
+namespace budget_admission_test {
 namespace {
 
 constexpr uint32_t control = 0; // on core 0
@@ -106,8 +107,6 @@ void expect_admitted(const System &system)
 {
     EXPECT_EQ(system.verdict().word, uint32_t{BH_REGULATION_WORDS});
 }
-
-} // namespace
 
 TEST(BudgetAdmission, B10_TheLimitLeavesWhatOthersDoNotHave)
 {
@@ -544,3 +543,6 @@ TEST(BudgetAdmission, PropertyParametersAreAdmittedIfTheWholeHoldsAndTheNumberTh
     }
     EXPECT_GT(refused, 300u);
 }
+
+} // namespace
+} // namespace budget_admission_test

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace budget_kinds_test {
 namespace {
 
 struct outcome {
@@ -58,8 +59,6 @@ unsigned log2_rounded_up(uint64_t value)
     }
     return bits;
 }
-
-} // namespace
 
 TEST(BudgetEach, B3_WhicheverIsSpentFirstThrottles)
 {
@@ -144,3 +143,6 @@ TEST(BudgetSum, B3_NarrowCountersAreEnoughForAWideSum)
     const outcome seen = run_until_throttled(parameters, 40, 5);
     EXPECT_EQ(seen.events[0] + seen.events[1], 3000u);
 }
+
+} // namespace
+} // namespace budget_kinds_test

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace budget_property_test {
 namespace {
 
 constexpr uint64_t PERIOD = 1000;
@@ -111,8 +112,6 @@ private:
     bool runs_ = false;
 };
 
-} // namespace
-
 TEST(BudgetProperty, B1_B3_NoMoreThanTheBudgetFromOneRechargeToTheNext)
 {
     std::mt19937_64 random(42);
@@ -138,3 +137,6 @@ TEST(BudgetProperty, B1_B3_NoMoreThanTheBudgetFromOneRechargeToTheNext)
         }
     }
 }
+
+} // namespace
+} // namespace budget_property_test

@@ -4,6 +4,7 @@
 #include "fake_counters.h"
 #include <gtest/gtest.h>
 
+namespace budget_test {
 namespace {
 
 constexpr uint64_t MANY = uint64_t{1} << 40;
@@ -16,8 +17,6 @@ struct core_under_test : fake_core {
 
     const reservation_statistics &statistics() const { return budget.reservation.statistics; }
 };
-
-} // namespace
 
 TEST(Budget, B1_ThrottlesAtTheLastEventAndRunsAgainAfterTheDeadline)
 {
@@ -232,3 +231,6 @@ TEST(Reservation, B1_ParametersThatMeanNothingAreRefusedByName)
               RESERVATION_ERROR_PERIOD);
     EXPECT_EQ(error_of([](auto &p) { p.grid.start_ticks = PERIOD_MAX_TICKS + 1; }), RESERVATION_ERROR_PERIOD);
 }
+
+} // namespace
+} // namespace budget_test

@@ -4,6 +4,7 @@
 #include "core/budget_update.h"
 #include <gtest/gtest.h>
 
+namespace budget_update_test {
 namespace {
 
 constexpr uint64_t epoch = 10'000;
@@ -51,8 +52,6 @@ budget_update agreed(uint64_t events, uint64_t chunk = 0)
     budget_update_init(&update, &first);
     return update;
 }
-
-} // namespace
 
 TEST(BudgetTerms, ChangeAtTheNextPeriodForAllCoresWheneverTheyLook)
 {
@@ -169,3 +168,6 @@ TEST(BudgetTerms, WhatIsOutOfRangeChangesNothing)
     EXPECT_EQ(budget_update_current(&update, epoch + length)->events, 100u);
     EXPECT_NE(budget_update_request(&update, epoch, notice, 0, 0, length), 0u) << "0 is a budget";
 }
+
+} // namespace
+} // namespace budget_update_test

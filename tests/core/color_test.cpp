@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+namespace color_test {
 namespace {
 
 uint32_t naive_color(uint64_t bits, uint64_t pa)
@@ -41,8 +42,6 @@ std::vector<uint64_t> naive_granules(uint64_t bits, const color_set &set, uint64
     }
     return found;
 }
-
-} // namespace
 
 TEST(Color, C1_CortexA53With1MiBOf16WaysHasEightColorsOf8KiB)
 {
@@ -147,3 +146,6 @@ TEST(Color, PropertyRangesAreTheEnumerationOfTheirGranules)
         ASSERT_EQ(color_end(&range, 200 * granule).value, granules[199] + granule);
     }
 }
+
+} // namespace
+} // namespace color_test

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <string>
 
+namespace crc32_test {
+namespace {
+
 TEST(Crc32, HasTheStandardCheckValue)
 {
     EXPECT_EQ(crc32_update(0, "123456789", 9), 0xCBF43926u);
@@ -17,3 +20,6 @@ TEST(Crc32, CanBeContinued)
         EXPECT_EQ(crc32_update(crc, text.data() + cut, text.size() - cut), 0xCBF43926u);
     }
 }
+
+} // namespace
+} // namespace crc32_test

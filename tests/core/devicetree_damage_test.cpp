@@ -9,6 +9,7 @@
 
 #include <random>
 
+namespace devicetree_damage_test {
 namespace {
 
 enum {
@@ -119,3 +120,4 @@ TEST(DamagedDeviceTree, RandomDamageIsSurvived)
 }
 
 } // namespace
+} // namespace devicetree_damage_test

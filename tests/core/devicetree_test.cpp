@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+namespace devicetree_test {
 namespace {
 
 class DeviceTree : public testing::Test {
@@ -117,3 +118,4 @@ TEST_F(DeviceTree, ReadsReservationsToTheirEnd)
 }
 
 } // namespace
+} // namespace devicetree_test

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+namespace flow_admission_test {
 namespace {
 
 constexpr flow_costs no_costs = {};
@@ -174,3 +175,4 @@ TEST(flow_admission, f6_takes_as_many_flows_as_there_is_room_for)
 }
 
 } // namespace
+} // namespace flow_admission_test

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+namespace flow_both_ways_test {
 namespace {
 
 using namespace bulkhead_test;
@@ -369,3 +370,4 @@ TEST_F(Connections, f11_a_late_packet_is_not_of_the_next_connection)
 }
 
 } // namespace
+} // namespace flow_both_ways_test

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace flow_exchange_test {
 namespace {
 
 using namespace bulkhead_test;
@@ -1136,3 +1137,4 @@ TEST(FlowExchangeProperty, f2_nothing_is_lost_or_duplicated_while_others_die)
 }
 
 } // namespace
+} // namespace flow_exchange_test

@@ -6,6 +6,7 @@
 #include "flow_brute.h"
 #include <gtest/gtest.h>
 
+namespace flow_load_test {
 namespace {
 
 TEST(wide_division, is_the_compilers)
@@ -88,3 +89,4 @@ TEST(flow_load_steps, smallest_bandwidth_is_where_it_crosses_one)
 }
 
 } // namespace
+} // namespace flow_load_test

@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 
+namespace flow_multicast_test {
 namespace {
 
 using namespace bulkhead_test;
@@ -996,3 +997,4 @@ TEST_F(Multicast, f7_hostile_ends_disturb_no_other_flow)
 }
 
 } // namespace
+} // namespace flow_multicast_test

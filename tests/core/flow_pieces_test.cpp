@@ -6,6 +6,7 @@
 #include "flow_brute.h"
 #include <gtest/gtest.h>
 
+namespace flow_pieces_test {
 namespace {
 
 constexpr uint64_t end_of_time = 1 << 16;
@@ -158,3 +159,4 @@ TEST(flow_pieces, a_load_near_to_one_is_decided_where_no_point_needs_a_look)
 }
 
 } // namespace
+} // namespace flow_pieces_test

@@ -4,6 +4,7 @@
 #include "flow_brute.h"
 #include <gtest/gtest.h>
 
+namespace flow_schedule_test {
 namespace {
 
 flow_verdict run(flow_test &test)
@@ -104,3 +105,4 @@ TEST(flow_schedule, looks_at_no_more_points_than_asked)
 }
 
 } // namespace
+} // namespace flow_schedule_test

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
+namespace flow_single_thread_test {
 namespace {
 
 constexpr flow_costs parts = {.hypervisor_call_min = 900,
@@ -173,3 +174,4 @@ TEST(flow_single_thread, f4_largest_values_fit)
 }
 
 } // namespace
+} // namespace flow_single_thread_test

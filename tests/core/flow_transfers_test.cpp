@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace flow_transfers_test {
 namespace {
 
 // The rest of a piece of memory from `at` on.
@@ -86,3 +87,4 @@ TEST(flow_transfers, f9_a_short_rest_of_a_buffer_is_not_used)
 }
 
 } // namespace
+} // namespace flow_transfers_test

@@ -4,6 +4,7 @@
 #include "core/flow.h"
 #include <gtest/gtest.h>
 
+namespace flow_transform_test {
 namespace {
 
 constexpr flow_costs zcu102 = {.hypervisor_call_min = 939,
@@ -149,3 +150,4 @@ TEST(flow_transform, largest_values_fit)
 }
 
 } // namespace
+} // namespace flow_transform_test

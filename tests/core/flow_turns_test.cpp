@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+namespace flow_turns_test {
 namespace {
 
 flow task(uint32_t sender, uint64_t period_ns)
@@ -151,3 +152,4 @@ TEST(flow_turns, f6_a_flow_more_brings_its_turns_and_a_flow_less_takes_them)
 }
 
 } // namespace
+} // namespace flow_turns_test

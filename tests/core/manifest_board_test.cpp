@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+namespace manifest_board_test {
 namespace {
 
 class Board : public testing::Test {
@@ -206,3 +207,4 @@ TEST_F(Board, WithAddressesThatNoBusHasIsRefused)
 }
 
 } // namespace
+} // namespace manifest_board_test

@@ -4,6 +4,7 @@
 #include "sample_manifest.h"
 #include <gtest/gtest.h>
 
+namespace manifest_its_test {
 namespace {
 
 bh_manifest_error error_after(void (*change)(SampleManifest &))
@@ -14,8 +15,6 @@ bh_manifest_error error_after(void (*change)(SampleManifest &))
     sample->seal();
     return static_cast<bh_manifest_error>(sample->check().error);
 }
-
-} // namespace
 
 TEST(ManifestIts, D4_AcceptsMessageInterruptsOfDomains)
 {
@@ -105,3 +104,6 @@ TEST(ManifestIts, D4_NamesTheFunction)
     const auto place = reinterpret_cast<const char *>(&sample->functions[1]);
     EXPECT_EQ(sample->check().offset, place - reinterpret_cast<const char *>(sample.get()));
 }
+
+} // namespace
+} // namespace manifest_its_test

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
+namespace manifest_mpam_test {
 namespace {
 
 std::unique_ptr<SampleManifest> with_mpam()
@@ -16,8 +17,6 @@ std::unique_ptr<SampleManifest> with_mpam()
     give_mpam(*sample);
     return sample;
 }
-
-} // namespace
 
 TEST(ManifestMpam, M2_M3_AcceptsComponentsPartidsAndSettings)
 {
@@ -187,3 +186,6 @@ TEST(ManifestMpam, M7_NarrowedPartidsOfNobodyShareTheHypervisors)
     EXPECT_EQ(writes.write[1].offset, MPAMCFG_INTPARTID);
     EXPECT_EQ(writes.write[1].value, MPAMCFG_INTPARTID_INTERNAL | 1);
 }
+
+} // namespace
+} // namespace manifest_mpam_test

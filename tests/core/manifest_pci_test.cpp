@@ -4,6 +4,9 @@
 #include "sample_manifest.h"
 #include <gtest/gtest.h>
 
+namespace manifest_pci_test {
+namespace {
+
 TEST(ManifestPci, D3_AcceptsFunctionsOfDomains)
 {
     auto sample = make_sample_manifest();
@@ -106,3 +109,6 @@ TEST(ManifestPci, D3_RefusesWhatCannotBe)
         EXPECT_EQ(sample->check().error, row.error) << row.what;
     }
 }
+
+} // namespace
+} // namespace manifest_pci_test

@@ -3,6 +3,9 @@
 #include "sample_manifest.h"
 #include <gtest/gtest.h>
 
+namespace manifest_smmu_test {
+namespace {
+
 TEST(ManifestSmmu, D2_AcceptsStreamsOfDomains)
 {
     auto sample = make_sample_manifest();
@@ -117,3 +120,6 @@ TEST(ManifestSmmu, D2_RefusesWhatAnSmmuv2CannotBe)
         EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_IOMMU) << row.what;
     }
 }
+
+} // namespace
+} // namespace manifest_smmu_test

@@ -11,13 +11,14 @@ extern "C" {
 #include "core/manifest_calls.h"
 }
 
+namespace manifest_test {
+namespace {
+
 TEST(Manifest, AcceptsASoundOne)
 {
     auto sample = make_sample_manifest();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
 }
-
-namespace {
 
 // Domain 0's VCPUs share 1000 events in each millisecond.
 void give_budget(SampleManifest &m)
@@ -78,8 +79,6 @@ void regulate(SampleManifest &m)
     }
     regulation.regulated = regulation.members;
 }
-
-} // namespace
 
 TEST(Manifest, B5_AcceptsARegulationAndItsKindsOfBudgets)
 {
@@ -644,8 +643,6 @@ TEST(Manifest, F1_AcceptsFlows)
     EXPECT_EQ(verdict.error, BH_MANIFEST_ERROR_NONE) << "at " << verdict.offset;
 }
 
-namespace {
-
 void measure(SampleManifest &m, uint32_t cores, uint32_t refills, uint64_t bytes_per_s)
 {
     m.header.bandwidth_table.count = 1;
@@ -657,8 +654,6 @@ void go_on_to(SampleManifest &m, uint64_t bytes_per_s, uint64_t utilization)
     m.header.bandwidth_curve.count = 2;
     m.curve[1] = {bytes_per_s, utilization};
 }
-
-} // namespace
 
 #define BAD_BANDWIDTH(what, change) BAD(what, BANDWIDTH, give_bandwidth(m); change)
 
@@ -795,3 +790,6 @@ TEST(Manifest, PropertyWildFieldsNeverBreakTheCheck)
     EXPECT_GT(accepted, 0u); // addresses that change but remain valid
     EXPECT_LT(accepted, 20000u);
 }
+
+} // namespace
+} // namespace manifest_test

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace mpam_decode_test {
 namespace {
 
 mpam_features any_features(std::mt19937 &random)
@@ -37,8 +38,6 @@ bool at_most(mpam_share a, mpam_share b)
 {
     return std::uint64_t{a.part} * b.of <= std::uint64_t{b.part} * a.of;
 }
-
-} // namespace
 
 TEST(MpamDecode, M7_WhatTheWritesStandForKeepsWhatWasAskedFor)
 {
@@ -98,3 +97,6 @@ TEST(MpamDecode, M7_WhatTheWritesStandForKeepsWhatWasAskedFor)
     }
     EXPECT_GT(accepted, 2000) << "what is refused shows little";
 }
+
+} // namespace
+} // namespace mpam_decode_test

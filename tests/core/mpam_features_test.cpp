@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace mpam_features_test {
 namespace {
 
 constexpr std::uint64_t all_parts = MPAMF_IDR_HAS_CCAP_PART | MPAMF_IDR_HAS_CPOR_PART |
                                     MPAMF_IDR_HAS_MBW_PART | MPAMF_IDR_HAS_PRI_PART | MPAMF_IDR_HAS_MSMON;
-
-} // namespace
 
 TEST(MpamFeatures, M3_AComponentOfVersion1_1IsReadFieldByField)
 {
@@ -129,3 +128,6 @@ TEST(MpamFeatures, M3_NoRegisterStatesMoreThanControlsCanHold)
         ASSERT_TRUE(found.has_cmax || !found.has_soft_cmax);
     }
 }
+
+} // namespace
+} // namespace mpam_features_test

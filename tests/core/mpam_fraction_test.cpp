@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace mpam_fraction_test {
 namespace {
 
 struct row {
@@ -31,8 +32,6 @@ mpam_share random_share(std::mt19937 &random)
     const auto of = std::uniform_int_distribution<std::uint32_t>{1, 1u << (random() % 32)}(random);
     return {std::uniform_int_distribution<std::uint32_t>{0, of}(random), of};
 }
-
-} // namespace
 
 TEST(MpamFraction, M3_LimitsAreTheManualsTable)
 {
@@ -108,3 +107,6 @@ TEST(MpamFraction, M3_AGuaranteeOfEverythingCannotBeExpressed)
     EXPECT_TRUE(mpam_limit({1, 1}, 8, &to));
     EXPECT_EQ(to.got.part, to.got.of);
 }
+
+} // namespace
+} // namespace mpam_fraction_test

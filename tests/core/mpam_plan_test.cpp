@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+namespace mpam_plan_test {
 namespace {
 
 mpam_request rest(bool realtime = false)
@@ -77,8 +78,6 @@ std::uint32_t pieces(const mpam_portions &portions)
     }
     return found;
 }
-
-} // namespace
 
 TEST(MpamPlan, M7_SharesBecomePortionsFromBelowAndTheHypervisorsAreAtTheTop)
 {
@@ -232,3 +231,6 @@ TEST(MpamPlan, M7_AnyDivisionGivesEverybodyEnoughAndNobodyAnothersPortions)
     EXPECT_GT(accepted, 3000);
     EXPECT_GT(named, 1000);
 }
+
+} // namespace
+} // namespace mpam_plan_test

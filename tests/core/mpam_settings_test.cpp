@@ -9,6 +9,7 @@
 #include <random>
 #include <tuple>
 
+namespace mpam_settings_test {
 namespace {
 
 class registers {
@@ -83,8 +84,6 @@ mpam_writes writes_of(const mpam_features &of, const mpam_settings &settings, st
     mpam_settings_writes(&of, &settings, ris, partid, &writes);
     return writes;
 }
-
-} // namespace
 
 TEST(MpamSettings, M3_EachControlIsWrittenAsTheManualHasIt)
 {
@@ -304,3 +303,6 @@ TEST(MpamPortions, M3_RunsAreCountedAndBounded)
     EXPECT_TRUE(mpam_portions_below(&run, 35));
     EXPECT_FALSE(mpam_portions_below(&run, 34));
 }
+
+} // namespace
+} // namespace mpam_settings_test

@@ -8,9 +8,10 @@
 
 #include <cstring>
 
-using bulkhead_test::Random;
-
+namespace mxu_admission_test {
 namespace {
+
+using bulkhead_test::Random;
 
 constexpr mxu_hardware cortex_m7{.checker = MXU_MPU,
                                  .limit = {8, 0, 0, 0, 0, 0, 0},
@@ -81,8 +82,6 @@ void expect_lacking(const Account &account, mxu_resource resource, std::uint32_t
         EXPECT_EQ(taken, 0u);
     }
 }
-
-} // namespace
 
 TEST(MxuAdmission, X4_DeterministicIsStaticAndLeavesADynamicRegion)
 {
@@ -278,3 +277,6 @@ TEST(MxuAdmission, X9_EachValueHasAName)
         ASSERT_NE(mxu_resource_name(static_cast<mxu_resource>(i)), nullptr);
     }
 }
+
+} // namespace
+} // namespace mxu_admission_test

@@ -10,10 +10,11 @@
 #include <algorithm>
 #include <set>
 
+namespace mxu_crossing_test {
+namespace {
+
 using bulkhead_test::Random;
 using bulkhead_test::Trie;
-
-namespace {
 
 struct Component {
     Trie trie{32};
@@ -57,8 +58,6 @@ std::uint32_t by_trying(const Component &component, std::uint32_t end, std::uint
     }
     return data + code;
 }
-
-} // namespace
 
 TEST(MxuCrossing, X4_NeededIsWhatTheWorstPlaceOfAnAccessNeeds)
 {
@@ -136,3 +135,6 @@ TEST(MxuCrossing, X4_AllThatAPolicyKeepsIsLoadedAfterFewMisses)
     EXPECT_EQ(mxu_crossing_kept(MXU_RANDOM, 1), 1u);
     EXPECT_EQ(mxu_crossing_kept(MXU_BIT_PLRU, 6), 6u);
 }
+
+} // namespace
+} // namespace mxu_crossing_test

@@ -8,9 +8,10 @@
 
 #include <optional>
 
-using bulkhead_test::Random;
-
+namespace mxu_frames_test {
 namespace {
+
+using bulkhead_test::Random;
 
 struct Table {
     std::vector<mxu_frame> array;
@@ -39,8 +40,6 @@ std::optional<std::uint32_t> lowest(const mxu_frames &frames, std::uint32_t coun
     }
     return std::nullopt;
 }
-
-} // namespace
 
 TEST(MxuFrames, X3_AFrameIsNeverOfTwoKinds)
 {
@@ -121,3 +120,6 @@ TEST(MxuFrames, X3_TheSearchFindsTheLowestRun)
         }
     }
 }
+
+} // namespace
+} // namespace mxu_frames_test

@@ -10,10 +10,11 @@
 #include <algorithm>
 #include <cstring>
 
+namespace mxu_memory_test {
+namespace {
+
 using bulkhead_test::MxuWorld;
 using bulkhead_test::Random;
-
-namespace {
 
 constexpr std::uint32_t specs[] = {0,
                                    0,
@@ -118,8 +119,6 @@ void random_calls(MxuWorld &world, unsigned seed, int steps)
                                 [](auto n) { return n == 0; }));
     }
 }
-
-} // namespace
 
 TEST(MxuMemory, X2_RandomCallsKeepAllGuaranteesOnAnMpu)
 {
@@ -342,3 +341,6 @@ TEST(MxuMemory, X2_TheSoundnessCheckSeesWhatIsBroken)
     EXPECT_TRUE(broken([](MxuWorld &world) { mxu_trie_remove(&world.components[1].trie, 0); }));
     EXPECT_TRUE(broken([](MxuWorld &world) { world.components[0].trie.ranges[0].last += 1024; }));
 }
+
+} // namespace
+} // namespace mxu_memory_test

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 
+namespace mxu_misses_test {
 namespace {
 
 // Contents of the slots (0: something else, or nothing) and which slot is next. Random may take any slot but
@@ -146,8 +147,6 @@ mxu_phase phase_of(std::uint32_t ranges, std::uint64_t changes = MXU_NO_BOUND, s
 {
     return {ranges, ranges == 0 ? 0 : touch, changes};
 }
-
-} // namespace
 
 TEST(MxuMisses, X8_TheBoundIsTheLongestSequenceOfAll)
 {
@@ -322,3 +321,6 @@ TEST(MxuMisses, X8_SumsBeyond64BitsAreNoBound)
     EXPECT_EQ(mxu_job_admit(&job, &dynamic, &to), MXU_OK);
     EXPECT_EQ(to.cost_ns, ((UINT64_C(1) << 40) + 1) << 20);
 }
+
+} // namespace
+} // namespace mxu_misses_test

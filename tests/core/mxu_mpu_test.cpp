@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <array>
 
-using bulkhead_test::Random;
-
+namespace mxu_mpu_test {
 namespace {
+
+using bulkhead_test::Random;
 
 // DDI 0403E, B3.5.3, literally: size from SIZE, base from ADDR, sub-region from the three bits below.
 bool matches(std::uint32_t rbar, std::uint32_t rasr, std::uint32_t address)
@@ -45,8 +46,6 @@ unsigned fewest(std::uint32_t first, std::uint32_t count, std::uint32_t most_bit
     }
     return best[0];
 }
-
-} // namespace
 
 TEST(MxuMpu, X4_ACoverIsExactAndTheFewest)
 {
@@ -172,3 +171,6 @@ TEST(MxuMpu, X4_AttributesSayWhatRightsAre)
     }
     EXPECT_FALSE(mxu_mpu_attributes(MXU_READ | MXU_EXECUTE, MXU_MEMORY_DEVICE, &rasr));
 }
+
+} // namespace
+} // namespace mxu_mpu_test

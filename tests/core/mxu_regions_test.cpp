@@ -11,10 +11,11 @@
 #include <array>
 #include <set>
 
+namespace mxu_regions_test {
+namespace {
+
 using bulkhead_test::Random;
 using bulkhead_test::Trie;
-
-namespace {
 
 constexpr std::array<mxu_slot, 2> system_slots = {{{0x08000000, 0x06000027}, {0x40000000, 0x13000013}}};
 constexpr std::uint32_t region_bytes = 0x1000;
@@ -65,8 +66,6 @@ struct Component {
         return slot == nullptr ? -1 : slot - regions.image;
     }
 };
-
-} // namespace
 
 TEST(MxuRegions, X4_ARefillLoadsTheRangeThatHoldsTheAddressAndNothingElse)
 {
@@ -317,3 +316,6 @@ TEST(MxuRegions, X4_AnImageThatLeavesNoDynamicSlotIsRefused)
     EXPECT_FALSE(mxu_regions_init(&regions, 8, system_slots.data(), 2, MXU_RANDOM, 0));
     EXPECT_TRUE(mxu_regions_init(&regions, 8, nullptr, 0, MXU_RANDOM, 1));
 }
+
+} // namespace
+} // namespace mxu_regions_test

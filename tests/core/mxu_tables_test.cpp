@@ -8,9 +8,10 @@
 #include <array>
 #include <set>
 
-using bulkhead_test::Random;
-
+namespace mxu_tables_test {
 namespace {
+
+using bulkhead_test::Random;
 
 // A span is mapped by the largest blocks that fit into it; returns the nodes on the path to each of them.
 mxu_table_need by_filling(const mxu_table_shape &shape, const std::vector<mxu_span> &spans)
@@ -58,8 +59,6 @@ std::vector<mxu_span> random_spans(Random &random, std::uint32_t bits)
     }
     return spans;
 }
-
-} // namespace
 
 TEST(MxuTables, X5_NodesAreThoseOfATableThatIsFilled)
 {
@@ -117,3 +116,6 @@ TEST(MxuTables, X5_MemoryThatIsNotAlignedForBlocksNeedsNodesBelow)
     EXPECT_EQ(need.nodes[1], 2u) << "a level-2 table for each GiB: blocks of 1 GiB are not aligned";
     EXPECT_EQ(need.nodes[2], 8u) << "16 MiB by pages";
 }
+
+} // namespace
+} // namespace mxu_tables_test

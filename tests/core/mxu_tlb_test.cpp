@@ -7,14 +7,13 @@
 
 #include <algorithm>
 
-using bulkhead_test::Random;
-
+namespace mxu_tlb_test {
 namespace {
+
+using bulkhead_test::Random;
 
 constexpr std::uint32_t all_sizes =
     MXU_ENTRY_SMALL | MXU_ENTRY_LARGE | MXU_ENTRY_SECTION | MXU_ENTRY_SUPERSECTION;
-
-} // namespace
 
 TEST(MxuTlb, X5_FourSupersectionsMapTheStridePattern)
 {
@@ -115,3 +114,6 @@ TEST(MxuTlb, X5_WhatNeedNotStayOnlyHasToLieInOwnSets)
     EXPECT_EQ(mxu_tlb_find(&tlb, &share, 2, true, 0xFFFFF000, &address), MXU_ENOMEM);
     EXPECT_EQ(mxu_tlb_find(&tlb, &share, 0, true, 0, &address), MXU_EINVAL);
 }
+
+} // namespace
+} // namespace mxu_tlb_test

@@ -9,12 +9,13 @@
 #include <algorithm>
 #include <array>
 
+namespace mxu_trie_test {
+namespace {
+
 using bulkhead_test::Random;
 using bulkhead_test::Ranges;
 using bulkhead_test::Trie;
 using bulkhead_test::wrong_with;
-
-namespace {
 
 // The range of a map that holds an address, or end().
 Ranges::const_iterator holder(const Ranges &ranges, std::uint32_t address)
@@ -135,8 +136,6 @@ struct RandomRun {
         }
     }
 };
-
-} // namespace
 
 TEST(MxuTrie, X3_RandomOperationsAreThoseOfASortedMap)
 {
@@ -335,3 +334,6 @@ TEST(MxuTrie, X3_NodesComeFromTheStrongestMemoryAndMove)
     left.erase(0x20001000);
     EXPECT_EQ(wrong_with(*trie.get(), left), "");
 }
+
+} // namespace
+} // namespace mxu_trie_test

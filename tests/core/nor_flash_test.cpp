@@ -11,6 +11,7 @@ extern "C" {
 #include "core/nor_flash.h"
 }
 
+namespace nor_flash_test {
 namespace {
 
 constexpr uint32_t size = 1 << 20;
@@ -67,8 +68,6 @@ private:
         }
     }
 };
-
-} // namespace
 
 TEST(NorFlash, D7_AWordIsProgrammedAndOnlyEverLosesBits)
 {
@@ -218,3 +217,6 @@ TEST(NorFlash, D7_WhateverIsWrittenTheContentComesBack)
         EXPECT_EQ(flash.chip.mode, NOR_FLASH_ARRAY);
     }
 }
+
+} // namespace
+} // namespace nor_flash_test

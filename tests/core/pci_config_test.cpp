@@ -9,6 +9,7 @@ extern "C" {
 #include "core/pci_config.h"
 }
 
+namespace pci_config_test {
 namespace {
 
 constexpr uint32_t express = 0x80, msix = 0xA0;
@@ -65,8 +66,6 @@ protected:
                       .express_words = {0x00024010, all, all},
                       .msix_words = {}};
 };
-
-} // namespace
 
 TEST_F(PciConfig, D3_ShowsWhoTheFunctionIs)
 {
@@ -242,3 +241,6 @@ TEST_F(PciConfig, D3_D4_NoWriteReachesMoreOfTheHardware)
         ASSERT_TRUE(bar == narrow_pa || bar == 0xFFFFF000u);
     }
 }
+
+} // namespace
+} // namespace pci_config_test

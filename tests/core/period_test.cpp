@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace period_test {
 namespace {
 
 period period_from(uint64_t start, uint64_t length, uint64_t now)
@@ -14,8 +15,6 @@ period period_from(uint64_t start, uint64_t length, uint64_t now)
     period_start(&made, now);
     return made;
 }
-
-} // namespace
 
 TEST(EventCounter, B1_OverflowsAtTheKthEvent)
 {
@@ -109,3 +108,6 @@ TEST(Period, B8_WhoHearsOfAGridLateHasItsNumbersAndDeadlines)
     EXPECT_EQ(late.number, prompt.number);
     EXPECT_EQ(late.end_ticks, prompt.end_ticks);
 }
+
+} // namespace
+} // namespace period_test

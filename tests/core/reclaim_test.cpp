@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+namespace reclaim_test {
 namespace {
 
 constexpr uint64_t PERIOD = 1000;
@@ -42,8 +43,6 @@ struct pooled_cores {
     event_pool pool{};
     std::vector<std::unique_ptr<core_with_pool>> cores;
 };
-
-} // namespace
 
 TEST(EventPool, B4_HoldsWhatIsLeftOfItsPeriodAndNothingOfAnEarlierOne)
 {
@@ -228,3 +227,6 @@ TEST(EventPool, B2_ABreakOfAnyLengthEndsWithAFullPool)
     event_pool_renew(&pool, 5 + HALF_OF_ALL);
     EXPECT_EQ(event_pool_draw(&pool, 5 + HALF_OF_ALL, 60), 60u);
 }
+
+} // namespace
+} // namespace reclaim_test

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+namespace regulated_core_test {
 namespace {
 
 constexpr uint64_t INTERVAL = 1000;
@@ -115,8 +116,6 @@ void expect_budgets_of_one_interval(const regulated_system &system)
     }
     ASSERT_LE(sum, system.regulator.global >> REGULATOR_FRACTION_BITS);
 }
-
-} // namespace
 
 TEST(RegulatedCores, B5_AllRunWithTheBudgetsOfTheSameInterval)
 {
@@ -283,3 +282,6 @@ TEST(RegulatedCores, B5_WhatCannotBeRegulatedIsRefused)
     EXPECT_FALSE(regulated_init(&core, &good, &exchange, REGULATOR_MAX_CORES));
     EXPECT_TRUE(regulated_init(&core, &good, &exchange, 1));
 }
+
+} // namespace
+} // namespace regulated_core_test

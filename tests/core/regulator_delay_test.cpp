@@ -12,6 +12,7 @@
 #include <random>
 #include <vector>
 
+namespace regulator_delay_test {
 namespace {
 
 constexpr uint64_t full =
@@ -68,8 +69,6 @@ regulator after(uint32_t others, uint32_t first, uint32_t second)
     regulator_step(&reg, &sample);
     return reg;
 }
-
-} // namespace
 
 TEST(RegulatorDelay, B11_TheAccountBeginsHalfFullAndGrowsByTheShareOfEachIntervalUpToTheHorizon)
 {
@@ -166,8 +165,6 @@ TEST(RegulatorDelay, B11_ThresholdTrafficAndHorizonAreChecked)
     }
 }
 
-namespace {
-
 constexpr unsigned slots = 10; // of an interval: events in a slot are delayed by traffic in the same slot
 
 using spread = std::array<double, slots>; // events of each
@@ -253,8 +250,6 @@ spread burst(double events)
     return made;
 }
 
-} // namespace
-
 TEST(RegulatorDelay, B11_TheDelayOfAnyWindowIsWithinThePromiseWhoeverPlaysAndWhenever)
 {
     std::mt19937_64 random(7);
@@ -288,3 +283,6 @@ TEST(RegulatorDelay, B11_TheDelayOfAnyWindowIsWithinThePromiseWhoeverPlaysAndWhe
         }
     }
 }
+
+} // namespace
+} // namespace regulator_delay_test

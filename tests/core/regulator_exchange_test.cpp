@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
+namespace regulator_exchange_test {
 namespace {
 
 constexpr unsigned CORES = 3;
@@ -88,8 +89,6 @@ regulator_message message_of(uint64_t number)
     std::iota(std::begin(message.budgets), std::end(message.budgets), number * 7);
     return message;
 }
-
-} // namespace
 
 TEST(RegulatorExchange, B5_ExactlyTheLastPostOfACompleteIntervalSaysSoInAnyOrder)
 {
@@ -231,8 +230,6 @@ TEST(RegulatorExchange, B5_AReaderBesideABusyWriterSeesNoMixture)
     EXPECT_EQ(mixtures, 0u);
 }
 
-namespace {
-
 // A page that a reader writes to, and the message that is published at that time.
 struct trap {
     regulator_exchange exchange;
@@ -246,8 +243,6 @@ void publish_now(int /*signal*/)
     mprotect(overtaken.page, overtaken.bytes, PROT_READ | PROT_WRITE);
     regulator_exchange_publish(&overtaken.exchange, &message);
 }
-
-} // namespace
 
 TEST(RegulatorExchange, B5_AReaderThatIsOvertakenTakesNothing)
 {
@@ -271,3 +266,6 @@ TEST(RegulatorExchange, B5_AReaderThatIsOvertakenTakesNothing)
     EXPECT_EQ(message->number, 2u);
     munmap(pages, 2 * bytes);
 }
+
+} // namespace
+} // namespace regulator_exchange_test

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
+namespace regulator_parameters_test {
 namespace {
 
 struct bad_change {
@@ -60,8 +61,6 @@ regulator started()
     regulator_init(&made, &parameters);
     return made;
 }
-
-} // namespace
 
 TEST(RegulatorParameters, B8_BadOnesAreRefusedByNameAndChangeNothing)
 {
@@ -153,3 +152,6 @@ TEST(RegulatorParameters, B8_ALowerCeilingHoldsAtOnce)
     regulator_step(&reg, &sample);
     EXPECT_EQ(events_of(reg), 2000);
 }
+
+} // namespace
+} // namespace regulator_parameters_test

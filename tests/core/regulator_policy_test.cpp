@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+namespace regulator_policy_test {
 namespace {
 
 regulator_parameters random_parameters(std::mt19937_64 &random, uint32_t policy)
@@ -39,8 +40,6 @@ regulator_sample random_sample(std::mt19937_64 &random, uint64_t number)
     }
     return sample;
 }
-
-} // namespace
 
 TEST(RegulatorPolicy, B11_EachHasANameOfItsOwnAndThereIsNoneBehindTheLast)
 {
@@ -76,3 +75,6 @@ TEST(RegulatorPolicy, B5_BudgetsOfEachPolicyAreWithinFloorAndCeilingWhateverItSe
         }
     }
 }
+
+} // namespace
+} // namespace regulator_policy_test

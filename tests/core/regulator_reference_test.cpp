@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace regulator_reference_test {
 namespace {
 
 // The requirement's formula. It starts from each G of the regulator, so that the error is that of one step.
@@ -79,8 +80,6 @@ void check_budgets(const regulator &regulator, const regulator_sample &sample)
     }
 }
 
-} // namespace
-
 TEST(RegulatorReference, B5_B6_EveryStepIsTheFormulasAndBudgetsSumUpToG)
 {
     std::mt19937_64 random(5);
@@ -145,3 +144,6 @@ TEST(RegulatorReference, B5_TheLargestNumbersDoNotOverflow)
     EXPECT_EQ(events_of(regulator), double(REGULATOR_MAX_EVENTS));
     check_budgets(regulator, sample);
 }
+
+} // namespace
+} // namespace regulator_reference_test

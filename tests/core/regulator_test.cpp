@@ -5,6 +5,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+namespace regulator_test {
 namespace {
 
 regulator started(const regulator_parameters &parameters)
@@ -19,8 +20,6 @@ bool step(regulator &regulator, const regulator_sample &sample)
 {
     return regulator_step(&regulator, &sample);
 }
-
-} // namespace
 
 TEST(Regulator, B5_StartsWithTheInitialBudgetsAndLetsTheRealTimeCoreAlone)
 {
@@ -259,3 +258,6 @@ TEST(Utilization, B5_FractionsOfAnySize)
                                        &fraction));
     EXPECT_EQ(fraction, UTILIZATION_ONE);
 }
+
+} // namespace
+} // namespace regulator_test

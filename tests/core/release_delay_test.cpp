@@ -3,6 +3,7 @@
 #include "core/release_delay.h"
 #include <gtest/gtest.h>
 
+namespace release_delay_test {
 namespace {
 
 release_delay fresh()
@@ -11,8 +12,6 @@ release_delay fresh()
     release_init(&release);
     return release;
 }
-
-} // namespace
 
 TEST(ReleaseDelay, T3_CountsFromTheEventAndNotFromWhenItWasNoticed)
 {
@@ -56,3 +55,6 @@ TEST(ReleaseDelay, T3_TheLongestAndTheSumStay)
     EXPECT_EQ(release.sum_ticks, 102u);
     EXPECT_EQ(release.count, 3u);
 }
+
+} // namespace
+} // namespace release_delay_test

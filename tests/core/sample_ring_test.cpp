@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+namespace sample_ring_test {
 namespace {
 
 constexpr uint64_t WORDS = 3;
@@ -49,8 +50,6 @@ int64_t next(sample_reader &reader)
     EXPECT_EQ(sample[2], ~sample[0]);
     return int64_t(sample[0]);
 }
-
-} // namespace
 
 TEST(SampleRing, B8_SamplesComeInOrderToEachReader)
 {
@@ -152,3 +151,6 @@ TEST(SampleRing, B8_AFastWriterMakesASlowReaderLoseSamplesButNeverTearsOne)
     writer.join();
     EXPECT_EQ(read + reader.dropped, SAMPLES);
 }
+
+} // namespace
+} // namespace sample_ring_test

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
+namespace vcpu_sched_exhaustive_test {
 namespace {
 
 constexpr uint64_t TICK = 5; // of time; periods are multiples
@@ -112,8 +113,6 @@ void explore(const std::vector<sched_setup> &setups, uint64_t slice, uint64_t cy
     EXPECT_GE(seen.size(), least_states);
 }
 
-} // namespace
-
 TEST(VcpuSchedExhaustive, B2_TwoEqualsWithSlices)
 {
     explore({{2, 10, 1}, {1, 20, 1}}, 10, 20, 1000);
@@ -143,3 +142,6 @@ TEST(VcpuSchedExhaustive, B2_RoundRobinOfThree)
 {
     explore({{1, 10, 1}, {1, 10, 2}, {1, 10, 0}}, 5, 10, 3000, SCHED_ROUND_ROBIN);
 }
+
+} // namespace
+} // namespace vcpu_sched_exhaustive_test

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace vcpu_sched_property_test {
 namespace {
 
 constexpr uint64_t LATE_EVENTS = 5;
@@ -126,8 +127,6 @@ private:
     uint64_t now_ = 0;
 };
 
-} // namespace
-
 TEST(VcpuSchedProperty, B2_InvariantsHoldUnderRandomOperations)
 {
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -167,3 +166,6 @@ TEST(VcpuSchedProperty, B2_EachPeriodOfAHungryVcpuGivesItsWholeBudget)
         }
     }
 }
+
+} // namespace
+} // namespace vcpu_sched_property_test

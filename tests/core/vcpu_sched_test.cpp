@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
+namespace vcpu_sched_test {
 namespace {
 
 constexpr sched_setup HIGH{100, 1000, 0};
@@ -13,8 +14,6 @@ constexpr period_grid PERIOD{.number = 0, .start_ticks = 0, .length_ticks = 1000
 constexpr period_grid LONG_PERIOD{.number = 0, .start_ticks = 0, .length_ticks = 3000};
 constexpr sched_setup FREE_HIGH{RESERVATION_UNLIMITED, 0, 0};
 constexpr sched_setup FREE_LOW{RESERVATION_UNLIMITED, 0, 5};
-
-} // namespace
 
 TEST(VcpuSched, B2_StartMakesItReadyAndDispatchLoadsItsBudget)
 {
@@ -267,3 +266,6 @@ TEST(VcpuSched, T3_BothBudgetsAreNeeded)
     EXPECT_EQ(bench.timer(2000).vcpu, nullptr) << "events it has again";
     EXPECT_EQ(bench.timer(3000).vcpu, &bench.vcpus[0]);
 }
+
+} // namespace
+} // namespace vcpu_sched_test

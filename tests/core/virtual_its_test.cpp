@@ -11,6 +11,7 @@ extern "C" {
 #include "core/virtual_its.h"
 }
 
+namespace virtual_its_test {
 namespace {
 
 using Command = std::array<uint64_t, VIRTUAL_ITS_COMMAND_WORDS>;
@@ -88,8 +89,6 @@ protected:
 
     virtual_its its{};
 };
-
-} // namespace
 
 TEST_F(VirtualIts, D4_AnEventIsAnLpiOfItsCollectionsVcpu)
 {
@@ -301,3 +300,6 @@ TEST_F(VirtualIts, D4_RandomCommandsKeepToAModel)
         }
     }
 }
+
+} // namespace
+} // namespace virtual_its_test

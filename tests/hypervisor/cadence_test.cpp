@@ -12,9 +12,10 @@ extern "C" {
 #include <bulkhead_layout.h>
 }
 
-using namespace bulkhead_test;
-
+namespace cadence_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t base = 0xFF000000;
 
@@ -41,8 +42,6 @@ protected:
         return taken;
     }
 };
-
-} // namespace
 
 TEST_F(Cadence, TakesAFifoFull)
 {
@@ -80,3 +79,6 @@ TEST_F(Cadence, InterruptsUntilAllThatWasReceivedIsRead)
     EXPECT_FALSE(cadence_interrupts());
     EXPECT_EQ(uart_read(), 'c');
 }
+
+} // namespace
+} // namespace cadence_test

@@ -12,11 +12,12 @@ extern "C" {
 #include <gtest/gtest.h>
 #include <random>
 
+namespace console_controls_test {
+namespace {
+
 using namespace bulkhead_test;
 using testing::HasSubstr;
 using testing::Not;
-
-namespace {
 
 constexpr std::string_view kHogTag = "[hog        0.000000] ";
 
@@ -114,8 +115,6 @@ protected:
     Guest control{system, 0};
     Guest hog{system, 1};
 };
-
-} // namespace
 
 TEST_F(ConsoleControls, AreShownInCaretForm)
 {
@@ -291,3 +290,6 @@ TEST(ConsoleRaw, ADomainThatHasTheTerminalForItselfIsPassedAsItIs)
     ASSERT_TRUE(system.settle());
     EXPECT_EQ(system.uart_output(), text + "\r\n[bulkhead   0.000000] a line\r\nls\n");
 }
+
+} // namespace
+} // namespace console_controls_test

@@ -13,12 +13,13 @@ extern "C" {
 #include <gtest/gtest.h>
 #include <sstream>
 
+namespace console_test {
+namespace {
+
 using namespace bulkhead_test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-namespace {
 
 constexpr char kEscape[] = "\x1d";
 
@@ -49,8 +50,6 @@ protected:
     Guest control{system, 1};
     Guest hog{system, 2};
 };
-
-} // namespace
 
 TEST_F(Console, LinesCarryTheNameAndTheTimeAtWhichTheyBegan)
 {
@@ -444,3 +443,6 @@ TEST(ConsoleFocus, WithoutAnyConsoleInputIsDropped)
     system.type(std::string("abc") + kEscape + "n");
     EXPECT_TRUE(system.settle());
 }
+
+} // namespace
+} // namespace console_test

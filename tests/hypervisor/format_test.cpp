@@ -9,6 +9,7 @@ extern "C" {
 #include "base/format.h"
 }
 
+namespace format_test {
 namespace {
 
 template <typename... Arguments> std::string format(const char *text, Arguments... arguments)
@@ -30,8 +31,6 @@ size_t unchecked(char *out, size_t size, const char *text, ...)
     va_end(arguments);
     return length;
 }
-
-} // namespace
 
 TEST(Format, Numbers)
 {
@@ -77,3 +76,6 @@ TEST(Format, NeverWritesPastTheEnd)
     EXPECT_EQ(format_text(out.data(), 0, "%d", 12), 0u);
     EXPECT_EQ(out[0], '#');
 }
+
+} // namespace
+} // namespace format_test

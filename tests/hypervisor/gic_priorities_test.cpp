@@ -12,13 +12,12 @@ extern "C" {
 #include <arch/gic.h>
 }
 
-using namespace bulkhead_test;
-
+namespace gic_priorities_test {
 namespace {
 
-const DomainSpec kDomain{.name = "one", .cores = {0}};
+using namespace bulkhead_test;
 
-} // namespace
+const DomainSpec kDomain{.name = "one", .cores = {0}};
 
 TEST(Gic, PrioritiesThatALoaderLeftActiveAreForgottenInAllRegistersThatThereAre)
 {
@@ -39,3 +38,6 @@ TEST(Gic, PrioritiesThatALoaderLeftActiveAreForgottenInAllRegistersThatThereAre)
         }
     }
 }
+
+} // namespace
+} // namespace gic_priorities_test

@@ -9,9 +9,10 @@ extern "C" {
 #include <arch/gic.h>
 }
 
-using namespace bulkhead_test;
-
+namespace gic_test {
 namespace {
+
+using namespace bulkhead_test;
 
 const DomainSpec kDomain{.name = "one", .cores = {0}};
 
@@ -24,8 +25,6 @@ uint64_t last_sysreg_write(enum sysreg_id id)
     }
     return ~uint64_t{0};
 }
-
-} // namespace
 
 TEST(Gic, EachCoreFindsItsRedistributorByAffinity)
 {
@@ -119,3 +118,6 @@ TEST(Gic, EndDropsThePriorityOnly)
     EXPECT_EQ(gic_acknowledge(), 60u);
     EXPECT_EQ(fake_gic_violations(), 0u);
 }
+
+} // namespace
+} // namespace gic_test

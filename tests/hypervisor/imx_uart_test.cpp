@@ -16,6 +16,7 @@ extern "C" {
 #include <bulkhead_layout.h>
 }
 
+namespace imx_uart_test {
 namespace {
 
 constexpr uint64_t base = 0x30890000;
@@ -136,8 +137,6 @@ protected:
     }
 };
 
-} // namespace
-
 TEST_F(ImxUart, SetsTheLineSpeedAfterReset)
 {
     start();
@@ -209,3 +208,6 @@ TEST_F(ImxUart, EachInterruptIsSwitchedAlone)
     model.received = {'a'};
     EXPECT_TRUE(interrupts());
 }
+
+} // namespace
+} // namespace imx_uart_test

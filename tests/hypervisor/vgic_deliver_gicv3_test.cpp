@@ -7,11 +7,12 @@
 
 #include <gmock/gmock.h>
 
+namespace vgic_deliver_gicv3_test {
+namespace {
+
 using namespace bulkhead_test;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-namespace {
 
 constexpr uint64_t kLrPending = UINT64_C(1) << 62;
 constexpr uint64_t kLrHw = UINT64_C(1) << 61;
@@ -35,8 +36,6 @@ std::vector<uint64_t> list_register_writes()
 {
     return writes_of(SYSREG_ID_ICH_LR0_EL2, SYSREG_ID_ICH_LR15_EL2);
 }
-
-} // namespace
 
 TEST_F(Deliver, PassedThroughSpiGoesIntoAListRegisterWithItsPhysicalNumber)
 {
@@ -228,3 +227,6 @@ TEST_F(Deliver, ResetOfAVcpuForgetsItsPrivateInterruptsAndFreesTheHardware)
     ASSERT_TRUE(system.take_interrupts());
     EXPECT_TRUE(fake_gic_guest_has_interrupt()) << "the timer works again";
 }
+
+} // namespace
+} // namespace vgic_deliver_gicv3_test

@@ -16,11 +16,12 @@ extern "C" {
 #include <arch/gic.h>
 }
 
+namespace vgic_deliver_test {
+namespace {
+
 using namespace bulkhead_test;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-namespace {
 
 std::vector<uint32_t> range(uint32_t first, uint32_t count)
 {
@@ -41,8 +42,6 @@ bool is_attended(const struct domain &domain, uint32_t v, uint32_t intid)
     return domain.vgic.target[intid - GIC_PRIVATE_COUNT] != v || (bank.line & bank.enabled & bit) == 0 ||
            ((bank.resident | bank.active) & bit) != 0 || domain.vcpus[v].vgic.events != 0;
 }
-
-} // namespace
 
 TEST_F(Deliver, TimerInterruptsComeAgainAndAgain)
 {
@@ -676,3 +675,6 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
         ASSERT_EQ(fake_gic_violations(), 0u) << "seed " << seed;
     }
 }
+
+} // namespace
+} // namespace vgic_deliver_test

@@ -6,11 +6,12 @@
 
 #include <gmock/gmock.h>
 
+namespace vgic_early_test {
+namespace {
+
 using namespace bulkhead_test;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-namespace {
 
 constexpr uint64_t kMasked = 0x3C5;
 constexpr uint64_t kUnmasked = 0x305;
@@ -40,8 +41,6 @@ protected:
     TestSystem system{one_vcpu({kSpi, kSpi + 1})};
     Guest guest{system, 0};
 };
-
-} // namespace
 
 TEST_F(Early, D4_ComesOnceIfTheHandlerTellsTheDeviceLast)
 {
@@ -185,3 +184,6 @@ TEST_F(Early, D4_AnEdgeComesAtOnce)
     EXPECT_FALSE(system.looks_again());
     EXPECT_EQ(guest.acknowledge(), kSpi);
 }
+
+} // namespace
+} // namespace vgic_early_test

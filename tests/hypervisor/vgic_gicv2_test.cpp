@@ -12,11 +12,12 @@ extern "C" {
 #include <arch/gic.h>
 }
 
+namespace vgic_gicv2_test {
+namespace {
+
 using namespace bulkhead_test;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-namespace {
 
 constexpr uint64_t kIpriorityr = 0x400;
 constexpr uint64_t kItargetsr = 0x800;
@@ -54,8 +55,6 @@ uint32_t last_write(uint64_t pa)
     }
     return ~0u;
 }
-
-} // namespace
 
 TEST_F(Gicv2, AnSgiFromTwoVcpusIsTakenTwiceEachWithItsSender)
 {
@@ -302,3 +301,6 @@ TEST_F(Gicv2, TheDriverTargetsOneCoreAndKeepsItsNeighbours)
     EXPECT_FALSE(fake_gic_is_enabled(100));
     EXPECT_EQ(fake_gic_distributor(0), 1u) << "the group that this security state sees";
 }
+
+} // namespace
+} // namespace vgic_gicv2_test

@@ -6,9 +6,10 @@
 #include <gtest/gtest.h>
 #include <random>
 
-using namespace bulkhead_test;
-
+namespace vgic_registers_test {
 namespace {
+
+using namespace bulkhead_test;
 
 DomainSpec two_vcpus()
 {
@@ -24,8 +25,6 @@ bool is_allowed(bool dist, uint64_t offset, uint32_t bytes)
     access.bytes = bytes;
     return dist ? vgic_dist_access(&system.run(0), &access) : vgic_redist_access(&system.run(0), &access);
 }
-
-} // namespace
 
 // The sequence of drivers/irqchip/irq-gic-v3.c at boot.
 TEST(VgicRegisters, LinuxProbeFindsAGicV3)
@@ -291,3 +290,6 @@ TEST(VgicRegisters, SurvivesRandomAccesses)
     fake_gic_raise(64);
     EXPECT_EQ(Guest(system, 1).take_all(), std::vector<uint32_t>{64});
 }
+
+} // namespace
+} // namespace vgic_registers_test

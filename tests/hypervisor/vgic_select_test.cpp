@@ -14,9 +14,10 @@ extern "C" {
 #include <random>
 #include <tuple>
 
-using namespace bulkhead_test;
-
+namespace vgic_select_test {
 namespace {
+
+using namespace bulkhead_test;
 
 struct OneOfTwo {
     std::unique_ptr<struct domain> domain = std::make_unique<struct domain>();
@@ -155,8 +156,6 @@ void make_up(OneOfTwo &one, std::mt19937 &random)
     }
 }
 
-} // namespace
-
 TEST(Select, FindsAndChoosesAsSortingDoes)
 {
     std::mt19937 random(1);
@@ -185,3 +184,6 @@ TEST(Select, FindsAndChoosesAsSortingDoes)
     }
     EXPECT_GT(chosen, 1000);
 }
+
+} // namespace
+} // namespace vgic_select_test

@@ -9,10 +9,11 @@
 #include <gtest/gtest.h>
 #include <random>
 
+namespace vuart_test {
+namespace {
+
 using namespace bulkhead_test;
 using testing::HasSubstr;
-
-namespace {
 
 constexpr uint32_t kDr = 0x00, kRsr = 0x04, kFr = 0x18, kLcrH = 0x2C, kCr = 0x30, kIfls = 0x34, kImsc = 0x38,
                    kRis = 0x3C, kMis = 0x40, kIcr = 0x44;
@@ -23,8 +24,6 @@ DomainSpec spec(const char *name, uint32_t core)
 {
     return {.name = name, .cores = {core}};
 }
-
-} // namespace
 
 // drivers/amba/bus.c reads the identification, drivers/tty/serial/amba-pl011.c takes the FIFO size from it.
 TEST(Vuart, LinuxFindsAPl011R1p5)
@@ -237,3 +236,6 @@ TEST(Vuart, SurvivesRandomAccesses)
     }
     EXPECT_EQ(fake_gic_violations(), 0u);
 }
+
+} // namespace
+} // namespace vuart_test

@@ -13,9 +13,10 @@ extern "C" {
 #include "flow/zdma.h"
 }
 
-using namespace bulkhead_test;
-
+namespace zdma_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr paddr_t channel{0xFFA80000};
 constexpr paddr_t regulator{0xFE144000};
@@ -97,3 +98,4 @@ TEST_F(Zdma, F2_TheRegulatorHoldsEachDirectionStrictlyToItsRate)
 }
 
 } // namespace
+} // namespace zdma_test

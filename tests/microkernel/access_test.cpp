@@ -8,7 +8,8 @@ extern "C" {
 #include "microkernel/arch/armv7m/access.h"
 }
 
-namespace bulkhead::test {
+namespace bulkhead::test::access_test {
+namespace {
 
 TEST(ThumbAccess, X6_tells_loads_from_stores)
 {
@@ -26,4 +27,5 @@ TEST(ThumbAccess, X6_tells_loads_from_stores)
     EXPECT_EQ(thumb_access(0x4770), ACCESS_DATA);  // bx lr
 }
 
-} // namespace bulkhead::test
+} // namespace
+} // namespace bulkhead::test::access_test

@@ -8,8 +8,7 @@ extern "C" {
 #include "microkernel/kernel/arch.h"
 }
 
-namespace bulkhead::test {
-
+namespace bulkhead::test::boot_test {
 namespace {
 
 struct wrong {
@@ -38,8 +37,6 @@ component_header &header_of(const boot_system &of, uint32_t number)
 {
     return *static_cast<component_header *>(arch_memory(of.component[number].code_first));
 }
-
-} // namespace
 
 TEST_F(BootTest, X9_a_sound_description_with_memory_is_accepted)
 {
@@ -127,4 +124,5 @@ TEST_F(BootTest, X9_headers_of_components_are_checked)
     EXPECT_STREQ(refusal([](boot_system &) {}), "data or stack of a component are not whole frames");
 }
 
-} // namespace bulkhead::test
+} // namespace
+} // namespace bulkhead::test::boot_test

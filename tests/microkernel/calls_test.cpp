@@ -8,7 +8,8 @@ extern "C" {
 #include "microkernel/kernel/report.h"
 }
 
-namespace bulkhead::test {
+namespace bulkhead::test::calls_test {
+namespace {
 
 class Calls : public KernelTest {
 protected:
@@ -194,4 +195,5 @@ TEST_F(Calls, X6_the_scheduler_s_own_call_survives_a_busy_manager)
     EXPECT_EQ(word(1), 42u);
 }
 
-} // namespace bulkhead::test
+} // namespace
+} // namespace bulkhead::test::calls_test

@@ -9,7 +9,8 @@
 #include <random>
 #include <set>
 
-namespace bulkhead::test {
+namespace bulkhead::test::capabilities_test {
+namespace {
 
 using Capabilities = KernelTest;
 
@@ -130,4 +131,5 @@ TEST_F(Capabilities, X6_revocation_reaches_what_was_derived_and_nothing_else)
     }
 }
 
-} // namespace bulkhead::test
+} // namespace
+} // namespace bulkhead::test::capabilities_test

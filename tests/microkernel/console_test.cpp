@@ -15,8 +15,7 @@ extern "C" {
 #include <sstream>
 #include <vector>
 
-namespace bulkhead::test {
-
+namespace bulkhead::test::console_test {
 namespace {
 
 constexpr uint32_t TEXT = 8; /* characters of one call */
@@ -85,8 +84,6 @@ protected:
 };
 
 using Lines = std::vector<std::pair<std::string, std::string>>;
-
-} // namespace
 
 TEST_F(Console, X9_a_component_cannot_begin_a_line_but_with_its_own_name)
 {
@@ -221,4 +218,5 @@ TEST_F(Console, X9_who_ends_the_system_cannot_keep_the_scheduler_from_reporting)
     EXPECT_EQ(said(), "");
 }
 
-} // namespace bulkhead::test
+} // namespace
+} // namespace bulkhead::test::console_test

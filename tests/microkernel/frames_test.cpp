@@ -12,7 +12,8 @@ extern "C" {
 #include <cstring>
 #include <random>
 
-namespace bulkhead::test {
+namespace bulkhead::test::frames_test {
+namespace {
 
 using Frames = KernelTest;
 
@@ -123,4 +124,5 @@ TEST_F(Frames, X6_any_sequence_of_calls_keeps_frames_of_one_kind)
     }
 }
 
-} // namespace bulkhead::test
+} // namespace
+} // namespace bulkhead::test::frames_test

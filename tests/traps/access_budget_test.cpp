@@ -9,9 +9,10 @@ extern "C" {
 #include "time/bandwidth_update.h"
 }
 
-using namespace bulkhead_test;
-
+namespace access_budget_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t control_core = 0;
 constexpr uint32_t hypervisor_timer = 26;
@@ -70,8 +71,6 @@ protected:
     HostedMachine machine{give_accesses};
 };
 
-} // namespace
-
 TEST_F(AccessBudget, T5_HasACounterOfItsOwn)
 {
     EXPECT_EQ(fake_pmu_type(first_counter) & 0xFFFF, refills);
@@ -126,8 +125,6 @@ TEST_F(AccessBudget, T5_IsNoManagersToChange)
     EXPECT_FALSE(bandwidth_is_changeable(domain_at(0)));
 }
 
-namespace {
-
 // Domain 1 shares the core of domain 0, with a budget that counts so.
 std::function<void(SampleManifest &)> beside(uint32_t counts)
 {
@@ -137,8 +134,6 @@ std::function<void(SampleManifest &)> beside(uint32_t counts)
         m.vcpus[1].core = control_core;
     };
 }
-
-} // namespace
 
 TEST(AccessBudgetOfASharedCore, T5_BesideABudgetOfRefillsEachHasItsOwn)
 {
@@ -170,3 +165,6 @@ TEST(AccessBudgetOfASharedCore, T5_BesideOneOfTheSameKind)
 {
     EXPECT_TRUE(HostedMachine(beside(BH_BUDGET_COUNTS_ACCESSES)).booted());
 }
+
+} // namespace
+} // namespace access_budget_test

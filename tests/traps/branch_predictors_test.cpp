@@ -8,9 +8,10 @@ extern "C" {
 #include "vm/branch_predictors.h"
 }
 
-using namespace bulkhead_test;
-
+namespace branch_predictors_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t psci_features = 0x8400000A;
 constexpr uint64_t smccc_version = 0x80000000;
@@ -121,8 +122,6 @@ private:
     }
 };
 
-} // namespace
-
 TEST_F(BranchPredictors, CoresThatGuessLittleNeedNothingAndAskNobody)
 {
     for (uint64_t part : {0xD03, 0xD04, 0xD05}) {
@@ -219,3 +218,6 @@ TEST_F(BranchPredictors, EachVcpuIsToldOfItsOwnCore)
     machine->on_core(1); // a Cortex-A53
     EXPECT_EQ(machine->hvc(arch_features, workaround_1), 1u);
 }
+
+} // namespace
+} // namespace branch_predictors_test

@@ -20,6 +20,9 @@ extern "C" {
 #include "trap/psci.h"
 }
 
+namespace domain_test {
+namespace {
+
 TEST(Domain, AFailureRestartsADomainThatAsksForIt)
 {
     HostedMachine machine([](SampleManifest &m) { m.domains[0].flags |= BH_DOMAIN_FLAG_RESTART_ON_FAILURE; });
@@ -233,3 +236,6 @@ TEST(Domain, TablesThatDoNotFitIntoThePoolAreRefusedAtBoot)
     });
     EXPECT_FALSE(machine.booted());
 }
+
+} // namespace
+} // namespace domain_test

@@ -3,14 +3,13 @@
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 
-using namespace bulkhead_test;
-
+namespace firmware_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t control_core = 0; // domain 0, which may make some calls
 constexpr uint32_t linux_core = 1;
-
-} // namespace
 
 TEST(Firmware, D7_AnswersWhatTheManifestListsAndNothingElse)
 {
@@ -56,3 +55,6 @@ TEST(Firmware, D7_ACallByHvcIsNotFirmwares)
     EXPECT_EQ(regs.x[0], ~uint64_t{0});
     set_firmware(nullptr);
 }
+
+} // namespace
+} // namespace firmware_test

@@ -6,9 +6,10 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
-using namespace bulkhead_test;
-
+namespace flash_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t at = 0x40800000; // of domain 1, mapped on first access
 constexpr uint64_t virtual_at = 0x7000000;
@@ -61,8 +62,6 @@ protected:
 
     HostedMachine machine;
 };
-
-} // namespace
 
 TEST_F(Flash, D7_ItIsHiddenWhileItsStatusIsRead)
 {
@@ -228,3 +227,6 @@ TEST(FlashOfUncoloredMemory, D7_AReadThatCameTooLateIsDoneAgain)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), pc);
     EXPECT_EQ(machine.status(1).state, static_cast<uint32_t>(BH_DOMAIN_STATE_RUNNING));
 }
+
+} // namespace
+} // namespace flash_test

@@ -26,9 +26,10 @@ extern "C" {
 #include <arch/mmio.h>
 }
 
-using namespace bulkhead_test;
-
+namespace flows_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t control = 0, linux_ = 1, broker = 2; // domains, and their first cores
 constexpr uint64_t device = 0x0B000000;
@@ -1094,3 +1095,4 @@ TEST_F(FlowsByEngine, F2_ABrokerThatEndsLeavesMemoryAloneOnlyWhenTheEngineIsDone
 }
 
 } // namespace
+} // namespace flows_test

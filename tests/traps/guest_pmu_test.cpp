@@ -9,9 +9,10 @@ extern "C" {
 #include "time/guest_pmu.h"
 }
 
-using namespace bulkhead_test;
-
+namespace guest_pmu_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t control_core = 0;
 constexpr uint32_t linux_core = 1;
@@ -109,8 +110,6 @@ protected:
 
     HostedMachine machine{give_monitors};
 };
-
-} // namespace
 
 TEST_F(GuestPmu, IsInTheIdRegistersOfThatDomainAlone)
 {
@@ -327,3 +326,6 @@ TEST(GuestPmuCores, ABoardWithoutTheInterruptOrWithTooFewCountersIsRefused)
                  }),
                  std::invalid_argument);
 }
+
+} // namespace
+} // namespace guest_pmu_test

@@ -17,9 +17,10 @@ extern "C" {
 #include "time/regulation.h"
 }
 
-using namespace bulkhead_test;
-
+namespace hypercall_admission_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t control = 0; // a manager, on core 0
 constexpr uint32_t linux_ = 1;  // another, on cores 1 and 3
@@ -91,8 +92,6 @@ class BudgetAdmission : public Admission {
 protected:
     BudgetAdmission() : Admission(give_bandwidth) {}
 };
-
-} // namespace
 
 TEST_F(BudgetAdmission, T4_ARaiseIsAdmittedWhereThereIsRoom)
 {
@@ -229,8 +228,6 @@ TEST_F(BudgetAdmission, T4_PropertyAtEachMomentTheMemoryBearsWhatHoldsAndWhatWai
     EXPECT_GT(refused, 500);
 }
 
-namespace {
-
 using Words = std::array<uint64_t, BH_REGULATION_WORDS>;
 constexpr uint64_t first_budget = offsetof(manifest_regulation, budget_events) / sizeof(uint64_t);
 
@@ -296,8 +293,6 @@ protected:
 
     uint64_t most = 0;
 };
-
-} // namespace
 
 TEST_F(RegulationAdmission, T4_ParametersThatAskForTooMuchAreRefusedWithTheWordAndTheMostOfIt)
 {
@@ -365,3 +360,6 @@ TEST_F(RegulationAdmission, AMachineWithoutARegulatorStartsWithNoneInForceAndNon
     EXPECT_EQ(now.held.members, 0u);
     EXPECT_EQ(now.latest.members, 0u);
 }
+
+} // namespace
+} // namespace hypercall_admission_test

@@ -12,9 +12,10 @@ extern "C" {
 #include "time/regulation.h"
 }
 
-using namespace bulkhead_test;
-
+namespace hypercall_regulation_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t control = 0; // the manager, on core 0: counted
 constexpr uint32_t linux_ = 1;  // on core 1: regulated; its other core, 3, is off
@@ -109,8 +110,6 @@ protected:
     HostedMachine machine;
     manifest_regulation before{};
 };
-
-} // namespace
 
 TEST_F(HypercallRegulation, B8_IsReadAsTheManifestHasIt)
 {
@@ -335,3 +334,6 @@ TEST(HypercallNoRegulation, B8_IsNotThere)
         EXPECT_EQ(machine.hvc(function), failed(BH_HYPERCALL_ERROR_NO_REGULATION));
     }
 }
+
+} // namespace
+} // namespace hypercall_regulation_test

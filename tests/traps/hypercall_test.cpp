@@ -8,9 +8,10 @@
 #include <gtest/gtest.h>
 #include <random>
 
-using namespace bulkhead_test;
-
+namespace hypercall_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t cpu_off = 0x84000002;
 constexpr uint64_t cpu_on = 0xC4000003;
@@ -87,8 +88,6 @@ protected:
     {
     }
 };
-
-} // namespace
 
 TEST_F(Hypercall, DiscoveryIsForEveryone)
 {
@@ -393,8 +392,6 @@ TEST_F(HypercallTwoManagers, EveryPromisedRestartHappensInAnyOrderOfThings)
     EXPECT_EQ(system_status()->pool_used, system_pool()->used);
 }
 
-namespace {
-
 constexpr uint64_t first_events = 1000;
 constexpr uint64_t first_period_ns = 1'000'000;
 constexpr uint64_t ticks_of_period = 62500;
@@ -436,8 +433,6 @@ protected:
         machine.interrupt();
     }
 };
-
-} // namespace
 
 TEST_F(HypercallBudget, IsReadAndChangedFromTheNextPeriodOn)
 {
@@ -524,3 +519,6 @@ TEST_F(HypercallBudget, SamplesOfEachPeriodAreReadInOrderAndDropsAreCounted)
     machine.on_core(0);
     EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 1, 800), failed(BH_HYPERCALL_ERROR_NO_SAMPLE));
 }
+
+} // namespace
+} // namespace hypercall_test

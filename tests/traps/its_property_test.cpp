@@ -11,9 +11,10 @@
 #include <random>
 #include <set>
 
-using namespace bulkhead_test;
-
+namespace its_property_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t events = 12, lpis = 10, collections = 3;
 constexpr uint32_t sgi = 5, timer = 27, device_spi = 48;
@@ -253,8 +254,6 @@ protected:
     std::array<std::vector<uint32_t>, 2> taken;
 };
 
-} // namespace
-
 TEST_P(ItsProperty, D4_EachMessageArrivesOnceWhereItsGuestHasMappedIt)
 {
     for (int run = 0; run < 12; run++) {
@@ -291,3 +290,6 @@ TEST_P(ItsProperty, D4_EachMessageArrivesOnceWhereItsGuestHasMappedIt)
 INSTANTIATE_TEST_SUITE_P(D4, ItsProperty, testing::Bool(), [](const testing::TestParamInfo<bool> &variant) {
     return std::string(variant.param ? "LpisActiveUntilTheirEnd" : "LpisWithoutActiveState");
 });
+
+} // namespace
+} // namespace its_property_test

@@ -15,12 +15,13 @@ extern "C" {
 #include "vgic/vgic_its.h"
 }
 
+namespace its_test {
+namespace {
+
 using namespace bulkhead_test;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
-
-namespace {
 
 constexpr uint64_t system_reset = 0x84000009;
 constexpr uint64_t cached = 7ull << 59 | 1ull << 10;           // of GITS_CBASER
@@ -68,8 +69,6 @@ protected:
                                                           : its.violations[0]);
     }
 };
-
-} // namespace
 
 TEST_F(Its, D4_EachMessageOfADomainsFunctionIsAnLpiOfItsOwnAtTheStart)
 {
@@ -838,3 +837,6 @@ TEST_P(VirtualIts, D4_ADomainsDeviceReachesThePageThatTakesMessagesAndNoOther)
 INSTANTIATE_TEST_SUITE_P(D4, VirtualIts, testing::Bool(), [](const testing::TestParamInfo<bool> &variant) {
     return std::string(variant.param ? "LpisActiveUntilTheirEnd" : "LpisWithoutActiveState");
 });
+
+} // namespace
+} // namespace its_test

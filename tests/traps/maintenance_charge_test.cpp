@@ -4,9 +4,10 @@
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 
-using namespace bulkhead_test;
-
+namespace maintenance_charge_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t core = 1; // of domain 1, which has core 3 too
 constexpr uint32_t broadcast_events = 40;
@@ -31,8 +32,6 @@ uint64_t tlbi(unsigned reg)
 
 constexpr unsigned in_short_way = 3;
 constexpr unsigned in_whole_way = 25;
-
-} // namespace
 
 TEST(MaintenanceCharge, T5_BroadcastsAreOfTheDomainsBudget)
 {
@@ -104,3 +103,6 @@ TEST(MaintenanceCharge, T5_OnASharedCoreTheOtherGoesOn)
     EXPECT_EQ(status.budget.events, 3 * broadcast_events);
     EXPECT_EQ(fake_last_tlbi().count, 3u);
 }
+
+} // namespace
+} // namespace maintenance_charge_test

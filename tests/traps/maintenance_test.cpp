@@ -9,9 +9,10 @@ extern "C" {
 #include "run/guest_state.h"
 }
 
-using namespace bulkhead_test;
-
+namespace maintenance_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t guest_pc = 0x40001000;
 constexpr uint64_t el1h = 0x3C5;
@@ -107,8 +108,6 @@ protected:
     static constexpr uint64_t vectors = 0x40080000;
     HostedMachine machine{trapped};
 };
-
-} // namespace
 
 TEST_F(Maintenance, T5_OnOneCoreNoTlbiLeavesIt)
 {
@@ -341,3 +340,6 @@ TEST(MaintenanceOfTheMachine, OnlyDomainsThatAskTrap)
             << core;
     }
 }
+
+} // namespace
+} // namespace maintenance_test

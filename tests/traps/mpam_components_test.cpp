@@ -13,9 +13,10 @@ extern "C" {
 #include "mpam/mpam_labels.h"
 }
 
-using namespace bulkhead_test;
-
+namespace mpam_components_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t console_core = 1;
 
@@ -61,8 +62,6 @@ protected:
 
     std::unique_ptr<HostedMachine> machine;
 };
-
-} // namespace
 
 TEST_F(MpamComponents, M3_EachOwnerGetsWhatItAsksFor)
 {
@@ -389,3 +388,6 @@ TEST_F(MpamComponents, M7_NoByteOfAFeaturePageIsReachedByAGuest)
     }
     EXPECT_EQ(first_component.control(0, 2, MPAMCFG_CPBM(0)), before) << "as it was programmed";
 }
+
+} // namespace
+} // namespace mpam_components_test

@@ -12,9 +12,10 @@ extern "C" {
 #include "vgic/vgic.h"
 }
 
-using namespace bulkhead_test;
-
+namespace mpam_labels_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t esr_wfi = 0x01ull << 26 | 1u << 25;
 constexpr uint32_t shared = 0;
@@ -124,8 +125,6 @@ void expect_labels_follow_tables(const std::map<uint64_t, std::set<uint64_t>> &l
         }
     }
 }
-
-} // namespace
 
 TEST_F(MpamLabels, M2_ACoreHasTheHypervisorsLabelAndGuestsAccessesTrap)
 {
@@ -343,3 +342,6 @@ TEST_F(MpamLabels, M2_CoresWithoutMpamAreNotTouched)
                      write->id <= SYSREG_ID_MPAMVPM7_EL2);
     }
 }
+
+} // namespace
+} // namespace mpam_labels_test

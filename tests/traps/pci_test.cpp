@@ -16,9 +16,10 @@ extern "C" {
 #include "vm/rare_alarm.h"
 }
 
-using namespace bulkhead_test;
-
+namespace pci_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t slot_1 = sample_config_pa + 0x8000, slot_2 = sample_config_pa + 0x10000;
 constexpr uint64_t system_reset = 0x84000009;
@@ -90,8 +91,6 @@ protected:
     PciModel bus;
     std::unique_ptr<HostedMachine> machine;
 };
-
-} // namespace
 
 TEST_F(Pci, D3_AtTheStartNoFunctionMastersMemory)
 {
@@ -652,8 +651,6 @@ TEST_F(Pci, D3_AFunctionThatIsNotWhatTheManifestSaysIsNoStart)
     }
 }
 
-namespace {
-
 // Both functions have message interrupts, which a boot loader has left enabled.
 class PciMessages : public testing::Test, public ItsMachine {
 protected:
@@ -675,8 +672,6 @@ protected:
         }
     }
 };
-
-} // namespace
 
 TEST_F(PciMessages, D4_AtTheStartNoFunctionWritesMessages)
 {
@@ -901,3 +896,6 @@ TEST_F(Pci, D3_NoAccessOfAGuestReachesMore)
     }
     EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
 }
+
+} // namespace
+} // namespace pci_test

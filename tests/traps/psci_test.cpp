@@ -8,9 +8,10 @@ extern "C" {
 #include <arch/gic.h>
 }
 
-using namespace bulkhead_test;
-
+namespace psci_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t cpu_suspend = 0xC4000001;
 constexpr uint64_t cpu_off = 0x84000002;
@@ -36,8 +37,6 @@ protected:
 
     HostedMachine machine;
 };
-
-} // namespace
 
 TEST_F(Psci, SaysWhatItImplements)
 {
@@ -151,3 +150,6 @@ TEST_F(Psci, SystemOffStopsTheDomainAndNoOther)
     machine.on_core(0);
     EXPECT_EQ(machine.status(0).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
 }
+
+} // namespace
+} // namespace psci_test

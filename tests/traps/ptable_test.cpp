@@ -10,6 +10,7 @@ extern "C" {
 #include "memory/table_update.h"
 }
 
+namespace ptable_test {
 namespace {
 
 constexpr uint64_t attributes = 0x7FC;
@@ -33,8 +34,6 @@ protected:
     struct pool pool;
     paddr_t root;
 };
-
-} // namespace
 
 TEST_F(Tables, MapInTheLargestBlocksThatFit)
 {
@@ -102,3 +101,6 @@ TEST_F(Tables, PropertyTheyTranslateWhatWasMappedAndNothingElse)
         }
     }
 }
+
+} // namespace
+} // namespace ptable_test

@@ -8,9 +8,10 @@ extern "C" {
 #include "time/statistics.h"
 }
 
-using namespace bulkhead_test;
-
+namespace samples_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t sram = 0x20000000;
 constexpr uint64_t ring_bytes = uint64_t{BH_SAMPLE_FRAMES} * BH_PAGE_BYTES;
@@ -68,8 +69,6 @@ void expect_a_sample(HostedMachine &machine, uint32_t core)
     EXPECT_EQ(sample.period_ticks, period_ticks);
 }
 
-} // namespace
-
 TEST(Samples, B8_AreInOnChipMemoryWhereAllRingsFit)
 {
     HostedMachine machine(with_sram(rings * ring_bytes));
@@ -119,3 +118,6 @@ TEST(Samples, B8_WithoutBudgetsNothingIsMapped)
     EXPECT_EQ(cpu_at(0)->status->samples_pa, 0u);
     EXPECT_EQ(cpu_at(0)->status->samples_bytes, 0u);
 }
+
+} // namespace
+} // namespace samples_test

@@ -16,9 +16,10 @@ extern "C" {
 #include "vgic/vgic.h"
 }
 
-using namespace bulkhead_test;
-
+namespace shared_core_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t shared = 0;
 constexpr uint32_t elsewhere = 2;
@@ -104,8 +105,6 @@ protected:
 
     HostedMachine machine{share};
 };
-
-} // namespace
 
 TEST_F(SharedCore, B2_TheHigherPriorityStartsAndAWfiIsItsEndForNow)
 {
@@ -409,3 +408,6 @@ TEST_F(SharedCore, AnAbortThatIsTakenAtASwitchIsReportedWithTheGuestsOwnAddress)
     EXPECT_EQ(running(), 1u);
     EXPECT_EQ(machine.status(1).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
 }
+
+} // namespace
+} // namespace shared_core_test

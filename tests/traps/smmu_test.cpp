@@ -19,9 +19,10 @@ extern "C" {
 #include "vm/rare_alarm.h"
 }
 
-using namespace bulkhead_test;
-
+namespace smmu_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t console_core = 1;
 constexpr uint32_t stream = 8;       // of control
@@ -78,8 +79,6 @@ protected:
     SmmuModel smmu;
     std::unique_ptr<HostedMachine> machine;
 };
-
-} // namespace
 
 TEST_F(Smmu, D2_NothingPassesWhileItIsSetUp)
 {
@@ -620,3 +619,6 @@ TEST_F(Smmu, D2_ACoresTlbMaintenanceHasNoEffectAndUnknownStreamsAreHeardOf)
     EXPECT_EQ(smmu.cr2, 1u << 1 | 1u << 2);
     EXPECT_EQ(smmu.cr1, 0xD75u);
 }
+
+} // namespace
+} // namespace smmu_test

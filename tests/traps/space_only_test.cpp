@@ -8,9 +8,10 @@ extern "C" {
 #include "time/pmu.h"
 }
 
-using namespace bulkhead_test;
-
+namespace space_only_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t not_supported =
     static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_NOT_SUPPORTED));
@@ -76,8 +77,6 @@ protected:
     HostedMachine machine;
 };
 
-} // namespace
-
 TEST_F(SpaceOnly, CallsOfBudgetsSamplesAndRegulatorsDoNotExistForManagersEither)
 {
     for (uint64_t function = BH_HYPERCALL_BUDGET_READ; function <= BH_HYPERCALL_REGULATION_CHANGE;
@@ -106,3 +105,6 @@ TEST_F(SpaceOnly, CountersStandStillAndNobodysInterruptIsAwaited)
     EXPECT_EQ(cpu_at(0)->hold, 0u);
     EXPECT_EQ(cpu_at(0)->shared, nullptr);
 }
+
+} // namespace
+} // namespace space_only_test

@@ -6,9 +6,10 @@
 #include <gtest/gtest.h>
 #include <set>
 
-using namespace bulkhead_test;
-
+namespace stage2_test {
 namespace {
+
+using namespace bulkhead_test;
 
 // The frames of a colored segment by enumeration.
 std::vector<uint64_t> frames_of(uint64_t bits, uint64_t colors, uint64_t first, uint64_t bytes)
@@ -33,8 +34,6 @@ Translation translate(uint32_t domain, uint64_t ipa)
 {
     return walk(*domain_at(domain)->stage2.pool, domain_at(domain)->stage2.root, ipa);
 }
-
-} // namespace
 
 TEST(Stage2, C2_APremappedDomainHasAllOfItsFramesInOrder)
 {
@@ -149,8 +148,6 @@ TEST(Stage2, PassThroughDevicesAreDeviceMemoryThatCannotExecute)
     EXPECT_EQ(translate(0, 0x0A000000).level, 0) << "of the other domain";
 }
 
-namespace {
-
 // MemAttr[3:0], and HCR_EL2.FWB, which determines its meaning.
 constexpr uint64_t write_back = 0xF;
 constexpr uint64_t forced_write_back = 0x6;
@@ -174,8 +171,6 @@ void expect_types(HostedMachine &machine, uint64_t control, uint64_t linux)
     EXPECT_EQ(memory_type(1, 0x4000F000), linux);
     EXPECT_EQ(memory_type(1, 0x0A000000), device_nGnRE);
 }
-
-} // namespace
 
 TEST(Stage2, T5_WithoutS2fwbMemoryIsWriteBackAndAGuestCanMapItPastTheCaches)
 {
@@ -245,3 +240,6 @@ TEST(Stage2, DomainsHaveDifferentVmids)
     EXPECT_NE(machine.status(0).vttbr >> 48, machine.status(1).vttbr >> 48);
     EXPECT_NE(machine.status(0).vttbr >> 48, 0u);
 }
+
+} // namespace
+} // namespace stage2_test

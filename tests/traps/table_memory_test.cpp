@@ -6,9 +6,10 @@
 #include <gtest/gtest.h>
 #include <set>
 
-using namespace bulkhead_test;
-
+namespace table_memory_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t on_chip_pa = 0xFFFC0000;
 constexpr uint64_t colored_pa = 0x4800C000; // color 6 of bits 15..13
@@ -54,8 +55,6 @@ bool is_on_chip(uint64_t pa)
 {
     return pa >= on_chip_pa && pa < on_chip_pa + 0x40000;
 }
-
-} // namespace
 
 TEST(TableMemory, X5_TablesOfAMarkedSegmentAreInColoredMemoryAndNoOthers)
 {
@@ -156,3 +155,6 @@ TEST(TableMemory, X5_NothingIsTakenOnceTheSystemRuns)
     paddr_t frame;
     EXPECT_FALSE(pool_allocate(domain_at(1)->stage2.pool, &frame));
 }
+
+} // namespace
+} // namespace table_memory_test

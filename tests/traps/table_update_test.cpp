@@ -9,6 +9,7 @@ extern "C" {
 #include "memory/table_update.h"
 }
 
+namespace table_update_test {
 namespace {
 
 constexpr uint64_t attributes = 0x7FC;
@@ -68,8 +69,6 @@ std::vector<Step> stage2_replaced(bool everywhere)
             {FAKE_TLBI_STAGE1_ALL, 0, everywhere},
             {FAKE_DSB_ISHST, after}};
 }
-
-} // namespace
 
 TEST_F(TableUpdate, AValidEntryOfEl2IsInvalidUntilItsUsersHaveForgottenIt)
 {
@@ -134,3 +133,6 @@ TEST_F(TableUpdate, WhatIsHiddenKeepsAllButThatItIsThere)
                                             {FAKE_DSB_ISHST, before}}));
     }
 }
+
+} // namespace
+} // namespace table_update_test

@@ -12,9 +12,10 @@ extern "C" {
 #include <arch/gic.h>
 }
 
-using namespace bulkhead_test;
-
+namespace timer_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t control_core = 0;
 constexpr uint32_t virtual_timer = 27;
@@ -51,8 +52,6 @@ protected:
 
     HostedMachine machine;
 };
-
-} // namespace
 
 TEST_F(Timers, AGuestsTimerInterruptsItAtItsTimeAndNotBefore)
 {
@@ -168,3 +167,6 @@ TEST_F(Timers, AtTheEndTheOtherCoresGoOffBeforeTheMachineDoes)
     EXPECT_EQ(last, cpu_off) << "guests would be counted although the run has ended";
     EXPECT_TRUE(machine.waited());
 }
+
+} // namespace
+} // namespace timer_test

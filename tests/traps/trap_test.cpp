@@ -11,9 +11,10 @@ extern "C" {
 #include "run/guest_state.h"
 }
 
-using namespace bulkhead_test;
-
+namespace trap_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint64_t guest_pc = 0x40001000;
 constexpr uint64_t uart = 0x09000000;
@@ -38,8 +39,6 @@ uint64_t state_of(const HostedMachine &machine, uint32_t domain)
 {
     return machine.status(domain).state;
 }
-
-} // namespace
 
 TEST_F(Traps, AGuestStartsAsOutOfReset)
 {
@@ -548,3 +547,6 @@ TEST_F(Traps, TheTimerInterruptGoesToTheGuestWithItsPhysicalHalf)
     EXPECT_EQ(fake_gic_sysreg(SYSREG_ID_ICH_LR0_EL2) & 0xFFFFFFFF, 27u);
     EXPECT_EQ(fake_gic_sysreg(SYSREG_ID_ICH_LR0_EL2) >> 61 & 1, 1u) << "HW";
 }
+
+} // namespace
+} // namespace trap_test

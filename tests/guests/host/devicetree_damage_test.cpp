@@ -12,6 +12,7 @@ extern "C" {
 
 #include "tree.h"
 
+namespace devicetree_damage_test {
 namespace {
 
 // All reads of a tree that a guest makes. Returns whether it was opened.
@@ -146,3 +147,4 @@ TEST(DamagedTree, DeepNestingEndsTheSearch)
 }
 
 } // namespace
+} // namespace devicetree_damage_test

@@ -11,6 +11,7 @@ extern "C" {
 
 #include "tree.h"
 
+namespace devicetree_test {
 namespace {
 
 class Tree : public testing::Test {
@@ -122,3 +123,4 @@ TEST_F(Tree, PropertyOfAChildIsNotTheNodesOwn)
 }
 
 } // namespace
+} // namespace devicetree_test

@@ -13,6 +13,7 @@ extern "C" {
 #include <memory>
 #include <string>
 
+namespace format_test {
 namespace {
 
 template <typename... Arguments> void expect_like_printf(const char *format, Arguments... arguments)
@@ -86,3 +87,4 @@ TEST(Format, WhatDoesNotFitIsDroppedAndRemembered)
 }
 
 } // namespace
+} // namespace format_test

@@ -10,6 +10,7 @@ extern "C" {
 #include <initializer_list>
 #include <string>
 
+namespace stats_test {
 namespace {
 
 std::string shown(const stats &stats, void (*append)(const struct stats *, struct text *))
@@ -52,3 +53,4 @@ TEST(Stats, LastBucketTakesAllLongerOnes)
 }
 
 } // namespace
+} // namespace stats_test

@@ -7,6 +7,7 @@ extern "C" {
 
 #include <gtest/gtest.h>
 
+namespace ticks_test {
 namespace {
 
 __extension__ using wide = unsigned __int128;
@@ -38,3 +39,4 @@ TEST(Ticks, FromNanosecondsIsExact)
 }
 
 } // namespace
+} // namespace ticks_test
