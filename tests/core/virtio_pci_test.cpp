@@ -16,6 +16,7 @@ extern "C" {
 
 using bulkhead_test::SocketGuest;
 
+namespace virtio_pci_test {
 namespace {
 
 constexpr uint64_t bar = 0x1'0A000000;
@@ -321,3 +322,4 @@ TEST_F(VirtioPci, D3_200000RandomWritesDoWhatThoseOfTheMmioTransportDo)
 }
 
 } // namespace
+} // namespace virtio_pci_test

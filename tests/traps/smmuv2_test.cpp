@@ -19,9 +19,10 @@ extern "C" {
 #include "vm/rare_alarm.h"
 }
 
-using namespace bulkhead_test;
-
+namespace smmuv2_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t console_core = 1;
 constexpr uint32_t stream = 8, second_stream = 0x100; // of control
@@ -86,8 +87,6 @@ protected:
     Smmuv2Model smmu;
     std::unique_ptr<HostedMachine> machine;
 };
-
-} // namespace
 
 TEST_F(Smmuv2, D2_NothingPassesFromTheSilenceOn)
 {
@@ -602,3 +601,6 @@ TEST_F(Smmuv2, D2_NoDeviceReachesWhatItsDomainDoesNotHave)
         EXPECT_TRUE(smmu.violations.empty()) << smmu.violations[0];
     }
 }
+
+} // namespace
+} // namespace smmuv2_test

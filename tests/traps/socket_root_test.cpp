@@ -15,9 +15,10 @@ extern "C" {
 #include "run/domain_life.h"
 }
 
-using namespace bulkhead_test;
-
+namespace socket_root_test {
 namespace {
+
+using namespace bulkhead_test;
 
 constexpr uint32_t control = 0, linux_ = 1, broker = 2; // domains, and their first cores
 constexpr uint64_t device = 0x0B000000, root = 0x0B100000;
@@ -222,3 +223,4 @@ TEST_F(SocketRoot, D3_ARestartedDomainFindsConfigurationSpaceAsAtItsStart)
 }
 
 } // namespace
+} // namespace socket_root_test
