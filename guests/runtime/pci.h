@@ -14,16 +14,20 @@ enum {
     pci_class = 0x08, // revision, and the class code in the upper three bytes
     pci_bar_0 = 0x10,
     pci_capabilities = 0x34, // offset of the first one
+    pci_bar_wide = 1 << 2,   // of a BAR: its address has 64 bits, and the upper half is in the next one
     pci_bar_kind = 0xF,      // bits of a BAR that are no address
     pci_command_memory = 1 << 1,
     pci_command_master = 1 << 2,
     pci_class_shift = 8,
 };
 
-// The lower half of the address in BAR 0; 0: it has no place.
+// The address in BAR 0, and in BAR 1 if it has 64 bits; 0: it has no place.
 static inline uint64_t pci_registers(uint64_t config)
 {
-    return mmio_read32(config + pci_bar_0) & ~(uint32_t)pci_bar_kind;
+    uint32_t low = mmio_read32(config + pci_bar_0);
+    uint64_t high = (low & pci_bar_wide) != 0 ? mmio_read32(config + pci_bar_0 + 4) : 0;
+
+    return high << 32 | (low & ~(uint32_t)pci_bar_kind);
 }
 
 // Turns on the function's registers and its accesses to memory.

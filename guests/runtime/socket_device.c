@@ -20,8 +20,9 @@ static uint32_t device_intid; // 0: none was found
 enum {
     virtio_vendor = 0x1AF4,
     first_modern_device = 0x1040,
-    map_intid =
-        6, // cell of `interrupt-map`, after the function's three, its pin, the controller and the kind
+    cell_bytes = 4,
+    map_tail = 2, // cells of the only row of `interrupt-map` from the interrupt's number on; a controller
+                  // with addresses has cells of its own before its kind and number
 };
 
 struct socket_pci socket_pci;
@@ -56,7 +57,8 @@ static bool find_device(uint64_t *registers, uint32_t *intid)
             mmio_read32(range.address + pci_id) !=
                 ((first_modern_device + socket_pci_device_id) << 16 | virtio_vendor))
             continue;
-        if (!dt_property(&b->tree, &node, "interrupt-map", &value) || !dt_cell(&value, map_intid, &number))
+        if (!dt_property(&b->tree, &node, "interrupt-map", &value) ||
+            !dt_cell(&value, value.length / cell_bytes - map_tail, &number))
             return false;
         *registers = pci_registers(range.address);
         pci_enable(range.address);

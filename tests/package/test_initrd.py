@@ -17,6 +17,7 @@ from bulkhead.images.initrd import make_initrd
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import SOCKET_PROGRAM, Surroundings, load_domain
 from bulkhead.package.memory import LoadRegion
+from bulkhead.package.socket_driver import MODULES, _without_built_in
 
 RAM, BYTES = 0x4000_0000, 16 << 20
 BUSYBOX = b"\x7fELF busybox"
@@ -139,3 +140,12 @@ def test_a_kernel_with_the_driver_inside_needs_no_modules(initrd_of: InitrdOf) -
     as_module = gzip.compress(options.replace(b"VSOCKETS=y", b"VSOCKETS=m"))
     with pytest.raises(PackageError, match="does not state its release"):
         initrd_of("sender", CIDS, b"IKCFG_ST" + as_module + b"IKCFG_ED")
+
+
+def test_a_built_in_driver_of_the_socket_leaves_the_modules_of_other_devices() -> None:
+    """A PCI function's driver may be that of the socket's other transport."""
+    options = b"CONFIG_VIRTIO_MMIO=y\nCONFIG_VIRTIO_VSOCKETS=y\n"
+    kernel = b"IKCFG_ST" + gzip.compress(options) + b"IKCFG_ED"
+    names = (*MODULES["mmio"], "virtio_pci", "virtio_net")
+    assert _without_built_in(names, kernel) == ("virtio_pci", "virtio_net")
+    assert _without_built_in((*MODULES["pci"], "nvme"), kernel) == (*MODULES["pci"], "nvme")

@@ -73,7 +73,12 @@ def test_d3_memory_or_a_device_at_the_root_is_refused_for_this_domain_only(tmp_p
 
 
 def test_d3_a_root_is_a_whole_bus_beside_the_device(tmp_path: Path) -> None:
-    for root, wrong in ((ROOT + 0x1000, "misaligned"), (DEVICE, "overlap")):
+    for root, wrong in (
+        (ROOT + 0x1000, "misaligned"),
+        (DEVICE, "overlap"),
+        (0, "out-of-range"),
+        (1 << 39, "out-of-range"),
+    ):
         socket = {"at": DEVICE, "interrupt": INTID, "root": root}
         assert [code for code, _ in problems(system(tmp_path, platform={"socket": socket}))] == [wrong]
 

@@ -13,7 +13,7 @@ from bulkhead.admission.bandwidth import check_admission
 from bulkhead.admission.crosscheck_budgets import check_budgets
 from bulkhead.admission.crosscheck_chains import check_chains
 from bulkhead.admission.crosscheck_colors import check_colors
-from bulkhead.admission.crosscheck_passthrough import MAX_GUEST_ADDRESS, check_given
+from bulkhead.admission.crosscheck_passthrough import check_given
 from bulkhead.admission.crosscheck_regulation import check_regulation
 from bulkhead.admission.crosscheck_shares import check_shares
 from bulkhead.admission.devices import check_device_rates, check_regulators
@@ -25,7 +25,7 @@ from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.references import check_image
-from bulkhead.config.regions import guest_windows
+from bulkhead.config.regions import MAX_GUEST_ADDRESS, guest_windows
 from bulkhead.config.system import Domain, Flow, Region, System
 from bulkhead.planning import broker
 

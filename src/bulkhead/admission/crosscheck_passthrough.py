@@ -17,12 +17,10 @@ from bulkhead.config.pci import SLOTS, PciDevice, PciHost
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.references import check_disk
-from bulkhead.config.regions import own_regions
+from bulkhead.config.regions import MAX_GUEST_ADDRESS, own_regions
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.broker import engine_of
 from bulkhead.schema import load_layout
-
-MAX_GUEST_ADDRESS = 1 << 39
 
 Findings = Iterator[Finding]
 

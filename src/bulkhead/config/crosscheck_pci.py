@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from bulkhead.config.pci import SLOTS, PciBar, PciFunction, PciHost
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
-from bulkhead.config.regions import own_regions
+from bulkhead.config.regions import guest_windows, own_regions, root_window
 from bulkhead.geometry import PAGE_BYTES
 
 Findings = Iterator[Finding]
@@ -69,6 +69,9 @@ def _memory(host: PciHost, platform: Platform) -> Findings:
     taken = [(f"memory[{number}]", ram.at, ram.end) for number, ram in enumerate(platform.memory)]
     taken += [(f"'{region.name}'", region.at, region.end) for region in own_regions(platform)]
     taken += [(f"'{one.name}'", one.pages.at, one.pages.end) for one in platform.registers()]
+    taken += [(f"the {one.name}", one.at, one.end) for one in guest_windows(platform)]
+    root = root_window(platform)
+    taken += [] if root is None else [(f"the {root.name}", root.at, root.end)]
     for name, start, end in taken:
         if window.at < end and start < window.end:
             cause = f"the memory window, {window.at:#x}..{window.end - 1:#x}, overlaps {name} at {start:#x}"

@@ -18,6 +18,7 @@ from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.quantity import GIB
 from bulkhead.config.regions import (
+    MAX_GUEST_ADDRESS,
     check_regions,
     guest_windows,
     own_regions,
@@ -85,6 +86,9 @@ def _socket(platform: Platform) -> Findings:
     if root is None:
         return
     path: KeyPath = ("socket", "root")
+    if root.at == 0 or root.end > MAX_GUEST_ADDRESS:
+        cause = f"is at {root.at:#x}, where a guest cannot have it"
+        yield Finding(path, "out-of-range", cause, f"above 0, up to {MAX_GUEST_ADDRESS - root.bytes:#x}")
     if root.at % root.bytes:
         yield Finding(path, "misaligned", f"is at {root.at:#x}", f"a multiple of {root.bytes:#x}")
     for window in guest_windows(platform):

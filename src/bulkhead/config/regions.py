@@ -19,6 +19,7 @@ from bulkhead.geometry import PAGE_BYTES
 from bulkhead.schema import load_layout
 
 ADDRESS_LIMIT = 1 << 48
+MAX_GUEST_ADDRESS = 1 << 39  # stage 2 has one root table
 
 # Fields of the manifest's header, and the keys of the platform file that they come from.
 _KEYS: dict[str, KeyPath] = {

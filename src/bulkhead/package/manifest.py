@@ -399,7 +399,7 @@ def _socket(plan: Plan, name: str) -> Row:
     on_root = domain is not None and domain.socket_transport == "pci"
     return {
         "socket_ipa": 0 if cid is None else socket.at,
-        "socket_root_ipa": (socket.root or 0) if on_root else 0,
+        "socket_root_ipa": socket.root if on_root and socket.root is not None else 0,
         "socket_cid": cid or 0,
         "socket_irq": socket.interrupt,
     }

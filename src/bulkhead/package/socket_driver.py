@@ -93,15 +93,16 @@ def _debian(release: str) -> Path | None:
 
 def _instead(names: tuple[str, ...]) -> str:
     options = " and ".join(_OPTIONS[name] for name in names if name in _OPTIONS)
+    inside = f"a kernel with {options} and its configuration inside (CONFIG_IKCONFIG=y), " if options else ""
     return (
-        f"put the kernel's modules there, or use the kernel linux:debian, a kernel with {options} and its "
-        "configuration inside (CONFIG_IKCONFIG=y), or an initrd of your own that loads the driver"
+        f"put the kernel's modules there, or use the kernel linux:debian, {inside}"
+        "or an initrd of your own that loads the driver"
     )
 
 
 def _without_built_in(names: tuple[str, ...], kernel: bytes) -> tuple[str, ...]:
     """The modules `names` without those of the socket device, if all of these are built into the kernel."""
-    of_socket = {name for name in names if name in _OPTIONS}
+    of_socket = next((set(pair) for pair in MODULES.values() if set(pair) <= set(names)), set())
     if {_OPTIONS[name] for name in of_socket} <= _configuration(kernel):
         return tuple(name for name in names if name not in of_socket)
     return names

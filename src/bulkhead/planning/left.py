@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.quantity import GIB
-from bulkhead.config.regions import guest_windows
+from bulkhead.config.regions import guest_windows, root_window
 from bulkhead.config.system import Domain, Region, System
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.planning.allocate import AllocatedMemory
@@ -120,6 +120,8 @@ def _with_region(placed: Placed, owner: int, more: int) -> System:
     domain = placed.system.domains[owner]
     ends = [region.end for region in domain.memory]
     ends += [window.end for window in guest_windows(placed.platform)]
+    root = root_window(placed.platform)
+    ends += [] if root is None else [root.end]
     at = -(-max(ends) // GIB) * GIB
     changed = domain.model_copy(update={"memory": (*domain.memory, Region(at=at, size=more))})
     domains = tuple(changed if one is domain else one for one in placed.system.domains)
