@@ -166,6 +166,4 @@ void guest_pmu_overflow(struct vcpu *vcpu)
     __builtin_trap();
 }
 
-void device_regulators_init(void)
-{
-}
+void device_regulators_init(void) {}
