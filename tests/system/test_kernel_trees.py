@@ -219,7 +219,7 @@ def test_d2_the_driven_smmu_and_streams_of_devices_are_those_of_the_tree() -> No
         assert set(device.compatible) == set(found.texts("compatible")), device.name
         assert device.coherent == found.has("dma-coherent"), device.name
         assert found.enabled, device.name
-    (engine,) = platform.dma
+    (engine,) = board("zcu102").dma
     assert engine.size is not None
     channels = [one for at, one in sorted(known.items()) if engine.at <= at < engine.at + engine.size]
     assert list(engine.streams) == [stream for one in channels for stream in _streams(one)]
