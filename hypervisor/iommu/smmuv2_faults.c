@@ -20,35 +20,42 @@ static uint64_t read_pair(uint32_t offset)
     return smmu_read(offset) | (uint64_t)smmu_read(offset + 4) << 32;
 }
 
+/* Clears the faults that were read, and MULTI: a fault after the reading may have set MULTI, which would keep
+ * the next fault from being recorded. Such a fault is in no count. */
+static void clear(uint32_t offset, uint32_t faults)
+{
+    smmu_status()->overflows += (faults & FAULT_MULTI) != 0 ? 1 : 0;
+    smmu_write(offset, faults | FAULT_MULTI);
+}
+
 /* A device of a domain that does not run, a stream of nobody, or an error. */
 static void take_global_fault(void)
 {
     uint32_t faults = smmu_read(SMMU_SGFSR);
-    uint32_t errors = faults & ~(SGFSR_ICF | SGFSR_USF | FAULT_MULTI);
+    uint32_t causes = faults & SGFSR_CAUSES;
+    uint32_t errors = causes & ~(SGFSR_ICF | SGFSR_USF);
     struct smmu_refusal refusal = {
-        .type = faults,
+        .type = causes,
         .stream = SGFSYNR1_STREAM(smmu_read(SMMU_SGFSYNR1)),
         .address = read_pair(SMMU_SGFAR),
         .read = (smmu_read(SMMU_SGFSYNR0) & SGFSYNR0_WNR) == 0,
         .reason = "the domain does not run",
     };
 
-    if (faults == 0) {
-        return;
-    }
-    if (errors == 0) {
+    if (errors == 0 && causes != 0) {
         smmu_count(&refusal);
-    } else {
+    } else if (errors != 0) {
         smmu_status()->global_errors++;
-        smmu_status()->last_error = faults;
+        smmu_status()->last_error = causes;
         if ((errors & ~logged_errors) != 0) {
             logged_errors |= errors;
-            console_log("SMMU: global error (sGFSR %x) of stream %x; counted from now on", faults,
+            console_log("SMMU: global error (sGFSR %x) of stream %x; counted from now on", causes,
                         refusal.stream);
         }
     }
-    smmu_status()->overflows += (faults & FAULT_MULTI) != 0 ? 1 : 0;
-    smmu_write(SMMU_SGFSR, faults);
+    if (faults != 0) {
+        clear(SMMU_SGFSR, faults);
+    }
 }
 
 /* NULL: a table could not be read, for example, which is not the device's fault. */
@@ -63,17 +70,18 @@ static const char *reason(uint32_t faults)
 static void take_fault(uint32_t bank)
 {
     uint32_t faults = smmu_read(smmu_bank(bank, SMMU_CB_FSR));
-    struct smmu_refusal refusal = {.type = faults, .reason = reason(faults)};
+    struct smmu_refusal refusal = {.type = faults & FSR_CAUSES, .reason = reason(faults)};
 
-    if (faults == 0) {
+    if ((faults & (FSR_CAUSES | FAULT_MULTI)) == 0) {
         return;
     }
-    refusal.stream = SGFSYNR1_STREAM(smmu_read(smmu_space1(SMMU_CBFRSYNRA(bank))));
-    refusal.address = read_pair(smmu_bank(bank, SMMU_CB_FAR));
-    refusal.read = (smmu_read(smmu_bank(bank, SMMU_CB_FSYNR0)) & FSYNR0_WNR) == 0;
-    smmu_count(&refusal);
-    smmu_status()->overflows += (faults & FAULT_MULTI) != 0 ? 1 : 0;
-    smmu_write(smmu_bank(bank, SMMU_CB_FSR), faults);
+    if (refusal.type != 0) {
+        refusal.stream = SGFSYNR1_STREAM(smmu_read(smmu_space1(SMMU_CBFRSYNRA(bank))));
+        refusal.address = read_pair(smmu_bank(bank, SMMU_CB_FAR));
+        refusal.read = (smmu_read(smmu_bank(bank, SMMU_CB_FSYNR0)) & FSYNR0_WNR) == 0;
+        smmu_count(&refusal);
+    }
+    clear(smmu_bank(bank, SMMU_CB_FSR), faults);
 }
 
 /* One fault of each register, fewer than `most`. A later one keeps its interrupt's level. */

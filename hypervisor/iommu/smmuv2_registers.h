@@ -74,10 +74,12 @@ extern "C" {
 #define SCTLR_CFIE            (1u << 6)
 #define SCTLR_HUPCF           (1u << 8) /* accesses after a fault go on as if there had been none */
 #define FAULT_MULTI           (1u << 31)
+#define SGFSR_CAUSES          0x1FFu
 #define SGFSR_ICF             (1u << 0) /* stream whose entry says fault */
 #define SGFSR_USF             (1u << 1) /* stream without an entry */
 #define SGFSYNR0_WNR          (1u << 1)
 #define SGFSYNR1_STREAM(syn1) ((syn1)&0x7FFFu)
+#define FSR_CAUSES            0x1FEu /* the other bits: the format of the tables, stall, MULTI */
 #define FSR_TF                (1u << 1)
 #define FSR_AFF               (1u << 2)
 #define FSR_PF                (1u << 3)

@@ -28,6 +28,8 @@ constexpr uint32_t clientpd = 1, gfre = 2, gfie = 4, gse = 1u << 9, usfcfg = 1u 
 constexpr uint32_t icf = 1, usf = 2, smcf = 4, ucbf = 8;
 // FSR
 constexpr uint32_t translation = 2, access_flag = 4, permission = 8, address_size = 0x80;
+constexpr uint32_t fsr_causes = 0x1FE, fsr_format = 3u << 9, sgfsr_causes = 0x1FF;
+constexpr uint32_t aarch64 = 2u << 9; // FORMAT
 // SCTLR
 constexpr uint32_t enabled = 1, returns_error = 1u << 5, interrupts = 1u << 6, stalls = 1u << 7,
                    hit_under_fault = 1u << 8;
@@ -157,7 +159,11 @@ uint64_t Smmuv2Model::read(uint64_t offset)
         violations.push_back("read of register " + std::to_string(offset));
         return 0;
     }
-    return *place;
+    const uint64_t value = *place; // the register may change in the hook
+    if (on_read) {
+        on_read(offset);
+    }
+    return value;
 }
 
 // What a bank says may change only while no stream is translated by it.
@@ -205,7 +211,7 @@ void Smmuv2Model::write(uint64_t offset, uint64_t value, unsigned bytes)
         if (offset >= half * page_bytes) {
             const auto bank = static_cast<uint32_t>(offset / page_bytes - half);
             if (in_page == 0x58) {
-                *place &= ~word;
+                *place &= ~word | fsr_format; // the format of the tables stays
             } else if (in_page == 0x04) {
                 *place = (sacr & cache_lock) != 0 ? *place : word;
             } else {
@@ -245,10 +251,10 @@ void Smmuv2Model::complete()
 
 void Smmuv2Model::update_interrupt()
 {
-    bool level = sgfsr != 0 && (scr0 & gfie) != 0;
+    bool level = (sgfsr & sgfsr_causes) != 0 && (scr0 & gfie) != 0;
 
     for (const auto &bank : banks) {
-        level = level || (bank.fsr != 0 && (bank.sctlr & interrupts) != 0);
+        level = level || ((bank.fsr & fsr_causes) != 0 && (bank.sctlr & interrupts) != 0);
     }
     fake_gic_set_line(interrupt, level);
 }
@@ -284,8 +290,8 @@ std::optional<uint64_t> Smmuv2Model::context_fault(Bank &bank, uint32_t fault, u
     if ((bank.sctlr & stalls) != 0 || (bank.sctlr & returns_error) == 0) {
         violations.push_back("a context fault stalls, or does not abort");
     }
-    if (bank.fsr == 0) {
-        bank.fsr = fault;
+    if ((bank.fsr & ~fsr_format) == 0) {
+        bank.fsr = fault | aarch64;
         bank.far = address;
         bank.fsynr0 = write ? 0x10 : 0;
         bank.cbfrsynra = stream;
@@ -375,7 +381,7 @@ std::optional<uint64_t> Smmuv2Model::access(uint32_t stream, uint64_t address, b
     if ((bank.sctlr & enabled) == 0) {
         return address;
     }
-    if (bank.fsr != 0 && (bank.sctlr & hit_under_fault) == 0) {
+    if ((bank.fsr & fsr_causes) != 0 && (bank.sctlr & hit_under_fault) == 0) {
         return std::nullopt;
     }
     const std::pair key{bank.cbar & 0xFF, address >> 12 << 1 | (write ? 1 : 0)};

@@ -53,6 +53,7 @@ public:
     std::map<uint32_t, uint64_t> uncounted; // others
     std::function<void()> on_invalidate;    // called when TLBIVMID is written
     std::function<void()> on_write;         // called after each write
+    std::function<void(uint64_t)> on_read;  // called after each read, with the register's offset
 
     // Maps it; called after fake_reset(). `irq`: of all faults.
     void plug_in(uint64_t pa, uint32_t irq);

@@ -478,6 +478,46 @@ TEST_F(Smmuv2, D2_AFaultDuringALookIsNotLost)
     EXPECT_EQ(status().last_address, outside + 0x1000);
 }
 
+// The second fault sets MULTI after EL2 has read the register.
+TEST_F(Smmuv2, D2_AFaultBetweenReadAndClearingIsNoOtherFault)
+{
+    boot();
+    for (uint64_t time = 1; time <= 3; time++) {
+        (void)smmu.access(stream, outside);
+        (void)smmu.access(nobodys, outside);
+        machine->take_while_idle();
+        smmu.on_read = [&](uint64_t offset) {
+            if (offset == 0x48) { // sGFSR
+                (void)smmu.access(nobodys, outside);
+            } else if (offset == 0x10058) { // FSR of bank 0
+                (void)smmu.access(stream, outside);
+            }
+        };
+        smmu_alarm();
+        smmu.on_read = nullptr;
+        look();
+        look();
+        EXPECT_EQ(status().refused[0], time);
+        EXPECT_EQ(status().nobody, time);
+        EXPECT_EQ(status().other + status().global_errors, 0u);
+        EXPECT_EQ(status().overflows, 0u) << "of a fault that the register did not have when it was read";
+        EXPECT_EQ(smmu.sgfsr, 0u);
+        EXPECT_EQ(smmu.banks[0].fsr, 2u << 9) << "the format of its tables alone";
+    }
+}
+
+// MULTI without a cause, as a look leaves it that could not clear it: something was lost, and nothing else.
+TEST_F(Smmuv2, D2_AFaultThatIsNotKnownAnyMoreIsAnOverflow)
+{
+    boot();
+    smmu.banks[0].fsr = smmu.sgfsr = 1u << 31;
+    look();
+    EXPECT_EQ(status().overflows, 2u);
+    EXPECT_EQ(status().refused[0] + status().nobody + status().other + status().global_errors, 0u);
+    look();
+    EXPECT_EQ(status().overflows, 2u) << "counted once";
+}
+
 TEST_F(Smmuv2, D2_AGlobalErrorIsCountedAndLoggedOnce)
 {
     boot();
