@@ -159,14 +159,24 @@ static void write_bank(uint32_t bank, const struct stage2 *stage2)
 {
     uint64_t root = stage2->vttbr & VTTBR_ROOT;
 
-    smmu_write(smmu_bank(bank, SMMU_CB_SCTLR), 0);
     smmu_write(smmu_space1(SMMU_CBA2R(bank)), CBA2R_VA64);
     smmu_write(smmu_space1(SMMU_CBAR(bank)), (uint32_t)VTTBR_VMID(stage2->vttbr)); /* stage 2 alone */
     smmu_write(smmu_bank(bank, SMMU_CB_TCR), tcr_of(stage2));
     smmu_write(smmu_bank(bank, SMMU_CB_TTBR0), (uint32_t)root);
     smmu_write(smmu_bank(bank, SMMU_CB_TTBR0 + 4), (uint32_t)(root >> 32));
-    smmu_write(smmu_bank(bank, SMMU_CB_FSR), smmu_read(smmu_bank(bank, SMMU_CB_FSR)));
     smmu_write(smmu_bank(bank, SMMU_CB_SCTLR), SCTLR_STAGE2);
+}
+
+/* A boot loader may have left faults and interrupts in any bank, and all banks share an interrupt. No bank is
+ * a bypass meanwhile, since the entries of all streams are faults. */
+static void clear_banks(void)
+{
+    uint32_t banks = IDR1_NUMCB(smmu_read(SMMU_IDR1));
+
+    for (uint32_t bank = 0; bank < banks; bank++) {
+        smmu_write(smmu_bank(bank, SMMU_CB_SCTLR), 0);
+        smmu_write(smmu_bank(bank, SMMU_CB_FSR), FSR_CAUSES | FAULT_MULTI);
+    }
 }
 
 /* SCR0 has refused everything since smmu_silence(). */
@@ -174,6 +184,7 @@ bool smmu_enable(void)
 {
     const struct manifest_header *manifest = system_manifest();
 
+    clear_banks();
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         if (driver.bank[i] != NO_BANK) {
             write_bank(driver.bank[i], &domain_at(i)->stage2);

@@ -140,6 +140,21 @@ TEST_F(Smmuv2, D2_FaultsFromBeforeTheStartAreNotCounted)
     EXPECT_EQ(status().refused[0] + status().nobody, 0u);
 }
 
+// Context banks that no domain has share the interrupt.
+TEST_F(Smmuv2, D2_ABankThatABootLoaderLeftDoesNotInterrupt)
+{
+    smmu.scr0 = 0;
+    smmu.banks[9].fsr = 2;
+    smmu.banks[9].sctlr = 0x40;
+    boot();
+    for (int i = 0; i < 3; i++) {
+        look();
+    }
+    EXPECT_EQ(status().interrupts, 0u);
+    EXPECT_EQ(smmu.banks[9].fsr, 0u);
+    EXPECT_EQ(smmu.banks[9].sctlr, 0u);
+}
+
 TEST_F(Smmuv2, D2_NoStreamIsTranslatedBeforeItsDomainStarts)
 {
     uint64_t writes = 0;
