@@ -190,6 +190,7 @@ bool smmu_enable(void)
             write_bank(driver.bank[i], &domain_at(i)->stage2);
         }
     }
+    arch_dsb_sy(); /* tables and banks are complete before an entry is valid */
     for (uint32_t i = 0; i < manifest->streams.count; i++) {
         smmu_write(SMMU_SMR(i), SMR_VALID | manifest_streams(manifest)[i].stream);
     }
@@ -243,6 +244,7 @@ uint64_t smmu_route(const struct domain *domain, bool on)
 {
     const struct manifest_header *manifest = system_manifest();
 
+    arch_dsb_sy(); /* what was loaded is visible before a stream is translated */
     for (uint32_t i = 0; i < manifest->streams.count; i++) {
         if (manifest_streams(manifest)[i].domain == domain->index) {
             smmu_write(SMMU_S2CR(i), on ? driver.bank[domain->index] : S2CR_FAULT);

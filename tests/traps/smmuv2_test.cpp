@@ -275,6 +275,39 @@ TEST_F(Smmuv2, D2_ARefusalHindersNoOtherAccess)
     EXPECT_EQ(status().nobody, 1u);
 }
 
+// The SMMU reads what EL2 and the loader have stored: before the first entry is valid, and before it translates.
+TEST_F(Smmuv2, D2_StoresAreVisibleBeforeAStreamIsTranslated)
+{
+    unsigned stores = 0, translating = 0;
+
+    boot();
+    smmu_domain_stop(domain_at(0));
+    stores = fake_barriers(FAKE_DSB_SY);
+    smmu.on_write = [&] {
+        if (smmu.s2cr[0] >> 16 == 0 && translating++ == 0) {
+            EXPECT_GT(fake_barriers(FAKE_DSB_SY), stores);
+        }
+    };
+    smmu_domain_start(domain_at(0));
+    EXPECT_GT(translating, 0u);
+    unsigned entries = 0;
+    stores = fake_barriers(FAKE_DSB_SY);
+    for (auto &one : smmu.smr) {
+        one = 0;
+    }
+    for (auto &one : smmu.s2cr) {
+        one = 2u << 16;
+    }
+    smmu.on_write = [&] {
+        if (smmu.smr[0] >> 31 != 0 && entries++ == 0) {
+            EXPECT_GT(fake_barriers(FAKE_DSB_SY), stores);
+        }
+    };
+    EXPECT_TRUE(smmu_enable());
+    smmu.on_write = nullptr;
+    EXPECT_GT(entries, 0u);
+}
+
 TEST_F(Smmuv2, D2_ADeviceOfADomainThatStopsReachesNothingMore)
 {
     boot();
