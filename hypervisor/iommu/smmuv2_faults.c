@@ -64,6 +64,7 @@ static const char *reason(uint32_t faults)
     return (faults & FSR_PF) != 0    ? "not writable"
            : (faults & FSR_TF) != 0  ? "not its memory"
            : (faults & FSR_AFF) != 0 ? "not accessible"
+           : (faults & FSR_ASF) != 0 ? "address too large"
                                      : NULL;
 }
 

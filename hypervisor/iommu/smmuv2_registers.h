@@ -83,6 +83,7 @@ extern "C" {
 #define FSR_TF                (1u << 1)
 #define FSR_AFF               (1u << 2)
 #define FSR_PF                (1u << 3)
+#define FSR_ASF               (1u << 7)
 #define FSYNR0_WNR            (1u << 4)
 
 /* smmuv2.c. A register of global register space 1, and one of context bank `bank`. */

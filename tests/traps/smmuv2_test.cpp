@@ -592,6 +592,17 @@ TEST_F(Smmuv2, D2_AWalkThatFailsIsNoRefusal)
     EXPECT_EQ(status().refused[0], 0u);
 }
 
+TEST_F(Smmuv2, D2_AnAddressThatIsTooLargeIsTheDomains)
+{
+    boot();
+    smmu.banks[0].fsr = 1u << 7;
+    smmu.banks[0].cbfrsynra = stream;
+    look();
+    EXPECT_EQ(status().refused[0], 1u);
+    EXPECT_EQ(status().other, 0u);
+    EXPECT_EQ(count(said(), "is refused, address too large (event 80)"), 1u) << said();
+}
+
 // Random accesses, unmappings, stops and starts, while the SMMU answers late.
 TEST_F(Smmuv2, D2_NoDeviceReachesWhatItsDomainDoesNotHave)
 {
