@@ -19,7 +19,7 @@
 
 static struct {
     bool logged_nobody;
-    bool logged[BH_MAX_STREAMS]; /* a refusal of that stream of the manifest has been logged */
+    bool logged[BH_MAX_STREAMS + 1]; /* a refusal of that stream of the manifest has been logged; last: others */
 } refusals;
 
 void smmu_refusals_init(void)
@@ -44,12 +44,12 @@ void smmu_count(const struct smmu_refusal *refusal)
     const struct manifest_header *manifest = system_manifest();
     struct status_smmu *status = smmu_status();
     uint32_t row = row_of(refusal->stream);
-    uint32_t domain;
+    uint32_t domain = refusal->domain;
 
     status->last_type = refusal->type;
     status->last_stream = refusal->stream;
     status->last_address = refusal->address;
-    if (row == manifest->streams.count) {
+    if (domain == SMMU_OF_STREAM && row == manifest->streams.count) {
         status->nobody++;
         if (!refusals.logged_nobody) {
             refusals.logged_nobody = true;
@@ -58,7 +58,7 @@ void smmu_count(const struct smmu_refusal *refusal)
         }
         return;
     }
-    domain = manifest_streams(manifest)[row].domain;
+    domain = domain == SMMU_OF_STREAM ? manifest_streams(manifest)[row].domain : domain;
     if (refusal->reason == NULL) {
         status->other++;
     } else {

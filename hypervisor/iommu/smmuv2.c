@@ -56,6 +56,16 @@ uint32_t smmu_bank_count(void)
     return driver.banks;
 }
 
+uint32_t smmu_bank_domain(uint32_t bank)
+{
+    uint32_t domain = 0;
+
+    while (driver.bank[domain] != bank) {
+        domain++;
+    }
+    return domain;
+}
+
 /* Entries first, so that no stream is translated by what a boot loader has left, when a disabled SMMU is
  * enabled. Then nothing is under way that began before. */
 bool smmu_silence(const struct manifest_header *manifest)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Faults of an SMMUv2, on the console core. The registers of the global space and of each context bank hold
- * one fault, and say whether there were more. So a domain has at most one refusal in each step, and hides no
- * refusal of another one. The registers of a context bank belong to one domain, whatever they say.
+ * one fault, and say whether there were more. A context bank is used by one domain, whatever its registers say.
+ * So a domain that runs has at most one refusal in each step, and hides no refusal of another domain that runs.
+ * The registers of the global space hold one fault of all domains that do not run and of all streams of nobody.
  */
 #include "console/console.h"
 #include "iommu/smmuv2_registers.h"
@@ -37,6 +38,7 @@ static void take_global_fault(void)
     struct smmu_refusal refusal = {
         .type = causes,
         .stream = SGFSYNR1_STREAM(smmu_read(SMMU_SGFSYNR1)),
+        .domain = SMMU_OF_STREAM,
         .address = read_pair(SMMU_SGFAR),
         .read = (smmu_read(SMMU_SGFSYNR0) & SGFSYNR0_WNR) == 0,
         .reason = "the domain does not run",
@@ -71,7 +73,11 @@ static const char *reason(uint32_t faults)
 static void take_fault(uint32_t bank)
 {
     uint32_t faults = smmu_read(smmu_bank(bank, SMMU_CB_FSR));
-    struct smmu_refusal refusal = {.type = faults & FSR_CAUSES, .reason = reason(faults)};
+    struct smmu_refusal refusal = {
+        .type = faults & FSR_CAUSES,
+        .domain = smmu_bank_domain(bank),
+        .reason = reason(faults),
+    };
 
     if ((faults & (FSR_CAUSES | FAULT_MULTI)) == 0) {
         return;

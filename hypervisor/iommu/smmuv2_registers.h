@@ -91,6 +91,8 @@ uint32_t smmu_space1(uint32_t offset);
 uint32_t smmu_bank(uint32_t bank, uint32_t offset);
 /* The number of context banks in use: those from 0 on. */
 uint32_t smmu_bank_count(void);
+/* The index of the domain that uses a bank in use. */
+uint32_t smmu_bank_domain(uint32_t bank);
 
 /* smmuv2_faults.c. Forgets what has been logged. */
 void smmu_faults_init(void);

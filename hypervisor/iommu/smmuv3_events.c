@@ -63,6 +63,7 @@ static void take_event(const volatile uint64_t *event)
     struct smmu_refusal refusal = {
         .type = type,
         .stream = EVENT_STREAM(event[0]),
+        .domain = SMMU_OF_STREAM,
         .address = event[2],
         .read = EVENT_READ(event[1]),
         .reason = reason(type),

@@ -592,6 +592,20 @@ TEST_F(Smmuv2, D2_AWalkThatFailsIsNoRefusal)
     EXPECT_EQ(status().refused[0], 0u);
 }
 
+// A bank is used by one domain, whatever its register says of the stream.
+TEST_F(Smmuv2, D2_AFaultOfABankIsItsDomains)
+{
+    boot();
+    for (uint32_t one : {other_stream, nobodys}) {
+        smmu.banks[0].fsr = 2;
+        smmu.banks[0].cbfrsynra = one;
+        look();
+    }
+    EXPECT_EQ(status().refused[0], 2u);
+    EXPECT_EQ(status().refused[1] + status().nobody, 0u);
+    EXPECT_EQ(count(said(), "SMMU: stream 9 of 'control'"), 1u) << said();
+}
+
 TEST_F(Smmuv2, D2_AnAddressThatIsTooLargeIsTheDomains)
 {
     boot();
