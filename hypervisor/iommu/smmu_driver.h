@@ -70,8 +70,8 @@ bool smmu_wait(paddr_t address, uint32_t mask, uint32_t value, uint64_t most_ns)
 /* smmu_refusals.c. Forgets what has been logged. */
 void smmu_refusals_init(void);
 /* An access was refused, for `type`, which is what the SMMU's manual numbers. `domain`: whose access it was;
- * SMMU_OF_STREAM: the stream tells. `reason` is NULL if neither the device nor its domain is to blame. Counts and
- * logs it. */
+ * SMMU_OF_STREAM: the stream tells. `reason` is NULL if neither the device nor its domain is to blame. Counts
+ * and logs it. */
 #define SMMU_OF_STREAM UINT32_MAX
 struct smmu_refusal {
     uint32_t type;

@@ -19,7 +19,8 @@
 
 static struct {
     bool logged_nobody;
-    bool logged[BH_MAX_STREAMS + 1]; /* a refusal of that stream of the manifest has been logged; last: others */
+    /* A refusal of that stream of the manifest has been logged; after the last stream: of others. */
+    bool logged[BH_MAX_STREAMS + 1];
 } refusals;
 
 void smmu_refusals_init(void)

@@ -9,6 +9,7 @@
 #include "core/spinlock.h"
 #include "iommu/smmu.h"
 #include "iommu/smmuv2_registers.h"
+#include "memory/ptable.h"
 #include "vm/domain.h"
 #include <arch/barrier.h>
 #include <stdatomic.h>
@@ -110,6 +111,35 @@ static void give_banks(void)
     }
 }
 
+static uint32_t address_bits(uint32_t size)
+{
+    static const uint8_t bits[] = {32, 36, 40, 42, 44, 48};
+
+    return bits[size < sizeof bits ? size : sizeof bits - 1];
+}
+
+/* Whether the SMMU can read all tables, and its translations reach all memory. */
+static bool has_memory(uint32_t idr2)
+{
+    const struct manifest_header *manifest = system_manifest();
+    const struct manifest_ram *ram = manifest_ram_ranges(manifest);
+
+    for (uint32_t i = 0; i < manifest->ram.count; i++) {
+        if ((ram[i].pa + ram[i].bytes - 1) >> address_bits(IDR2_OAS(idr2)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of a device's addresses. With a GICv2, stage 2 maps the virtual CPU interface of the executing core, which
+ * is beyond. */
+static uint32_t input_bits(void)
+{
+    return system_manifest()->platform.gic_version == BH_GIC_VERSION_GICV2 ? BH_SMMU_GICV2_BITS
+                                                                           : PTABLE_INPUT_BITS;
+}
+
 static bool has_prefetcher(void)
 {
     bool found = false;
@@ -129,16 +159,19 @@ const char *smmu_missing(void)
     const struct manifest_header *manifest = system_manifest();
     uint32_t idr0 = smmu_read(SMMU_IDR0);
     uint32_t idr1 = smmu_read(SMMU_IDR1);
+    uint32_t idr2 = smmu_read(SMMU_IDR2);
 
     give_banks();
     return (idr0 & IDR0_S2TS) == 0                           ? "no stage 2"
            : (idr0 & IDR0_SMS) == 0                          ? "no stream matching"
-           : (smmu_read(SMMU_IDR2) & IDR2_PTFS_4K) == 0      ? "no tables of AArch64 with pages of 4 KiB"
+           : (idr2 & IDR2_PTFS_4K) == 0                      ? "no tables of AArch64 with pages of 4 KiB"
            : (idr0 & IDR0_CTTW) == 0                         ? "walks are not coherent with caches"
            : IDR0_NUMSIDB(idr0) < manifest->smmu.stream_bits ? "fewer stream ids than the manifest has"
            : IDR0_NUMSMRG(idr0) < manifest->streams.count    ? "fewer entries than the manifest has streams"
            : IDR1_NUMCB(idr1) < driver.banks                 ? "fewer context banks than domains with devices"
            : smmu_bank(0, 0) + smmu_bank(0, 0) > BH_SMMU_BYTES ? "its registers take more room than expected"
+           : !has_memory(idr2)                                 ? "memory is beyond the addresses that it has"
+           : address_bits(IDR2_IAS(idr2)) < input_bits()       ? "guests have more addresses than it has"
            : manifest->platform.s2fwb != 0 ? "stage 2 cannot force how memory is cached (FWB)"
            : has_prefetcher()              ? "its prefetcher cannot be turned off"
                                            : NULL;
@@ -151,17 +184,12 @@ bool smmu_build(void)
     return true;
 }
 
-/* With a GICv2, stage 2 maps the virtual CPU interface of the executing core, which is beyond the addresses
- * that devices have. */
 static uint32_t tcr_of(const struct stage2 *stage2)
 {
     uint32_t sizes = IDR2_OAS(smmu_read(SMMU_IDR2));
     uint32_t size = VTCR_PS(stage2->vtcr) < sizes ? VTCR_PS(stage2->vtcr) : sizes;
-    uint32_t tcr = (uint32_t)(stage2->vtcr & TCR_LOW);
+    uint32_t tcr = (uint32_t)(stage2->vtcr & TCR_LOW & ~TCR_T0SZ) | (64 - input_bits());
 
-    if (stage2->manifest->platform.gic_version == BH_GIC_VERSION_GICV2) {
-        tcr = (uint32_t)((tcr & ~TCR_T0SZ) | (64 - BH_SMMU_GICV2_BITS));
-    }
     return tcr | size << TCR_PS_SHIFT | TCR_RES1;
 }
 

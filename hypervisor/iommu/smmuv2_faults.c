@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Faults of an SMMUv2, on the console core. The registers of the global space and of each context bank hold
- * one fault, and say whether there were more. A context bank is used by one domain, whatever its registers say.
- * So a domain that runs has at most one refusal in each step, and hides no refusal of another domain that runs.
- * The registers of the global space hold one fault of all domains that do not run and of all streams of nobody.
+ * one fault, and say whether there were more. A context bank is used by one domain, whatever its registers
+ * say. So a domain that runs has at most one refusal in each step, and hides no refusal of another domain
+ * that runs. The registers of the global space hold one fault of all domains that do not run and of all
+ * streams of nobody.
  */
 #include "console/console.h"
 #include "iommu/smmuv2_registers.h"

@@ -64,6 +64,7 @@ extern "C" {
 #define IDR1_PAGES(idr1)      (2u << ((idr1) >> 28 & 7u)) /* of each half */
 #define IDR1_NUMCB(idr1)      ((idr1)&0xFFu)
 #define IDR2_PTFS_4K          (1u << 12)
+#define IDR2_IAS(idr2)        ((idr2)&0xFu)
 #define IDR2_OAS(idr2)        ((idr2) >> 4 & 0xFu)
 #define SMR_VALID             (1u << 31) /* no bit of the mask: one stream */
 #define S2CR_FAULT            (2u << 16) /* otherwise translation by the context bank in the low bits */

@@ -275,7 +275,8 @@ TEST_F(Smmuv2, D2_ARefusalHindersNoOtherAccess)
     EXPECT_EQ(status().nobody, 1u);
 }
 
-// The SMMU reads what EL2 and the loader have stored: before the first entry is valid, and before it translates.
+// The SMMU reads what EL2 and the loader have stored: before the first entry is valid, and before it
+// translates.
 TEST_F(Smmuv2, D2_StoresAreVisibleBeforeAStreamIsTranslated)
 {
     unsigned stores = 0, translating = 0;
@@ -465,6 +466,25 @@ TEST_F(Smmuv2, D2_AddressesAreNoWiderThanTheSmmus)
     });
     EXPECT_EQ(smmu.access(stream, ram), first_frame);
     EXPECT_EQ(smmu.banks[0].tcr >> 16 & 7, 1u);
+}
+
+TEST_F(Smmuv2, D2_AddressesThatItDoesNotHaveAreNoStart)
+{
+    boot();
+    auto *manifest = const_cast<manifest_header *>(system_manifest());
+    auto *memory = const_cast<manifest_ram *>(manifest_ram_ranges(manifest));
+
+    ASSERT_EQ(smmu_missing(), nullptr);
+    memory->bytes = (uint64_t{1} << 36) - memory->pa;
+    smmu.idr2 = 7u << 12 | 1u << 4 | 1; // 36 bits
+    EXPECT_EQ(smmu_missing(), nullptr);
+    smmu.idr2 = 7u << 12 | 0u << 4 | 1; // 32 bits
+    EXPECT_STREQ(smmu_missing(), "memory is beyond the addresses that it has");
+    smmu.idr2 = 7u << 12 | 1u << 4 | 1;
+    manifest->platform.gic_version = BH_GIC_VERSION_GICV3; // devices have as many addresses as VCPUs
+    EXPECT_STREQ(smmu_missing(), "guests have more addresses than it has");
+    smmu.idr2 = 7u << 12 | 1u << 4 | 2;
+    EXPECT_EQ(smmu_missing(), nullptr);
 }
 
 TEST_F(Smmuv2, D2_ForcedWriteBackIsNoStart)
