@@ -36,13 +36,15 @@ static bool has_gicv2(const struct manifest_header *manifest)
     return manifest->platform.gic_version == BH_GIC_VERSION_GICV2;
 }
 
-/* What differs between the versions. */
+/* What differs between the versions. An SMMUv2 has one interrupt for everything, and its tables cannot force
+ * how memory is cached (FWB). */
 static bool version_is_sound(const struct manifest_header *manifest)
 {
     const struct manifest_smmu *smmu = &manifest->smmu;
 
     if (smmu->version == BH_SMMU_VERSION_SMMUV2) {
-        return smmu->stream_bits <= BH_MAX_STREAM_BITS &&
+        return smmu->stream_bits <= BH_MAX_STREAM_BITS && smmu->event_irq == smmu->error_irq &&
+               manifest->platform.s2fwb == 0 &&
                (!has_gicv2(manifest) || manifest->platform.gicc_pa >> BH_SMMU_GICV2_BITS != 0);
     }
     return smmu->version == BH_SMMU_VERSION_SMMUV3 && smmu->event_irq != smmu->error_irq &&

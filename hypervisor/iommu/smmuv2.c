@@ -172,9 +172,8 @@ const char *smmu_missing(void)
            : smmu_bank(0, 0) + smmu_bank(0, 0) > BH_SMMU_BYTES ? "its registers take more room than expected"
            : !has_memory(idr2)                                 ? "memory is beyond the addresses that it has"
            : address_bits(IDR2_IAS(idr2)) < input_bits()       ? "guests have more addresses than it has"
-           : manifest->platform.s2fwb != 0 ? "stage 2 cannot force how memory is cached (FWB)"
-           : has_prefetcher()              ? "its prefetcher cannot be turned off"
-                                           : NULL;
+           : has_prefetcher()                                  ? "its prefetcher cannot be turned off"
+                                                               : NULL;
 }
 
 bool smmu_build(void)

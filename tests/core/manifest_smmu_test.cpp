@@ -91,6 +91,7 @@ TEST(ManifestSmmu, D2_AcceptsAnSmmuv2BesideAnyGic)
     give_smmu(*sample);
     sample->header.smmu.version = BH_SMMU_VERSION_SMMUV2;
     sample->header.smmu.stream_bits = BH_MAX_STREAM_BITS;
+    sample->header.smmu.error_irq = sample_smmu_event_irq;
     sample->segments[1].ipa = uint64_t{1} << 31; // no limit beside a GICv3
     sample->images[1].ipa = uint64_t{1} << 31;
     sample->domains[1].entry_ipa = uint64_t{1} << 31;
@@ -106,6 +107,10 @@ TEST(ManifestSmmu, D2_RefusesWhatAnSmmuv2CannotBe)
     };
     const Row rows[] = {
         {"more bits of stream ids", [](SampleManifest &m) { m.header.smmu.stream_bits = 16; }},
+        {"an interrupt of its own for global errors",
+         [](SampleManifest &m) { m.header.smmu.error_irq = sample_smmu_error_irq; }},
+        {"stage 2 that forces how memory is cached",
+         [](SampleManifest &m) { m.header.platform.s2fwb = 1; }},
         {"interrupt registers of guests that devices reach",
          [](SampleManifest &m) { m.header.platform.gicc_pa = 0x30000000; }},
         {"memory that devices do not reach",

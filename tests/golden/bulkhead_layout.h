@@ -609,8 +609,8 @@ struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everyb
 struct manifest_smmu { /* The SMMU in front of domains' devices. All zero if no domain has a device behind one. */
     uint64_t pa; /* registers */
     uint32_t stream_bits; /* width of its stream ids; it has as many, or more */
-    uint32_t event_irq; /* INTID of refused accesses: of the event queue (SMMUv3), of context banks (SMMUv2) */
-    uint32_t error_irq; /* INTID of global errors; an SMMUv2 may have one interrupt for both */
+    uint32_t event_irq; /* INTID of refused accesses: of the event queue (SMMUv3), of all faults (SMMUv2) */
+    uint32_t error_irq; /* INTID of global errors; an SMMUv2 has one interrupt for both */
     uint32_t version; /* smmu_version */
 };
 

@@ -123,7 +123,7 @@ def test_its_registers_are_no_domains(tmp_path: Path) -> None:
         ({"stream_bits": 4}, [("streams", "out-of-range")]),
         ({"at": 0x0800_0000}, [("at", "overlap")]),
         (V2, []),
-        ({**V2, "interrupts": [106, 109]}, []),
+        ({**V2, "interrupts": [106, 109]}, [("interrupts", "conflict")]),
         ({**V2, "interrupts": []}, [("interrupts", "conflict")]),
         ({**V2, "stream_bits": 16}, [("stream_bits", "out-of-range")]),
         ({**V2, "stream_entries": None}, [("driven", "missing-key")]),
@@ -138,6 +138,14 @@ def test_what_the_driver_needs_is_checked(change: dict[str, Any], found: list[tu
         keys = [key for key in one.path if isinstance(key, str)]
         seen.append((keys[-1], one.code))
     assert seen == found
+
+
+@pytest.mark.req("D2")
+@pytest.mark.parametrize(("change", "found"), [({}, []), (V2, ["conflict"])])
+def test_an_smmuv2_cannot_force_how_memory_is_cached(change: dict[str, Any], found: list[str]) -> None:
+    board = described([{**SMMU, **change}], [NIC])
+    forced = board.model_copy(update={"cores": board.cores.model_copy(update={"s2fwb": True})})
+    assert [one.code for one in check_platform(forced) if one.path[0] == "iommus"] == found
 
 
 @pytest.mark.req("D1")

@@ -487,13 +487,6 @@ TEST_F(Smmuv2, D2_AddressesThatItDoesNotHaveAreNoStart)
     EXPECT_EQ(smmu_missing(), nullptr);
 }
 
-TEST_F(Smmuv2, D2_ForcedWriteBackIsNoStart)
-{
-    boot([](SampleManifest &m) { m.header.platform.s2fwb = 1; });
-    EXPECT_FALSE(machine->booted());
-    EXPECT_NE(said().find("SMMU: stage 2 cannot force how memory is cached"), std::string::npos);
-}
-
 TEST_F(Smmuv2, D2_TheManifestOfAnotherSmmuIsNoStart)
 {
     boot([](SampleManifest &m) {

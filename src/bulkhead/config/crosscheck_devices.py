@@ -18,6 +18,10 @@ from bulkhead.schema import load_layout
 
 Findings = Iterator[Finding]
 _NAMES = {"smmuv2": "SMMUv2", "smmuv3": "SMMUv3"}
+_INTERRUPTS = {
+    "smmuv2": (1, "one that all context banks and the global faults have together"),
+    "smmuv3": (2, "that of refused accesses, that of global errors"),
+}
 
 
 def check_devices(platform: Platform) -> Findings:
@@ -47,22 +51,22 @@ def _driven(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:
     if iommu.size != size:
         cause = f"registers of an {_NAMES[iommu.type]} take {size:#x} bytes"
         yield Finding((*path, "size"), "out-of-range", cause, f"{size:#x}")
-    counts = (1, 2) if iommu.type == "smmuv2" else (2,)
-    if len(iommu.interrupts) not in counts:
-        most = " or ".join(map(str, counts))
-        found = len(iommu.interrupts)
-        cause = f"a driven {_NAMES[iommu.type]} has {most} interrupts, and '{iommu.name}' has {found}"
-        yield Finding(
-            (*path, "interrupts"), "conflict", cause, "that of refused accesses, that of global errors"
-        )
+    count, allowed = _INTERRUPTS[iommu.type]
+    if len(iommu.interrupts) != count:
+        listed = f"'{iommu.name}' has {len(iommu.interrupts)}"
+        cause = f"a driven {_NAMES[iommu.type]} has {count} interrupt{'s' if count > 1 else ''}, and {listed}"
+        yield Finding((*path, "interrupts"), "conflict", cause, allowed)
     if iommu.stream_bits is None:
         cause = f"the width of stream ids of '{iommu.name}' is not known"
         yield Finding((*path, "driven"), "missing-key", cause, "the key 'stream_bits'")
     if iommu.type == "smmuv2":
-        yield from _driven_v2(path, iommu)
+        yield from _driven_v2(path, iommu, platform)
 
 
-def _driven_v2(path: KeyPath, iommu: Iommu) -> Findings:
+def _driven_v2(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:
+    if platform.cores.s2fwb:
+        cause = f"tables of '{iommu.name}', an SMMUv2, cannot force how memory is cached, and those of cores do"
+        yield Finding((*path, "driven"), "conflict", cause, "false, or `cores.s2fwb: false`")
     most = load_layout().constant("max_stream_bits")
     if iommu.stream_bits is not None and iommu.stream_bits > most:
         cause = f"the hypervisor drives an SMMUv2 with stream ids of at most {most} bits"

@@ -67,7 +67,7 @@ class Iommu(Registers):
 
     type: Literal["smmuv2", "smmuv3"]
     size: Bytes
-    interrupts: tuple[IntId, ...] = ()  # of a driven one: of refused accesses, of global errors
+    interrupts: tuple[IntId, ...] = ()  # of a driven SMMUv3: of refused accesses, of global errors
     driven: bool = False  # the hypervisor of this platform's board has a driver for it
     stream_bits: Annotated[int, Field(ge=1, le=32)] | None = None  # None: as many as its type can have
     stream_entries: Annotated[int, Field(ge=1, le=128)] | None = (

@@ -380,7 +380,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "size": "Size of its registers.",
         "type": "Its architecture.",
         "interrupts": "INTIDs of its interrupts; of a driven one: refused accesses, global errors. "
-        "An SMMUv2 may have one for both.",
+        "A driven SMMUv2 has one for all faults.",
         "driven": "The program of the platform's hypervisor has a driver for it, which confines devices.",
         "stream_bits": "Width of its stream ids. Default: the largest of its type.",
         "stream_entries": "Streams that an SMMUv2 can match (`SMMU_IDR0.NUMSMRG`), if it is driven.",
