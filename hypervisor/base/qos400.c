@@ -16,19 +16,27 @@
 #define QOS_RATE_SHIFT   20
 #define QOS_STRICT       1u
 
-static void write_at(paddr_t base, uint32_t offset, uint32_t value)
+bool qos400_limit(paddr_t regulator, uint32_t reads, uint32_t writes)
 {
-    mmio_write32(paddr(base.value + offset), value);
-}
+    const struct {
+        uint32_t offset, value;
+    } steps[] = {
+        {QOS_CONTROL, 0},
+        {QOS_WRITE_PEAK, 0},
+        {QOS_WRITE_BURST, QOS_STRICT},
+        {QOS_WRITE_RATE, writes << QOS_RATE_SHIFT},
+        {QOS_READ_PEAK, 0},
+        {QOS_READ_BURST, QOS_STRICT},
+        {QOS_READ_RATE, reads << QOS_RATE_SHIFT},
+        {QOS_CONTROL, QOS_ENABLE_RATES},
+    };
+    bool held = true;
 
-void qos400_limit(paddr_t regulator, uint32_t reads, uint32_t writes)
-{
-    write_at(regulator, QOS_CONTROL, 0);
-    write_at(regulator, QOS_WRITE_PEAK, 0);
-    write_at(regulator, QOS_WRITE_BURST, QOS_STRICT);
-    write_at(regulator, QOS_WRITE_RATE, writes << QOS_RATE_SHIFT);
-    write_at(regulator, QOS_READ_PEAK, 0);
-    write_at(regulator, QOS_READ_BURST, QOS_STRICT);
-    write_at(regulator, QOS_READ_RATE, reads << QOS_RATE_SHIFT);
-    write_at(regulator, QOS_CONTROL, QOS_ENABLE_RATES);
+    for (uint32_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        paddr_t place = paddr(regulator.value + steps[i].offset);
+
+        mmio_write32(place, steps[i].value);
+        held = mmio_read32(place) == steps[i].value && held;
+    }
+    return held;
 }

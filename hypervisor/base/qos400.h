@@ -8,6 +8,7 @@
 #define BULKHEAD_QOS400_H
 
 #include "core/address.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -15,8 +16,9 @@ extern "C" {
 #endif
 
 /* Limits the master to reads / 4096 and writes / 4096 transactions in each clock cycle of the interconnect,
- * without bursts. `regulator`: the page of its registers, mapped. `reads`, `writes`: 1 to 4095. */
-void qos400_limit(paddr_t regulator, uint32_t reads, uint32_t writes);
+ * without bursts. `regulator`: the page of its registers, mapped. `reads`, `writes`: 1 to 4095. False if the
+ * registers do not hold what was written: nothing is there, or firmware keeps the page from EL2. */
+bool qos400_limit(paddr_t regulator, uint32_t reads, uint32_t writes);
 
 #ifdef __cplusplus
 }

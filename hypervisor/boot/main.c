@@ -72,6 +72,16 @@ static void init_mpam(void)
     }
 }
 
+static void init_device_regulators(void)
+{
+    uint32_t offset = device_regulators_init();
+
+    if (offset != 0) {
+        console_write_start();
+        refuse(BH_MANIFEST_ERROR_HARDWARE, offset);
+    }
+}
+
 static void init_smmu(void)
 {
     enum bh_manifest_error error = smmu_init();
@@ -113,7 +123,7 @@ static void init_machine(void)
     crash_init();
     gic_init(&manifest->platform);
     regulation_init();
-    device_regulators_init();
+    init_device_regulators();
     if (!domain_init_all() || !flows_init_all() || !statistics_init_all()) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }

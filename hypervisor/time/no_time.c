@@ -166,4 +166,7 @@ void guest_pmu_overflow(struct vcpu *vcpu)
     __builtin_trap();
 }
 
-void device_regulators_init(void) {}
+uint32_t device_regulators_init(void)
+{
+    return 0;
+}

@@ -3,6 +3,7 @@
 // The driver of a ZynqMP's DMA channel: the behaviour that the broker's transfers rely on (F2).
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 #include "zdma_model.h"
@@ -95,6 +96,31 @@ TEST_F(Zdma, F2_TheRegulatorHoldsEachDirectionStrictlyToItsRate)
     qos400_limit(regulator, 64, 16);
     EXPECT_EQ(zdma_read_rate(), 64u);
     EXPECT_EQ(zdma_write_rate(), 16u);
+}
+
+// A page that firmware keeps from EL2, or that does not exist: writes vanish, and reads give 0.
+TEST_F(Zdma, D5_ARegulatorThatDoesNotHoldItsRateIsFound)
+{
+    static uint64_t stuck; // the only register whose writes vanish
+    static std::map<uint64_t, uint64_t> words;
+
+    EXPECT_TRUE(qos400_limit(regulator, 64, 16));
+    const auto read = [](uint64_t offset, unsigned, uint64_t *value) {
+        *value = words[offset];
+        return true;
+    };
+    const auto write = [](uint64_t offset, unsigned, uint64_t value) {
+        words[offset] = offset == stuck ? 0 : value;
+        return true;
+    };
+    fake_map(regulator.value + 0x1000, 0x1000, read, write);
+    const paddr_t other{regulator.value + 0x1000};
+    for (uint64_t offset : {0x10C, 0x11C, 0x120, 0x128, 0x12C}) { // control, bursts and rates
+        stuck = offset;
+        EXPECT_FALSE(qos400_limit(other, 64, 16)) << std::hex << offset;
+    }
+    stuck = 0;
+    EXPECT_TRUE(qos400_limit(other, 64, 16));
 }
 
 } // namespace

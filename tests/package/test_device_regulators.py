@@ -5,6 +5,7 @@ platform file may say of them (D5)."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from bulkhead.config.crosscheck_devices import check_devices
 from bulkhead.config.devices import Device
 from bulkhead.config.platform import Platform
 from bulkhead.config.timing import Regulator
+from bulkhead.package.build import BuildOptions
 from bulkhead.package.device_regulators import device_regulators_row
+from bulkhead.package.manifest import pack_manifest
+from bulkhead.package.memory import LoadedMemory
 from bulkhead.package.program import smallest_program
+from bulkhead.package.verdict import manifest_check
 from bulkhead.planning.device_rates import device_rates
-from bulkhead.schema import load_layout
+from bulkhead.schema import Layout, load_layout
 
 from ..platforms import platform
 from .own_platform import plan_of
@@ -68,7 +73,7 @@ def test_a_declared_rate_is_split_and_charged_as_the_registers_allow(tmp_path: P
     assert rate.register is not None
     assert (rate.register.page, rate.register.value) == (QOS, int(160 / STEP_MB_S))
     assert rate.charged == 2 * 10 * STEP_MB_S * MB
-    assert rate.json()["regulated"] and rate.note == "regulated by QoS-400"
+    assert rate.json()["regulated"] and rate.note == "regulated by QoS-400, not on the emulator"
     row = device_regulators_row(plan, load_layout())
     assert row == {
         "page_0": QOS,
@@ -79,6 +84,31 @@ def test_a_declared_rate_is_split_and_charged_as_the_registers_allow(tmp_path: P
         "writes": [10, 0, 0, 0],
     }
     assert smallest_program(plan, None) == "full", "the other one has no driver"
+
+
+@pytest.mark.req("D5")
+def test_the_emulator_has_no_regulators_and_results_say_so(tmp_path: Path) -> None:
+    """The hypervisor reads the registers back, and the emulator's machine does not have them."""
+    plan = plan_of(system(tmp_path, "zcu102", {"adma": "320 MB/s"}))
+    nothing = {"reads": [0] * 4, "writes": [0] * 4, **{f"page_{number}": 0 for number in range(4)}}
+    assert device_regulators_row(plan, load_layout(), emulated=True) == nothing
+    (rate,) = device_rates(plan.system, plan.platform)
+    there = replace(rate, is_emulated=True)
+    assert (there.json()["regulated"], there.charged) == (False, rate.charged)
+
+
+@pytest.mark.req("D5")
+def test_only_the_emulators_manifest_is_without_regulators(tmp_path: Path, layout: Layout) -> None:
+    plan = plan_of(system(tmp_path, "zcu102", {"adma": "320 MB/s"}))
+    loaded = [LoadedMemory((), 0x4000_0000, 0, b"")]
+    for emulated, page in ((False, QOS), (True, 0)):
+        manifest = pack_manifest(plan, loaded, [[]], layout, emulated=emulated)
+        place = layout.offset("manifest_header", "device_regulators")
+        assert int.from_bytes(manifest[place : place + 8], "little") == page
+        error, offset = manifest_check("full").verdict_on(manifest, 1 << 24)
+        assert layout.enum_name("manifest_error", error) == "none", hex(offset)
+    options = BuildOptions(), BuildOptions(board=True), BuildOptions(hosted=True)
+    assert [one.emulated for one in options] == [True, False, False]
 
 
 @pytest.mark.req("D5")

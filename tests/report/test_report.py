@@ -7,6 +7,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,7 +17,7 @@ from bs4 import BeautifulSoup
 from rich.console import Console
 
 from bulkhead.config.system import Expectation
-from bulkhead.planning.device_rates import DeviceRate
+from bulkhead.planning.device_rates import DeviceRate, RateRegister
 from bulkhead.report.html import command_of, render
 from bulkhead.report.load import LoadedRun, NotARun, load_run
 from bulkhead.report.style import PALETTE, WRONG, text_on
@@ -198,22 +199,29 @@ def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated:
 def test_d5_a_report_states_that_nothing_limits_a_device_and_what_admission_counts(
     tmp_path: Path, isolated: LoadedRun
 ) -> None:
+    register = RateRegister(0xFE14_4000, 10, Fraction(15_625_000))
     rates = (
         DeviceRate("disk", "linux", 100 * 10**6, 900 * 10**6),
         DeviceRate("nic", "linux", 250 * 10**6, None),
         DeviceRate("camera", "linux", None, None),
+        DeviceRate("held", "linux", 320 * 10**6, None, register),
+        DeviceRate("not-held", "linux", 320 * 10**6, None, register, is_emulated=True),
     )
     result = MadeUp(tmp_path / "run", device_rates={"linux": rates}).result()
     assert [one["charged_bytes_per_s"] for one in result["domains"][1]["device_rates"]] == [
         900 * 10**6,
         250 * 10**6,
         None,
+        312_500_000,
+        312_500_000,
     ]
     run = load_run(tmp_path / "run")
     for text in (shown(run, 200), unescape(render([run]))):
         assert "nothing limits disk of linux: it moves up to 900 MB/s" in text
         assert "nothing limits nic of linux: 250 MB/s are declared" in text
         assert "camera of linux: no rate of it is known" in text
+        assert "a QoS-400 regulator limits held of linux to 312.5 MB/s" in text
+        assert "nothing limits not-held of linux: 320 MB/s are declared" in text
     for text in (shown(isolated, 200), unescape(render([isolated]))):
         assert "nothing limits" not in text
 

@@ -65,7 +65,9 @@ def _driven(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:
 
 def _driven_v2(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:
     if platform.cores.s2fwb:
-        cause = f"tables of '{iommu.name}', an SMMUv2, cannot force how memory is cached, and those of cores do"
+        cause = (
+            f"tables of '{iommu.name}', an SMMUv2, cannot force how memory is cached, and those of cores do"
+        )
         yield Finding((*path, "driven"), "conflict", cause, "false, or `cores.s2fwb: false`")
     most = load_layout().constant("max_stream_bits")
     if iommu.stream_bits is not None and iommu.stream_bits > most:

@@ -28,6 +28,7 @@ from bulkhead.package.build import (
     surroundings,
 )
 from bulkhead.package.bundle import LaidOut, lay_out
+from bulkhead.package.device_regulators import device_regulators_row
 from bulkhead.package.disks import check_disks
 from bulkhead.package.errors import Collector, NotHere, PackageError
 from bulkhead.package.hypervisor import HypervisorImage, read_hypervisor
@@ -110,12 +111,18 @@ class _Acceptor:
 
     def _manifests(self, loaded: list[LoadedMemory]) -> None:
         """Checks the manifests for the emulator and for the board, which differ in the events that budgets
-        count."""
+        count, and in regulators before devices."""
         if self.options.hosted:
             self._manifest(loaded, self.options)
             return
-        events = [event_of(self.plan, replace(self.options, board=board)) for board in (False, True)]
-        for board in (False, True) if events[0] != events[1] else (False,):
+        each = [
+            (
+                event_of(self.plan, replace(self.options, board=board)),
+                device_regulators_row(self.plan, self.layout, emulated=not board),
+            )
+            for board in (False, True)
+        ]
+        for board in (False, True) if each[0] != each[1] else (False,):
             self._manifest(loaded, replace(self.options, board=board))
             if self.errors.findings:
                 return
@@ -146,6 +153,7 @@ class _Acceptor:
             self.layout,
             in_place=options.in_place,
             event=event_of(self.plan, options),
+            emulated=options.emulated,
         )
 
     def _hypervisor(self, program: Program) -> HypervisorImage:

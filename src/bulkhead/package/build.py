@@ -64,8 +64,13 @@ class BuildOptions:
     in_place: bool = True  # the ELF file loads images of uncolored domains directly to their memory
     target_dir: Path | None = None  # build tree of preset `target` [the checkout's]
     hosted: bool = False  # for the simulated machine: programs of `build/host/hosted`
-    board: bool = False  # for the board itself: budgets count memory events, which the emulator does not have
+    board: bool = False  # for the board itself, which has memory events and regulators; the emulator has none
     program: Program | None = None  # hypervisor variant [the smallest with all that the system needs]
+
+    @property
+    def emulated(self) -> bool:
+        """For the emulator."""
+        return not (self.hosted or self.board)
 
 
 def build_system(
@@ -111,7 +116,7 @@ def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
         LoadRegion(region.at, region.size)
         for region in windows_of(plan.platform, load_layout().constant("broker_window"))
     )
-    emulated = not (options.hosted or options.board)
+    emulated = options.emulated
     params = {
         domain.name: parameters_of(system, plan.platform, domain.name, cids, emulated=emulated)
         | _physical(plan, domain.name)
@@ -131,7 +136,7 @@ def _physical(plan: Plan, name: str) -> dict[str, int]:
 
 def event_of(plan: Plan, options: BuildOptions) -> CountedEvent | None:
     """The event that budgets count for this build; None: nothing is counted."""
-    return counted_event(plan.platform, emulated=not (options.hosted or options.board))
+    return counted_event(plan.platform, emulated=options.emulated)
 
 
 def program_of(plan: Plan, options: BuildOptions) -> Program:
@@ -211,6 +216,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: BuildOptions | No
         run_for_ns=options.run_for_ns,
         in_place=options.in_place,
         event=event,
+        emulated=options.emulated,
     )
     pool_pages = plan.pool.pages(plan.space)
     first = hypervisor.status_offset // layout.constant("page_bytes")

@@ -66,18 +66,21 @@ def lay_out(
     run_for_ns: int = 0,
     in_place: bool = True,
     event: CountedEvent | None = None,
+    emulated: bool = False,
 ) -> LaidOut:
     """Decides all places and packs the manifest. Raises PackageError if it does not fit.
 
     With `in_place`, images of uncolored domains are loaded directly to their memory. `event`: the event that
-    budgets count.
+    budgets count. `emulated`: for the emulator.
     """
     pieces = [copied(images.pieces) for images in loaded]
     at_home = [in_place and _can_stay(plan, domain) for domain in plan.domains]
     manifest_offset = align_up(len(hypervisor.flat))
 
     def manifest_with(placed: list[list[PlacedPiece]]) -> bytes:
-        return pack_manifest(plan, loaded, placed, layout, run_for_ns=run_for_ns, event=event)
+        return pack_manifest(
+            plan, loaded, placed, layout, run_for_ns=run_for_ns, event=event, emulated=emulated
+        )
 
     # The manifest's size depends on the number of images only: pack it once to learn the size, then with the
     # places.
@@ -104,9 +107,19 @@ def bundle(
     run_for_ns: int = 0,
     in_place: bool = True,
     event: CountedEvent | None = None,
+    emulated: bool = False,
 ) -> Package:
     """The complete package with the layout of lay_out()."""
-    found = lay_out(plan, loaded, hypervisor, layout, run_for_ns=run_for_ns, in_place=in_place, event=event)
+    found = lay_out(
+        plan,
+        loaded,
+        hypervisor,
+        layout,
+        run_for_ns=run_for_ns,
+        in_place=in_place,
+        event=event,
+        emulated=emulated,
+    )
     place = (found.manifest_offset, len(found.manifest))
     head = patched(hypervisor, layout, manifest=place, package_bytes=found.package_bytes)
     flat = b"".join(_padded(part) for part in (head, found.manifest, *found.data))

@@ -129,10 +129,11 @@ def pack_manifest(
     *,
     run_for_ns: int = 0,
     event: CountedEvent | None = None,
+    emulated: bool = False,
 ) -> bytes:
     """The manifest; `loaded` and `placed` have one entry per domain, in the plan's order.
 
-    `event`: the event that budgets count; None: there is none.
+    `event`: the event that budgets count; None: there is none. `emulated`: for the emulator.
     """
     tables: dict[str, list[Row]] = {name: [] for name, _, _ in _TABLES}
     sets = _ColorSets(plan.space.count, layout.constant("color_set_words"))
@@ -163,7 +164,7 @@ def pack_manifest(
         "delays": _delays(plan, layout, event),
         "broker": _broker(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
-        "device_regulators": device_regulators_row(plan, layout),
+        "device_regulators": device_regulators_row(plan, layout, emulated=emulated),
         "mpam": mpam_row(plan),
         "smmu": smmu_row(plan.platform),
         "pci": pci_row(plan.platform),

@@ -52,6 +52,7 @@ class DeviceRate:
     declared: int | None  # by the system file
     most: int | None  # by the platform file
     register: RateRegister | None = None  # None: no regulator, or no rate for it
+    is_emulated: bool = False  # on the emulator, whose machines have no regulators
 
     @property
     def charged(self) -> int | None:
@@ -63,7 +64,7 @@ class DeviceRate:
     def note(self) -> str:
         """What limits the device, and what admission counts, for a table."""
         if self.register is not None:
-            return "regulated by QoS-400"
+            return "regulated by QoS-400, not on the emulator"
         if self.most is not None:
             return "unregulated: charged in full"
         if self.declared is not None:
@@ -76,7 +77,7 @@ class DeviceRate:
             "charged_bytes_per_s": self.charged,
             "declared_bytes_per_s": self.declared,
             "most_bytes_per_s": self.most,
-            "regulated": self.register is not None,
+            "regulated": self.register is not None and not self.is_emulated,
         }
 
 

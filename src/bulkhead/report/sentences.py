@@ -229,26 +229,24 @@ def trust_text(run: LoadedRun) -> str:
 def device_texts(run: LoadedRun) -> list[str]:
     """What limits the memory traffic of each device that masters memory, or what is known of it."""
     return [
-        _device_text(device, domain["name"], modelled=run.report.get("on") == MACHINE)
+        _device_text(device, domain["name"])
         for domain in run.domains
         for device in domain.get("device_rates", ())
     ]
 
 
-def _device_text(device: Json, domain: str, *, modelled: bool) -> str:
+def _device_text(device: Json, domain: str) -> str:
     if device["regulated"]:
         rate = f"{device['charged_bytes_per_s'] / 1e6:g} MB/s"
-        where = "" if modelled else "; the emulator does not model it"
-        return f"a QoS-400 regulator limits {device['name']} of {domain} to {rate}{where}"
+        return f"a QoS-400 regulator limits {device['name']} of {domain} to {rate}"
     return f"nothing limits {device['name']} of {domain}: {_charge_text(device)}"
 
 
 def _charge_text(device: Json) -> str:
-    charged = device["charged_bytes_per_s"]
-    if charged is None:
-        return "no rate of it is known"
-    rate = f"{charged / 1e6:g} MB/s"
-    return f"it moves up to {rate}" if device["most_bytes_per_s"] is not None else f"{rate} are declared"
+    most, declared = device["most_bytes_per_s"], device["declared_bytes_per_s"]
+    if most is not None:
+        return f"it moves up to {most / 1e6:g} MB/s"
+    return "no rate of it is known" if declared is None else f"{declared / 1e6:g} MB/s are declared"
 
 
 def smmu_texts(run: LoadedRun) -> list[str]:

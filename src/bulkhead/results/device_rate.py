@@ -22,4 +22,5 @@ class DeviceRateResult(TypedDict):
     most_bytes_per_s: int | None
     """The most that the hardware moves, as the platform file states it; null: not known."""
     regulated: bool
-    """Whether a QoS-400 regulator of the interconnect limits the device to the charged rate."""
+    """Whether a QoS-400 regulator of the interconnect limits the device to the charged rate. Of `check` and
+    `plan`: on the board and on the simulated machine; a run on the emulator has no regulators."""

@@ -156,7 +156,8 @@ def frames_of(target: Target) -> list[int]:
 
 def _target(loaded: Loaded, build: Build, options: RunOptions, directory: Path, booted: Path) -> Target:
     plan = build.plan
-    event = counted_event(plan.platform, emulated=options.on != MACHINE)
+    emulated = options.on != MACHINE
+    event = counted_event(plan.platform, emulated=emulated)
     return Target(
         system=plan.system.name,
         system_file=loaded.file,
@@ -168,7 +169,7 @@ def _target(loaded: Loaded, build: Build, options: RunOptions, directory: Path, 
         layout=build.layout,
         status_frames=build.status_pages,
         promise=make_promise(plan),
-        domains=tuple(_domain(domain, plan, event) for domain in plan.domains),
+        domains=tuple(_domain(domain, plan, event, emulated=emulated) for domain in plan.domains),
         options=options,
         directory=directory,
         policy=_policy(plan, options),
@@ -370,7 +371,7 @@ def _exchange(plan: Plan) -> Exchange | None:
     )
 
 
-def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> DomainTarget:
+def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None, *, emulated: bool) -> DomainTarget:
     configured = plan.system.domain(domain.name)
     assert configured is not None
     budget = budget_in(plan.system, configured, event)
@@ -389,7 +390,7 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
         limited_by_mpam=configured.bandwidth.max is not None and bandwidth_by_mpam(plan.platform),
         raw_console=configured.console.raw,
         unconfined=tuple(device.name for device in unconfined(configured, plan.platform)),
-        device_rates=rates_of(configured, plan.platform),
+        device_rates=tuple(replace(one, is_emulated=emulated) for one in rates_of(configured, plan.platform)),
     )
 
 

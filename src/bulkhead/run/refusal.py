@@ -18,7 +18,8 @@ _SENTENCES = {
     "load_area": "the package was loaded into memory of a domain or of the hypervisor: load it at the "
     "address in the platform file (`load`)",
     "hardware": "the package was built for another board than this one, or its platform file describes the "
-    "cores wrongly (`cores.s2fwb`)",
+    "cores wrongly (`cores.s2fwb`), or the regulator of a device (`qos`) does not "
+    "hold its rate, which the line before says",
     "core_missing": "a core in the platform file did not start: the firmware's PSCI did not turn it on",
     "device_tree": f"{_BOARD} is damaged, or is not in version 17 of the format",
     "board_memory": f"{_BOARD} has less memory than the platform file says (`memory`)",
