@@ -68,7 +68,8 @@ uint32_t smmu_bank_domain(uint32_t bank)
 }
 
 /* Entries first, so that no stream is translated by what a boot loader has left, when a disabled SMMU is
- * enabled. Then nothing is under way that began before. */
+ * enabled. After the synchronization, no access is under way that was translated before; the architecture
+ * does not promise that of accesses that bypassed translation. */
 bool smmu_silence(const struct manifest_header *manifest)
 {
     uint64_t pa = manifest->smmu.pa;
