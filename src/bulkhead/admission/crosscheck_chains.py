@@ -12,6 +12,8 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.system import Chain, Domain, System
 from bulkhead.config.ways import Way, ways_of
+from bulkhead.planning.broker import core_of
+from bulkhead.planning.device_rates import rates_of
 from bulkhead.units import time_text
 
 Findings = Iterator[Finding]
@@ -19,7 +21,6 @@ Findings = Iterator[Finding]
 
 def check_chains(system: System, platform: Platform) -> Findings:
     ways = {way.name: way for way in ways_of(system.flows)}
-    requests = {chain.request for chain in system.chains}
     names: set[str] = set()
     used: set[str] = set()
     for number, chain in enumerate(system.chains):
@@ -37,7 +38,8 @@ def check_chains(system: System, platform: Platform) -> Findings:
         client, server = (system.domain(name) for name in (ways[chain.request].from_, ways[chain.request].to))
         if client is not None and server is not None:
             yield from _of_budgets(at, chain, client, server)
-            yield from _of_server(at, server, system, requests, ways)
+            yield from _of_cores(at, server, system, platform)
+            yield from _of_other_flows(at, client, server, system, ways)
             yield from _of_device(at, chain, server, platform)
 
 
@@ -73,12 +75,6 @@ def _of_flows(at: KeyPath, chain: Chain, ways: dict[str, Way], used: set[str]) -
         if way.name in used:
             cause = f"flow '{way.name}' belongs to another chain"
             yield Finding((*at, key), "duplicate-name", cause, "each flow in one chain")
-    if answer.period > request.period:
-        cause = (
-            f"answers may come every {time_text(answer.period)}, and requests every "
-            f"{time_text(request.period)}: answers would pile up"
-        )
-        yield Finding((*at, "answer"), "answers-too-slow", cause, f"a period of {time_text(request.period)}")
     if chain.deadline > request.period:
         cause = (
             f"is {time_text(chain.deadline)}, and the client may send the next request after "
@@ -87,17 +83,33 @@ def _of_flows(at: KeyPath, chain: Chain, ways: dict[str, Way], used: set[str]) -
         yield Finding((*at, "deadline"), "out-of-range", cause, f"up to {time_text(request.period)}")
 
 
-def _of_server(
-    at: KeyPath, server: Domain, system: System, requests: set[str], ways: dict[str, Way]
-) -> Findings:
-    beside = [one.name for one in system.domains if one is not server and set(one.cpus) & set(server.cpus)]
+def _of_cores(at: KeyPath, server: Domain, system: System, platform: Platform) -> Findings:
+    beside = [
+        f"'{one.name}'" for one in system.domains if one is not server and set(one.cpus) & set(server.cpus)
+    ]
+    if core_of(system, platform) in server.cpus:
+        beside.append("the broker")
     if beside:
         cause = f"the server '{server.name}' shares a core with {', '.join(beside)}"
         yield Finding((*at, "request"), "conflict", cause, "a server with a core of its own")
-    stray = [way.name for way in ways.values() if way.to == server.name and way.name not in requests]
-    if stray:
-        cause = f"the server '{server.name}' also receives '{stray[0]}', whose packets take its time, too"
-        yield Finding((*at, "request"), "conflict", cause, f"a chain for '{stray[0]}'")
+
+
+def _of_other_flows(
+    at: KeyPath, client: Domain, server: Domain, system: System, ways: dict[str, Way]
+) -> Findings:
+    """What else takes the time of the two ends is not in the bound."""
+    there, back = ({getattr(one, key) for one in system.chains} for key in ("request", "answer_name"))
+    for part, domain, sent, taken in (("server", server, back, there), ("client", client, there, back)):
+        for way in ways.values():
+            if way.from_ == domain.name and way.name not in sent:
+                does = "sends"
+            elif way.to == domain.name and way.name not in taken:
+                does = "receives"
+            else:
+                continue
+            cause = f"the {part} '{domain.name}' also {does} '{way.name}', whose packets take its time, too"
+            yield Finding((*at, "request"), "conflict", cause, "flows of chains only, at both ends")
+            break
 
 
 def _of_budgets(at: KeyPath, chain: Chain, client: Domain, server: Domain) -> Findings:
@@ -127,3 +139,9 @@ def _of_device(at: KeyPath, chain: Chain, server: Domain, platform: Platform) ->
     if most is not None and chain.device.rate > most:
         cause = f"is more than the {most / 1e6:g} MB/s that '{name}' moves at most"
         yield Finding((*at, "device", "rate"), "out-of-range", cause, f"up to {most / 1e6:g} MB/s")
+    regulated = next((one.register for one in rates_of(server, platform) if one.device == name), None)
+    if regulated is not None and chain.device.rate > regulated.value * regulated.step:
+        each = float(regulated.value * regulated.step) / 1e6
+        cause = f"is more than the {each:g} MB/s that the regulator lets '{name}' read, and write"
+        allowed = f"up to {each:g} MB/s, or a higher rate in `device_rates`, of which each direction gets half"
+        yield Finding((*at, "device", "rate"), "out-of-range", cause, allowed)

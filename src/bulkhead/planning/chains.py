@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounds of the chains of a system (flows/chains.py), from the bounds of its flows and what the file states
-of its servers; a chain whose bound is longer than its deadline is refused.
+of its servers. Refused is a chain whose bound is longer than its deadline, and one whose answers would pile up.
 
 Called by planning/flows.py when the flows are schedulable.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Chain, Domain, System
-from bulkhead.config.ways import ways_of
+from bulkhead.config.ways import Way, ways_of
 from bulkhead.flows.chains import ChainBound, End, Service, Supply, chain_bound, device_time
 from bulkhead.flows.model import FlowModel
 from bulkhead.flows.response import bounds_ns
@@ -33,6 +33,7 @@ class PlannedChain:
         bound, named = self.bound, []
         for name, ns in (
             ("client", bound.client),
+            ("its other chains", bound.client_others),
             ("stops by the client's budget", bound.client_stalls),
             (f"flow '{self.chain.request}'", bound.request),
             ("requests of other chains", bound.queue),
@@ -78,6 +79,8 @@ def plan_chains(
             answer=bounds[chain.answer_name],
         )
         planned.append(PlannedChain(chain, client.name, server.name, bound))
+        if ways[chain.answer_name].period + bound.blocking > ways[chain.request].period:
+            findings.append(_piled_up(number, chain, bound, ways))
         if bound.total > chain.deadline:
             findings.append(_late(number, planned[-1]))
     return tuple(planned), findings
@@ -98,6 +101,11 @@ def _at_server(chain: Chain) -> Service:
 
 def _supply(domain: Domain, system: System, platform: Platform) -> tuple[Supply | None, str | None]:
     """The budget of an end; or why its stops have no bound."""
+    managers = [one.name for one in system.domains if one.manager]
+    if managers:
+        return None, f"'{managers[0]}' is a manager, which may change budgets and add flows in the run"
+    if system.enforced_cpu_time(domain) is not None:
+        return None, f"the budget of CPU time of '{domain.name}' stops it, too"
     if domain.bandwidth.max is not None:
         return None, f"for how long MPAM's maximum stops '{domain.name}' is not known"
     if domain.bandwidth.unlimited:
@@ -110,11 +118,24 @@ def _supply(domain: Domain, system: System, platform: Platform) -> tuple[Supply 
     budget = budget_of(domain.bandwidth, len(domain.cpus), counted_event(platform, emulated=False))
     if budget is None or budget.events is None:
         return None, f"the events of the budget of '{domain.name}' cannot be counted on '{platform.name}'"
-    unused = budget.chunk_events * (len(domain.cpus) - 1)  # other VCPUs may have drawn, and do not use it
-    least = min(budget.events, budget.second_events or budget.events) - budget.slack_events - unused
+    if budget.shared:
+        return None, f"the VCPUs of '{domain.name}' share a budget, which others of them may use"
+    least = min(budget.events, budget.second_events or budget.events) - budget.slack_events
     if least <= 0:
         return None, f"the budget of '{domain.name}' allows nothing in a period"
-    return Supply(least, budget.period_ns), None
+    resume = 0 if platform.release_delay is None else platform.release_delay.bound
+    return Supply(least, budget.period_ns, resume), None
+
+
+def _piled_up(number: int, chain: Chain, bound: ChainBound, ways: dict[str, Way]) -> Finding:
+    request, answer = ways[chain.request].period, ways[chain.answer_name].period
+    cause = (
+        f"answers may come every {time_text(answer)}, one that was held may wait for the server for "
+        f"{time_text(bound.blocking)}, and requests come every {time_text(request)}: answers would pile up"
+    )
+    most = request - bound.blocking
+    allowed = f"a period of the answers of up to {time_text(most)}" if most > 0 else "a longer period of both"
+    return Finding(("chains", number, "answer"), "answers-too-slow", cause, allowed)
 
 
 def _late(number: int, planned: PlannedChain) -> Finding:

@@ -79,6 +79,7 @@ def _chain_json(planned: PlannedChain) -> PlannedChainResult:
         "bound_ns": bound.total,
         "parts": {
             "client_ns": bound.client,
+            "client_others_ns": bound.client_others,
             "client_stalls_ns": bound.client_stalls,
             "request_ns": bound.request,
             "queue_ns": bound.queue,

@@ -136,6 +136,8 @@ class ChainBoundResult(TypedDict):
 
     client_ns: int
     """Longest time of the client's core."""
+    client_others_ns: int
+    """Longest time of the client's core for its other chains meanwhile."""
     client_stalls_ns: int
     """Longest time for which the client is stopped by its budget."""
     request_ns: int
