@@ -5,14 +5,14 @@
 // these do: the disk brings a block from a store that only the channel reads into the answer, page by page;
 // the card sends the request in packets of at most 1514 bytes and receives them again (a loopback), and what
 // was received is the answer. Requests are served one at a time, in turns: in each turn at most one of each
-// flow. An answer leaves no earlier than a period of its flow after the answer before it. The bound of a
-// chain (docs/design/devices.md) rests on these three rules.
+// flow. An answer leaves no earlier than a period of its flow after the answer before it has left. The server
+// never waits for a client. The bound of a chain (docs/design/devices.md) rests on these four rules.
 //
 // Parameters, given by the tool: `flows_in` and, for each n, `in<n>_port`, `_bytes`, `_back_bytes`,
 // `_back_period_ns`; `memory_pa`. Further `net` [1]: number of the flow that uses the card, `blocks` [64] of
 // the store, `dma` [0xFFA80000], `interrupt` [109]: of the first channel, `delay_us` [0]: works that much
-// longer on each request. When a connection has ended it reports of each flow the answers, and the longest
-// service.
+// longer on each request. When all connections have ended it reports of each flow the answers, and the longest
+// service: while it writes, it serves nobody.
 #include <arch/mmio.h>
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
@@ -37,12 +37,15 @@ enum {
     zdma_ier = 0x108,
     zdma_ids = 0x10C,
     zdma_ctrl0 = 0x110,
+    zdma_status = 0x11C,
     zdma_source = 0x128, // four words: address low, high, size, control
     zdma_destination = 0x138,
     zdma_ctrl2 = 0x200,
     isr_all = 0xFFF,
     isr_done = 1 << 10,
     ctrl2_enable = 1,
+    status_state = 3,
+    status_busy = 2,
 };
 
 enum { most_flows = 8, page_bytes = 4096, packet_bytes = 1514, retry_per_s = 1000 };
@@ -80,6 +83,7 @@ static struct {
     uint64_t blocks;
     uint64_t delay; // ticks
     uint32_t errors;
+    bool has_news; // a connection has ended since the last report
 } server;
 
 void program_interrupt(uint32_t intid)
@@ -153,8 +157,14 @@ static void serve(struct served *flow, uint32_t n)
     flow->longest = took > flow->longest ? took : flow->longest;
 }
 
-static void report(void)
+static void report_without_connections(void)
 {
+    for (uint32_t n = 0; n < server.flows; n++)
+        if (served[n].socket != NULL)
+            return;
+    if (!server.has_news)
+        return;
+    server.has_news = false;
     console_write("report {");
     for (uint32_t n = 0; n < server.flows; n++)
         console_printf("\"answered%u\": %lu, \"longest%u_ns\": %lu, ", n, served[n].answered, n,
@@ -176,7 +186,7 @@ static uint64_t answer(struct served *flow, uint64_t now)
     flow->sent_one = true;
     flow->ready = false;
     flow->answered++;
-    flow->from = now + flow->period;
+    flow->from = timer_now() + flow->period; // it has left after `now`: the core may have been stopped
     return UINT64_MAX;
 }
 
@@ -193,7 +203,7 @@ static uint64_t attend(struct served *flow, uint32_t n)
         flow->socket = NULL;
         flow->got = 0;
         flow->ready = false;
-        report();
+        server.has_news = true;
         return UINT64_MAX;
     }
     flow->got += socket_take(flow->socket, flow->request + flow->got, flow->request_bytes - flow->got);
@@ -254,6 +264,9 @@ static bool init(void)
         channel[i].registers = param("dma", 0xFFA80000) + i * zdma_channel_bytes;
         channel[i].intid = (uint32_t)param("interrupt", 109) + i;
         gic_enable_shared(channel[i].intid);
+        // A transfer that the domain began before a restart must not pass for one of this life.
+        while ((mmio_read32(channel[i].registers + zdma_status) & status_state) == status_busy) {
+        }
         mmio_write32(channel[i].registers + zdma_ids, isr_all);
         mmio_write32(channel[i].registers + zdma_isr, isr_all);
         mmio_write32(channel[i].registers + zdma_ier, isr_all);
@@ -284,6 +297,7 @@ void program_main(void)
         }
         if (was_polled || socket_poll())
             continue; // what has come meanwhile
+        report_without_connections();
         if (next != UINT64_MAX)
             timer_set(next);
         sleep();

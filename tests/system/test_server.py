@@ -11,7 +11,7 @@ import pytest
 from .harness import EXAMPLES, MS, boot
 
 pytestmark = [pytest.mark.emulator, pytest.mark.req("D3", "F7")]
-REQUESTS = 10
+REQUESTS = 6
 
 
 def test_the_same_server_and_client_run_on_the_emulator(tmp_path: Path) -> None:

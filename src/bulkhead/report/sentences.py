@@ -61,6 +61,8 @@ def chain_text(chain: Json) -> str:
     if chain["longest_ns"] is None:
         return f"{ends}: no answer was reported; {bound}"
     longest = duration(chain["longest_ns"])
+    if not chain["answered"]:
+        return f"{ends}: no answer, {longest} after a request; {bound}"
     return f"{ends}: {count(chain['answered'])} answers, at most {longest} after the request; {bound}"
 
 
