@@ -21,6 +21,7 @@ static void clear_queues(void)
     }
     for (uint32_t i = 0; i < most_sockets; i++)
         socket_driver.sockets[i].state = socket_free;
+    socket_driver.waiting = 0;
 }
 
 static void set_up_queue(uint32_t number)
@@ -105,12 +106,10 @@ static bool reap_sent(void)
     return queue->seen != seen;
 }
 
-static bool take_received(void);
-
 // Waits until something may have changed, or until the deadline: a change after the check ends the wait.
 static void wait_until(uint64_t deadline)
 {
-    if (!take_received() && !reap_sent())
+    if (!socket_poll())
         socket_port_wait(deadline);
 }
 
@@ -120,15 +119,12 @@ static void wait(void)
 }
 
 // Makes a packet available; its payload must stay until it is sent. Returns the pair of descriptors that it
-// uses.
+// uses. The caller has checked that there is one.
 static uint32_t send_packet(const struct vsock_header *header, const void *payload)
 {
     struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_TX];
-    uint32_t pair;
+    uint32_t pair = (uint32_t)__builtin_ctz(socket_driver.free_pairs);
 
-    while (socket_driver.free_pairs == 0 && !reap_sent())
-        socket_port_wait(SOCKET_PORT_NEVER);
-    pair = (uint32_t)__builtin_ctz(socket_driver.free_pairs);
     socket_driver.free_pairs &= ~(1u << pair);
     socket_driver.numbers[pair] += buffers;
     socket_driver.sent_headers[pair] = *header;
@@ -138,6 +134,18 @@ static uint32_t send_packet(const struct vsock_header *header, const void *paylo
     make_available(queue, 2 * pair);
     notify(VSOCK_QUEUE_TX);
     return pair;
+}
+
+// Whether a packet without payload may be sent to that domain now.
+static bool may_send_control(uint64_t cid)
+{
+    uint32_t under_way = 0;
+
+    for (uint32_t pair = 0; pair < buffers; pair++)
+        if ((socket_driver.free_pairs >> pair & 1) == 0 && socket_driver.sent_headers[pair].bytes == 0 &&
+            socket_driver.sent_headers[pair].destination_cid == cid)
+            under_way++;
+    return socket_driver.free_pairs != 0 && under_way < most_controls;
 }
 
 static struct vsock_header header_of(const struct socket *socket, enum vsock_operation operation,
@@ -157,13 +165,40 @@ static struct vsock_header header_of(const struct socket *socket, enum vsock_ope
     };
 }
 
+static void send_operations(struct socket *socket)
+{
+    uint32_t bit = 1u << (socket - socket_driver.sockets);
+
+    while (socket->pending != 0 && may_send_control(socket->peer_cid)) {
+        uint32_t operation = (uint32_t)__builtin_ctz(socket->pending);
+        struct vsock_header header;
+
+        socket->told = socket->taken - socket->taken % window_step_bytes;
+        header = header_of(socket, (enum vsock_operation)operation, 0);
+        (void)send_packet(&header, NULL);
+        socket->pending &= socket->pending - 1;
+    }
+    if (socket->pending != 0) {
+        socket_driver.waiting |= bit;
+        return;
+    }
+    socket_driver.waiting &= ~bit;
+    if (socket->state == socket_left)
+        socket->state = socket_free;
+}
+
+// Called when descriptors may have become free.
+static void send_pending(void)
+{
+    for (uint32_t left = socket_driver.waiting; left != 0; left &= left - 1)
+        send_operations(&socket_driver.sockets[__builtin_ctz(left)]);
+}
+
+// Sends a packet without payload; if that is not possible now, as soon as it is. Never waits.
 static void send_control(struct socket *socket, enum vsock_operation operation)
 {
-    struct vsock_header header;
-
-    socket->told = socket->taken - socket->taken % window_step_bytes;
-    header = header_of(socket, operation, 0);
-    (void)send_packet(&header, NULL);
+    socket->pending |= 1u << operation;
+    send_operations(socket);
 }
 
 static struct socket *find_socket(const struct vsock_header *header)
@@ -190,16 +225,18 @@ static struct socket *new_socket(uint64_t cid, uint32_t own_port, uint32_t peer_
         socket->peer_port = peer_port;
         socket->sent = socket->peer_window = socket->peer_taken = 0;
         socket->received = socket->taken = socket->told = 0;
+        socket->pending = 0;
         return socket;
     }
     return NULL;
 }
 
+// Not sent to a domain that does not take its packets; it then finds out by its own timeout.
 static void answer_reset(const struct vsock_header *header)
 {
     struct vsock_header reset = vsock_reset_of(header);
 
-    if (header->operation != VSOCK_RESET)
+    if (header->operation != VSOCK_RESET && may_send_control(reset.destination_cid))
         (void)send_packet(&reset, NULL);
 }
 
@@ -236,11 +273,14 @@ static void take_payload(struct socket *socket, const uint8_t *payload, uint32_t
     socket->received += bytes;
 }
 
-// No further packet belongs to this connection. One that was not accepted yet is removed.
+// No further packet belongs to this connection. One that nobody has, or has yet, is removed.
 static void end_by_reset(struct socket *socket)
 {
-    socket->state = socket->state == socket_asked ? socket_free : socket_reset;
+    bool is_held = socket->state != socket_asked && socket->state != socket_left;
+
+    socket->state = is_held ? socket_reset : socket_free;
     socket->peer_cid = 0;
+    socket->pending = 0;
 }
 
 static void take_packet(const struct vsock_header *header, const uint8_t *payload)
@@ -257,6 +297,8 @@ static void take_packet(const struct vsock_header *header, const uint8_t *payloa
         answer_reset(header);
         return;
     }
+    if (socket->state == socket_left && header->operation != VSOCK_RESET)
+        return; // the other end will be told
     socket->peer_window = header->buffer_bytes;
     socket->peer_taken = header->taken_bytes;
     switch (header->operation) {
@@ -328,8 +370,11 @@ static bool take_received(void)
 bool socket_poll(void)
 {
     bool sent = reap_sent();
+    bool taken = take_received();
 
-    return take_received() || sent;
+    if (sent)
+        send_pending();
+    return taken || sent;
 }
 
 struct socket *socket_ask(uint64_t cid, uint32_t port)
@@ -369,6 +414,7 @@ struct socket *socket_connect(uint64_t cid, uint32_t port)
         wait_until(deadline);
     if (socket->state == socket_open)
         return socket;
+    socket->pending = 0;
     socket->state = socket_free;
     return NULL;
 }
@@ -401,6 +447,13 @@ static size_t credit(const struct socket *socket)
     return socket->peer_window - (socket->sent - socket->peer_taken);
 }
 
+// A packet can be sent now: the connection is open, and the other end has been told so.
+static bool may_send(const struct socket *socket, size_t bytes)
+{
+    return socket_driver.free_pairs != 0 && credit(socket) >= bytes &&
+           (socket->pending & 1u << VSOCK_RESPONSE) == 0;
+}
+
 static uint32_t send_payload(struct socket *socket, const void *data, size_t bytes)
 {
     struct vsock_header header = header_of(socket, VSOCK_PAYLOAD, bytes);
@@ -414,7 +467,7 @@ bool socket_offer(struct socket *socket, const void *data, size_t bytes, uint64_
 {
     uint32_t pair;
 
-    if (socket->state != socket_open || credit(socket) < bytes || socket_driver.free_pairs == 0)
+    if (socket->state != socket_open || !may_send(socket, bytes))
         return false;
     pair = send_payload(socket, data, bytes);
     *number = socket_driver.numbers[pair];
@@ -437,7 +490,7 @@ bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t p
         size_t piece = smaller(bytes, packet_bytes);
 
         (void)socket_poll();
-        if (credit(socket) < piece) {
+        if (!may_send(socket, piece)) {
             wait();
             continue;
         }
@@ -470,7 +523,7 @@ size_t socket_take(struct socket *socket, void *data, size_t bytes)
 
 size_t socket_receive(struct socket *socket, void *data, size_t bytes)
 {
-    (void)take_received();
+    (void)socket_poll();
     while (socket->received == socket->taken) {
         if (socket->state != socket_open)
             return 0;
@@ -486,9 +539,13 @@ bool socket_was_reset(const struct socket *socket)
 
 void socket_forget(struct socket *socket)
 {
-    if (socket->state == socket_ended)
-        send_control(socket, VSOCK_RESET); // the other end has requested it
-    socket->state = socket_free;
+    socket->pending = 0;
+    if (socket->state != socket_ended) {
+        socket->state = socket_free;
+        return;
+    }
+    socket->state = socket_left;
+    send_control(socket, VSOCK_RESET); // the other end has requested it
 }
 
 void socket_close(struct socket *socket)

@@ -2,9 +2,10 @@
 //
 // Stream sockets between domains: a driver of the virtio socket device (virtio 1.2, 5.10) with the MMIO
 // transport. A few connections at a time. Most calls wait for completion; those below are for programs with
-// several connections, and do not wait. A library of two files, socket.c and core/vsock.c, for any system: a
-// header socket_port.h of that system provides waiting and addresses (guests/runtime/port has one,
-// guests/rtos others). One task calls at a time; socket_acknowledge() may interrupt any call.
+// several connections, and never wait, whatever another domain does. A library of two files, socket.c and
+// core/vsock.c, for any system: a header socket_port.h of that system provides waiting and addresses
+// (guests/runtime/port has one, guests/rtos others). One task calls at a time; socket_acknowledge() may
+// interrupt any call.
 #ifndef BULKHEAD_GUESTS_SOCKET_H
 #define BULKHEAD_GUESTS_SOCKET_H
 

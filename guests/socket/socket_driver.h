@@ -29,6 +29,9 @@ enum {
     window_step_bytes = 1 << 16,
     window_bytes = 4 * window_step_bytes,
     first_port = 1024,
+    // Packets without payload that are under way to one domain. A domain that gives no buffers must not hold
+    // all descriptors.
+    most_controls = 4,
     connect_timeout_s = 2, // Linux's value (VSOCK_DEFAULT_CONNECT_TIMEOUT)
 };
 
@@ -88,6 +91,7 @@ enum state {
     socket_open,
     socket_ended, // the other end has closed: received bytes can still be read
     socket_reset,
+    socket_left, // forgotten, and the other end is not told yet
 };
 
 struct socket {
@@ -103,6 +107,7 @@ struct socket {
     // The part of `taken` that the peer is told of: in whole steps, so that it always has credit for a whole
     // packet.
     uint32_t told;
+    uint32_t pending; // operations that wait for a descriptor: bit n is enum vsock_operation n
     uint8_t bytes[window_bytes];
 };
 
@@ -111,6 +116,7 @@ struct socket_driver {
     uint64_t cid;
     uint32_t next_port;
     uint32_t free_pairs;       // of descriptors of the sending queue: bit i is descriptors 2i and 2i + 1
+    uint32_t waiting;          // sockets with pending operations: bit i is sockets[i]
     uint64_t numbers[buffers]; // of the packet that a pair has or had: the pair, modulo `buffers`
     struct queue queues[VSOCK_QUEUES];
     struct vsock_header sent_headers[buffers];
