@@ -5,6 +5,7 @@ say of it. Refusals are in examples/bad/device-rate-*.yaml."""
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,11 @@ import pytest
 from bulkhead.admission.load import Loaded, load_system
 from bulkhead.check.files import check_file
 from bulkhead.config.pci import PciHost
+from bulkhead.config.timing import Regulator
 from bulkhead.planning.demands import admission_of
+from bulkhead.planning.device_rates import RateRegister
+from bulkhead.planning.flows import EngineRegister
+from bulkhead.planning.qos400 import step_of
 from bulkhead.planning.regulation import bandwidth_threshold, saturation_of
 from bulkhead.planning.resolve import resolved_text
 
@@ -179,3 +184,12 @@ def test_a_pci_function_has_the_rate_of_its_entry() -> None:
     functions = (host.functions[0].model_copy(update={"rate": 500 * MB}), *host.functions[1:])
     rated: PciHost = host.model_copy(update={"functions": functions})
     assert [one.rate for one in rated.devices()][:2] == [500 * MB, None]
+
+
+def test_a_clock_that_divides_no_second_is_charged_rounded_up() -> None:
+    """A regulator with a clock of 3 ns: a unit is 10416666 and two thirds bytes/s."""
+    regulator = Regulator.model_validate({"master": "dma", "clock": "3 ns", "transaction": 128, "source": "-"})
+    step = step_of(regulator)
+    assert step == Fraction(128 * 10**9, 3 * 4096)
+    assert [RateRegister(0, value, step).bytes_per_s for value in (1, 3)] == [20_833_334, 62_500_000]
+    assert [EngineRegister(value, step).charged for value in (1, 3)] == [10_416_667, 31_250_000]

@@ -34,8 +34,8 @@ class RateRegister:
 
     @property
     def bytes_per_s(self) -> int:
-        """Of reads and writes together."""
-        return math.floor(2 * self.value * self.step)
+        """Of reads and writes together, rounded up: it is charged."""
+        return math.ceil(2 * self.value * self.step)
 
     @property
     def least(self) -> int:

@@ -8,8 +8,10 @@ that boot nothing. The verdicts are those of core's test.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bulkhead.config.flow_costs import FlowCosts
@@ -43,7 +45,16 @@ class EngineRegister:
     """Rate register of the QoS-400 regulator in front of the DMA engine."""
 
     value: int
-    bytes_per_s: float
+    step: Fraction  # bytes/s of one unit
+
+    @property
+    def bytes_per_s(self) -> float:
+        return float(self.value * self.step)
+
+    @property
+    def charged(self) -> int:
+        """Bytes/s that the engine may use of the memory, rounded up."""
+        return math.ceil(self.value * self.step)
 
 
 @dataclass(frozen=True)
@@ -159,7 +170,7 @@ class _FlowPlanner:
         if self.broker.engine == "zdma" and register is None:
             cause = f"{rate} B/s are more than the largest setting of the regulator of '{self.platform.name}'"
             return None, [Finding(("broker", "rate"), "out-of-range", cause)]
-        given = rate if register is None else -int(-register.bytes_per_s // 1)
+        given = rate if register is None else register.charged
         memory = memory_use(self.system, self.platform, given, self.broker.engine, self.broker.chunk)
         findings = list(self._memory(memory)) if memory is not None else []
         if findings:
@@ -212,10 +223,10 @@ class _FlowPlanner:
         value = -int(-rate // step_of(regulator))
         if value > MOST_REGISTER:
             return None
-        got = float(value * step_of(regulator))
-        why = f"the smallest value with at least {rate} B/s: {got / 1e6:.3f} MB/s"
+        register = EngineRegister(value, step_of(regulator))
+        why = f"the smallest value with at least {rate} B/s: {register.bytes_per_s / 1e6:.3f} MB/s"
         self.choices.append(Choice("broker.rate register", str(value), why))
-        return EngineRegister(value, got)
+        return register
 
     def _cpu(self) -> int | None:
         core = core_of(self.system, self.platform)

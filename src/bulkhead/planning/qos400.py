@@ -27,4 +27,4 @@ def regulator_before(platform: Platform, master: str) -> Regulator | None:
 
 def step_of(regulator: Regulator) -> Fraction:
     """Bytes/s of one unit of a rate register."""
-    return Fraction(regulator.transaction * (PS_PER_S // regulator.clock), 1 << REGISTER_BITS)
+    return Fraction(regulator.transaction * PS_PER_S, regulator.clock << REGISTER_BITS)
