@@ -188,8 +188,8 @@ def test_a_pci_function_has_the_rate_of_its_entry() -> None:
 
 def test_a_clock_that_divides_no_second_is_charged_rounded_up() -> None:
     """A regulator with a clock of 3 ns: a unit is 10416666 and two thirds bytes/s."""
-    regulator = Regulator.model_validate({"master": "dma", "clock": "3 ns", "transaction": 128, "source": "-"})
-    step = step_of(regulator)
+    keys = {"master": "dma", "clock": "3 ns", "transaction": 128, "source": "-"}
+    step = step_of(Regulator.model_validate(keys))
     assert step == Fraction(128 * 10**9, 3 * 4096)
     assert [RateRegister(0, value, step).bytes_per_s for value in (1, 3)] == [20_833_334, 62_500_000]
     assert [EngineRegister(value, step).charged for value in (1, 3)] == [10_416_667, 31_250_000]

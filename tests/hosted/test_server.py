@@ -57,7 +57,9 @@ def test_a_server_that_does_not_answer_fails_the_run(tmp_path: Path) -> None:
     result = run(tmp_path, "domains.server.image.elf=guests/hello.elf")
     assert [chain["longest_ns"] for chain in result["chains"]] == [None, None]
     for name in ("disk", "net"):
-        assert any(text.startswith(f"chain {name}: 'client' reported no answer") for text in result["reasons"])
+        assert any(
+            text.startswith(f"chain {name}: 'client' reported no answer") for text in result["reasons"]
+        )
 
 
 def test_a_request_without_an_answer_has_an_age(tmp_path: Path) -> None:

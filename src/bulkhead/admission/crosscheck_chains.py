@@ -143,5 +143,5 @@ def _of_device(at: KeyPath, chain: Chain, server: Domain, platform: Platform) ->
     if regulated is not None and chain.device.rate > regulated.value * regulated.step:
         each = float(regulated.value * regulated.step) / 1e6
         cause = f"is more than the {each:g} MB/s that the regulator lets '{name}' read, and write"
-        allowed = f"up to {each:g} MB/s, or a higher rate in `device_rates`, of which each direction gets half"
+        allowed = f"up to {each:g} MB/s, or more in `device_rates`: each direction gets half of it"
         yield Finding((*at, "device", "rate"), "out-of-range", cause, allowed)

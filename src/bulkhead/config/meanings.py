@@ -193,10 +193,14 @@ MEANINGS: dict[str, dict[str, str]] = {
         "request": "Flow from the client to the server.",
         "answer": "Flow from the server to the client. Default: the way back of `request`.",
         "deadline": "Longest time from the client's sending of a request to the arrival of the answer.",
-        "client_time": "Longest time of the client's core for sending a request and taking its answer.",
-        "client_lines": "Most events of the client's bandwidth budget for a request; needed with a budget.",
-        "server_time": "Longest time of the server's core for a request, without waiting for the device.",
-        "server_lines": "Most events of the server's bandwidth budget for a request; needed with a budget.",
+        "client_time": "Longest time of the client's core for sending a request plus that for taking an "
+        "answer, with EL2's work meanwhile.",
+        "client_lines": "Most events of the client's bandwidth budget for a request, EL2's included; needed "
+        "with a budget.",
+        "server_time": "Longest time of the server's core for a request, with EL2's work meanwhile, without "
+        "waiting for the device.",
+        "server_lines": "Most events of the server's bandwidth budget for a request, EL2's included; needed "
+        "with a budget.",
         "device": "Device of the server that a request uses.",
     },
     "ChainDevice": {

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-
 AT_CLIENT = 2  # portions of work: a request is sent, and its answer taken
 
 
@@ -57,8 +56,8 @@ class ChainBound:
     server_stalls: int
     service: int  # of its own request, core and device
     answer: int  # bound of the answer's flow
-    # Not a part of the sum: the longest time from the moment at which an answer that was held may leave, until
-    # it has left. The server may have begun a turn of the other chains.
+    # Not a part of the sum: the longest time from the moment at which an answer that was held may leave,
+    # until it has left. The server may have begun a turn of the other chains.
     blocking: int
 
     @property

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounds of the chains of a system (flows/chains.py), from the bounds of its flows and what the file states
-of its servers. Refused is a chain whose bound is longer than its deadline, and one whose answers would pile up.
+of its servers. A chain whose bound is longer than its deadline is refused, and one whose answers would pile
+up.
 
 Called by planning/flows.py when the flows are schedulable.
 """

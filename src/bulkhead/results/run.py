@@ -449,8 +449,8 @@ class ChainResult(TypedDict):
     answered: int | None
     """Answers by the client's report; null: it has reported none."""
     longest_ns: int | None
-    """Longest time from sending a request to the arrival of its answer, by the client's report, or the age of a
-    request without an answer."""
+    """Longest time from sending a request to the arrival of its answer, by the client's report, or the age of
+    a request without an answer."""
     bound_ns: int
     """Longest time that the analysis guarantees."""
     deadline_ns: int

@@ -26,8 +26,8 @@ def chains_json(
 
 
 def chain_reasons(chains: Sequence[ChainResult], on: str, ran_ns: Mapping[str, int]) -> list[str]:
-    """Chains whose longest time is beyond the bound, and chains without an answer. `ran_ns`: for how long each
-    domain ran after it was ready."""
+    """Chains whose longest time is beyond the bound, and chains without an answer. `ran_ns`: for how long
+    each domain ran after it was ready."""
     if on != MACHINE:
         return []
     late = [

@@ -95,7 +95,9 @@ def run_result(facts: RunFacts) -> RunResult:
     reasons += flow_reasons(flows, options.on, unheard_ns, status.transfer_ns if status else 0)
     chains = chains_json(target.chains, {domain["name"]: domain["report"] for domain in domains})
     guest_ns, clock = _guest_time(facts)
-    ran_ns = {one["name"]: (guest_ns or 0) - ready for one in domains if (ready := one["ready_ns"]) is not None}
+    ran_ns = {
+        one["name"]: (guest_ns or 0) - ready for one in domains if (ready := one["ready_ns"]) is not None
+    }
     reasons += chain_reasons(chains, options.on, ran_ns)
     result: RunResult = {
         "bulkhead": {"version": facts.version, "commit": facts.commit},
