@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client of `server`: sends a request along each flow that begins at its domain (each with a way back), when
-// the answer to the previous one has come, and no earlier than a period after the previous one was sent. It
-// serves its flows in turns: in each turn at most one answer and one request of each. It checks each byte of
-// the answers, and measures from the moment before it first tries to send to the moment at which it has the
-// answer as a whole. Packets of other flows that end at its domain are received and counted. Parameters: of
-// the flows in order, given by the tool, `flows_out` and, for each n, `out<n>_cid`, `_port`, `_bytes`,
+// A client of `server`: sends a request along each flow that begins at its domain (each with a way back),
+// when the answer to the previous one has come, and no earlier than a period after the previous one was sent.
+// It serves its flows in turns: in each turn at most one answer and one request of each. It checks each byte
+// of the answers, and measures from the moment before it first tries to send to the moment at which it has
+// the answer as a whole. Packets of other flows that end at its domain are received and counted. Parameters:
+// of the flows in order, given by the tool, `flows_out` and, for each n, `out<n>_cid`, `_port`, `_bytes`,
 // `_back_bytes`, `_period_ns`; `flows_in` and `in<n>_port`. Further `requests` [0: without end] of each flow,
-// `net` [1] and `blocks` [64] as of `server`, `together_ms` [0]: sends the first requests of all flows at once,
-// when the counter has reached that time. The report has for each flow how many answers have come, how many of
-// them were wrong, how many periods passed without a request because an answer was missing, how many attempts
-// to send failed, how many requests were lost with their connection, and the longest time; the age of a
-// request without an answer counts. It comes at the end, and while an answer takes longer than a period, once
-// in a period.
+// `net` [1] and `blocks` [64] as of `server`, `together_ms` [0]: sends the first requests of all flows at
+// once, when the counter has reached that time. The report has for each flow how many answers have come, how
+// many of them were wrong, how many periods passed without a request because an answer was missing, how many
+// attempts to send failed, how many requests were lost with their connection, and the longest time; the age
+// of a request without an answer counts. It comes at the end, and while an answer takes longer than a period,
+// once in a period.
 #include "guests/programs/server_messages.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
