@@ -485,9 +485,9 @@ def test_vcpus_that_share_a_budget_have_no_bound() -> None:
 
 
 def test_a_budget_of_cpu_time_has_no_bound() -> None:
-    _, causes = findings(client={"cpu": CpuTime(budget=100_000, period=1_000_000)})
+    _, causes = findings(client={"cpu": CpuTime.model_validate({"budget": "100 us", "period": "1 ms"})})
     assert causes == ["the budget of CPU time of 'client' stops it, too"] * 2
-    _, causes = findings(server={"cpu": CpuTime(budget=100_000, period=1_000_000)})
+    _, causes = findings(server={"cpu": CpuTime.model_validate({"budget": "100 us", "period": "1 ms"})})
     assert causes == [], "no budget of CPU time is enforced on a core of its own"
 
 
