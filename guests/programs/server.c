@@ -11,8 +11,8 @@
 // Parameters, given by the tool: `flows_in` and, for each n, `in<n>_port`, `_bytes`, `_back_bytes`,
 // `_back_period_ns`; `memory_pa`. Further `net` [1]: number of the flow that uses the card, `blocks` [64] of
 // the store, `dma` [0xFFA80000], `interrupt` [109]: of the first channel, `delay_us` [0]: works that much
-// longer on each request. When all connections have ended it reports of each flow the answers, and the longest
-// service: while it writes, it serves nobody.
+// longer on each request. When all connections have ended it reports of each flow the answers, and the
+// longest service: while it writes, it serves nobody.
 #include <arch/mmio.h>
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
