@@ -315,6 +315,21 @@ def test_answers_as_far_apart_as_requests_are_late() -> None:
     assert _late(Rules(), _as_slow_as_requests) > 0
 
 
+@pytest.mark.parametrize("part", ["client_stalls", "queue", "server_stalls"])
+def test_without_half_of_a_part_the_sum_is_no_bound(part: str) -> None:
+    late = 0
+    for seed in range(SETS):
+        system, draw = random_system(seed)
+        bounds = system.bounds()
+        simulate(system, draw, Rules())
+        late += any(
+            one.longest > bound.total - getattr(bound, part) // 2
+            for one, bound in zip(system.links, bounds, strict=True)
+            if getattr(bound, part) > 1
+        )
+    assert late > 0
+
+
 class Longest(random.Random):
     """Every delay is the bound."""
 
@@ -335,6 +350,19 @@ def test_held_answers_that_meet_a_long_service_each_time(back_period: int) -> No
     assert (bound.total, bound.blocking) == (221, 201)
     Simulation(system, Longest(), Rules()).run()
     assert (one.longest <= bound.total) == (back_period + bound.blocking <= one.period)
+
+
+def test_a_client_takes_the_answers_of_its_other_chains_first() -> None:
+    """Three answers arrive at one time, and the core takes them in turn."""
+    nothing = Service(0)
+    links = [Link(nothing, Service(50), nothing, 10, 10, 1000, 500) for _ in range(3)]
+    for link in links:
+        link.sends = [0]
+    system = Systems(links, None, [None])
+    Simulation(system, Longest(), Rules()).run()
+    assert [link.longest for link in links] == [70, 120, 170]
+    for bound in system.bounds():
+        assert bound.total - bound.client_others < 170 <= bound.total
 
 
 def test_answers_that_leave_at_once_come_closer_than_their_flow_allows() -> None:
