@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regulators in front of devices on the emulator, whose machines have none: a package for the emulator is without
-them, and one that has them, as for the board, is refused (D5)."""
+"""Regulators in front of devices on the emulator, whose machines have none: a package for the emulator is
+without them, and one that has them, as for the board, is refused (D5)."""
 
 from __future__ import annotations
 
