@@ -13,8 +13,6 @@
 // the store, `dma` [0xFFA80000], `interrupt` [109]: of the first channel, `delay_us` [0]: works that much
 // longer on each request. When all connections have ended it reports of each flow the answers, and the
 // longest service: while it writes, it serves nobody.
-#include <arch/mmio.h>
-#include <arch/mmu.h>
 #include <arch/sysreg.h>
 
 #include "guests/programs/server_messages.h"
@@ -28,25 +26,8 @@
 #include "guests/runtime/socket_device.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
+#include "guests/runtime/zdma.h"
 #include "guests/socket/socket.h"
-
-// UG1087, module ZDMA.
-enum {
-    zdma_channel_bytes = 0x10000,
-    zdma_isr = 0x100,
-    zdma_ier = 0x108,
-    zdma_ids = 0x10C,
-    zdma_ctrl0 = 0x110,
-    zdma_status = 0x11C,
-    zdma_source = 0x128, // four words: address low, high, size, control
-    zdma_destination = 0x138,
-    zdma_ctrl2 = 0x200,
-    isr_all = 0xFFF,
-    isr_done = 1 << 10,
-    ctrl2_enable = 1,
-    status_state = 3,
-    status_busy = 2,
-};
 
 enum { most_flows = 8, page_bytes = 4096, packet_bytes = 1514, retry_per_s = 1000 };
 
@@ -94,8 +75,7 @@ void program_interrupt(uint32_t intid)
     }
     for (uint32_t i = 0; i < channels; i++)
         if (intid == channel[i].intid) {
-            channel[i].status = mmio_read32(channel[i].registers + zdma_isr);
-            mmio_write32(channel[i].registers + zdma_isr, channel[i].status);
+            channel[i].status = zdma_take(channel[i].registers);
             return;
         }
     socket_interrupt(intid);
@@ -108,28 +88,15 @@ static void sleep(void)
     cpu_mask_interrupts();
 }
 
-static void write_side(uint64_t side, const void *at, uint32_t bytes)
-{
-    uint64_t pa = mmu_physical(at) - board()->ram[0].address + server.memory_pa;
-
-    mmio_write32(side, (uint32_t)pa);
-    mmio_write32(side + 4, (uint32_t)(pa >> 32));
-    mmio_write32(side + 8, bytes);
-    mmio_write32(side + 12, 0);
-}
-
 // Waits for the channel's interrupt. Interrupts of the socket that come meanwhile are found by the next
 // socket_poll().
 static void transfer(struct channel *by, void *to, const void *from, uint64_t bytes)
 {
     by->status = 0;
-    write_side(by->registers + zdma_source, from, (uint32_t)bytes);
-    write_side(by->registers + zdma_destination, to, (uint32_t)bytes);
-    cpu_sync_memory(); // the source must be in memory
-    mmio_write32(by->registers + zdma_ctrl2, ctrl2_enable);
+    zdma_start(by->registers, to, from, (uint32_t)bytes, server.memory_pa);
     while (by->status == 0)
         sleep();
-    server.errors += by->status != isr_done;
+    server.errors += by->status != zdma_isr_done;
 }
 
 static void transfer_all(struct channel *by, uint8_t *to, const uint8_t *from, uint64_t bytes, uint64_t step)
@@ -265,12 +232,9 @@ static bool init(void)
         channel[i].intid = (uint32_t)param("interrupt", 109) + i;
         gic_enable_shared(channel[i].intid);
         // A transfer that the domain began before a restart must not pass for one of this life.
-        while ((mmio_read32(channel[i].registers + zdma_status) & status_state) == status_busy) {
+        while (zdma_is_busy(channel[i].registers)) {
         }
-        mmio_write32(channel[i].registers + zdma_ids, isr_all);
-        mmio_write32(channel[i].registers + zdma_isr, isr_all);
-        mmio_write32(channel[i].registers + zdma_ier, isr_all);
-        mmio_write32(channel[i].registers + zdma_ctrl0, 0);
+        zdma_init(channel[i].registers);
     }
     return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SMMU's driver on a model of an SMMU: which memory the devices of domains reach, when they reach none,
 // who is told of refusals, and that a device or an SMMU that does not answer stops nobody (D1, D2).
-#include "hosted_machine.h"
+#include "smmu_fixture.h"
 #include "smmu_model.h"
 #include <gtest/gtest.h>
 
@@ -24,7 +24,6 @@ namespace {
 
 using namespace bulkhead_test;
 
-constexpr uint32_t console_core = 1;
 constexpr uint32_t stream = 8;       // of control
 constexpr uint32_t other_stream = 9; // of linux
 constexpr uint32_t nobodys = 10;     // in a leaf with entries of domains
@@ -39,45 +38,18 @@ constexpr uint32_t cfgi_ste = 0x03, tlbi_s12_vmall = 0x28, cmd_sync = 0x46;
 constexpr uint64_t system_reset = 0x84000009;
 constexpr uint32_t hypervisor_timer = 26;
 
-class Smmu : public testing::Test {
+class Smmu : public SmmuFixture {
 protected:
     void boot(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
     {
-        machine = std::make_unique<HostedMachine>(
+        boot_with(
             [&](SampleManifest &m) {
                 give_smmu(m);
                 change(m);
             },
             [this] { smmu.plug_in(sample_smmu_pa); });
-        fake_switch_core(console_core);
     }
-    std::string said()
-    {
-        console_write_start();
-        return machine->uart_output();
-    }
-    static const status_smmu &status()
-    {
-        return *reinterpret_cast<const status_smmu *>(image_start +
-                                                      system_status()->smmu_frame * BH_PAGE_BYTES);
-    }
-    static size_t count(const std::string &text, const std::string &part)
-    {
-        size_t found = 0;
-        for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-            found++;
-        }
-        return found;
-    }
-    // The console core takes the SMMU's interrupt, and its alarm comes.
-    void look()
-    {
-        machine->take_while_idle();
-        smmu_alarm();
-    }
-
     SmmuModel smmu;
-    std::unique_ptr<HostedMachine> machine;
 };
 
 TEST_F(Smmu, D2_NothingPassesWhileItIsSetUp)

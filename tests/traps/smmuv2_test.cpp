@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver of an SMMUv2 on a model of one, beside a GICv2: which memory the devices of domains reach, when
 // they reach none, who is told of refusals, and that an SMMU that does not answer stops nobody (D1, D2).
-#include "hosted_machine.h"
+#include "smmu_fixture.h"
 #include "smmuv2_model.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -24,7 +24,6 @@ namespace {
 
 using namespace bulkhead_test;
 
-constexpr uint32_t console_core = 1;
 constexpr uint32_t stream = 8, second_stream = 0x100; // of control
 constexpr uint32_t other_stream = 9;                  // of linux
 constexpr uint32_t nobodys = 10;
@@ -37,41 +36,16 @@ constexpr uint32_t vmid = 1, other_vmid = 2;
 constexpr uint64_t system_reset = 0x84000009;
 constexpr uint32_t hypervisor_timer = 26;
 
-class Smmuv2 : public testing::Test {
+class Smmuv2 : public SmmuFixture {
 protected:
     void boot(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
     {
-        machine = std::make_unique<HostedMachine>(
+        boot_with(
             [&](SampleManifest &m) {
                 give_smmuv2(m);
                 change(m);
             },
             [this] { smmu.plug_in(sample_smmu_pa, sample_smmu_event_irq); });
-        fake_switch_core(console_core);
-    }
-    std::string said()
-    {
-        console_write_start();
-        return machine->uart_output();
-    }
-    static const status_smmu &status()
-    {
-        return *reinterpret_cast<const status_smmu *>(image_start +
-                                                      system_status()->smmu_frame * BH_PAGE_BYTES);
-    }
-    static size_t count(const std::string &text, const std::string &part)
-    {
-        size_t found = 0;
-        for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-            found++;
-        }
-        return found;
-    }
-    // The console core takes the SMMU's interrupt, and its alarm comes.
-    void look()
-    {
-        machine->take_while_idle();
-        smmu_alarm();
     }
     static void unmap(uint32_t domain, uint64_t ipa)
     {
@@ -85,7 +59,6 @@ protected:
     }
 
     Smmuv2Model smmu;
-    std::unique_ptr<HostedMachine> machine;
 };
 
 TEST_F(Smmuv2, D2_NothingPassesFromTheSilenceOn)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A channel of a ZynqMP's DMA in simple mode, driven by its domain (UG1087, module ZDMA). The channel masters
+// physical memory: the domain's memory is contiguous, and the program is told where it is (parameter
+// `memory_pa`).
+#ifndef BULKHEAD_GUEST_ZDMA_H
+#define BULKHEAD_GUEST_ZDMA_H
+
+#include <arch/mmio.h>
+#include <arch/mmu.h>
+#include <arch/sysreg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guests/runtime/board.h"
+
+enum {
+    zdma_channel_bytes = 0x10000, // from one channel's registers to the next one's
+    zdma_isr = 0x100,
+    zdma_ier = 0x108,
+    zdma_ids = 0x10C,
+    zdma_ctrl0 = 0x110,
+    zdma_status = 0x11C,
+    zdma_source = 0x128, // four words: address low, high, size, control
+    zdma_destination = 0x138,
+    zdma_ctrl2 = 0x200,
+    zdma_isr_all = 0xFFF,
+    zdma_isr_done = 1 << 10,
+    zdma_ctrl2_enable = 1,
+    zdma_status_state = 3,
+    zdma_status_busy = 2,
+};
+
+// Whether a transfer is under way, also one that an earlier life of the domain has begun.
+static inline bool zdma_is_busy(uint64_t registers)
+{
+    return (mmio_read32(registers + zdma_status) & zdma_status_state) == zdma_status_busy;
+}
+
+// Drops old interrupts, and interrupts at the end of each transfer from here on.
+static inline void zdma_init(uint64_t registers)
+{
+    mmio_write32(registers + zdma_ids, zdma_isr_all);
+    mmio_write32(registers + zdma_isr, zdma_isr_all);
+    mmio_write32(registers + zdma_ier, zdma_isr_all);
+    mmio_write32(registers + zdma_ctrl0, 0);
+}
+
+// Takes the interrupt: how the transfer has ended, zdma_isr_done alone if it is complete.
+static inline uint32_t zdma_take(uint64_t registers)
+{
+    uint32_t status = mmio_read32(registers + zdma_isr);
+
+    mmio_write32(registers + zdma_isr, status);
+    return status;
+}
+
+static inline void zdma_write_side(uint64_t side, const void *at, uint32_t bytes, uint64_t memory_pa)
+{
+    uint64_t pa = mmu_physical(at) - board()->ram[0].address + memory_pa;
+
+    mmio_write32(side, (uint32_t)pa);
+    mmio_write32(side + 4, (uint32_t)(pa >> 32));
+    mmio_write32(side + 8, bytes);
+    mmio_write32(side + 12, 0);
+}
+
+// Begins a transfer within the program's memory; none is under way.
+static inline void zdma_start(uint64_t registers, const void *to, const void *from, uint32_t bytes,
+                              uint64_t memory_pa)
+{
+    zdma_write_side(registers + zdma_source, from, bytes, memory_pa);
+    zdma_write_side(registers + zdma_destination, to, bytes, memory_pa);
+    cpu_sync_memory(); // the source must be in memory
+    mmio_write32(registers + zdma_ctrl2, zdma_ctrl2_enable);
+}
+
+#endif
