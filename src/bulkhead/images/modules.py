@@ -8,6 +8,7 @@ modules plain or compressed (CONFIG_MODULE_COMPRESS_GZIP, _XZ, _ZSTD); a guest g
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,15 +50,24 @@ class Module:
 def load_order(directory: Path, names: tuple[str, ...]) -> list[Module]:
     """The modules `names` below `directory` (lib/modules/VERSION) and their dependencies, dependencies first.
     Raises FileNotFoundError for a module that does not exist, plain or compressed."""
-    files = {
-        path.name.partition(".")[0].replace("-", "_"): Module(path)
-        for suffix in (*_PACKED, _PLAIN)  # an uncompressed one is preferred
-        for path in sorted(directory.glob(f"kernel/**/*{suffix}"))
-    }
+    files = _files_below(directory)
     order: dict[str, Module] = {}
     for name in names:
         _add(files, directory, name.replace("-", "_"), order)
     return list(order.values())
+
+
+def _files_below(directory: Path) -> dict[str, Module]:
+    """All modules below `directory`, by name; the plain one of those that are there plain and compressed."""
+    found: dict[str, Module] = {}
+    for below, directories, names in os.walk(directory / "kernel"):
+        directories.sort()
+        for file in sorted(names):
+            name, _, suffix = file.partition(".")
+            name = name.replace("-", "_")
+            if f".{suffix}" == _PLAIN or (f".{suffix}" in _PACKED and name not in found):
+                found[name] = Module(Path(below, file))
+    return found
 
 
 def release_of(module: bytes) -> str | None:
