@@ -25,7 +25,8 @@ _Static_assert((uint32_t)REGULATOR_STATIC == BH_REGULATION_POLICY_FIXED &&
                    (uint32_t)REGULATOR_UTILIZATION == BH_REGULATION_POLICY_DYNAMIC &&
                    (uint32_t)REGULATOR_BANDWIDTH == BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH &&
                    (uint32_t)REGULATOR_DELAY == BH_REGULATION_POLICY_DYNAMIC_DELAY &&
-                   (uint32_t)REGULATOR_TURNS == BH_REGULATION_POLICY_DYNAMIC_TURNS,
+                   (uint32_t)REGULATOR_TURNS == BH_REGULATION_POLICY_DYNAMIC_TURNS &&
+                   (uint32_t)REGULATOR_PHASES == BH_REGULATION_POLICY_DYNAMIC_PHASES,
                "both enumerations must agree");
 _Static_assert((uint32_t)REGULATOR_HOLD_KEEP == BH_REGULATION_HOLD_KEEP &&
                    (uint32_t)REGULATOR_HOLD_DECREASE == BH_REGULATION_HOLD_DECREASE,
@@ -206,13 +207,13 @@ static bool load_is_measured(const struct manifest_header *manifest,
 {
     const struct regulator_policy *policy = regulator_policy_at(regulation->policy);
 
-    if (policy == NULL || policy->load == REGULATOR_LOAD_NONE) {
-        return policy != NULL;
+    if (policy == NULL) {
+        return false;
     }
-    if (policy->load == REGULATOR_LOAD_UTILIZATION) {
-        return manifest->platform.utilization_pa != 0;
+    if ((policy->load & REGULATOR_LOAD_UTILIZATION) != 0 && manifest->platform.utilization_pa == 0) {
+        return false;
     }
-    for (uint32_t i = 0; i < manifest->vcpus.count; i++) {
+    for (uint32_t i = 0; (policy->load & REGULATOR_LOAD_TRAFFIC) != 0 && i < manifest->vcpus.count; i++) {
         if (!is_member(manifest, manifest_vcpus(manifest)[i].core)) {
             return false;
         }

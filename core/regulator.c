@@ -6,6 +6,8 @@
 #include "core/regulator_policy.h"
 #include <stddef.h>
 
+#define MOST_OTHERS (1ull << 30)
+
 static void use_initial_budgets(struct regulator *regulator)
 {
     const struct regulator_parameters *parameters = &regulator->parameters;
@@ -19,6 +21,10 @@ static void use_initial_budgets(struct regulator *regulator)
     }
     regulator->global = sum << REGULATOR_FRACTION_BITS;
     regulator->account = 0;
+    regulator->phase = 0;
+    for (uint32_t i = 0; i < REGULATOR_PHASE_COUNT; i++) {
+        regulator->phase_global[i] = regulator->global;
+    }
     regulator->has_sample = false;
 }
 
@@ -96,4 +102,17 @@ bool regulator_step(struct regulator *regulator, const struct regulator_sample *
         }
     }
     return true;
+}
+
+uint64_t regulator_events_of_others(const struct regulator_parameters *parameters,
+                                    const struct regulator_sample *sample)
+{
+    uint64_t others = sample->traffic_events;
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (((parameters->regulated >> i) & 1u) != 0) {
+            others -= sample->accesses[i] < others ? sample->accesses[i] : others;
+        }
+    }
+    return others < MOST_OTHERS ? others : MOST_OTHERS;
 }

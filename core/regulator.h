@@ -22,6 +22,7 @@ extern "C" {
 /* largest number of accesses of a core; more are counted as this */
 #define REGULATOR_MAX_INTERVAL_EVENTS UINT32_MAX
 #define REGULATOR_MAX_HORIZON         65535u /* intervals */
+#define REGULATOR_PHASE_COUNT         10u    /* of REGULATOR_PHASES: the lowest is below 1/256 of B_T */
 
 /* Policies. Each is implemented in a file of its own, core/regulator_NAME.c, behind regulator_policy.h. */
 enum regulator_policy_number {
@@ -30,6 +31,7 @@ enum regulator_policy_number {
     REGULATOR_BANDWIDTH,   /* `dynamic-bandwidth` */
     REGULATOR_DELAY,       /* `dynamic-delay` */
     REGULATOR_TURNS,       /* `dynamic-turns` */
+    REGULATOR_PHASES,      /* `dynamic-phases` */
     REGULATOR_POLICY_COUNT,
 };
 
@@ -113,7 +115,9 @@ struct regulator {
     uint64_t global;    /* G in 1/65536 event */
     uint32_t last_load; /* load of the last sample that had it: U, traffic as a fraction of B_T, or delay */
     int64_t account;    /* for REGULATOR_DELAY: delay that is still allowed, in 1/65536 interval */
-    uint64_t budgets[REGULATOR_MAX_CORES]; /* b_i */
+    uint32_t phase;     /* for REGULATOR_PHASES: phase of the last interval */
+    uint64_t phase_global[REGULATOR_PHASE_COUNT]; /* for REGULATOR_PHASES: G of each phase */
+    uint64_t budgets[REGULATOR_MAX_CORES];        /* b_i */
     struct regulator_statistics statistics;
 };
 

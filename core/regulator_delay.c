@@ -12,7 +12,6 @@
 
 #define ACCOUNT_ONE 65536 /* delay that fills a whole interval */
 #define SPEED       8     /* if it does not grow, a full account is spent within 1/SPEED of the horizon */
-#define MOST_OTHERS (1ull << 30)
 #define MOST_DEBT   ((int64_t)REGULATOR_MAX_HORIZON * ACCOUNT_ONE)
 
 static bool is_regulated(const struct regulator_parameters *parameters, uint32_t core)
@@ -33,20 +32,6 @@ static enum regulator_error check(const struct regulator_parameters *parameters)
         return REGULATOR_ERROR_HORIZON;
     }
     return REGULATOR_ERROR_NONE;
-}
-
-/* Events of the cores that are not regulated, and of all other masters. */
-static uint64_t events_of_others(const struct regulator_parameters *parameters,
-                                 const struct regulator_sample *sample)
-{
-    uint64_t others = sample->traffic_events;
-
-    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
-        if (is_regulated(parameters, i)) {
-            others -= sample->accesses[i] < others ? sample->accesses[i] : others;
-        }
-    }
-    return others < MOST_OTHERS ? others : MOST_OTHERS;
 }
 
 /* Delay, in 1/65536 interval, of `others` events of the other cores while `core` moves as many events as it
@@ -179,7 +164,7 @@ static void set_budgets(struct regulator *regulator, uint32_t free)
 
 static void step(struct regulator *regulator, const struct regulator_sample *sample)
 {
-    uint64_t others = events_of_others(&regulator->parameters, sample);
+    uint64_t others = regulator_events_of_others(&regulator->parameters, sample);
     uint64_t delay = delay_of(&regulator->parameters, sample, others);
 
     regulator->last_load = delay < UTILIZATION_MAX ? (uint32_t)delay : UTILIZATION_MAX;

@@ -13,6 +13,7 @@ static const struct regulator_policy *const policies[REGULATOR_POLICY_COUNT] = {
     [REGULATOR_BANDWIDTH] = &regulator_bandwidth,
     [REGULATOR_DELAY] = &regulator_delay,
     [REGULATOR_TURNS] = &regulator_turns,
+    [REGULATOR_PHASES] = &regulator_phases,
 };
 
 const struct regulator_policy *regulator_policy_at(uint32_t number)

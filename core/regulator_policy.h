@@ -15,14 +15,14 @@ extern "C" {
 
 /* The load that a policy needs in its samples, besides accesses and throttled cores. */
 enum regulator_load_kind {
-    REGULATOR_LOAD_NONE,
-    REGULATOR_LOAD_UTILIZATION, /* `utilization`: a memory controller that counts busy cycles */
-    REGULATOR_LOAD_TRAFFIC,     /* `traffic_events`: cores that are not regulated count, too */
+    REGULATOR_LOAD_NONE = 0,
+    REGULATOR_LOAD_UTILIZATION = 1, /* `utilization`: a memory controller that counts busy cycles */
+    REGULATOR_LOAD_TRAFFIC = 2,     /* `traffic_events`: cores that are not regulated count, too */
 };
 
 struct regulator_policy {
     const char *name; /* name in system files */
-    enum regulator_load_kind load;
+    uint32_t load;    /* mask of enum regulator_load_kind */
     /* Checks the policy's own parameters and returns the first error. The common ones have been checked:
      * interval, cores, budgets, floor, ceiling, saturation. */
     enum regulator_error (*check)(const struct regulator_parameters *parameters);
@@ -36,6 +36,11 @@ struct regulator_policy {
 /* The policy with a number of enum regulator_policy_number; NULL if there is none. */
 const struct regulator_policy *regulator_policy_at(uint32_t number);
 
+/* Events of the cores that are not regulated, and of all other masters: at most 2^30. For policies whose load
+ * includes traffic. */
+uint64_t regulator_events_of_others(const struct regulator_parameters *parameters,
+                                    const struct regulator_sample *sample);
+
 /* Limits G to the range between floor and ceiling. */
 void regulator_keep_bounds(struct regulator *regulator);
 
@@ -43,6 +48,7 @@ extern const struct regulator_policy regulator_utilization;
 extern const struct regulator_policy regulator_bandwidth;
 extern const struct regulator_policy regulator_delay;
 extern const struct regulator_policy regulator_turns;
+extern const struct regulator_policy regulator_phases;
 
 #ifdef __cplusplus
 }

@@ -51,9 +51,11 @@ static int check(const struct settings *settings, struct regulator_parameters *p
     const struct regulator_policy *policy = regulator_policy_at(settings->policy);
     enum regulator_error error;
 
-    if (policy != NULL && policy->load == REGULATOR_LOAD_UTILIZATION && !utilization_source_is_there()) {
-        pr_err("policy dynamic needs a source of utilization: the parameter utilization= names the "
-               "memory controller's counters, and dynamic-bandwidth needs none\n");
+    if (policy != NULL && (policy->load & REGULATOR_LOAD_UTILIZATION) != 0 &&
+        !utilization_source_is_there()) {
+        pr_err("policy %s needs a source of utilization: the parameter utilization= names the "
+               "memory controller's counters, and dynamic-bandwidth needs none\n",
+               policy->name);
         return -ENODEV;
     }
     settings_regulator(settings, parameters);

@@ -52,6 +52,7 @@ REGULATOR = [
     "regulator_exchange",
     "regulator_feedback",
     "regulator_parameters",
+    "regulator_phases",
     "regulator_policies",
     "regulator_share",
     "regulator_turns",

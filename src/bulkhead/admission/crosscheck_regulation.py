@@ -19,9 +19,11 @@ from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.device_rates import STATE_RATE, device_rates
 from bulkhead.planning.regulation import (
     BY_TRAFFIC,
+    BY_UTILIZATION,
     DYNAMIC,
     LONGEST_INTERVAL_NS,
     MOST_GLOBAL_EVENTS,
+    PHASES,
     SHORTEST_INTERVAL_NS,
     RegulatorPlan,
     bandwidth_threshold,
@@ -43,7 +45,7 @@ def check_regulation(system: System, platform: Platform) -> Findings:
         yield from _reclaim(system, regulation)
     if regulation.policy not in DYNAMIC:
         return
-    yield from _platform(regulation, platform)
+    yield from _platform(system, regulation, platform)
     yield from _domains(system, regulation)
     found = regulator_of(system, platform, counted_event(platform, emulated=False))
     if found is not None and not any(wrong):
@@ -85,7 +87,7 @@ def _interval(regulation: Regulation) -> Findings:
         yield Finding((*_AT, "interval"), "out-of-range", f"is {regulation.interval} ns", "10 us to 1 s")
 
 
-def _platform(regulation: Regulation, platform: Platform) -> Findings:
+def _platform(system: System, regulation: Regulation, platform: Platform) -> Findings:
     event = counted_event(platform, emulated=False)
     if event is None or event.bytes is None:
         cause = (
@@ -94,11 +96,14 @@ def _platform(regulation: Regulation, platform: Platform) -> Findings:
         )
         yield Finding((*_AT, "policy"), "not-on-platform", cause, "none")
     counters = platform.dram.utilization if platform.dram is not None else None
-    if regulation.policy == "dynamic" and counters is None:
+    if regulation.policy in BY_UTILIZATION and counters is None:
         cause = (
             f"the memory controller of '{platform.name}' has no counters of busy cycles (`dram.utilization`)"
         )
         yield Finding((*_AT, "policy"), "not-on-platform", cause, "dynamic-bandwidth, static")
+    if regulation.policy == PHASES and bandwidth_threshold(system, platform) is None:
+        cause = f"'{platform.name}' does not say what its memory guarantees (`dram.guaranteed`)"
+        yield Finding((*_AT, "policy"), "not-on-platform", cause, "dynamic")
 
 
 def _domains(system: System, regulation: Regulation) -> Findings:

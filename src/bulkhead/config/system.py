@@ -190,7 +190,9 @@ class Isolation(Model):
 
 
 # All but `none` are policies of core/ (core/regulator_policies.c).
-RegulationPolicy = Literal["none", "static", "dynamic", "dynamic-bandwidth", "dynamic-delay", "dynamic-turns"]
+RegulationPolicy = Literal[
+    "none", "static", "dynamic", "dynamic-bandwidth", "dynamic-delay", "dynamic-turns", "dynamic-phases"
+]
 
 
 class Regulation(Model):

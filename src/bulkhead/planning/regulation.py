@@ -29,7 +29,9 @@ from bulkhead.planning.device_rates import charged_together, device_rates
 
 INITIAL_BYTES_PER_S = 50 * 10**6  # budget at the start of a regulated core without `bandwidth`
 DYNAMIC = tuple(name for name in get_args(RegulationPolicy) if name not in ("none", "static"))
-BY_TRAFFIC = ("dynamic-bandwidth", DELAY)  # policies that also count cores that are not regulated
+PHASES = "dynamic-phases"
+BY_TRAFFIC = ("dynamic-bandwidth", DELAY, PHASES)  # policies that also count cores that are not regulated
+BY_UTILIZATION = ("dynamic", PHASES)
 DELAY_SHARE = Fraction(1, 20)
 ONE = 1 << 16  # fixed-point 1.0 (core/utilization.h)
 MOST_GLOBAL_EVENTS = (1 << 30) - 1  # core/regulator_share.h
