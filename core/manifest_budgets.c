@@ -205,15 +205,15 @@ static bool is_of_realtime(const struct manifest_header *manifest, uint32_t core
 static bool load_is_measured(const struct manifest_header *manifest,
                              const struct manifest_regulation *regulation)
 {
-    const struct regulator_policy *policy = regulator_policy_at(regulation->policy);
+    uint32_t load = regulator_load_of(regulation->policy);
 
-    if (policy == NULL) {
+    if (regulation->policy >= REGULATOR_POLICY_COUNT) {
         return false;
     }
-    if ((policy->load & REGULATOR_LOAD_UTILIZATION) != 0 && manifest->platform.utilization_pa == 0) {
+    if ((load & REGULATOR_LOAD_UTILIZATION) != 0 && manifest->platform.utilization_pa == 0) {
         return false;
     }
-    for (uint32_t i = 0; (policy->load & REGULATOR_LOAD_TRAFFIC) != 0 && i < manifest->vcpus.count; i++) {
+    for (uint32_t i = 0; (load & REGULATOR_LOAD_TRAFFIC) != 0 && i < manifest->vcpus.count; i++) {
         if (!is_member(manifest, manifest_vcpus(manifest)[i].core)) {
             return false;
         }

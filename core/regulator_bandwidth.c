@@ -5,7 +5,7 @@
  */
 #include "core/regulator_feedback.h"
 
-static enum regulator_error check(const struct regulator_parameters *parameters)
+enum regulator_error regulator_check_bandwidth(const struct regulator_parameters *parameters)
 {
     if (parameters->bandwidth_threshold_events == 0 ||
         parameters->bandwidth_threshold_events > TRAFFIC_MAX_EVENTS) {
@@ -26,5 +26,4 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
                        parameters->step != 0 ? parameters->step : REGULATOR_BANDWIDTH_STEP);
 }
 
-const struct regulator_policy regulator_bandwidth = {"dynamic-bandwidth", REGULATOR_LOAD_TRAFFIC, check,
-                                                     step};
+const struct regulator_policy regulator_bandwidth = {"dynamic-bandwidth", step};

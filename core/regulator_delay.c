@@ -19,7 +19,7 @@ static bool is_regulated(const struct regulator_parameters *parameters, uint32_t
     return ((parameters->regulated >> core) & 1u) != 0;
 }
 
-static enum regulator_error check(const struct regulator_parameters *parameters)
+enum regulator_error regulator_check_delay(const struct regulator_parameters *parameters)
 {
     if (parameters->threshold == 0 || parameters->threshold >= UTILIZATION_ONE) {
         return REGULATOR_ERROR_THRESHOLD;
@@ -172,4 +172,4 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
     set_budgets(regulator, choose_free(regulator, others));
 }
 
-const struct regulator_policy regulator_delay = {"dynamic-delay", REGULATOR_LOAD_TRAFFIC, check, step};
+const struct regulator_policy regulator_delay = {"dynamic-delay", step};

@@ -4,7 +4,6 @@
  * has no effect (B8).
  */
 #include "core/regulator_policy.h"
-#include <stddef.h>
 
 #define ALL_CORES ((1u << REGULATOR_MAX_CORES) - 1)
 
@@ -90,10 +89,9 @@ static enum regulator_error check_bounds(const struct regulator_parameters *para
 
 enum regulator_error regulator_check(const struct regulator_parameters *parameters)
 {
-    const struct regulator_policy *policy = regulator_policy_at(parameters->policy);
     enum regulator_error error;
 
-    if (policy == NULL) {
+    if (parameters->policy >= REGULATOR_POLICY_COUNT) {
         return REGULATOR_ERROR_POLICY;
     }
     if (!period_length_is_valid(parameters->interval_ticks)) {
@@ -108,9 +106,9 @@ enum regulator_error regulator_check(const struct regulator_parameters *paramete
     if (parameters->saturation_events != 0 && sum_of(parameters, false) >= parameters->saturation_events) {
         return REGULATOR_ERROR_SATURATION;
     }
-    if (policy->check == NULL) {
+    if (parameters->policy == REGULATOR_STATIC) {
         return REGULATOR_ERROR_NONE;
     }
     error = check_bounds(parameters);
-    return error != REGULATOR_ERROR_NONE ? error : policy->check(parameters);
+    return error != REGULATOR_ERROR_NONE ? error : regulator_check_policy(parameters);
 }

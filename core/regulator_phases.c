@@ -9,7 +9,7 @@
  */
 #include "core/regulator_feedback.h"
 
-static enum regulator_error check(const struct regulator_parameters *parameters)
+enum regulator_error regulator_check_phases(const struct regulator_parameters *parameters)
 {
     if (parameters->threshold == 0 || parameters->threshold > UTILIZATION_MAX) {
         return REGULATOR_ERROR_THRESHOLD;
@@ -56,5 +56,4 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
                     parameters->regulated, sample->accesses, regulator->budgets);
 }
 
-const struct regulator_policy regulator_phases = {
-    "dynamic-phases", REGULATOR_LOAD_UTILIZATION | REGULATOR_LOAD_TRAFFIC, check, step};
+const struct regulator_policy regulator_phases = {"dynamic-phases", step};

@@ -22,14 +22,9 @@ enum regulator_load_kind {
 
 struct regulator_policy {
     const char *name; /* name in system files */
-    uint32_t load;    /* mask of enum regulator_load_kind */
-    /* Checks the policy's own parameters and returns the first error. The common ones have been checked:
-     * interval, cores, budgets, floor, ceiling, saturation. */
-    enum regulator_error (*check)(const struct regulator_parameters *parameters);
     /* Called when an interval is over. Sets regulator->budgets of regulated cores, each at least floor_events
      * and together at most regulator_ceiling(), regulator->global, and regulator->last_load if the policy has
-     * a load. Counts a sample without the load that it needs as unusable. NULL: budgets never change; `check`
-     * is NULL, too. */
+     * a load. Counts a sample without the load that it needs as unusable. NULL: budgets never change. */
     void (*step)(struct regulator *regulator, const struct regulator_sample *sample);
 };
 
@@ -40,6 +35,23 @@ const struct regulator_policy *regulator_policy_at(uint32_t number);
  * includes traffic. */
 uint64_t regulator_events_of_others(const struct regulator_parameters *parameters,
                                     const struct regulator_sample *sample);
+
+/* EL2 calls these two while it checks its manifest with the MMU off. Pointers in data are not valid then, so
+ * they are no members of `struct regulator_policy`. */
+
+/* The load that a policy needs: a mask of enum regulator_load_kind. */
+uint32_t regulator_load_of(uint32_t number);
+
+/* Checks the policy's own parameters and returns the first error. The common ones have been checked:
+ * interval, cores, budgets, floor, ceiling, saturation. */
+enum regulator_error regulator_check_policy(const struct regulator_parameters *parameters);
+
+/* Checks of the policies, for regulator_check_policy(). */
+enum regulator_error regulator_check_utilization(const struct regulator_parameters *parameters);
+enum regulator_error regulator_check_bandwidth(const struct regulator_parameters *parameters);
+enum regulator_error regulator_check_delay(const struct regulator_parameters *parameters);
+enum regulator_error regulator_check_turns(const struct regulator_parameters *parameters);
+enum regulator_error regulator_check_phases(const struct regulator_parameters *parameters);
 
 /* Limits G to the range between floor and ceiling. */
 void regulator_keep_bounds(struct regulator *regulator);

@@ -5,7 +5,7 @@
  */
 #include "core/regulator_policy.h"
 
-static enum regulator_error check(const struct regulator_parameters *parameters)
+enum regulator_error regulator_check_turns(const struct regulator_parameters *parameters)
 {
     (void)parameters; /* this policy has no parameters of its own */
     return REGULATOR_ERROR_NONE;
@@ -29,4 +29,4 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
     regulator->global = ceiling << REGULATOR_FRACTION_BITS;
 }
 
-const struct regulator_policy regulator_turns = {"dynamic-turns", REGULATOR_LOAD_NONE, check, step};
+const struct regulator_policy regulator_turns = {"dynamic-turns", step};

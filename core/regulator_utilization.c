@@ -4,7 +4,7 @@
  */
 #include "core/regulator_feedback.h"
 
-static enum regulator_error check(const struct regulator_parameters *parameters)
+enum regulator_error regulator_check_utilization(const struct regulator_parameters *parameters)
 {
     if (parameters->threshold == 0 || parameters->threshold > UTILIZATION_MAX) {
         return REGULATOR_ERROR_THRESHOLD;
@@ -23,4 +23,4 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
     regulator_feedback(regulator, sample, &seen, regulator->parameters.step);
 }
 
-const struct regulator_policy regulator_utilization = {"dynamic", REGULATOR_LOAD_UTILIZATION, check, step};
+const struct regulator_policy regulator_utilization = {"dynamic", step};

@@ -48,14 +48,13 @@ static const char *describe(enum regulator_error error)
 /* Checks the settings; fills in the parameters for core/ if they are valid. */
 static int check(const struct settings *settings, struct regulator_parameters *parameters)
 {
-    const struct regulator_policy *policy = regulator_policy_at(settings->policy);
     enum regulator_error error;
 
-    if (policy != NULL && (policy->load & REGULATOR_LOAD_UTILIZATION) != 0 &&
+    if ((regulator_load_of(settings->policy) & REGULATOR_LOAD_UTILIZATION) != 0 &&
         !utilization_source_is_there()) {
         pr_err("policy %s needs a source of utilization: the parameter utilization= names the "
                "memory controller's counters, and dynamic-bandwidth needs none\n",
-               policy->name);
+               regulator_policy_at(settings->policy)->name);
         return -ENODEV;
     }
     settings_regulator(settings, parameters);
