@@ -4,23 +4,30 @@
 // together and must never change what the guest sees.
 //
 //     -plugin libcount.so,out=PATH,match=TEXT,uart=PA[,start=first|PA:VALUE][,from=ADDRESS]
-//         [,within=ADDRESS:BYTES][,read=ADDRESS:BYTES]
+//         [,within=ADDRESS:BYTES][,read=ADDRESS:BYTES][,visits=ADDRESS:BYTES][,marks=ADDRESS:…]
 //
 // The count starts with the first instruction (start=first, the default) or after a 32-bit store of VALUE to
 // PA; with `from`, at the first execution, from then on, of the instruction at that virtual address, which is
 // the first one counted. It ends when the bytes stored to the UART's data register contain TEXT (a comma is
 // written as two). `out` is written at that moment, or at the emulator's exit with "matched": false. With
 // `within`, instructions at these virtual addresses are also counted by themselves; with `read`, so much
-// memory, as the core that completed TEXT sees it at that moment, is in `memory`, in hexadecimal.
+// memory, as the core that completed TEXT sees it at that moment, is in `memory`, in hexadecimal. With
+// `visits`, the length of each core's visits to these virtual addresses is listed (visits.h), with the
+// instructions among `marks` that each visit executed.
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "observe/arguments.h"
 #include "observe/qemu_plugin_api.h"
 #include "observe/result_file.h"
+#include "observe/visits.h"
 
 int qemu_plugin_version = 4;
 
@@ -48,6 +55,7 @@ struct plugin {
     std::optional<std::uint64_t> from;
     std::optional<std::pair<std::uint64_t, std::uint64_t>> within; // address, bytes
     std::optional<std::pair<std::uint64_t, std::uint64_t>> read;   // address, bytes
+    std::optional<observe::visits> visits;
     std::uint64_t uart = 0;
     std::string match;
     std::string out;
@@ -85,6 +93,9 @@ void write_count()
     if (self->read) {
         text += ", \"memory\": \"" + self->memory + "\"";
     }
+    if (self->visits) {
+        text += ", \"visits\": " + self->visits->json();
+    }
     text += std::string(", \"started\": ") + (self->started ? "true" : "false");
     text += std::string(", \"matched\": ") + (self->matched ? "true" : "false");
     observe::write_result(self->out, text + "}\n");
@@ -111,6 +122,9 @@ void start()
     if (!self->started) {
         self->started = true;
         self->before_start = count_now();
+        if (self->visits) {
+            self->visits->restart();
+        }
     }
 }
 
@@ -172,8 +186,19 @@ void on_store(unsigned, qemu_plugin_meminfo_t info, std::uint64_t virtual_addres
     }
 }
 
+void on_core(qemu_plugin_id_t, unsigned)
+{
+    if (!self->visits->attach()) {
+        std::fputs("bulkhead count: the emulator has no TPIDR_EL2, by which visits are told apart\n", stderr);
+        std::exit(EXIT_FAILURE);
+    }
+}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
 {
+    if (self->visits) {
+        self->visits->translate(block);
+    }
     const std::size_t count = qemu_plugin_tb_n_insns(block);
     for (std::size_t index = 0; index < count; ++index) {
         qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, index);
@@ -198,11 +223,33 @@ void on_exit(qemu_plugin_id_t, void *)
     }
 }
 
+// Why visits cannot be listed, or nothing.
+std::optional<std::string> prepare_visits(const std::string &range, const std::string &given)
+{
+    const auto where = observe::parse_pair(range);
+    if (range.empty() ? !given.empty() : !where) {
+        return "visits=" + range + " is not ADDRESS:BYTES";
+    }
+    std::vector<std::uint64_t> marks;
+    std::istringstream addresses(given);
+    for (std::string text; std::getline(addresses, text, ':');) {
+        const auto address = observe::parse_number(text);
+        if (!address || marks.size() == observe::visits::most_marks) {
+            return "marks=" + given + " is not a list of at most 32 addresses with colons between them";
+        }
+        marks.push_back(*address);
+    }
+    if (where) {
+        self->visits.emplace(where->first, where->second, std::move(marks));
+    }
+    return std::nullopt;
+}
+
 // Why counting is not possible, or nothing.
 std::optional<std::string> prepare(std::span<char *> given)
 {
-    constexpr std::array<std::string_view, 7> known{"start", "from",   "match", "uart",
-                                                    "out",   "within", "read"};
+    constexpr std::array<std::string_view, 9> known{"start",  "from", "match",  "uart", "out",
+                                                    "within", "read", "visits", "marks"};
     auto parsed = observe::parse_arguments(given, known);
     if (const auto *refused = std::get_if<machine::refusal>(&parsed)) {
         return refused->reason;
@@ -237,6 +284,9 @@ std::optional<std::string> prepare(std::span<char *> given)
             return "read=" + area + " is not ADDRESS:BYTES, with at most 65536 bytes";
         }
     }
+    if (auto reason = prepare_visits(arguments["visits"], arguments["marks"])) {
+        return reason;
+    }
     if (const std::string &when = arguments["start"]; !when.empty() && when != "first") {
         self->start_store = observe::parse_pair(when);
         if (!self->start_store) {
@@ -255,6 +305,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *, int argc, char
     if (const auto reason = prepare(std::span(argv, static_cast<std::size_t>(argc)))) {
         std::fprintf(stderr, "bulkhead count: %s\n", reason->c_str());
         return 1;
+    }
+    if (self->visits) {
+        qemu_plugin_register_vcpu_init_cb(id, on_core);
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_atexit_cb(id, on_exit, nullptr);

@@ -90,6 +90,69 @@ def test_memory_is_read_when_the_text_is_complete(tmp_path: Path) -> None:
     assert result["memory"] == "01000000"
 
 
+# Three visits of core 0 to the function `visited`, the second one past `marked`; between them one of core 1.
+VISITS = """
+.macro visit_until label
+    adr x14, \\label
+    msr elr_el2, x14
+    b visited
+.endm
+
+main:
+    mov x9, #5
+    msr tpidr_el2, x9
+    mov x9, #0x3c9              // back to EL2, with interrupts masked
+    msr spsr_el2, x9
+    start_counting
+    mov x13, #0
+    visit_until 1f
+1:  cpu_on 1, other
+    wait_word 0x40210000
+    mov x13, #1
+    visit_until 2f
+2:  mov x13, #0
+    visit_until 3f
+3:  print_char 'a'
+    b {end}
+
+other:
+    mov x9, #9
+    msr tpidr_el2, x9
+    mov x9, #0x3c9
+    msr spsr_el2, x9
+    mov x13, #0
+    visit_until 4f
+4:  signal_word 0x40210000
+    b park
+
+visited:
+    nop
+    cbz x13, 5f
+marked:
+    nop
+5:  eret
+visited_end:
+"""
+
+
+def test_visits_are_counted_core_by_core_up_to_their_returns(tmp_path: Path) -> None:
+    program = build(tmp_path, VISITS.format(end="power_off"))
+    listing = subprocess.check_output(["aarch64-linux-gnu-nm", str(program)], text=True)
+    symbols = {name: int(at, 16) for at, _, name in map(str.split, listing.splitlines())}
+    size = symbols["visited_end"] - symbols["visited"]
+    setup = Setup(VISITS.format(end="power_off"), cores=2)
+    given = [
+        *(f"{plugin('count')}", f"out={tmp_path / 'out.json'}", f"uart={UART_PA:#x}", "match=a"),
+        f"start={START_WORD_PA:#x}:1",
+        f"visits={symbols['visited']:#x}:{size}",
+        f"marks={symbols['marked']:#x}:{symbols['main']:#x}",
+    ]
+    done = run(command(setup, program, ",".join(given), "-icount", "shift=1,sleep=off"))
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert result["visits"] == [[0, 0, 3], [1, 0, 3], [0, 1, 4], [0, 0, 3]]
+
+
 def test_longer_text_takes_longer(tmp_path: Path) -> None:
     """There are three instructions a character, device accesses included: none is counted twice."""
     first = count(tmp_path, "match=a")["instructions"]
@@ -119,6 +182,9 @@ def test_written_at_once_when_the_text_appears(tmp_path: Path) -> None:
         (("match=a", "start=1"), "neither `first` nor"),
         (("match=a", "from=main"), "from=main is no address"),
         (("match=a", "within=0x4000"), "within=0x4000 is not ADDRESS:BYTES"),
+        (("match=a", "visits=0x4000"), "visits=0x4000 is not ADDRESS:BYTES"),
+        (("match=a", "marks=0x4000"), "visits= is not ADDRESS:BYTES"),
+        (("match=a", "visits=0x4000:8", "marks=here"), "marks=here is not a list of at most 32 addresses"),
         (("match=a", "read=0x4000:0"), "read=0x4000:0 is not ADDRESS:BYTES"),
     ],
 )

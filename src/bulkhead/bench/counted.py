@@ -13,7 +13,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from bulkhead.errors import BulkheadError
 from bulkhead.run import emulator as emu
@@ -27,6 +27,14 @@ class CountError(BulkheadError):
     """The text did not appear, or there is no count; the message says why."""
 
 
+class Visit(NamedTuple):
+    """A core's visit to a range of instructions, up to an ERET or WFI there."""
+
+    core: int
+    marks: int  # bit i: it executed the i-th marked instruction
+    instructions: int
+
+
 @dataclass(frozen=True)
 class Count:
     """What the plugin found."""
@@ -34,23 +42,28 @@ class Count:
     instructions: int
     within: int | None = None  # of them, those at the addresses asked for
     memory: bytes = b""
+    visits: tuple[Visit, ...] = ()  # in the order of their ends
 
 
 @dataclass(frozen=True)
 class Events:
     """The events between which instructions are counted, and further options; see docs/design/observer.md."""
 
-    from_: int  # virtual address of the first instruction
+    from_: int | None  # virtual address of the first instruction; None: the first after `start`
     match: str  # ends the count
     uart: int
     start: tuple[int, int] | None = None  # (pa, value) of a 32-bit store that must come first
     within: tuple[int, int] | None = None  # (address, bytes)
     read: tuple[int, int] | None = None  # (address, bytes)
+    visits: tuple[int, int] | None = None  # (address, bytes)
+    marks: tuple[int, ...] = ()  # addresses of instructions in `visits`
 
     def plugin(self, library: Path, out: Path) -> str:
         """The value for -plugin."""
-        texts = {"out": str(out), "match": self.match, "uart": f"{self.uart:#x}", "from": f"{self.from_:#x}"}
-        pairs = {"start": self.start, "within": self.within, "read": self.read}
+        texts = {"out": str(out), "match": self.match, "uart": f"{self.uart:#x}"}
+        texts |= {"from": f"{self.from_:#x}"} if self.from_ is not None else {}
+        texts |= {"marks": ":".join(f"{mark:#x}" for mark in self.marks)} if self.marks else {}
+        pairs = {"start": self.start, "within": self.within, "read": self.read, "visits": self.visits}
         texts |= {key: f"{pair[0]:#x}:{pair[1]:#x}" for key, pair in pairs.items() if pair is not None}
         doubled = (f"{key}={text.replace(',', ',,')}" for key, text in texts.items())
         return ",".join([str(library).replace(",", ",,"), *doubled])
@@ -65,6 +78,7 @@ def parse_count(text: str) -> Count:
             int(result["instructions"]),
             within=result.get("instructions_within"),
             memory=bytes.fromhex(result.get("memory", "")),
+            visits=tuple(Visit(*map(int, one)) for one in result.get("visits", [])),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise CountError(f"the counter's result cannot be read: {error}") from error
