@@ -5,7 +5,8 @@
 // median and maximum of the others. With one VCPU it measures all paths of one VCPU; with two those between
 // two, lazy mapping, and at the end a restart of its own domain. With `budget` 1 it measures the cost of a
 // budget to its domain; with `shared` 1, as a manager and beside a domain that never sleeps, how it gets the
-// core back.
+// core back. With `flash` it measures nothing: it changes what EL2 reads from this flash in place of the
+// counters of a memory controller, for `intervals` intervals of a regulator.
 #include <arch/path_probes.h>
 #include <arch/sysreg.h>
 
@@ -30,6 +31,8 @@
 #define TEST_SPI          200u // no device has it
 #define LAZY_STEP_BYTES   0x10000u
 #define RESTART_MAGIC     0x70617468u
+#define FLASH_READ_STATUS 0x70u // commands of Intel's set
+#define FLASH_READ_ARRAY  0xFFu
 
 enum {
     repetitions = 100,
@@ -338,6 +341,23 @@ static void measure_shared(void)
     (void)manager_end_machine();
 }
 
+// Flash whose status can be read shows it in all of its words, so that each change of the mode changes what
+// EL2 reads there. The mode changes once in each interval of the regulator.
+static void change_load(void)
+{
+    volatile uint32_t *flash = (volatile uint32_t *)param("flash", 0);
+    uint64_t interval_ticks = timer_frequency() / 1000000 * param("interval_us", 1);
+    uint64_t next = timer_now();
+
+    for (uint64_t left = param("intervals", 0); left != 0; left--) {
+        *flash = left % 2 == 0 ? FLASH_READ_STATUS : FLASH_READ_ARRAY;
+        next += interval_ticks;
+        while (timer_now() < next) {
+        }
+    }
+    console_write("done\n");
+}
+
 static void measure_two(void)
 {
     struct restart *restart = (struct restart *)(uintptr_t)memory_arena().start;
@@ -366,6 +386,10 @@ static bool is_alone(void)
 
 void program_main(void)
 {
+    if (param("flash", 0) != 0) {
+        change_load();
+        return;
+    }
     if (is_alone())
         add_once("first_loop", lone_loop() - probe_nothing());
     if (!gic_init())

@@ -60,6 +60,7 @@ RUN_BY = {
     "nvme": "tests/system/test_pci.py",
     "passthrough": "tests/system/test_linux.py",
     "paths": "src/bulkhead/bench/hypervisor.py",
+    "paths-regulated": "src/bulkhead/bench/regulators.py",
     "paths-shared": "src/bulkhead/bench/hypervisor.py",
     "regulated": "tests/hosted/test_examples.py",
     "remap": "tests/system/test_maintenance.py",

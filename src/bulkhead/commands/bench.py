@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bulkhead.bench.hypervisor import HypervisorCosts
     from bulkhead.bench.linux_boot import BootComparison
     from bulkhead.bench.machine import Speeds
+    from bulkhead.bench.regulators import PolicyCosts
     from bulkhead.config.flow_costs import FlowCosts
     from bulkhead.results.bench import (
         BenchCampaignResult,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         BenchLinuxBootResult,
         BenchMachineResult,
         BenchRefillBoundResult,
+        BenchRegulatorsResult,
     )
     from bulkhead.results.envelope import Envelope, Verdict
 
@@ -123,6 +125,64 @@ def _show_costs(measured: HypervisorCosts) -> None:
         shown.print("Public figures of interrupts are of another interrupt controller: not compared.")
     goals = sum(row.met is not None for row in measured.rows)
     shown.print(f"{goals - len(measured.missed)} of {goals} goals met")
+
+
+@app.command("regulators")
+def regulators(
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[POLICY]...", help="Policies to measure.", show_default="all"),
+    ] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Count the instructions and interrupts at EL2 in an interval of each regulator, in the emulator."""
+    from bulkhead.bench.not_measured import NotMeasured
+    from bulkhead.bench.regulators import POLICIES, json_of
+    from bulkhead.bench.regulators_run import load_regulator_systems, measure_regulators
+
+    for policy in policies or ():
+        if policy not in POLICIES:
+            raise typer.BadParameter(f"'{policy}' is none of {', '.join(POLICIES)}", param_hint="POLICY")
+    systems = load_regulator_systems(policies or ())
+    first = next(iter(systems.values()))[0]
+    try:
+        measured = measure_regulators(systems, seed)
+    except NotMeasured as error:
+        _end_unmeasured(_common("bench regulators", first, seed, "error", error.reasons), as_json)
+    if as_json:
+        common = _common("bench regulators", first, seed, "ok", ())
+        result: BenchRegulatorsResult = {**common, **json_of(measured)}
+        print_json(result)
+    else:
+        _show_regulators(measured)
+
+
+def _show_regulators(measured: Sequence[PolicyCosts]) -> None:
+    from rich.table import Table
+
+    from bulkhead.bench.regulators import KINDS
+
+    kinds = Table("policy", *KINDS, title="Instructions of an interrupt at EL2: mean, longest")
+    shares = Table(
+        "policy",
+        "regulated",
+        "real-time",
+        "regulated, asleep",
+        "real-time beside them",
+        title="Interrupts and instructions at EL2 of a core in an interval",
+    )
+    for table in (kinds, shares):
+        for column in table.columns[1:]:
+            column.justify = "right"
+    for one in measured:
+        costs = (getattr(one, kind) for kind in KINDS)
+        kinds.add_row(one.policy, *(f"{c.mean:,.0f}, {c.longest:,}" if c is not None else "" for c in costs))
+        parts = (one.regulated, one.others, one.quiet_regulated, one.quiet_others)
+        shares.add_row(one.policy, *(f"{part.interrupts:.2f}, {part.instructions:,.0f}" for part in parts))
+    shown = console()
+    shown.print(kinds)
+    shown.print(shares)
 
 
 @app.command("flows")

@@ -82,6 +82,8 @@ MEANINGS: dict[str, dict[str, str]] = {
     "StandIn": {
         "name": "Name of the event.",
         "backup": "Events until a second counter overflows, in case the first overflow is lost; 0: none.",
+        "bytes": "Bytes that an event stands for, so that budgets in bytes and regulators run on the "
+        "emulator. Default: none; the emulator then counts only budgets that are given in events.",
     },
     "Cores": {
         "count": "Number of cores.",

@@ -103,6 +103,7 @@ class StandIn(Section):
 
     name: EventName
     backup: Annotated[int, Field(ge=0, le=1024)] = 0  # events until a second counter overflows; 0: none
+    bytes: Bytes | None = None  # bytes that an event stands for; None: budgets in bytes are not counted
 
 
 class Emulator(Section):

@@ -92,7 +92,7 @@ def counted_event(platform: Platform, *, emulated: bool) -> CountedEvent | None:
     stand_in = platform.emulator.event if platform.emulator is not None else None
     if stand_in is None:
         return None
-    return CountedEvent(stand_in.name, EVENT_NUMBERS[stand_in.name], None, stand_in.backup)
+    return CountedEvent(stand_in.name, EVENT_NUMBERS[stand_in.name], stand_in.bytes, stand_in.backup)
 
 
 def _with_accesses(found: CountedEvent, access: AccessEvent | None) -> CountedEvent:

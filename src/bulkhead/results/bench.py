@@ -70,6 +70,65 @@ class BenchHypervisorResult(Envelope, HypervisorCostsKeys):
 
 
 @with_config(CLOSED)
+class InterruptCostResult(TypedDict):
+    """Instructions of one kind of interrupt, from its entry to the return or to the wait for the next one."""
+
+    count: int
+    """Number of interrupts."""
+    mean: float
+    """Mean."""
+    longest: int
+    """The most."""
+
+
+@with_config(CLOSED)
+class IntervalCostResult(TypedDict):
+    """What a core does at EL2 for budgets in an interval; means over intervals and cores."""
+
+    interrupts: float
+    """Number of interrupts."""
+    instructions: float
+    """Instructions of these interrupts."""
+
+
+@with_config(CLOSED)
+class PolicyCostResult(TypedDict):
+    """Cost of one policy."""
+
+    policy: str
+    """Name of the policy."""
+    period: InterruptCostResult | None
+    """End of an interval, on all cores but the last one; null: there was none."""
+    step: InterruptCostResult | None
+    """End of an interval on its last core, which computes the budgets and interrupts the other cores."""
+    message: InterruptCostResult | None
+    """Interrupt with which a core takes its new budget."""
+    overflow: InterruptCostResult | None
+    """Interrupt of a core that has spent its budget."""
+    regulated: IntervalCostResult
+    """Of a regulated core that spends its budget in each interval."""
+    others: IntervalCostResult
+    """Of the real-time core beside such cores."""
+    quiet_regulated: IntervalCostResult
+    """Of a regulated core whose program sleeps."""
+    quiet_others: IntervalCostResult
+    """Of the real-time core beside such cores."""
+
+
+@with_config(CLOSED)
+class RegulatorCostsKeys(TypedDict):
+    """What was measured."""
+
+    policies: list[PolicyCostResult]
+    """The policies."""
+
+
+@with_config(CLOSED)
+class BenchRegulatorsResult(Envelope, RegulatorCostsKeys):
+    """Instructions and interrupts at EL2 in an interval of each regulator."""
+
+
+@with_config(CLOSED)
 class PublishedPartCostResult(TypedDict):
     """Published cost of one part, in ns."""
 

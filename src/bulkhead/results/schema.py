@@ -61,6 +61,7 @@ SHAPES: dict[str, tuple[type, ...]] = {
     "experiment": (experiment.ExperimentResult, experiment.ExperimentsResult),
     "sensitivity": (experiment.SensitivityResult,),
     "bench hypervisor": (bench.BenchHypervisorResult,),
+    "bench regulators": (bench.BenchRegulatorsResult,),
     "bench flows": (bench.BenchFlowsResult,),
     "bench linux-boot": (bench.BenchLinuxBootResult,),
     "bench machine": (bench.BenchMachineResult,),
