@@ -32,11 +32,10 @@ static void feed_back(struct regulator *regulator, const struct regulator_load *
     regulator->global = (regulator->global * factor + STEP_ONE / 2) / STEP_ONE;
 }
 
-void regulator_feedback(struct regulator *regulator, const struct regulator_sample *sample,
-                        const struct regulator_load *seen, uint32_t fixed_step)
+void regulator_feed_back(struct regulator *regulator, const struct regulator_sample *sample,
+                         const struct regulator_load *seen, uint32_t fixed_step)
 {
-    const struct regulator_parameters *parameters = &regulator->parameters;
-    bool throttled = (sample->throttled & parameters->regulated) != 0 || !regulator->has_sample;
+    bool throttled = (sample->throttled & regulator->parameters.regulated) != 0 || !regulator->has_sample;
 
     if (seen->measured) {
         regulator->last_load = seen->load;
@@ -45,9 +44,22 @@ void regulator_feedback(struct regulator *regulator, const struct regulator_samp
     } else {
         regulator->statistics.unusable++;
     }
+}
+
+void regulator_divide(struct regulator *regulator, const struct regulator_sample *sample)
+{
+    const struct regulator_parameters *parameters = &regulator->parameters;
+
     regulator_keep_bounds(regulator);
     regulator_share(regulator->global >> REGULATOR_FRACTION_BITS, parameters->floor_events,
                     parameters->regulated, sample->accesses, regulator->budgets);
+}
+
+void regulator_feedback(struct regulator *regulator, const struct regulator_sample *sample,
+                        const struct regulator_load *seen, uint32_t fixed_step)
+{
+    regulator_feed_back(regulator, sample, seen, fixed_step);
+    regulator_divide(regulator, sample);
 }
 
 enum regulator_error regulator_check_feedback(const struct regulator_parameters *parameters)

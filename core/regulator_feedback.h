@@ -21,8 +21,14 @@ struct regulator_load {
 /* Checks the policies' own parameters: hold and step. */
 enum regulator_error regulator_check_feedback(const struct regulator_parameters *parameters);
 
-/* Updates G, and divides it into the budgets of the regulated cores. `fixed_step`: d in 1/65536; 0: half of
- * the difference between load and threshold. */
+/* Updates G. `fixed_step`: d in 1/65536; 0: half of the difference between load and threshold. */
+void regulator_feed_back(struct regulator *regulator, const struct regulator_sample *sample,
+                         const struct regulator_load *seen, uint32_t fixed_step);
+
+/* Limits G to its range, and divides it into the budgets of the regulated cores. */
+void regulator_divide(struct regulator *regulator, const struct regulator_sample *sample);
+
+/* Both. */
 void regulator_feedback(struct regulator *regulator, const struct regulator_sample *sample,
                         const struct regulator_load *seen, uint32_t fixed_step);
 

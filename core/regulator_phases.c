@@ -44,16 +44,14 @@ static void step(struct regulator *regulator, const struct regulator_sample *sam
         parameters->threshold,
     };
 
-    regulator_feedback(regulator, sample, &seen, parameters->step);
+    regulator_feed_back(regulator, sample, &seen, parameters->step);
     if (phase == regulator->phase) {
         regulator->phase_global[phase] = regulator->global;
     }
     regulator->phase = phase;
     regulator->global = phase != 0 ? regulator->phase_global[phase]
                                    : regulator_ceiling(parameters) << REGULATOR_FRACTION_BITS;
-    regulator_keep_bounds(regulator);
-    regulator_share(regulator->global >> REGULATOR_FRACTION_BITS, parameters->floor_events,
-                    parameters->regulated, sample->accesses, regulator->budgets);
+    regulator_divide(regulator, sample);
 }
 
 const struct regulator_policy regulator_phases = {"dynamic-phases", step};

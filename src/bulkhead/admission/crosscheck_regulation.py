@@ -23,7 +23,6 @@ from bulkhead.planning.regulation import (
     DYNAMIC,
     LONGEST_INTERVAL_NS,
     MOST_GLOBAL_EVENTS,
-    PHASES,
     SHORTEST_INTERVAL_NS,
     RegulatorPlan,
     bandwidth_threshold,
@@ -45,7 +44,7 @@ def check_regulation(system: System, platform: Platform) -> Findings:
         yield from _reclaim(system, regulation)
     if regulation.policy not in DYNAMIC:
         return
-    yield from _platform(system, regulation, platform)
+    yield from _platform(regulation, platform)
     yield from _domains(system, regulation)
     found = regulator_of(system, platform, counted_event(platform, emulated=False))
     if found is not None and not any(wrong):
@@ -87,7 +86,7 @@ def _interval(regulation: Regulation) -> Findings:
         yield Finding((*_AT, "interval"), "out-of-range", f"is {regulation.interval} ns", "10 us to 1 s")
 
 
-def _platform(system: System, regulation: Regulation, platform: Platform) -> Findings:
+def _platform(regulation: Regulation, platform: Platform) -> Findings:
     event = counted_event(platform, emulated=False)
     if event is None or event.bytes is None:
         cause = (
@@ -101,9 +100,6 @@ def _platform(system: System, regulation: Regulation, platform: Platform) -> Fin
             f"the memory controller of '{platform.name}' has no counters of busy cycles (`dram.utilization`)"
         )
         yield Finding((*_AT, "policy"), "not-on-platform", cause, "dynamic-bandwidth, static")
-    if regulation.policy == PHASES and bandwidth_threshold(system, platform) is None:
-        cause = f"'{platform.name}' does not say what its memory guarantees (`dram.guaranteed`)"
-        yield Finding((*_AT, "policy"), "not-on-platform", cause, "dynamic")
 
 
 def _domains(system: System, regulation: Regulation) -> Findings:

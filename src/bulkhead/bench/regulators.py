@@ -49,6 +49,7 @@ POLICIES = {
     "dynamic-bandwidth": ("threshold: 950 MB/s",),
     "dynamic-delay": ("threshold: 5 %", "delay: 58 ns", "cluster_delay: 247 ns", "least: 411 MB/s"),
     "dynamic-turns": (),
+    "dynamic-phases": ("threshold: 80 %",),
 }
 # While nobody competes: no budget is spent, although the emulator counts the instructions of all cores as
 # those of each core.

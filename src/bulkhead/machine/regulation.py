@@ -24,7 +24,7 @@ from bulkhead.machine.interrupt_cost import cost_of
 from bulkhead.machine.job import Job, JobPart
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of, missing_key
-from bulkhead.planning.regulation import DYNAMIC, PHASES, share_threshold
+from bulkhead.planning.regulation import DYNAMIC, PHASES, highest_phase, share_threshold
 
 _Model = TypeVar("_Model", bound=Model)
 
@@ -184,10 +184,7 @@ def _regulator(wanted: JobRegulation, platform: Platform) -> dict[str, Any]:
             " `dynamic-bandwidth` a rate, as `950 MB/s`; `dynamic-delay` a share of time, as `5 %`"
         )
     if wanted.policy == PHASES:
-        scale = platform.dram.guaranteed if platform.dram is not None else None
-        if scale is None:
-            raise BadRegulation(f"regulation.policy: '{PHASES}' needs `dram.guaranteed` of '{platform.name}'")
-        made["bandwidth_threshold_events"] = scale * wanted.interval // (NS_PER_S * line)
+        made["bandwidth_threshold_events"] = highest_phase(platform) * wanted.interval // (NS_PER_S * line)
     if isinstance(wanted.threshold, Fraction):
         made["threshold"] = round(share_threshold(wanted) * ONE)
     else:

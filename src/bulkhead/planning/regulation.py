@@ -156,7 +156,10 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
         if regulation.policy == DELAY
         else None
     )
-    traffic = delays.least if delays is not None else bandwidth_threshold(system, platform)
+    if regulation.policy == PHASES:
+        traffic: int | None = highest_phase(platform)
+    else:
+        traffic = delays.least if delays is not None else bandwidth_threshold(system, platform)
     threshold = share_threshold(regulation)
     ceiling = events_of(regulation.ceiling) or (
         events_of(_most(platform, len(regulated))) if delays is not None else MOST_GLOBAL_EVENTS
@@ -201,6 +204,13 @@ def _most(platform: Platform, cores: int) -> int:
     """Upper bound in bytes per s: each of `cores` may use the whole bandwidth of the data bus."""
     dram = platform.dram
     return cores * dram.speed * 10**6 * dram.width * dram.channels // 8 if dram is not None else 10**13
+
+
+def highest_phase(platform: Platform) -> int:
+    """Where the highest phase of `dynamic-phases` begins, in bytes per s: what the memory guarantees, else
+    the rate of its data bus."""
+    guaranteed = platform.dram.guaranteed if platform.dram is not None else None
+    return guaranteed if guaranteed is not None else _most(platform, 1)
 
 
 def share_threshold(regulation: Regulation) -> Fraction:
