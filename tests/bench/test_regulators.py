@@ -99,7 +99,7 @@ def test_b11_no_interrupt_of_a_regulator_is_longer_than_it_was() -> None:
         for kind, limit in limits.items():
             cost = row[kind]
             assert (cost is None) == (limit is None), (policy, kind)
-            assert cost is None or 0.9 * limit < cost["mean"] <= limit, (policy, kind, cost)
+            assert limit is None or 0.9 * limit < cost["mean"] <= limit, (policy, kind, cost)
         # One end of an interval; two of three cores get a message; and an overflow where cores compete.
         messages = 0.0 if policy == "static" else 2 / 3
         assert row["quiet_regulated"]["interrupts"] == pytest.approx(1 + messages, abs=0.05), row
