@@ -112,8 +112,8 @@ struct broker_reply {
     struct door_answer answer;
 };
 
-/* Page 2: constants, written by EL2 when the broker opens the door. The physical memory of domains with a
- * socket is mapped in the broker from BH_BROKER_WINDOW on. */
+/* Page 2: constants, written by EL2 when the broker opens the door. The memory that the broker reaches of
+ * domains with a socket (core/socket_reach.h) is mapped in it from BH_BROKER_WINDOW on. */
 struct broker_map {
     uint32_t chunk_bytes;
     /* packets of flows that declare at most so many bytes are copied by the broker, others by an engine */

@@ -6,6 +6,7 @@
 #include "core/flow.h"
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"
+#include "core/socket_reach.h"
 
 _Static_assert(offsetof(struct manifest_flow_costs, model) == offsetof(struct flow_costs, model) &&
                    sizeof(struct manifest_flow_costs) == sizeof(struct flow_costs) &&
@@ -84,12 +85,30 @@ static bool root_is_sound(const struct manifest_header *manifest, const struct m
                        !ranges_overlap(at, BH_PCI_BUS_BYTES, domain->socket_ipa, BH_PAGE_BYTES));
 }
 
-/* The broker's window covers all memory of a domain that has a socket. */
-static bool memory_is_in_reach(const struct manifest_header *manifest, const struct manifest_domain *domain)
+/* The pool is writable memory in consecutive segments, of a domain that has a socket. */
+static bool pool_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
-    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+    const struct manifest_segment *segments = manifest_segments(manifest);
+    struct socket_reach reach = socket_reach_of(manifest, domain);
 
-    for (uint32_t i = 0; i < domain->segment_count; i++) {
+    for (uint32_t i = domain->first_segment; i < domain->first_segment + domain->segment_count; i++) {
+        bool is_inside = reach.is_pool && i - reach.first_segment < reach.segment_count;
+
+        if (((segments[i].flags & BH_SEGMENT_FLAG_SOCKET_POOL) != 0) != is_inside ||
+            (is_inside && (segments[i].flags & BH_SEGMENT_FLAG_READ_ONLY) != 0)) {
+            return false;
+        }
+    }
+    return domain->socket_cid != 0 || !reach.is_pool;
+}
+
+/* The broker's window covers all memory that it reaches of a domain with a socket. */
+static bool memory_is_in_window(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    struct socket_reach reach = socket_reach_of(manifest, domain);
+    const struct manifest_segment *segments = manifest_segments(manifest) + reach.first_segment;
+
+    for (uint32_t i = 0; i < reach.segment_count; i++) {
         struct color_range range = manifest_segment_range(manifest, &segments[i]);
 
         if (color_at(&range, segments[i].bytes - 1).value >= MANIFEST_IPA_LIMIT - BH_BROKER_WINDOW) {
@@ -103,6 +122,9 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
 {
     const struct manifest_header *manifest = check->manifest;
 
+    if (!pool_is_sound(manifest, domain)) {
+        return refuse(check, &domain->segment_count);
+    }
     if (domain->socket_cid == 0) {
         return (domain->socket_ipa == 0 && domain->socket_root_ipa == 0 && domain->socket_irq == 0) ||
                refuse(check, &domain->socket_ipa);
@@ -125,7 +147,7 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
     if (!irq_is_sound(manifest, domain)) {
         return refuse(check, &domain->socket_irq);
     }
-    return memory_is_in_reach(manifest, domain) || refuse(check, &domain->first_segment);
+    return memory_is_in_window(manifest, domain) || refuse(check, &domain->first_segment);
 }
 
 /* The broker has no memory of its own in its window. */
@@ -138,6 +160,9 @@ static bool check_broker_domain(struct manifest_check *check, const struct manif
     if (domain->socket_cid != 0 || (domain->socket_ipa | domain->socket_root_ipa) != 0 ||
         !irq_is_sound(manifest, domain)) {
         return refuse(check, &domain->socket_ipa);
+    }
+    if (!pool_is_sound(manifest, domain)) {
+        return refuse(check, &domain->segment_count);
     }
     for (uint32_t i = 0; i < domain->segment_count; i++) {
         if (segments[i].ipa + segments[i].bytes > BH_BROKER_WINDOW) {

@@ -38,6 +38,9 @@ bool manifest_has_no_flows(const struct manifest_header *manifest)
 
         any |= domain->socket_ipa | domain->socket_root_ipa | domain->socket_cid | domain->socket_irq;
     }
+    for (uint32_t i = 0; i < manifest->segments.count; i++) {
+        any |= manifest_segments(manifest)[i].flags & BH_SEGMENT_FLAG_SOCKET_POOL;
+    }
     return any == 0 && manifest->flows.count == 0;
 }
 

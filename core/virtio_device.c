@@ -24,7 +24,9 @@ void virtio_device_reset(struct virtio_device *device)
 
 static bool features_are_sound(const struct virtio_device *device)
 {
-    return (device->accepted & ~device->offered) == 0 && (device->accepted & VIRTIO_F_VERSION_1) != 0;
+    uint64_t needed = VIRTIO_F_VERSION_1 | (device->offered & VIRTIO_F_ACCESS_PLATFORM);
+
+    return (device->accepted & ~device->offered) == 0 && (device->accepted & needed) == needed;
 }
 
 void virtio_device_set_status(struct virtio_device *device, uint32_t status)

@@ -24,7 +24,8 @@ extern "C" {
 #define VIRTIO_STATUS_NEEDS_RESET 64u
 #define VIRTIO_STATUS_FAILED      128u
 
-#define VIRTIO_F_VERSION_1 (1ull << 32)
+#define VIRTIO_F_VERSION_1       (1ull << 32)
+#define VIRTIO_F_ACCESS_PLATFORM (1ull << 33) /* the device reaches only a part of the guest's memory */
 
 #define VIRTIO_INTERRUPT_QUEUE  1u
 #define VIRTIO_INTERRUPT_CONFIG 2u
@@ -47,7 +48,7 @@ void virtio_device_reset(struct virtio_device *device);
 
 /* The driver writes the status. 0 requests a reset: the caller calls virtio_device_reset() when nothing
  * accesses the guest's buffers any more. FEATURES_OK stays clear if the driver accepted features that were
- * not offered, or not VIRTIO_F_VERSION_1. */
+ * not offered, or not VIRTIO_F_VERSION_1, or not VIRTIO_F_ACCESS_PLATFORM although it was offered. */
 void virtio_device_set_status(struct virtio_device *device, uint32_t status);
 
 /* The driver enables or disables a queue (virtio 1.2, 4.2.2.2). An invalid queue is not enabled, and the

@@ -18,6 +18,7 @@ SYSTEM = {
     "File": "domains[].image.files[]",
     "Region": "domains[].memory[]",
     "CpuTime": "domains[].cpu",
+    "SocketPool": "domains[].socket_pool",
     "Llc": "llc, of a domain or the hypervisor",
     "Banks": "banks, of a domain or the hypervisor",
     "Bandwidth": "domains[].bandwidth",

@@ -38,6 +38,7 @@ MANIFEST = [
     "manifest_domains",
     "manifest_flash",
     "manifest_flows",
+    "socket_reach",
 ]
 MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform", "manifest_regions"]
 MANIFEST += ["manifest_its", "manifest_pci", "manifest_smmu", "pci_config"]

@@ -130,6 +130,15 @@ static void find_timer(struct board *b)
         b->virtual_timer_intid = number + ppi_first_intid;
 }
 
+static void find_socket_pool(struct board *b)
+{
+    struct dt_node node;
+
+    if (!dt_find_compatible(&b->tree, "restricted-dma-pool", 0, &node) ||
+        !dt_reg(&b->tree, &node, 0, &b->socket_pool))
+        b->socket_pool.size = 0;
+}
+
 void board_discover(const void *blob)
 {
     struct board *b = &discovered;
@@ -144,4 +153,5 @@ void board_discover(const void *blob)
     find_uart(b);
     find_gic(b);
     find_timer(b);
+    find_socket_pool(b);
 }

@@ -28,6 +28,7 @@ struct board {
     struct dt_range gic_redistributor; // size 0: not a GICv3
     struct dt_range gic_interface;     // size 0: not a GICv2
     uint32_t virtual_timer_intid;
+    struct dt_range socket_pool; // the part of RAM that the socket device reaches; size 0: all of it
 };
 
 // Reads the device tree at `blob`, or the one at the start of RAM if `blob` is NULL or not a device tree.

@@ -64,6 +64,8 @@ struct memory_area memory_arena(void)
     if (b->has_tree)
         area = without(area, round_down(blob, page_bytes),
                        round_up(blob + b->tree.tree.total_bytes, page_bytes));
+    if (b->socket_pool.size != 0)
+        area = without(area, b->socket_pool.address, b->socket_pool.address + b->socket_pool.size);
     area.start = mmu_virtual(area.start);
     return area;
 }

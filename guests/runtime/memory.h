@@ -21,8 +21,8 @@ struct memory_area {
 const void *memory_ram_start(void);
 size_t memory_ram_start_bytes(void);
 
-// The largest contiguous part of mapped RAM that contains neither image nor device tree, page-aligned; empty
-// if there is none.
+// The largest contiguous part of mapped RAM that contains neither image, nor device tree, nor the socket
+// device's pool, page-aligned; empty if there is none.
 struct memory_area memory_arena(void);
 
 #endif

@@ -4,6 +4,8 @@
 // SOCKET_ON_PCI.
 #include "guests/runtime/socket_device.h"
 
+#include <arch/mmu.h>
+
 #include "guests/runtime/board.h"
 #include "guests/runtime/gic.h"
 #include "guests/socket/socket.h"
@@ -89,11 +91,20 @@ static bool find_device(uint64_t *registers, uint32_t *intid)
 
 #endif
 
+static void use_pool(void)
+{
+    const struct dt_range *pool = &board()->socket_pool;
+
+    if (pool->size != 0)
+        socket_use_pool((void *)(uintptr_t)mmu_virtual(pool->address), (size_t)pool->size);
+}
+
 bool socket_init(void)
 {
     uint64_t registers;
     uint32_t intid;
 
+    use_pool();
     if (!find_device(&registers, &intid) || !gic_init() || !socket_start(registers))
         return false;
     device_intid = intid;

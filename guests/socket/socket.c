@@ -13,7 +13,7 @@ struct socket_driver socket_driver;
 static void clear_queues(void)
 {
     for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
-        struct queue *queue = &socket_driver.queues[i];
+        struct queue *queue = &socket_driver.shared->queues[i];
 
         queue->available.flags = queue->available.index = 0;
         queue->used.flags = queue->used.index = 0;
@@ -26,7 +26,7 @@ static void clear_queues(void)
 
 static void set_up_queue(uint32_t number)
 {
-    struct queue *queue = &socket_driver.queues[number];
+    struct queue *queue = &socket_driver.shared->queues[number];
     const void *places[] = {queue->descriptors, &queue->available, &queue->used};
 
     write_register(queue_select, number);
@@ -42,24 +42,49 @@ static void set_up_queue(uint32_t number)
 
 static void give_event_buffer(void)
 {
-    struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_EVENT];
+    struct queue *queue = &socket_driver.shared->queues[VSOCK_QUEUE_EVENT];
 
-    describe(queue, 0, &socket_driver.event, sizeof(socket_driver.event), descriptor_write);
+    describe(queue, 0, &socket_driver.shared->event, sizeof(socket_driver.shared->event), descriptor_write);
     make_available(queue, 0);
 }
 
 static void give_buffer(uint32_t pair)
 {
-    struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_RX];
+    struct queue *queue = &socket_driver.shared->queues[VSOCK_QUEUE_RX];
 
-    describe(queue, 2 * pair, &socket_driver.received_headers[pair], VSOCK_HEADER_BYTES,
+    describe(queue, 2 * pair, &socket_driver.shared->received_headers[pair], VSOCK_HEADER_BYTES,
              descriptor_next | descriptor_write);
-    describe(queue, 2 * pair + 1, socket_driver.received[pair], buffer_bytes, descriptor_write);
+    describe(queue, 2 * pair + 1, socket_driver.shared->received[pair], buffer_bytes, descriptor_write);
     make_available(queue, 2 * pair);
+}
+
+void socket_use_pool(void *pool, size_t bytes)
+{
+    socket_driver.pool = pool;
+    socket_driver.pool_bytes = bytes;
+}
+
+// Returns false if the device reaches only a pool, and the program has given none that is large enough.
+static bool choose_memory(uint32_t features)
+{
+    bool has_pool = socket_driver.pool_bytes >= sizeof(struct shared) + bounce_slots * bounce_alignment;
+
+    socket_driver.shared = &socket_driver.own;
+    bounce_init(&socket_driver.bounce, NULL, 0);
+    if ((features & feature_access_platform) == 0)
+        return true;
+    if (has_pool) {
+        socket_driver.shared = socket_driver.pool;
+        bounce_init(&socket_driver.bounce, (uint8_t *)socket_driver.pool + sizeof(struct shared),
+                    socket_driver.pool_bytes - sizeof(struct shared));
+    }
+    return has_pool;
 }
 
 bool socket_start(uint64_t registers)
 {
+    uint32_t features;
+
     if (socket_port_read(registers + device_id) != VSOCK_DEVICE_ID)
         return false;
     socket_driver.registers = registers;
@@ -67,8 +92,12 @@ bool socket_start(uint64_t registers)
     while (socket_port_read(socket_driver.registers + status_register) != 0) {
     }
     write_register(status_register, status_acknowledge | status_driver);
+    write_register(device_features_select, 1);
+    features = socket_port_read(registers + device_features) & feature_access_platform;
+    if (!choose_memory(features))
+        return false;
     write_register(driver_features_select, 1);
-    write_register(driver_features, 1); // version 1
+    write_register(driver_features, feature_version_1 | features);
     write_register(status_register, status_acknowledge | status_driver | status_features_ok);
     clear_queues();
     for (uint32_t i = 0; i < VSOCK_QUEUES; i++)
@@ -76,8 +105,10 @@ bool socket_start(uint64_t registers)
     socket_driver.cid = socket_port_read(socket_driver.registers + config_cid);
     socket_driver.next_port = first_port;
     socket_driver.free_pairs = UINT32_MAX >> (32 - buffers);
-    for (uint32_t i = 0; i < buffers; i++)
+    for (uint32_t i = 0; i < buffers; i++) {
         socket_driver.numbers[i] = i;
+        socket_driver.slots[i] = 0;
+    }
     for (uint32_t i = 0; i < buffers; i++)
         give_buffer(i);
     give_event_buffer();
@@ -95,12 +126,17 @@ void socket_acknowledge(void)
 // Returns true if there was something.
 static bool reap_sent(void)
 {
-    struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_TX];
+    struct queue *queue = &socket_driver.shared->queues[VSOCK_QUEUE_TX];
     uint16_t seen = queue->seen;
 
     while (queue->seen != *index_of_used(queue)) {
+        uint32_t pair;
+
         socket_port_barrier();
-        socket_driver.free_pairs |= 1u << queue->used.ring[queue->seen % entries].head / 2 % buffers;
+        pair = queue->used.ring[queue->seen % entries].head / 2 % buffers;
+        socket_driver.free_pairs |= 1u << pair;
+        socket_driver.bounce.free |= socket_driver.slots[pair];
+        socket_driver.slots[pair] = 0;
         queue->seen++;
     }
     return queue->seen != seen;
@@ -118,19 +154,49 @@ static void wait(void)
     wait_until(SOCKET_PORT_NEVER);
 }
 
+static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    for (; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t)) {
+        uint64_t word;
+
+        __builtin_memcpy(&word, from, sizeof(word));
+        __builtin_memcpy(to, &word, sizeof(word));
+        from += sizeof(word);
+        to += sizeof(word);
+    }
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = from[i];
+}
+
+// Where the device reads a packet's payload: in the pool, if it reaches nothing else. The caller has checked
+// that there is room.
+static const void *bounced(uint32_t pair, const void *payload, size_t bytes)
+{
+    struct bounce *bounce = &socket_driver.bounce;
+    uint8_t *at;
+
+    if (bounce->start == NULL || bytes == 0)
+        return payload;
+    socket_driver.slots[pair] = bounce_find(bounce, bytes);
+    bounce->free &= ~socket_driver.slots[pair];
+    at = bounce_at(bounce, socket_driver.slots[pair]);
+    copy(at, payload, bytes);
+    return at;
+}
+
 // Makes a packet available; its payload must stay until it is sent. Returns the pair of descriptors that it
 // uses. The caller has checked that there is one.
 static uint32_t send_packet(const struct vsock_header *header, const void *payload)
 {
-    struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_TX];
+    struct queue *queue = &socket_driver.shared->queues[VSOCK_QUEUE_TX];
     uint32_t pair = (uint32_t)__builtin_ctz(socket_driver.free_pairs);
 
     socket_driver.free_pairs &= ~(1u << pair);
     socket_driver.numbers[pair] += buffers;
-    socket_driver.sent_headers[pair] = *header;
-    describe(queue, 2 * pair, &socket_driver.sent_headers[pair], VSOCK_HEADER_BYTES,
+    socket_driver.shared->sent_headers[pair] = *header;
+    describe(queue, 2 * pair, &socket_driver.shared->sent_headers[pair], VSOCK_HEADER_BYTES,
              header->bytes != 0 ? descriptor_next : 0);
-    describe(queue, 2 * pair + 1, payload, header->bytes, 0);
+    describe(queue, 2 * pair + 1, bounced(pair, payload, header->bytes), header->bytes, 0);
     make_available(queue, 2 * pair);
     notify(VSOCK_QUEUE_TX);
     return pair;
@@ -142,8 +208,8 @@ static bool may_send_control(uint64_t cid)
     uint32_t under_way = 0;
 
     for (uint32_t pair = 0; pair < buffers; pair++)
-        if ((socket_driver.free_pairs >> pair & 1) == 0 && socket_driver.sent_headers[pair].bytes == 0 &&
-            socket_driver.sent_headers[pair].destination_cid == cid)
+        if ((socket_driver.free_pairs >> pair & 1) == 0 && socket_driver.shared->sent_headers[pair].bytes == 0 &&
+            socket_driver.shared->sent_headers[pair].destination_cid == cid)
             under_way++;
     return socket_driver.free_pairs != 0 && under_way < most_controls;
 }
@@ -245,20 +311,6 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
-{
-    for (; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t)) {
-        uint64_t word;
-
-        __builtin_memcpy(&word, from, sizeof(word));
-        __builtin_memcpy(to, &word, sizeof(word));
-        from += sizeof(word);
-        to += sizeof(word);
-    }
-    for (size_t i = 0; i < bytes; i++)
-        to[i] = from[i];
-}
-
 static void take_payload(struct socket *socket, const uint8_t *payload, uint32_t bytes)
 {
     size_t at;
@@ -328,7 +380,7 @@ static void take_packet(const struct vsock_header *header, const uint8_t *payloa
 // The device has lost all connections; it has no other events.
 static bool take_event(void)
 {
-    struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_EVENT];
+    struct queue *queue = &socket_driver.shared->queues[VSOCK_QUEUE_EVENT];
 
     if (queue->seen == *index_of_used(queue))
         return false;
@@ -345,7 +397,7 @@ static bool take_event(void)
 // Returns true if there was something.
 static bool take_received(void)
 {
-    struct queue *queue = &socket_driver.queues[VSOCK_QUEUE_RX];
+    struct queue *queue = &socket_driver.shared->queues[VSOCK_QUEUE_RX];
     bool taken = take_event();
 
     while (queue->seen != *index_of_used(queue)) {
@@ -354,10 +406,10 @@ static bool take_received(void)
 
         socket_port_barrier(); // the index is read before the entry that it announces
         pair = queue->used.ring[queue->seen % entries].head / 2 % buffers;
-        header = socket_driver.received_headers[pair];
+        header = socket_driver.shared->received_headers[pair];
         if (queue->used.ring[queue->seen % entries].written >= VSOCK_HEADER_BYTES &&
             header.bytes <= buffer_bytes)
-            take_packet(&header, socket_driver.received[pair]);
+            take_packet(&header, socket_driver.shared->received[pair]);
         queue->seen++;
         give_buffer(pair);
         taken = true;
@@ -450,8 +502,11 @@ static size_t credit(const struct socket *socket)
 // A packet can be sent now: the connection is open, and the other end has been told so.
 static bool may_send(const struct socket *socket, size_t bytes)
 {
+    const struct bounce *bounce = &socket_driver.bounce;
+
     return socket_driver.free_pairs != 0 && credit(socket) >= bytes &&
-           (socket->pending & 1u << VSOCK_RESPONSE) == 0;
+           (socket->pending & 1u << VSOCK_RESPONSE) == 0 &&
+           (bounce->start == NULL || bounce_find(bounce, bytes) != 0);
 }
 
 static uint32_t send_payload(struct socket *socket, const void *data, size_t bytes)

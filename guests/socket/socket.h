@@ -15,9 +15,14 @@
 
 struct socket;
 
+// Memory that a device reaches which offers VIRTIO_F_ACCESS_PLATFORM: the `restricted-dma-pool` of the device
+// tree, aligned to a page. The driver keeps queues and receive buffers there, and copies payload there before
+// it sends it. Called before socket_start(), which otherwise refuses such a device.
+void socket_use_pool(void *pool, size_t bytes);
+
 // Starts the device with registers at that address, even if it was started before: its connections are lost.
 // The caller enables the device's interrupt, level-triggered, before or after. False: there is no socket
-// device.
+// device, or it reaches only a pool, and there is none or a small one.
 bool socket_start(uint64_t registers);
 
 // Called in the handler of the device's interrupt; also ends a socket_port_wait().

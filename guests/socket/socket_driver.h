@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/vsock.h"
+#include "guests/socket/bounce.h"
 #include "guests/socket/socket.h"
 
 // A program may be built with more (guests/CMakeLists.txt).
@@ -37,6 +38,8 @@ enum {
 
 enum registers {
     device_id = 0x008,
+    device_features = 0x010,
+    device_features_select = 0x014,
     driver_features = 0x020,
     driver_features_select = 0x024,
     queue_select = 0x030,
@@ -48,6 +51,12 @@ enum registers {
     status_register = 0x070,
     queue_places = 0x080, // low and high word of three addresses, 16 bytes apart
     config_cid = 0x100,
+};
+
+// Of features 32 to 63.
+enum features {
+    feature_version_1 = 1,
+    feature_access_platform = 2, // the device reaches only its pool
 };
 
 enum status {
@@ -111,6 +120,15 @@ struct socket {
     uint8_t bytes[window_bytes];
 };
 
+// What the device reads and writes, beside payload that is sent.
+struct shared {
+    struct queue queues[VSOCK_QUEUES];
+    struct vsock_header sent_headers[buffers];
+    struct vsock_header received_headers[buffers];
+    uint8_t received[buffers][buffer_bytes];
+    uint32_t event;
+};
+
 struct socket_driver {
     uint64_t registers;
     uint64_t cid;
@@ -118,11 +136,12 @@ struct socket_driver {
     uint32_t free_pairs;       // of descriptors of the sending queue: bit i is descriptors 2i and 2i + 1
     uint32_t waiting;          // sockets with pending operations: bit i is sockets[i]
     uint64_t numbers[buffers]; // of the packet that a pair has or had: the pair, modulo `buffers`
-    struct queue queues[VSOCK_QUEUES];
-    struct vsock_header sent_headers[buffers];
-    struct vsock_header received_headers[buffers];
-    uint8_t received[buffers][buffer_bytes];
-    uint32_t event;
+    struct shared *shared;     // `own`, or the beginning of the pool
+    struct bounce bounce;
+    uint64_t slots[buffers]; // of `bounce`, that a pair holds
+    void *pool;
+    size_t pool_bytes;
+    struct shared own;
     struct socket sockets[most_sockets];
 };
 

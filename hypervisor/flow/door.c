@@ -3,6 +3,7 @@
  * Maps the door through windows of each core that stay open.
  */
 #include "flow/door.h"
+#include "core/socket_reach.h"
 #include "flow/path_stamps.h"
 #include "memory/placement.h"
 #include "memory/window.h"
@@ -59,10 +60,11 @@ static void fill(struct broker_map *map)
     };
     for (uint32_t i = 0; i < domain_count(); i++) {
         const struct manifest_domain *config = domain_at(i)->config;
+        struct socket_reach reach = socket_reach_of(manifest, config);
 
         map->domains[i].cid = config->socket_cid;
-        map->domains[i].first_segment = config->first_segment;
-        map->domains[i].segment_count = config->socket_cid != 0 ? config->segment_count : 0;
+        map->domains[i].first_segment = reach.first_segment;
+        map->domains[i].segment_count = config->socket_cid != 0 ? reach.segment_count : 0;
     }
     memcpy(map->color_sets, manifest_color_sets(manifest),
            manifest->color_sets.count * sizeof(map->color_sets[0]));

@@ -6,6 +6,7 @@
 #include "flow/flow_broker.h"
 #include "core/flow_transfers.h"
 #include "core/path_costs.h"
+#include "core/socket_reach.h"
 #include "core/spinlock.h"
 #include "flow/door.h"
 #include "flow/flow_engine.h"
@@ -43,14 +44,15 @@ static struct domain *broker_domain(void)
     return domain_at(config()->domain);
 }
 
-/* Maps a domain's memory in the broker at BH_BROKER_WINDOW + its physical address. All of it is mapped,
- * because queues, headers and buffers may be anywhere in it. */
+/* Maps the memory that the broker reaches of a domain, at BH_BROKER_WINDOW + its physical address. Queues,
+ * headers and buffers may be anywhere in it. */
 static bool map_in_broker(const struct domain *domain)
 {
     const struct manifest_header *manifest = system_manifest();
-    const struct manifest_segment *segments = manifest_segments(manifest) + domain->config->first_segment;
+    struct socket_reach reach = socket_reach_of(manifest, domain->config);
+    const struct manifest_segment *segments = manifest_segments(manifest) + reach.first_segment;
 
-    for (uint32_t i = 0; i < domain->config->segment_count; i++) {
+    for (uint32_t i = 0; i < reach.segment_count; i++) {
         if (!stage2_map_window(&broker_domain()->stage2, &segments[i], BH_BROKER_WINDOW)) {
             return false;
         }
@@ -328,7 +330,7 @@ static enum bh_hypercall_error notify(const uint64_t x[31])
 }
 
 /* Translates one side of a transfer, at guest-physical address `at` of a domain with a socket. Returns the
- * number of contiguous bytes, at most `bytes`; 0 if the domain has no socket or does not own the memory. */
+ * number of contiguous bytes, at most `bytes`; 0 if the domain has no socket or its device does not reach the memory. */
 static uint64_t physical_run(uint64_t domain, uint64_t at, uint64_t bytes, uint64_t *physical)
 {
     const struct socket_device *device;

@@ -6,11 +6,13 @@
  */
 #include "flow/flows.h"
 #include "core/path_costs.h"
+#include "core/socket_reach.h"
 #include "flow/door.h"
 #include "flow/flow_broker.h"
 #include "flow/hypercall_flows.h"
 #include "flow/path_stamps.h"
 #include "flow/sockets.h"
+#include "memory/placement.h"
 #include "vgic/vgic.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
@@ -35,8 +37,20 @@ struct socket_device *socket_of(const struct domain *domain)
     return sockets.devices[domain->index];
 }
 
+/* The segments that the device reaches. */
+static struct segment_map map_of(const struct domain *domain, const struct socket_reach *reach)
+{
+    struct segment_map map = placement_map(system_manifest(), domain->config);
+
+    map.segments = manifest_segments(system_manifest()) + reach->first_segment;
+    map.count = reach->segment_count;
+    return map;
+}
+
 static bool init_device(struct domain *domain)
 {
+    struct socket_reach reach = socket_reach_of(system_manifest(), domain->config);
+    uint64_t features = VSOCK_DEVICE_FEATURES | (reach.is_pool ? VIRTIO_F_ACCESS_PLATFORM : 0);
     struct socket_device *device = pool_allocate_bytes(system_pool(), sizeof(struct socket_device));
     uint64_t cid = domain->config->socket_cid;
 
@@ -45,9 +59,10 @@ static bool init_device(struct domain *domain)
     }
     memset(device, 0, sizeof(*device));
     device->memory.domain = domain;
+    device->memory.map = map_of(domain, &reach);
     device->on_root = domain->config->socket_root_ipa != 0;
     device->life = 1;
-    virtio_mmio_init(&device->mmio, VSOCK_DEVICE_ID, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
+    virtio_mmio_init(&device->mmio, VSOCK_DEVICE_ID, features, VSOCK_QUEUES);
     device->mmio.config_bytes = sizeof(cid);
     memcpy(device->mmio.config, &cid, sizeof(cid));
     virtio_pci_init(&device->pci, VSOCK_DEVICE_ID, domain->config->socket_ipa);
@@ -147,6 +162,17 @@ void socket_interrupt(const struct domain *domain)
     spin_unlock(&device->lock);
 }
 
+/* Counts a request of the device for a reset, for the report of the run. Called under the device's lock. */
+static void count_failure(const struct socket_device *device, enum bh_socket_failure failure)
+{
+    struct status_domain *status = &system_status()->domains[device->memory.domain->index];
+
+    if (status->socket_failures < UINT16_MAX) {
+        status->socket_failures++;
+    }
+    status->socket_failure = (uint8_t)failure;
+}
+
 void socket_fail(const struct domain *domain)
 {
     struct socket_device *device = socket_of(domain);
@@ -154,6 +180,7 @@ void socket_fail(const struct domain *domain)
     spin_lock(&device->lock);
     if (virtio_device_runs(&device->mmio.device)) {
         virtio_device_fail(&device->mmio.device);
+        count_failure(device, BH_SOCKET_FAILURE_BROKER);
         set_line(device);
     }
     spin_unlock(&device->lock);
@@ -264,6 +291,7 @@ static bool write_register(struct socket_device *device, struct mmio_access *acc
 {
     struct broker_door *door = door_here();
     enum virtio_mmio_event event = VIRTIO_MMIO_NOTHING;
+    uint32_t status = device->mmio.device.status;
     bool before[VSOCK_QUEUES];
     uint32_t offset = (uint32_t)access->offset;
     uint32_t queue = 0;
@@ -280,6 +308,9 @@ static bool write_register(struct socket_device *device, struct mmio_access *acc
         return false;
     }
     count_begun(device, before);
+    if ((device->mmio.device.status & ~status & VIRTIO_STATUS_NEEDS_RESET) != 0) {
+        count_failure(device, BH_SOCKET_FAILURE_QUEUE);
+    }
     if (event == VIRTIO_MMIO_CHANGED) {
         write_device_if_open(device);
     } else if (event == VIRTIO_MMIO_NOTIFIED && door != NULL) {

@@ -5,19 +5,15 @@
  */
 #include "core/guest_memory.h"
 #include "flow/sockets.h"
-#include "memory/placement.h"
-#include "vm/system.h"
 
 bool guest_memory_owns(const struct guest_memory *memory, uint64_t at, uint64_t bytes)
 {
-    struct segment_map map = placement_map(system_manifest(), memory->domain->config);
-
-    return segment_map_owns(&map, at, bytes);
+    return segment_map_owns(&memory->map, at, bytes);
 }
 
 uint64_t guest_memory_run(const struct guest_memory *memory, uint64_t at, uint64_t most, uint64_t *physical)
 {
-    struct placement place = placement_of(system_manifest(), memory->domain->config, at, most);
+    struct placement place = segment_map_at(&memory->map, at, most);
 
     *physical = place.pa.value;
     return place.bytes;

@@ -7,6 +7,7 @@
 #define BULKHEAD_SOCKETS_H
 
 #include "core/broker_door.h"
+#include "core/segment_map.h"
 #include "core/spinlock.h"
 #include "core/virtio_pci.h"
 #include "vm/domain.h"
@@ -16,9 +17,10 @@
 extern "C" {
 #endif
 
-/* The type that core/ uses for a guest's memory. */
+/* The type that core/ uses for a guest's memory: the part that the domain's device reaches. */
 struct guest_memory {
     const struct domain *domain;
+    struct segment_map map;
 };
 
 struct socket_device {

@@ -184,7 +184,7 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
             domain_vcpu_is_off(domain); /* perhaps all its VCPUs are */
         }
         if (end != BH_DOMAIN_END_NONE) {
-            status->end = end;
+            status->end = (uint8_t)end;
         }
     }
     spin_unlock(&domain->life);

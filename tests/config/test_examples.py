@@ -33,6 +33,7 @@ RUN_BY = {
     "flows": "tests/hosted/test_flows.py",
     "flows-both-ways": "tests/hosted/test_flows.py",
     "flows-many": "tests/hosted/test_examples.py",
+    "flows-pool": "tests/hosted/test_socket_pool.py",
     "flows-zdma": "tests/hosted/test_flow_engine.py",
     "hostile-connections": "tests/hosted/test_examples.py",
     "hostile-crash": "tests/hosted/test_examples.py",

@@ -3,6 +3,7 @@
 // code. The hypervisor relies on an accepted manifest without further checks, so each row here is a
 // guarantee.
 #include "sample_manifest.h"
+#include "core/socket_reach.h"
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
@@ -439,6 +440,42 @@ INSTANTIATE_TEST_SUITE_P(
         BAD_FLOW("a socket with a device's line", m.domains[1].socket_irq = 48),
         BAD_FLOW("a socket with a private line", m.domains[1].socket_irq = 27),
         BAD_FLOW("an end without a CID", m.domains[1].socket_cid = 0)));
+
+#define BAD_POOL(what, change) BAD(what, FLOW, give_pool(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    Pools, BadManifest,
+    testing::Values(BAD("a pool without flows", FLOW, m.segments[0].flags = BH_SEGMENT_FLAG_SOCKET_POOL),
+                    BAD_POOL("a pool of the broker", m.segments[4].flags = BH_SEGMENT_FLAG_SOCKET_POOL),
+                    BAD_POOL("a pool that the guest cannot write",
+                             m.segments[1].flags |= BH_SEGMENT_FLAG_READ_ONLY),
+                    BAD_POOL("a pool in two places",
+                             (m.domains[0].segment_count = 3,
+                              m.domains[1].first_segment = 3, m.domains[1].segment_count = 1,
+                              m.images[1].ipa = m.domains[1].entry_ipa = m.segments[3].ipa,
+                              m.segments[2].ipa = 0x50000000,
+                              std::swap(m.segments[1].flags, m.segments[0].flags),
+                              m.segments[2].flags = BH_SEGMENT_FLAG_SOCKET_POOL))));
+
+TEST(Manifest, F8_TheReachIsThePoolOrAllMemory)
+{
+    auto sample = make_sample_manifest();
+    give_pool(*sample);
+    ASSERT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    const socket_reach pool = socket_reach_of(&sample->header, &sample->domains[0]);
+    EXPECT_TRUE(pool.is_pool);
+    EXPECT_EQ(pool.first_segment, 1U);
+    EXPECT_EQ(pool.segment_count, 1U);
+    const socket_reach all = socket_reach_of(&sample->header, &sample->domains[1]);
+    EXPECT_FALSE(all.is_pool);
+    EXPECT_EQ(all.first_segment, 2U);
+    EXPECT_EQ(all.segment_count, 2U);
+    sample->segments[3].flags = BH_SEGMENT_FLAG_SOCKET_POOL;
+    sample->segments[2].flags = BH_SEGMENT_FLAG_SOCKET_POOL;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "a pool may be two segments";
+    EXPECT_EQ(socket_reach_of(&sample->header, &sample->domains[1]).segment_count, 2U);
+}
 
 // Color 6 of bits 15..13, and a part of a chip's memory.
 static void give_tables(SampleManifest &m)

@@ -255,9 +255,31 @@ void give_flows(SampleManifest &m)
     m.seal();
 }
 
+void give_pool(SampleManifest &m)
+{
+    give_flows(m);
+    std::copy_backward(m.segments + 1, m.segments + 4, m.segments + 5);
+    m.header.segments.count = 5;
+    m.segments[1] = m.segments[0];
+    m.segments[0].bytes -= sample_pool_bytes;
+    m.segments[1].ipa = sample_pool_ipa;
+    m.segments[1].bytes = sample_pool_bytes;
+    m.segments[1].pa = 0x48FC0000; // two of the eight granules of each 64 KiB are its colors'
+    m.segments[1].flags = BH_SEGMENT_FLAG_SOCKET_POOL;
+    m.domains[0].segment_count = 2;
+    m.domains[1].first_segment = 2;
+    m.domains[2].first_segment = 4;
+    m.seal();
+}
+
 void give_engine(SampleManifest &m)
 {
     give_flows(m);
+    give_engine_alone(m);
+}
+
+void give_engine_alone(SampleManifest &m)
+{
     m.header.broker.engine = BH_BROKER_ENGINE_ZDMA;
     m.header.broker.costs.copied_bytes = 48;
     m.header.broker.engine_irq = sample_engine_irq;

@@ -14,7 +14,7 @@ struct SampleManifest {
     struct color_set_record color_sets[4];
     struct manifest_domain domains[3];
     struct manifest_vcpu vcpus[4];
-    struct manifest_segment segments[4];
+    struct manifest_segment segments[5];
     struct manifest_image images[2];
     struct manifest_irq irqs[1];
     struct manifest_device devices[3];
@@ -52,11 +52,18 @@ void give_calls(SampleManifest &m);
 // Adds a broker on core 2, and flows in both directions between its two domains.
 void give_flows(SampleManifest &m);
 
-// The same, with a DMA engine that copies in place of the broker.
+// The same, with a pool for domain 0's socket device: its last 64 KiB.
+constexpr uint64_t sample_pool_ipa = 0x403F0000;
+constexpr uint64_t sample_pool_bytes = 0x10000;
+void give_pool(SampleManifest &m);
+
+// Flows as above, with a DMA engine that copies in place of the broker.
 constexpr uint32_t sample_engine_irq = 109;
 constexpr uint64_t sample_engine_pa = 0xA80000;
 constexpr uint64_t sample_qos_pa = 0xE44000;
 void give_engine(SampleManifest &m);
+// The engine, for a sample that has flows.
+void give_engine_alone(SampleManifest &m);
 
 // The same as with flows, and budgets of 64 and 128 MB/s; states what the memory sustains: 960 MB/s of all
 // budgets, the rate at which one core keeps it always busy; the broker keeps it busy for a quarter of the

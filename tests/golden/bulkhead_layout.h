@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x1E13ACE4u
+#define BH_LAYOUT_HASH 0x855FD4C5u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -184,8 +184,9 @@ enum bh_segment_flag { /* Flags of a segment. */
     BH_SEGMENT_FLAG_TABLES_PLACED = 1, /* the stage-2 tables of the segment are in the domain's table_memory */
     BH_SEGMENT_FLAG_READ_ONLY = 2, /* the guest cannot write it */
     BH_SEGMENT_FLAG_PROGRAMMABLE = 4, /* it takes commands of NOR flash; read_only, aligned to its size, and alone in 2 MiB */
+    BH_SEGMENT_FLAG_SOCKET_POOL = 8, /* the broker reaches these segments of the domain, which follow each other, and no others */
 };
-#define BH_SEGMENT_FLAG_COUNT 5u /* highest + 1 */
+#define BH_SEGMENT_FLAG_COUNT 9u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */
@@ -221,6 +222,13 @@ enum bh_broker_engine {
     BH_BROKER_ENGINE_ZDMA = 1,
 };
 #define BH_BROKER_ENGINE_COUNT 2u /* highest + 1 */
+
+enum bh_socket_failure { /* Why a socket device has asked its driver for a reset. */
+    BH_SOCKET_FAILURE_NONE = 0,
+    BH_SOCKET_FAILURE_QUEUE = 1, /* a queue that the driver made ready is invalid, or outside of the memory that the device reaches */
+    BH_SOCKET_FAILURE_BROKER = 2, /* the broker found invalid input in a queue, or bytes outside of that memory; or there is no broker any more */
+};
+#define BH_SOCKET_FAILURE_COUNT 3u /* highest + 1 */
 
 enum bh_mpam_resource {
     BH_MPAM_RESOURCE_CACHE = 0, /* what a resource instance is of */
@@ -852,7 +860,9 @@ struct manifest_flow { /* A flow between domains. */
 
 struct status_domain { /* A domain. */
     uint32_t state; /* domain_state */
-    uint32_t end; /* domain_end of the last end; a restart leaves it */
+    uint8_t end; /* domain_end of the last end; a restart leaves it */
+    uint8_t socket_failure; /* why its socket device has asked the driver for a reset: socket_failure of the latest time */
+    uint16_t socket_failures; /* how often that was, at most 65535 */
     uint64_t vttbr; /* VTTBR_EL2 */
     uint64_t vtcr; /* VTCR_EL2 */
     uint64_t started_at; /* start of its latest life */
@@ -1497,6 +1507,8 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, group) == 44u, "manifest_flow.gr
 BH_LAYOUT_ASSERT(sizeof(struct status_domain) == 72u, "size of status_domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, state) == 0u, "status_domain.state");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, end) == 4u, "status_domain.end");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, socket_failure) == 5u, "status_domain.socket_failure");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, socket_failures) == 6u, "status_domain.socket_failures");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, vttbr) == 8u, "status_domain.vttbr");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, vtcr) == 16u, "status_domain.vtcr");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, started_at) == 24u, "status_domain.started_at");

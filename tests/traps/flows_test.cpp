@@ -6,6 +6,7 @@
 
 #include "core/broker_admission.h"
 #include "core/broker_door.h"
+#include "table_walk.h"
 #include "tests/hypervisor/zdma_model.h"
 
 #include <algorithm>
@@ -984,9 +985,95 @@ TEST_F(Flows, F6_WithoutAManagerNobodyAddsAny)
     EXPECT_EQ(x[0], static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_NO_FLOWS)));
 }
 
+// A driver that keeps its queues from `base` on, and accepts features 32 and up.
+void set_up(Driver &driver, uint64_t base, uint32_t features)
+{
+    driver.write(0x70, 3);
+    driver.write(0x24, 1);
+    driver.write(0x20, features);
+    driver.write(0x70, 11);
+    driver.write(0x30, 0);
+    driver.write(0x38, entries);
+    for (uint32_t i = 0; i < 3; i++) {
+        driver.write(0x80 + 16 * i, base + i * 0x400);
+        driver.write(0x84 + 16 * i, 0);
+    }
+    driver.write(0x44, 1);
+    driver.write(0x70, 15);
+}
+
+struct FlowsInAPool : Flows {
+    FlowsInAPool() : Flows(give_pool) { EXPECT_EQ(open(), 0u); }
+
+    static constexpr uint32_t version_1 = 1, access_platform = 2; // features 32 and 33
+
+    uint32_t offered(Driver &driver)
+    {
+        driver.write(0x14, 1);
+        return static_cast<uint32_t>(driver.read(0x10));
+    }
+};
+
+TEST_F(FlowsInAPool, F8_TheDeviceSaysThatItReachesNotEverything)
+{
+    EXPECT_EQ(offered(sender), version_1 | access_platform);
+    EXPECT_EQ(offered(receiver), version_1) << "of a domain without a pool";
+}
+
+TEST_F(FlowsInAPool, F8_ADriverThatDoesNotAcceptThisIsRefused)
+{
+    set_up(sender, sample_pool_ipa, version_1);
+    EXPECT_EQ(sender.read(0x70), 3u) << "neither FEATURES_OK nor DRIVER_OK";
+    EXPECT_EQ(at_door(control).status, 0u);
+}
+
+TEST_F(FlowsInAPool, F8_AQueueOutsideOfThePoolStopsTheDevice)
+{
+    for (const uint64_t outside : {memory, sample_pool_ipa - BH_PAGE_BYTES, sample_pool_ipa - 0x400}) {
+        start(sender, control);
+        sender.write(0x70, 0);
+        leave(control);
+        sender.write(0x70, 0);
+        const uint32_t before = machine.status(control).socket_failures;
+        set_up(sender, outside, version_1 | access_platform);
+        EXPECT_NE(sender.read(0x70) & VIRTIO_STATUS_NEEDS_RESET, 0u) << std::hex << outside;
+        EXPECT_EQ(at_door(control).status, 0u);
+        EXPECT_EQ(machine.status(control).socket_failures, before + 1);
+        EXPECT_EQ(machine.status(control).socket_failure, BH_SOCKET_FAILURE_QUEUE);
+    }
+}
+
+TEST_F(FlowsInAPool, F8_AQueueInThePoolWorks)
+{
+    set_up(sender, sample_pool_ipa, version_1 | access_platform);
+    EXPECT_EQ(sender.read(0x70), 15u);
+    EXPECT_EQ(at_door(control).status, 15u);
+    EXPECT_EQ(at_door(control).queues[0].descriptors, sample_pool_ipa);
+    EXPECT_EQ(machine.status(control).socket_failures, 0u);
+    EXPECT_EQ(tell(0, 1u << control), 0u);
+    EXPECT_EQ(machine.status(control).socket_failures, 1u);
+    EXPECT_EQ(machine.status(control).socket_failure, BH_SOCKET_FAILURE_BROKER);
+}
+
+TEST_F(FlowsInAPool, F8_TheBrokersMapAndItsStage2HaveThePoolAlone)
+{
+    const auto sees = [&](Driver &whose, uint64_t ipa) {
+        const stage2 &own = domain_at(broker)->stage2;
+        const uint64_t pa = whose.physical(ipa);
+        return walk(*own.pool, own.root, BH_BROKER_WINDOW + pa).pa == pa;
+    };
+    ASSERT_EQ(map().domains[control].segment_count, 1u);
+    EXPECT_EQ(map().segments[map().domains[control].first_segment].ipa, sample_pool_ipa);
+    for (uint64_t at = memory; at < memory + 0x400000; at += BH_PAGE_BYTES) {
+        EXPECT_EQ(sees(sender, at), at >= sample_pool_ipa) << std::hex << at;
+    }
+    EXPECT_TRUE(sees(receiver, memory));
+    EXPECT_TRUE(sees(receiver, memory + 0x8FF000));
+}
+
 // With an engine that copies in place of the broker.
 struct FlowsByEngine : Flows {
-    FlowsByEngine() : Flows(give_engine)
+    explicit FlowsByEngine(const std::function<void(SampleManifest &)> &change = give_engine) : Flows(change)
     {
         EXPECT_EQ(open(), 0u);
         reply().waits = 1;
@@ -1053,6 +1140,30 @@ TEST_F(FlowsByEngine, F8_ItReachesNothingButMemoryOfDomainsWithASocket)
     ASSERT_EQ(copy(memory + 0xFF0, to, 4096), 0u);
     EXPECT_LE(answer[0], 4096u) << "no more than lies contiguous";
     EXPECT_GE(answer[0], 16u);
+}
+
+struct FlowsByEngineInAPool : FlowsByEngine {
+    FlowsByEngineInAPool()
+        : FlowsByEngine([](SampleManifest &m) {
+              give_pool(m);
+              give_engine_alone(m);
+          })
+    {
+    }
+};
+
+TEST_F(FlowsByEngineInAPool, F8_TheEngineReachesNothingOutsideOfThePool)
+{
+    const uint64_t invalid = failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+    const uint64_t to = memory + 0x2200;
+    for (const uint64_t wrong : {memory, sample_pool_ipa - 1, sample_pool_ipa - 100,
+                                 sample_pool_ipa + sample_pool_bytes - 99}) {
+        EXPECT_EQ(copy(wrong, to), invalid) << std::hex << wrong;
+        EXPECT_EQ(copy(to, wrong, 100, linux_, control), invalid) << std::hex << wrong;
+    }
+    EXPECT_FALSE(zdma_is_busy());
+    EXPECT_EQ(copy(sample_pool_ipa, to), 0u);
+    EXPECT_TRUE(zdma_is_busy());
 }
 
 TEST_F(FlowsByEngine, F9_ATransferThatHasNotEndedWhenTheMachineDoesIsSaid)

@@ -28,6 +28,8 @@ static inline uint32_t socket_pci_read(uint64_t at)
     switch (at % socket_pci_page) {
     case 0x008:
         return socket_pci_device_id; // the function has said so
+    case 0x010: // device features
+        return mmio_read32(socket_pci.common + 0x04);
     case 0x060:
         return mmio_read8(socket_pci.isr);
     case 0x070:
@@ -42,6 +44,9 @@ static inline void socket_pci_write(uint64_t at, uint32_t value)
     uint32_t offset = at % socket_pci_page;
 
     switch (offset) {
+    case 0x014: // which half of the device features
+        mmio_write32(socket_pci.common + 0x00, value);
+        break;
     case 0x020: // driver features
         mmio_write32(socket_pci.common + 0x0C, value);
         break;

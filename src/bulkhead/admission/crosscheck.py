@@ -28,6 +28,7 @@ from bulkhead.config.references import check_image
 from bulkhead.config.regions import MAX_GUEST_ADDRESS, guest_windows
 from bulkhead.config.system import Domain, Flow, Region, System
 from bulkhead.planning import broker
+from bulkhead.planning.socket_pool import check_pools
 
 SHORTEST_SLICE_NS, LONGEST_SLICE_NS = 10_000, 10**10  # the same as in core/manifest_domains.c
 RESERVED_NAMES = ("bulkhead", "hypervisor", "nobody")
@@ -200,6 +201,7 @@ def _flows(system: System, platform: Platform) -> Findings:
             cause = "the system has no flows and so no broker, which moves the packets of sockets"
             yield Finding(("domains", index, "socket"), "conflict", cause, "a system with `flows`")
     yield from check_transports(system, platform)
+    yield from check_pools(system, platform)
     seen: set[str] = set()
     for number, flow in enumerate(system.flows):
         at: KeyPath = ("flows", number)

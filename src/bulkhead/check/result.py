@@ -15,6 +15,7 @@ from bulkhead.planning.flow_result import flows_json
 from bulkhead.planning.left import usage_of
 from bulkhead.planning.model import Plan
 from bulkhead.planning.shares import rows_of
+from bulkhead.planning.socket_pool import reach_of
 from bulkhead.results.admitted import AdmittedResult
 from bulkhead.results.check import (
     BandwidthResult,
@@ -59,7 +60,7 @@ def _promised_by(one: Checked) -> PromisedResult | AdmittedResult | None:
 
 
 def _promised(plan: Plan) -> PromisedResult:
-    free, rates = unconfined_names(plan), device_rates_json(plan)
+    free, rates, reach = unconfined_names(plan), device_rates_json(plan), reach_of(plan)
     cores = {core for domain in plan.domains for core in domain.cpus}
     return {
         "colors": plan.space.count if plan.space.bits else 0,
@@ -82,6 +83,7 @@ def _promised(plan: Plan) -> PromisedResult:
                 "maps": domain.maps,
                 "segments": len(domain.segments),
                 "fragmented_bytes": domain.fragmented_bytes,
+                "broker_reach_bytes": reach.get(domain.name, 0),
                 "premap": domain.premap,
             }
             for domain in plan.domains

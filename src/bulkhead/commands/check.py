@@ -121,6 +121,20 @@ def show_usage(title: str, plan: Plan) -> None:
         _show_bandwidth(found, plan)
     if plan.flows is not None:
         show_flows(plan.flows, "flows")
+        _show_reach(plan)
+
+
+def _show_reach(plan: Plan) -> None:
+    """Print how much memory the broker reaches of each domain with a socket device."""
+    from bulkhead.planning.socket_pool import reach_of
+    from bulkhead.units import size_text
+
+    pools = {domain.name for domain in plan.system.domains if domain.socket_pool is not None}
+    parts = [
+        f"{name} {size_text(nbytes)} ({'its pool' if name in pools else 'all'})"
+        for name, nbytes in reach_of(plan).items()
+    ]
+    console().print(f"the broker reaches memory of: {', '.join(parts)}")
 
 
 def _show_shares(plan: Plan) -> None:

@@ -70,6 +70,7 @@ def _json(checked: Checked) -> PlanResult | NotPlannedResult:
     from bulkhead.check.result import device_rates_json, unconfined_names
     from bulkhead.planning.flow_result import flows_json
     from bulkhead.planning.shares import rows_of
+    from bulkhead.planning.socket_pool import reach_of
 
     loaded, planned = checked.loaded, checked.plan
     common = result_object(
@@ -84,7 +85,7 @@ def _json(checked: Checked) -> PlanResult | NotPlannedResult:
     notices = [notice.json() for notice in loaded.notices]
     if planned is None:
         return {**common, "errors": errors, "notices": notices}
-    free, rates = unconfined_names(planned), device_rates_json(planned)
+    free, rates, reach = unconfined_names(planned), device_rates_json(planned), reach_of(planned)
     return {
         **common,
         "errors": errors,
@@ -106,6 +107,7 @@ def _json(checked: Checked) -> PlanResult | NotPlannedResult:
                 "premap": domain.premap,
                 "maps": domain.maps,
                 "fragmented_bytes": domain.fragmented_bytes,
+                "broker_reach_bytes": reach.get(domain.name, 0),
                 "segments": [
                     {"ipa": s.ipa, "bytes": s.bytes, "pa": s.pa, "colors": _sorted(s.colors)}
                     for s in domain.segments

@@ -321,6 +321,13 @@ class CpuTime(WordModel):
 UNLIMITED_CPU = CpuTime.model_validate("unlimited")
 
 
+class SocketPool(WordModel):
+    """The part of a domain's memory that its socket device reaches. `auto`: as much as its flows need."""
+
+    words: ClassVar[dict[str, JsonSchemaValue]] = {"auto": {}}
+    size: Bytes | None = None
+
+
 class Domain(Model):
     name: Name
     criticality: Literal["rt", "best-effort"] = "best-effort"
@@ -348,6 +355,7 @@ class Domain(Model):
     socket: bool = False  # also without a flow, as a manager may add flows while the system runs
     # What its guest finds the socket device behind: registers alone, or a PCI root with this one function.
     socket_transport: Literal["mmio", "pci"] = "mmio"
+    socket_pool: SocketPool | None = None  # the broker reaches this part of its memory [all of its memory]
     restart: Literal["never", "on-failure"] = "never"
     # Invalidations of TLBs or instruction caches reach all cores if the guest executes them itself
     # (`direct`). If the hypervisor executes them instead, and the domain has a single core, they stay on that

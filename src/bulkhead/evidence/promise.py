@@ -59,7 +59,7 @@ class Exchange:
 
     broker: str  # name of a domain
     window: int  # the broker's guest-physical address of physical address 0
-    frames: Words  # of all ends of flows, ascending
+    frames: Words  # of all ends of flows, or of their pools, ascending
     broker_frames: Words  # the broker's own; the hypervisor wakes it by a word there
 
 

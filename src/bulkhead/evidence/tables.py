@@ -200,7 +200,8 @@ class _Checker:
             where,
             pa[wrong],
             (
-                f"{where}: IPA {source:#x} -> PA {target:#x}: {self._owner_of(target)}, at which no flow ends"
+                f"{where}: IPA {source:#x} -> PA {target:#x}: {self._owner_of(target)}, "
+                "which no socket device reaches"
                 for source, target in _pairs(ipa[wrong], pa[wrong])
             ),
         )

@@ -20,7 +20,7 @@ from bulkhead.package.bundle import bundle
 from bulkhead.package.errors import Collector
 from bulkhead.package.hypervisor import read_hypervisor
 from bulkhead.package.images import Surroundings, find_program, load_domain
-from bulkhead.package.memory import LoadedMemory, LoadRegion, regions_of
+from bulkhead.package.memory import LoadedMemory, LoadRegion, regions_of, socket_pool_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.package.program import FILES, FULL, Program, smallest_program
 from bulkhead.planning.broker import BROKER, cids_of, is_broker, parameters_of, windows_of
@@ -122,7 +122,8 @@ def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
         | _physical(plan, domain.name)
         for domain in system.domains
     }
-    return replace(around, broker=BROKER, windows=windows, cids=cids, flow_params=params)
+    pools = {domain.name: pool for domain in plan.domains if (pool := socket_pool_of(domain)) is not None}
+    return replace(around, broker=BROKER, windows=windows, cids=cids, flow_params=params, socket_pools=pools)
 
 
 def _physical(plan: Plan, name: str) -> dict[str, int]:

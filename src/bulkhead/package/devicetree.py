@@ -22,6 +22,7 @@ from bulkhead.schema import load_layout
 _PHANDLE_GIC = 1
 _PHANDLE_CLOCK = 2
 _PHANDLE_ITS = 3
+_PHANDLE_POOL = 4
 _ITS_ADDRESS_CELLS = 2
 _SPI, _PPI = 0, 1
 _LEVEL_HIGH = 4
@@ -102,6 +103,7 @@ class GuestBoard:
     devices: tuple[PassedDevice, ...] = ()
     pci: TreePci | None = None
     socket_root: TreePci | None = None  # with the socket device, in place of `socket`
+    socket_pool: LoadRegion | None = None  # part of `memory` that the socket device reaches; None: all of it
     flash: LoadRegion | None = None  # flash that takes commands
     pmu: bool = False
     bus_clock_hz: int = 24_000_000  # of the clock that bindings of PrimeCell devices require
@@ -120,6 +122,8 @@ def device_tree(board: GuestBoard) -> bytes:
     root.append(_chosen(board))
     for region in (*board.memory, *board.windows):
         root.append(_memory(region))
+    if board.socket_pool is not None:
+        root.append(_reserved(board.socket_pool))
     root.append(_cpus(board))
     root.append(_psci())
     root.append(_timer(board))
@@ -131,11 +135,14 @@ def device_tree(board: GuestBoard) -> bytes:
     if board.console is not None:
         root.append(_uart(board.console))
     if board.socket is not None:
-        root.append(_socket(board.socket))
+        root.append(_socket(board.socket, board.socket_pool))
     for device in board.devices:
         root.append(_device(device))
     for host in _roots(board):
-        root.append(_pci(host, parent_cells=0 if _its_of(board) is None else _ITS_ADDRESS_CELLS))
+        node = _pci(host, parent_cells=0 if _its_of(board) is None else _ITS_ADDRESS_CELLS)
+        if host is board.socket_root and board.socket_pool is not None:
+            _words(node, "memory-region", _PHANDLE_POOL)  # Linux's PCI devices use that of their host bridge
+        root.append(node)
     if board.flash is not None:
         root.append(_flash(board.flash))
     root.append(_bulkhead(board.params))
@@ -216,6 +223,19 @@ def _memory(region: LoadRegion) -> fdt.Node:
     node = fdt.Node(f"memory@{region.start:x}")
     _strings(node, "device_type", "memory")
     _quads(node, "reg", region.start, region.bytes)
+    return node
+
+
+def _reserved(pool: LoadRegion) -> fdt.Node:
+    """The pool of the socket device, which Linux's drivers then copy all buffers through (swiotlb)."""
+    node = fdt.Node("reserved-memory")
+    _cells(node, 2, 2)
+    node.append(fdt.Property("ranges"))
+    child = fdt.Node(f"socket-pool@{pool.start:x}")
+    _strings(child, "compatible", "restricted-dma-pool")
+    _quads(child, "reg", pool.start, pool.bytes)
+    _words(child, "phandle", _PHANDLE_POOL)
+    node.append(child)
     return node
 
 
@@ -329,12 +349,14 @@ def _uart(console: TreeConsole) -> fdt.Node:
     return node
 
 
-def _socket(socket: TreeSocket) -> fdt.Node:
+def _socket(socket: TreeSocket, pool: LoadRegion | None) -> fdt.Node:
     node = fdt.Node(f"virtio_mmio@{socket.at:x}")
     _strings(node, "compatible", "virtio,mmio")
     _quads(node, "reg", socket.at, _SOCKET_BYTES)
     _words(node, "interrupts", _SPI, _spi(socket.intid), _LEVEL_HIGH)
     node.append(fdt.Property("dma-coherent"))
+    if pool is not None:
+        _words(node, "memory-region", _PHANDLE_POOL)
     return node
 
 

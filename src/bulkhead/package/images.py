@@ -31,7 +31,7 @@ from bulkhead.package.devicetree import (
 from bulkhead.package.errors import NotHere, PackageError, located, missing, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import load_linux
-from bulkhead.package.memory import LoadedMemory, LoadRegion
+from bulkhead.package.memory import LoadedMemory, LoadRegion, ram_of
 from bulkhead.package.pci import functions_of, pci_tree, socket_root
 
 KERNEL_DEBIAN = "linux:debian"
@@ -59,6 +59,7 @@ class Surroundings:
     windows: tuple[LoadRegion, ...] = ()  # where the broker sees the memory of other domains
     cids: Mapping[str, int] = field(default_factory=dict)  # of domains with a socket
     flow_params: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # flow parameters for programs
+    socket_pools: Mapping[str, LoadRegion] = field(default_factory=dict)  # of domains that have one
 
 
 def load_domain(domain: Domain, memory: tuple[LoadRegion, ...], around: Surroundings) -> LoadedMemory:
@@ -96,6 +97,10 @@ def _load_kernel(domain: Domain, memory: tuple[LoadRegion, ...], around: Surroun
     own = _own_tree(domain, around)
     with located("image", "kernel"):
         kernel = _find_kernel(image.kernel, around)
+        if domain.name in around.socket_pools:
+            from bulkhead.package.socket_driver import check_pool
+
+            check_pool(kernel)
     initrd = None
     if image.initrd is not None:
         with located("image", "initrd"):
@@ -163,8 +168,9 @@ def _board(
         else:
             socket = TreeSocket(platform.socket.at, platform.socket.interrupt)
     flash = domain.programmable
+    pool = around.socket_pools.get(domain.name)
     return GuestBoard(
-        memory=memory,
+        memory=ram_of(memory, pool),
         cpus=len(domain.cpus),
         cpu_type=platform.cores.type,
         gicd=gic.distributor,
@@ -177,6 +183,7 @@ def _board(
         devices=_described_devices(domain, platform),
         pci=pci_tree(domain, platform, around.shared_cores),
         socket_root=root,
+        socket_pool=pool,
         flash=None if flash is None else LoadRegion(flash.at, flash.size),
         pmu=domain.pmu,
         bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,

@@ -458,6 +458,7 @@ def _segment_flags(segment: Segment, layout: Layout) -> int:
         "tables_placed": segment.tables_placed,
         "read_only": segment.read_only,
         "programmable": segment.programmable,
+        "socket_pool": segment.socket_pool,
     }
     return sum(layout.enum_value("segment_flag", name) for name, on in chosen.items() if on)
 

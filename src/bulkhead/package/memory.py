@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.errors import PackageError
-from bulkhead.planning.model import DomainPlan
+from bulkhead.planning.model import DomainPlan, Segment
 
 COPY_BYTES = 16  # ipa and bytes of manifest_image are multiples of it
 
@@ -61,13 +61,32 @@ class LoadedMemory:
 
 
 def regions_of(domain: DomainPlan) -> tuple[LoadRegion, ...]:
-    """The domain's memory without flash, in ascending order; adjacent segments are merged."""
+    """The domain's memory for images: without flash and the pool of its socket device, in ascending order;
+    adjacent segments are merged."""
+    return _merged(_region(one) for one in domain.segments if not one.read_only and not one.socket_pool)
+
+
+def socket_pool_of(domain: DomainPlan) -> LoadRegion | None:
+    """The pool of the domain's socket device; None: it has none."""
+    return next(iter(_merged(_region(one) for one in domain.segments if one.socket_pool)), None)
+
+
+def ram_of(memory: Iterable[LoadRegion], pool: LoadRegion | None) -> tuple[LoadRegion, ...]:
+    """All RAM of the guest: memory for images, and the pool."""
+    return _merged(memory if pool is None else (*memory, pool))
+
+
+def _region(segment: Segment) -> LoadRegion:
+    return LoadRegion(segment.ipa, segment.bytes)
+
+
+def _merged(regions: Iterable[LoadRegion]) -> tuple[LoadRegion, ...]:
     merged: list[LoadRegion] = []
-    for segment in sorted((s for s in domain.segments if not s.read_only), key=lambda s: s.ipa):
-        if merged and merged[-1].end == segment.ipa:
-            merged[-1] = LoadRegion(merged[-1].start, merged[-1].bytes + segment.bytes)
+    for region in sorted(regions, key=lambda one: one.start):
+        if merged and merged[-1].end == region.start:
+            merged[-1] = LoadRegion(merged[-1].start, merged[-1].bytes + region.bytes)
         else:
-            merged.append(LoadRegion(segment.ipa, segment.bytes))
+            merged.append(region)
     return tuple(merged)
 
 

@@ -27,6 +27,7 @@ _OPTIONS = {  # of kernels that have the module built in
     "virtio_pci": "CONFIG_VIRTIO_PCI=y",
     "vmw_vsock_virtio_transport": "CONFIG_VIRTIO_VSOCKETS=y",
 }
+_POOL_OPTION = "CONFIG_DMA_RESTRICTED_POOL=y"
 _BANNER = re.compile(rb"Linux version (\d[!-~]*) ")
 _CONFIGURATION = b"IKCFG_ST"  # CONFIG_IKCONFIG: the kernel's configuration follows, compressed by gzip
 
@@ -106,6 +107,18 @@ def _without_built_in(names: tuple[str, ...], kernel: bytes) -> tuple[str, ...]:
     if {_OPTIONS[name] for name in of_socket} <= _configuration(kernel):
         return tuple(name for name in names if name not in of_socket)
     return names
+
+
+def check_pool(kernel: Path) -> None:
+    """Refuses a kernel that says that it does not know `restricted-dma-pool`: it would keep its buffers
+    outside of its socket device's pool. Raises PackageError."""
+    with prefixed(str(kernel)):
+        configuration = _configuration(parse_kernel(read_image(kernel)).data)
+        if configuration and _POOL_OPTION not in configuration:
+            raise PackageError(
+                f"is built without {_POOL_OPTION}, so its driver would not keep its buffers in the domain's "
+                "`socket_pool`"
+            )
 
 
 def _configuration(kernel: bytes) -> set[str]:

@@ -35,6 +35,7 @@ class Segment:
     tables_placed: bool = False  # its stage-2 tables are in the domain's memory for tables
     read_only: bool = False  # its guest cannot write it: flash
     programmable: bool = False  # the guest writes it by commands of flash, and finds it in its device tree
+    socket_pool: bool = False  # the broker reaches it; of a domain with such segments, it reaches no others
 
     def pages(self, space: ColorSpace) -> Frames:
         """Physical address of each 4 KiB page, in the order of guest-physical addresses."""
@@ -63,6 +64,11 @@ class DomainPlan:
     @property
     def bytes(self) -> int:
         return sum(segment.bytes for segment in self.segments)
+
+    @property
+    def reached_segments(self) -> tuple[Segment, ...]:
+        """What the broker reaches if the domain has a socket: its pool, or all of its memory."""
+        return tuple(one for one in self.segments if one.socket_pool) or self.segments
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from bulkhead.planning.model import Choice, DomainPlan, Hooks, Plan, Pool, Segme
 from bulkhead.planning.mpam import MpamPlan
 from bulkhead.planning.mpam_planner import plan_mpam
 from bulkhead.planning.pool import pool_bytes, pool_need
+from bulkhead.planning.socket_pool import divided, pool_of
 from bulkhead.planning.space import banks_colored, llc_colored, share_of, space_for
 from bulkhead.planning.table_memory import TablePlan, color_bytes, plan_tables
 from bulkhead.units import size_text
@@ -295,6 +296,7 @@ class _Planner:
                 ipa += piece.bytes
             maps += taken.maps
             fragmented += taken.fragmented_bytes
+        segments = divided(segments, pool_of(self.system, domain, self.space), self.space)
         premap = self._premap(domain)
         return DomainPlan(
             domain.name,

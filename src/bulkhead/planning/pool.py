@@ -14,6 +14,7 @@ from bulkhead.config.regions import guest_windows
 from bulkhead.config.system import Domain, System
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.planning.broker import cids_of
+from bulkhead.planning.socket_pool import pool_bytes_of
 from bulkhead.planning.space import space_for
 
 DEFAULT_POOL_BYTES = 8 * MIB
@@ -34,6 +35,8 @@ def stage2_table_pages(domain: Domain, platform: Platform, *, colored: bool) -> 
         (region.at, region.end, colored or _needs_pages(region.at, region.size)) for region in domain.memory
     ]
     spans += [(window.at, window.end, True) for window in guest_windows(platform)]
+    if domain.socket_pool is not None:
+        pages += 2  # its two ends may be inside blocks
     passable = platform.passable()
     for name in domain.devices:
         device = passable.get(name)
@@ -64,7 +67,7 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         if any(domain.manager for domain in system.domains):
             need["flows that managers add"] = ADDED_FLOWS_BYTES
         need["broker's tables"] = PAGE_BYTES * sum(
-            _window_pages(platform, domain, space_for(system, platform).count if colored else 1)
+            _window_pages(system, platform, domain, space_for(system, platform).count if colored else 1)
             for domain in ends
         )
     if platform.mpam is not None:
@@ -86,10 +89,12 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
     return need
 
 
-def _window_pages(platform: Platform, domain: Domain, colors: int) -> int:
-    """Table pages by which the broker maps a domain's memory; colored memory is spread over more of them."""
+def _window_pages(system: System, platform: Platform, domain: Domain, colors: int) -> int:
+    """Table pages by which the broker maps a domain's memory, or its pool; colored memory is spread over more
+    of them."""
     everywhere = sum(_touched(ram.at, ram.at + ram.size, BLOCK_BYTES) for ram in platform.memory)
-    blocks = 2 * len(domain.memory) + domain.memory_bytes // BLOCK_BYTES
+    reach = pool_bytes_of(system, domain)
+    blocks = 2 * len(domain.memory) + (reach or domain.memory_bytes) // BLOCK_BYTES
     # With one of n colors, memory is spread n times as far. Colors of `auto` are not known yet: assume an
     # eighth.
     given = len(domain.llc.colors) if domain.llc.colors is not None else max(1, colors // 8)

@@ -19,11 +19,12 @@ from ruamel.yaml.representer import RoundTripRepresenter
 
 from bulkhead.config.file_form import FileForm
 from bulkhead.config.shares import Bandwidth
-from bulkhead.config.system import Broker, Domain, Hypervisor, Isolation, System
+from bulkhead.config.system import Broker, Domain, Hypervisor, Isolation, SocketPool, System
 from bulkhead.planning.broker import BROKER, is_broker
 from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.planning.model import Plan
 from bulkhead.planning.resolve_shares import resolved_shares
+from bulkhead.planning.socket_pool import pool_bytes_of
 
 _HEADER = "# Resolved by `bulkhead plan`. It chose these values for these reasons:\n"
 
@@ -97,6 +98,8 @@ def _domain(plan: Plan, domain: Domain, index: int) -> Domain:
         **resolved_shares(plan, domain, domain.name, plan.domains[index].colors),
         "maintenance": plan.system.maintenance_of(domain),
     }
+    if domain.socket_pool is not None:
+        choices["socket_pool"] = SocketPool(size=pool_bytes_of(plan.system, domain))
     if domain.bandwidth.max is not None and domain.bandwidth.budget is not None:
         choices["bandwidth"] = _budget_alone(domain.bandwidth)
     return domain.model_copy(update=choices)

@@ -48,6 +48,8 @@ class CheckedDomainResult(TypedDict):
     """Pieces of memory that are given to it."""
     fragmented_bytes: int
     """Memory that coloring loses at the ends of its regions."""
+    broker_reach_bytes: int
+    """Bytes of its memory that the broker reaches: its `socket_pool`, else all if it has a socket device."""
     premap: bool
     """All its memory is mapped before it starts."""
 

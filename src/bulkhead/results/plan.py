@@ -59,6 +59,8 @@ class PlannedDomainResult(TypedDict):
     """Pieces of contiguous physical memory."""
     fragmented_bytes: int
     """Memory that coloring loses at the ends of its regions."""
+    broker_reach_bytes: int
+    """Bytes of its memory that the broker reaches: its `socket_pool`, else all if it has a socket device."""
     segments: list[SegmentResult]
     """Its memory."""
 

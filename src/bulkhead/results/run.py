@@ -256,6 +256,8 @@ class DomainResult(TypedDict):
     """Colors of the last-level cache that it has; null: it has all."""
     restarts: int
     """Number of times that it was restarted."""
+    socket_failures: int
+    """How often its socket device asked the driver for a reset, after invalid input."""
     unconfined_devices: list[str]
     """Devices of the domain whose DMA no hardware confines."""
     device_rates: list[DeviceRateResult]

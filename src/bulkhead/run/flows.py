@@ -11,11 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bulkhead.results.run import FlowResult, MinMeanMaxResult
-from bulkhead.run.status import FlowStatus
+from bulkhead.run.status import DomainStatus, FlowStatus
 from bulkhead.run.target import MACHINE, FlowTarget
 from bulkhead.units import time_text
 
 Json = dict[str, object]
+_FAILURES = {
+    "queue": "the driver put a queue where the device does not reach it (with `socket_pool`: outside of the "
+    "pool), or at an address that is not aligned",
+    "broker": "the broker found an invalid packet or buffer (with `socket_pool`: also one outside of the "
+    "pool), or it ended",
+}
 
 
 def flows_of(
@@ -101,6 +107,17 @@ def flows_without_packets(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> lis
         f"flow {target.name}: no packet was delivered, so its deadline was not tested"
         for target, status in flows
         if status.packets == 0
+    ]
+
+
+def failed_sockets(domains: Mapping[str, DomainStatus]) -> list[str]:
+    """Remarks on domains whose socket device asked the driver for a reset: their flows stood still from then
+    on until the reset."""
+    return [
+        f"domain {name}: its socket device asked the driver for a reset ({domain.socket_failures} times); "
+        f"the last time because {_FAILURES.get(domain.socket_failure, 'of an unknown error')}"
+        for name, domain in domains.items()
+        if domain.socket_failures
     ]
 
 

@@ -355,7 +355,7 @@ def _exchange(plan: Plan) -> Exchange | None:
         segment.pages(plan.space)
         for domain in plan.domains
         if domain.name in ends
-        for segment in domain.segments
+        for segment in domain.reached_segments
     ]
     broker = [
         segment.pages(plan.space)

@@ -29,7 +29,7 @@ from bulkhead.run.budget import budget_reasons, events_of, regulation_of
 from bulkhead.run.chains import chain_reasons, chains_json, chains_not_measured
 from bulkhead.run.console import HYPERVISOR, ConsoleLog, ConsoleParser
 from bulkhead.run.expect import expectation_reasons, expectations
-from bulkhead.run.flows import flow_reasons, flows_json, flows_of, flows_without_packets
+from bulkhead.run.flows import failed_sockets, flow_reasons, flows_json, flows_of, flows_without_packets
 from bulkhead.run.interference import interference, interference_reasons
 from bulkhead.run.mpam import monitored, mpam_json, witness_of
 from bulkhead.run.path_costs import Costs, path_costs_json
@@ -123,7 +123,11 @@ def run_result(facts: RunFacts) -> RunResult:
         },
         "verdict": "failed" if reasons else "ok",
         "reasons": reasons,
-        "not_shown": [*flows_without_packets(flows), *chains_not_measured(chains)],
+        "not_shown": [
+            *flows_without_packets(flows),
+            *failed_sockets(dict(zip(names, status.domains, strict=False)) if status else {}),
+            *chains_not_measured(chains),
+        ],
         "notices": list(target.notices),
         "ended": facts.outcome.how,
         "guest_ns": guest_ns,
@@ -281,6 +285,7 @@ def _domain(facts: RunFacts, index: int, reasons: list[str]) -> DomainResult:
         "console_lines": console.line_count,
         "colors": _colors(facts.target, target.colors),
         "restarts": domain.restarts if domain else 0,
+        "socket_failures": domain.socket_failures if domain else 0,
         "unconfined_devices": list(target.unconfined),
         "device_rates": [one.json() for one in target.device_rates],
     }

@@ -29,6 +29,8 @@ class DomainStatus:
     fault_address: int
     restarts: int
     unheard_ns: int = 0  # at the machine's end: time since its first notification not heard by the broker
+    socket_failures: int = 0  # how often its socket device asked the driver for a reset
+    socket_failure: str = "none"  # why, the latest time
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,8 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
                 fault_address=int(d["fault_address"]),
                 restarts=int(d["restarts"]),
                 unheard_ns=int(d["unheard_ticks"]) * 10**9 // hz if hz else 0,
+                socket_failures=int(d["socket_failures"]),
+                socket_failure=_name(layout, "socket_failure", d["socket_failure"]),
             )
             for d in raw["domains"][:count]
         ],

@@ -64,6 +64,7 @@ struct Queue {
 struct Device {
     std::array<Queue, VSOCK_QUEUES> queues{};
     uint32_t selected = 0, status = 0, waits = 0;
+    uint32_t offered = 1, accepted = 0; // features 32 and up
     std::vector<std::pair<uint32_t, vsock_header>> held; // packets that the driver has sent, by descriptor
 
     void take_sent()
@@ -102,7 +103,7 @@ struct Device {
         header.destination_port = to_port;
         header.type = VSOCK_TYPE_STREAM;
         header.operation = static_cast<uint16_t>(operation);
-        header.buffer_bytes = 1 << 16;
+        header.buffer_bytes = 1 << 20;
         std::memcpy(at<void>(queue.descriptor(head).at), &header, VSOCK_HEADER_BYTES);
         queue.give_back(head, VSOCK_HEADER_BYTES);
     }
@@ -221,6 +222,86 @@ TEST_F(SocketTest, ARequestThatFollowsAForgottenConnectionOfTheSamePortsIsNotRes
     EXPECT_EQ(device.held_for(hostile), std::vector<uint32_t>{VSOCK_RESPONSE});
 }
 
+// The device offers VIRTIO_F_ACCESS_PLATFORM and reaches nothing but a pool (F8).
+class PooledSocketTest : public SocketTest {
+protected:
+    static constexpr std::size_t pool_bytes = 192 << 10;
+    alignas(4096) static inline std::array<uint8_t, pool_bytes> pool;
+
+    PooledSocketTest()
+    {
+        device = Device{};
+        device.offered = 3;
+        socket_use_pool(pool.data(), pool.size());
+        EXPECT_TRUE(socket_start(0));
+    }
+    ~PooledSocketTest() override { socket_use_pool(nullptr, 0); }
+    PooledSocketTest(const PooledSocketTest &) = delete;
+    PooledSocketTest &operator=(const PooledSocketTest &) = delete;
+
+    static bool is_inside(uint64_t address, std::size_t bytes)
+    {
+        const uint64_t start = reinterpret_cast<uintptr_t>(pool.data());
+        return address >= start && address + bytes <= start + pool.size();
+    }
+};
+
+TEST_F(PooledSocketTest, F8_QueuesAndReceiveBuffersAreInThePool)
+{
+    EXPECT_EQ(device.accepted, 3U);
+    for (const Queue &queue : device.queues) {
+        EXPECT_TRUE(is_inside(queue.place(0), entries * sizeof(Descriptor)));
+        EXPECT_TRUE(is_inside(queue.place(1), sizeof(Available)));
+        EXPECT_TRUE(is_inside(queue.place(2), sizeof(Used)));
+    }
+    Queue &receives = device.queues[VSOCK_QUEUE_RX];
+    for (uint32_t i = 0; i < entries; i++)
+        EXPECT_TRUE(is_inside(receives.descriptor(i).at, receives.descriptor(i).bytes));
+    EXPECT_TRUE(is_inside(device.queues[VSOCK_QUEUE_EVENT].descriptor(0).at, sizeof(uint32_t)));
+}
+
+TEST_F(PooledSocketTest, F8_PayloadIsCopiedToThePoolAndItsRoomIsUsedAgain)
+{
+    socket *to = accepted(other, 2);
+    ASSERT_NE(to, nullptr);
+    std::vector<uint8_t> payload(20000);
+    uint64_t number = 0, sent = 0;
+    for (uint32_t round = 0; round < 30; round++) {
+        for (std::size_t i = 0; i < payload.size(); i++)
+            payload[i] = static_cast<uint8_t>(i * 31 + round);
+        if (!socket_offer(to, payload.data(), payload.size(), &number)) {
+            EXPECT_GT(sent, 1U) << "two fit at least";
+            device.give_back_all();
+            socket_poll();
+            device.deliver(other, 1000, 2, VSOCK_CREDIT_UPDATE);
+            socket_poll();
+            sent = 0;
+            continue;
+        }
+        sent++;
+        device.take_sent();
+        const uint32_t head = device.held.back().first;
+        const Descriptor &one = device.queues[VSOCK_QUEUE_TX].descriptor(head + 1);
+        ASSERT_EQ(one.bytes, payload.size());
+        ASSERT_TRUE(is_inside(one.at, one.bytes));
+        ASSERT_EQ(std::memcmp(at<void>(one.at), payload.data(), payload.size()), 0);
+        for (const auto &[before, header] : device.held) {
+            const Descriptor &other_one = device.queues[VSOCK_QUEUE_TX].descriptor(before + 1);
+            EXPECT_TRUE(before == head || header.bytes == 0 || other_one.at + other_one.bytes <= one.at ||
+                        one.at + one.bytes <= other_one.at)
+                << "two packets share bytes";
+        }
+    }
+}
+
+TEST_F(PooledSocketTest, F8_AnotherPoolOrNoneIsRefused)
+{
+    socket_use_pool(pool.data(), 64 << 10);
+    EXPECT_FALSE(socket_start(0)) << "no room for the queues";
+    socket_use_pool(nullptr, 0);
+    EXPECT_FALSE(socket_start(0));
+}
+
 } // namespace
 } // namespace guest_socket_test
 
@@ -232,6 +313,8 @@ extern "C" uint32_t socket_port_read(uint64_t at)
         return VSOCK_DEVICE_ID;
     case 0x070:
         return device.status;
+    case 0x010:
+        return device.offered;
     case 0x100:
         return guest_socket_test::own;
     default:
@@ -246,6 +329,8 @@ extern "C" void socket_port_write(uint64_t at, uint32_t value)
         device.selected = value;
     else if (at == 0x070)
         device.status = value;
+    else if (at == 0x020)
+        device.accepted = value;
     else if (at >= 0x080 && at < 0x0B0)
         device.queues[device.selected].places[(at - 0x080) / 4] = value;
 }
