@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import zlib
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 from bulkhead.config.locate import limits
+from bulkhead.env.linux import linux_kernel
 
 from .harness import Run, S, attached, boot, domain, said, write_system
 
@@ -123,6 +125,36 @@ def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) ->
     assert flow_of(run, "down")["bytes"] == down
     assert flow_of(run, "down")["packets"] == down // (4 * KIB)
     assert flow_of(run, "up")["lost"] == flow_of(run, "down")["lost"] == 0
+
+
+def test_f8_streams_through_pools_arrive_whole_and_a_kernel_without_pools_is_named(tmp_path: Path) -> None:
+    """The tool's kernel does not know `restricted-dma-pool`, which `check` cannot see in a file of the user.
+    Its driver keeps queues elsewhere: its device asks for a reset, and the run says so."""
+    size, pool = MIB, {"socket_pool": "auto"}
+    shutil.copy(linux_kernel(), tmp_path / "kernel")
+    stranger = linux("stranger", 2, "bulkhead-socket receive 5001 1")
+    stranger["image"]["kernel"] = "./kernel"
+    path = system(
+        tmp_path,
+        domain("source", "socket_source_pci", 0, params={"total": size}, socket_transport="pci", **pool),
+        domain("sink", "socket_sink", 1, params={"times": 1}, **pool),
+        stranger | pool,
+        flows=[
+            flow("bulk", "source", "sink", 5000, 64 * KIB),
+            flow("unheard", "sink", "stranger", 5001, 4 * KIB),
+        ],
+        source="stopped",
+        sink="stopped",
+    )
+    run = boot(path, tmp_path / "run", "--for", "4s")
+    assert not run.result["reasons"]
+    assert_whole(reports(run, "source", "sent")[0], "sent", size)
+    assert_whole(reports(run, "sink", "received")[0], "received", size)
+    failures = {one["name"]: one["socket_failures"] for one in run.result["domains"]}
+    assert failures["stranger"] > 0
+    assert failures["source"] == failures["sink"] == 0
+    assert any("stranger" in text and "outside of the pool" in text for text in run.result["not_shown"])
+    assert run.result["witnesses"]["tables"]["verdict"] == "held"
 
 
 def test_f2_the_example_streams_64_mib_beside_five_other_flows(tmp_path: Path) -> None:

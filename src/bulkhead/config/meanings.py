@@ -87,9 +87,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "socket": "The domain has a socket device even without a flow, for flows that a manager adds.",
         "socket_transport": "How the guest finds its socket device: as virtio-mmio, or as a function of a "
         "virtual PCI root.",
-        "socket_pool": "Part of the domain's memory that its socket device, and so the broker, reaches; `auto`: "
-        "as large as its flows need. The guest's driver must keep queues and buffers there. Default: the broker "
-        "reaches all of the domain's memory.",
+        "socket_pool": "Part of the domain's memory that its socket device, and so the broker, reaches; "
+        "`auto`: as large as its flows need. The guest's driver must keep queues and buffers there. Default: "
+        "the broker reaches all of the domain's memory.",
         "restart": "Whether the domain starts again after a crash.",
         "maintenance": "Whether the guest or EL2 executes TLB and instruction-cache maintenance that "
         "affects other cores.",

@@ -114,7 +114,7 @@ def failed_sockets(domains: Mapping[str, DomainStatus]) -> list[str]:
     """Remarks on domains whose socket device asked the driver for a reset: their flows stood still from then
     on until the reset."""
     return [
-        f"domain {name}: its socket device asked the driver for a reset ({domain.socket_failures} times); "
+        f"domain {name}: its socket device asked the driver for a reset ({domain.socket_failures} in all), "
         f"the last time because {_FAILURES.get(domain.socket_failure, 'of an unknown error')}"
         for name, domain in domains.items()
         if domain.socket_failures
