@@ -89,6 +89,7 @@ static const struct table {
     TABLE(mpam_words, manifest_mpam_word, BH_MAX_MPAM_WORDS),
     TABLE(streams, manifest_stream, BH_MAX_STREAMS),
     TABLE(functions, manifest_function, BH_MAX_FUNCTIONS),
+    TABLE(bridges, manifest_bridge, BH_MAX_BRIDGES),
 #undef TABLE
 };
 

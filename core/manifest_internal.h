@@ -80,6 +80,12 @@ bool manifest_check_smmu(struct manifest_check *check);
  * have been checked before. */
 bool manifest_check_pci(struct manifest_check *check);
 
+/* manifest_bridges.c: the PCI bridges; and whether a function is on bus 0 or behind a bridge, with its BARs
+ * in the window of that bridge and of no other. */
+bool manifest_check_bridges(struct manifest_check *check);
+bool manifest_function_is_behind_its_bridge(const struct manifest_header *manifest,
+                                            const struct manifest_function *function);
+
 /* manifest_its.c: the ITS and the functions' message interrupts. */
 bool manifest_check_its(struct manifest_check *check);
 

@@ -44,15 +44,15 @@ static bool has_own_cores(const struct manifest_header *manifest, uint32_t domai
     return true;
 }
 
-/* Writes of cores to the ITS may carry the device id 0, which is that of slot 0. */
-#define SLOT_OF_CORES 0u
+/* Writes of cores to the ITS may carry the device id 0, which is that of the first function on bus 0. */
+#define DEVICE_OF_CORES 0u
 
 static bool messages_are_sound(const struct manifest_header *manifest,
                                const struct manifest_function *function)
 {
     return function->messages == 0 ||
            (function->messages <= BH_MAX_MESSAGES && manifest->its.pa != 0 &&
-            function->slot != SLOT_OF_CORES && has_own_cores(manifest, function->domain));
+            function->requester != DEVICE_OF_CORES && has_own_cores(manifest, function->domain));
 }
 
 bool manifest_check_its(struct manifest_check *check)

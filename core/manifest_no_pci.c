@@ -9,6 +9,7 @@ bool manifest_check_pci(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
 
-    return ((manifest->pci.config_pa | manifest->its.pa) == 0 && manifest->functions.count == 0) ||
+    return ((manifest->pci.config_pa | manifest->its.pa) == 0 &&
+            (manifest->functions.count | manifest->bridges.count) == 0) ||
            manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &manifest->pci);
 }

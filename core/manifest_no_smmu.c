@@ -10,6 +10,6 @@ bool manifest_check_smmu(struct manifest_check *check)
     const struct manifest_header *manifest = check->manifest;
 
     return ((manifest->smmu.pa | manifest->pci.config_pa | manifest->its.pa) == 0 &&
-            (manifest->streams.count | manifest->functions.count) == 0) ||
+            (manifest->streams.count | manifest->functions.count | manifest->bridges.count) == 0) ||
            manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &manifest->smmu);
 }

@@ -2,8 +2,9 @@
  *
  * Checks the PCI functions of domains. The requester id of each is a stream of its domain, so the SMMU
  * confines it. The registers behind its BARs are devices of its domain at the same guest-physical addresses,
- * in whole pages, and no two BARs overlap. Part of manifest_check(); devices and streams have been checked
- * before.
+ * in whole pages, and no two BARs overlap. Two domains have functions of one device only if EL2 isolates
+ * these. Part of manifest_check(); devices and streams have been checked before. manifest_bridges.c checks
+ * the bridges.
  */
 #include "core/manifest_internal.h"
 #include "core/pci_config.h"
@@ -12,22 +13,29 @@
 #define SMALLEST_BAR    BH_PAGE_BYTES /* registers beside a smaller one would answer to no one */
 #define NARROW_LIMIT    (1ull << 32)
 #define MOST_BUSES      256u
+#define BUS_SHIFT       8u
+#define DEVICE_SHIFT    3u
+#define NUMBER          7u /* of the function in its device */
+#define ALL_FLAGS       ((uint32_t)BH_FUNCTION_FLAG_MULTIFUNCTION | (uint32_t)BH_FUNCTION_FLAG_ISOLATED)
 #define BARS_OF(number) ((1u << 4 * (number)) - 1)
 
 static bool has_no_pci(const struct manifest_header *manifest)
 {
     const struct manifest_pci *pci = &manifest->pci;
 
-    return (pci->config_pa | pci->others_pa | pci->others_bytes) == 0 && manifest->functions.count == 0;
+    return (pci->config_pa | pci->config_bytes | pci->others_pa | pci->others_bytes) == 0 &&
+           (manifest->functions.count | manifest->bridges.count) == 0;
 }
 
-static bool bridge_is_sound(const struct manifest_header *manifest)
+static bool host_is_sound(const struct manifest_header *manifest)
 {
     const struct manifest_pci *pci = &manifest->pci;
 
-    return pci->config_pa != 0 && manifest->smmu.pa != 0 &&
-           (pci->others_pa == 0 || pci->others_pa == pci->config_pa + BH_PCI_BUS_BYTES) &&
-           pci->others_bytes <= (uint64_t)(MOST_BUSES - 1) * BH_PCI_BUS_BYTES;
+    return pci->config_pa != 0 && manifest->smmu.pa != 0 && pci->config_bytes != 0 &&
+           pci->config_bytes % BH_PCI_BUS_BYTES == 0 &&
+           pci->config_bytes <= (uint64_t)MOST_BUSES * BH_PCI_BUS_BYTES &&
+           (pci->others_pa == 0 || pci->others_pa == pci->config_pa + pci->config_bytes) &&
+           pci->others_bytes <= (uint64_t)MOST_BUSES * BH_PCI_BUS_BYTES - pci->config_bytes;
 }
 
 static bool has_stream(const struct manifest_header *manifest, const struct manifest_function *function)
@@ -35,7 +43,7 @@ static bool has_stream(const struct manifest_header *manifest, const struct mani
     const struct manifest_stream *streams = manifest_streams(manifest);
 
     for (uint32_t i = 0; i < manifest->streams.count; i++) {
-        if (streams[i].domain == function->domain && streams[i].stream == function->slot << 3) {
+        if (streams[i].domain == function->domain && streams[i].stream == function->requester) {
             return true;
         }
     }
@@ -90,20 +98,43 @@ static bool overlaps(const struct manifest_header *manifest, uint32_t index, uin
     return false;
 }
 
+/* Whether functions of the two may be of two domains, or of one, as they are. */
+static bool are_apart(const struct manifest_function *one, const struct manifest_function *other)
+{
+    if (one->requester == other->requester || one->guest_slot == other->guest_slot) {
+        return false;
+    }
+    return one->requester >> DEVICE_SHIFT != other->requester >> DEVICE_SHIFT ||
+           ((one->flags & other->flags & BH_FUNCTION_FLAG_MULTIFUNCTION) != 0 &&
+            (one->domain == other->domain || (one->flags & other->flags & BH_FUNCTION_FLAG_ISOLATED) != 0));
+}
+
+/* Whether a function that is not function 0 of its device says that the device has several. */
+static bool flags_are_sound(const struct manifest_function *function)
+{
+    return (function->flags & ~ALL_FLAGS) == 0 &&
+           ((function->flags & BH_FUNCTION_FLAG_MULTIFUNCTION) != 0 ||
+            ((function->requester & NUMBER) == 0 && function->flags == 0));
+}
+
 static bool function_is_sound(const struct manifest_header *manifest, uint32_t index)
 {
     const struct manifest_function *functions = manifest_functions(manifest);
     const struct manifest_function *function = &functions[index];
 
-    if (function->domain >= manifest->domains.count || function->slot >= SLOTS ||
+    if (function->domain >= manifest->domains.count || function->guest_slot >= SLOTS ||
+        function->requester >= MOST_BUSES << BUS_SHIFT || !flags_are_sound(function) ||
         !has_stream(manifest, function) || function->pin > PCI_MOST_PIN ||
         (function->bar_kinds & ~BARS_OF(BH_PCI_BARS)) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < index; i++) {
-        if (functions[i].slot == function->slot) {
+        if (!are_apart(&functions[i], function)) {
             return false;
         }
+    }
+    if (!manifest_function_is_behind_its_bridge(manifest, function)) {
+        return false;
     }
     for (uint32_t i = 0; i < BH_PCI_BARS; i++) {
         if (!bar_is_sound(manifest, function, i) || overlaps(manifest, index, i)) {
@@ -120,8 +151,11 @@ bool manifest_check_pci(struct manifest_check *check)
     if (has_no_pci(manifest)) {
         return manifest_check_its(check);
     }
-    if (!bridge_is_sound(manifest)) {
+    if (!host_is_sound(manifest)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PCI, &manifest->pci);
+    }
+    if (!manifest_check_bridges(check)) {
+        return false;
     }
     for (uint32_t i = 0; i < manifest->functions.count; i++) {
         if (!function_is_sound(manifest, i)) {

@@ -9,6 +9,7 @@
 #define ALLOWED_COMMAND     (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF)
 #define ALLOWED_MSIX        (PCI_MSIX_ENABLE | PCI_MSIX_MASK)
 #define NEXT_SHIFT          8u
+#define BUS_SHIFT           8u /* in a requester id */
 #define SIZE_SHIFT          16u
 #define WITHOUT_NEXT        0xFFFF00FFu /* of a capability's first word: all but the offset of the next one */
 #define DEVICE_CONTROL      0x0000FFFFu /* without the device status */
@@ -43,11 +44,20 @@ static bool is_bar(uint32_t offset)
     return offset >= PCI_BAR && offset < BAR_REGISTER(BH_PCI_BARS);
 }
 
+/* The first word. Other endpoints than integrated ones are behind a port, which the guest does not see. */
+static uint32_t express_word(const struct pci_config *config)
+{
+    uint32_t word = (config->express_words[0] & WITHOUT_NEXT) | config->msix << NEXT_SHIFT;
+
+    return config->function->requester >> BUS_SHIFT == 0 ? word
+                                                         : (word & ~PCI_EXPRESS_TYPE) | PCI_EXPRESS_IN_ROOT;
+}
+
 static uint32_t express_register(const struct pci_config *config, uint32_t offset)
 {
     switch (offset) {
     case 0:
-        return (config->express_words[0] & WITHOUT_NEXT) | config->msix << NEXT_SHIFT;
+        return express_word(config);
     case PCI_EXPRESS_DEVICE:
         return config->express_words[1] & ~PCI_EXPRESS_FLR;
     case PCI_EXPRESS_CONTROL:

@@ -6,8 +6,9 @@
  * that enables message interrupts.
  *
  * A read returns what is kept here, and does not access the hardware. BARs are where the manifest places
- * them: a guest can ask for their sizes, but not move them. Of the capabilities a guest sees PCI Express,
- * read-only and without function-level reset, and MSI-X if the manifest gives the function message
+ * them: a guest can ask for their sizes, but not move them. A guest sees each function as function 0 of a
+ * slot on bus 0, without bridges, whatever bus the function is on. Of the capabilities a guest sees PCI
+ * Express, read-only and without function-level reset, and MSI-X if the manifest gives the function message
  * interrupts, with as many as the manifest says. The table of messages is behind a BAR, where the guest
  * accesses it without EL2. Everything else reads as zero: the status register's other bits, other
  * capabilities, the extended configuration space.
@@ -64,6 +65,8 @@ extern "C" {
 #define PCI_EXPRESS_CONTROL 0x08u
 #define PCI_EXPRESS_FLR     0x10000000u /* in PCI_EXPRESS_DEVICE: the function can be reset */
 #define PCI_EXPRESS_RESET   0x00008000u /* in PCI_EXPRESS_CONTROL */
+#define PCI_EXPRESS_TYPE    0x00F00000u /* in the first word: endpoint, root port, ... */
+#define PCI_EXPRESS_IN_ROOT 0x00900000u /* an endpoint that is integrated in the root complex */
 #define PCI_EXPRESS_WORDS   3u          /* of the capability that a guest sees */
 
 struct pci_config {

@@ -86,6 +86,8 @@ PLATFORM = {
     "IommuTiming": "iommus[].timing",
     "PciHost": "pci",
     "PciMemory": "pci.memory",
+    "PciBridge": "pci.bridges[]",
+    "PciBridgeEmulated": "pci.bridges[].emulated",
     "PciFunction": "pci.functions[]",
     "PciBar": "pci.functions[].bars[]",
     "PciEmulated": "pci.functions[].emulated",

@@ -30,6 +30,7 @@
 #define BASER_ENTRY(b)    (((uint32_t)((b) >> 48) & 0x1Fu) + 1)
 #define BASER_FIXED       (7ull << 56 | 0x1Full << 48)
 #define BASER_PAGE_SIZE   (3ull << 8)
+#define BASER_INDIRECT    (1ull << 62) /* the table has the addresses of frames with entries */
 #define BASER_DEVICES     1u
 #define BASER_COLLECTIONS 4u
 
@@ -63,15 +64,14 @@
 #define COMMAND_MAPTI 0x0Aull
 #define COMMAND_VALID (1ull << 63)
 
-#define MOST_DEVICE (31u << 3) /* requester id of the last device on bus 0 */
-#define DEVICE_BITS 8u
+#define BUS_BITS    8u /* device ids of a bus */
 #define EVENT_BITS  5u
 #define MOST_ENTRY  16u                        /* bytes, of all tables */
 #define TABLE_BYTES (MOST_ENTRY << EVENT_BITS) /* of a function's events */
 #define WAIT_NS     100000000ull
 
 _Static_assert(BH_MAX_FUNCTIONS *BH_MAX_MESSAGES <= BH_PAGE_BYTES, "properties of all LPIs are in a page");
-_Static_assert(1u << EVENT_BITS == BH_MAX_MESSAGES && (MOST_DEVICE + 1) * MOST_ENTRY <= BH_PAGE_BYTES, "");
+_Static_assert(1u << EVENT_BITS == BH_MAX_MESSAGES && MOST_ENTRY << BUS_BITS <= BH_PAGE_BYTES, "");
 _Static_assert((BH_MAX_MESSAGES + 2) * COMMAND_BYTES < BH_PAGE_BYTES, "the queue has room for a function");
 
 static struct {
@@ -80,7 +80,9 @@ static struct {
     uint32_t written; /* offset of the next command */
     paddr_t queue_frame;
     paddr_t properties;
-    uint64_t type; /* GITS_TYPER */
+    uint64_t type;              /* GITS_TYPER */
+    volatile uint64_t *devices; /* addresses of the frames of the table of devices; NULL: it is one frame */
+    uint32_t device_bytes;      /* of an entry in them */
 } driver;
 
 static paddr_t its_register(uint32_t offset)
@@ -135,16 +137,39 @@ bool its_silence(const struct manifest_header *manifest)
     return wait_for(control, GITS_CTLR_QUIESCENT, GITS_CTLR_QUIESCENT);
 }
 
+/* The largest device id that has messages. */
+static uint32_t last_device(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < manifest->functions.count; i++) {
+        const struct manifest_function *function = &manifest_functions(manifest)[i];
+
+        if (function->messages != 0 && function->requester > last) {
+            last = function->requester;
+        }
+    }
+    return last;
+}
+
 /* Why the driver cannot use this ITS; NULL: it can. */
 static const char *missing(void)
 {
     uint64_t type = driver.type;
 
-    return (type & TYPER_PHYSICAL) == 0            ? "no physical LPIs"
-           : TYPER_DEVICE_BITS(type) < DEVICE_BITS ? "fewer device ids than functions of a bus"
-           : TYPER_EVENT_BITS(type) < EVENT_BITS   ? "fewer events than messages of a function"
-           : TYPER_ITT_ENTRY(type) > MOST_ENTRY    ? "entries of its tables are too long"
-                                                   : NULL;
+    return (type & TYPER_PHYSICAL) == 0 ? "no physical LPIs"
+           : TYPER_DEVICE_BITS(type) < BUS_BITS || last_device() >> TYPER_DEVICE_BITS(type) != 0
+               ? "fewer device ids than functions"
+           : TYPER_EVENT_BITS(type) < EVENT_BITS ? "fewer events than messages of a function"
+           : TYPER_ITT_ENTRY(type) > MOST_ENTRY  ? "entries of its tables are too long"
+                                                 : NULL;
+}
+
+/* Whether a frame has too few entries for the devices: functions behind bridges have large ids. */
+static bool needs_levels(uint64_t fixed)
+{
+    return BASER_TYPE(fixed) == BASER_DEVICES && (last_device() + 1) * BASER_ENTRY(fixed) > BH_PAGE_BYTES;
 }
 
 /* Gives the ITS a frame for its table of devices or collections. Other tables stay off. */
@@ -153,6 +178,7 @@ static const char *place_table(uint32_t index)
     paddr_t address = its_register(GITS_BASER + 8 * index);
     uint64_t fixed = mmio_read64(address) & BASER_FIXED;
     uint64_t wanted;
+    uint64_t value;
     paddr_t frame;
 
     mmio_write64(address, 0);
@@ -166,11 +192,37 @@ static const char *place_table(uint32_t index)
         return "the pool is exhausted";
     }
     wanted = BASE_VALID | BASE_CACHED | fixed | frame.value | BASE_SHARED;
+    if (needs_levels(fixed)) {
+        wanted |= BASER_INDIRECT;
+        driver.devices = pool_pointer(system_pool(), frame);
+        driver.device_bytes = BASER_ENTRY(fixed);
+    }
     mmio_write64(address, wanted);
-    return (mmio_read64(address) & BASER_PAGE_SIZE) != 0 ? "no tables of 4 KiB"
-           : ((mmio_read64(address) ^ wanted) & BASE_SHARE_ANY) != 0
-               ? "its tables are not coherent with caches"
-               : NULL;
+    value = mmio_read64(address);
+    return (value & BASER_PAGE_SIZE) != 0             ? "no tables of 4 KiB"
+           : ((value ^ wanted) & BASE_SHARE_ANY) != 0 ? "its tables are not coherent with caches"
+           : ((value ^ wanted) & BASER_INDIRECT) != 0 ? "no table of two levels, for functions behind bridges"
+                                                      : NULL;
+}
+
+/* Makes the frame of a table of two levels in which the device has its entry, unless the frame is there. */
+static bool make_room(uint32_t device)
+{
+    uint32_t index;
+    paddr_t frame;
+
+    if (driver.devices == NULL) {
+        return true;
+    }
+    index = device / (BH_PAGE_BYTES / driver.device_bytes);
+    if (driver.devices[index] != 0) {
+        return true;
+    }
+    if (!pool_allocate(system_pool(), &frame)) {
+        return false;
+    }
+    driver.devices[index] = BASE_VALID | frame.value;
+    return true;
 }
 
 static const char *place_tables(void)
@@ -221,7 +273,7 @@ static bool map_function(uint32_t index, paddr_t table)
 {
     const struct manifest_header *manifest = system_manifest();
     const struct manifest_function *function = &manifest_functions(manifest)[index];
-    uint64_t device = (uint64_t)function->slot << 3 << 32;
+    uint64_t device = (uint64_t)function->requester << 32;
     uint64_t core = domain_at(function->domain)->vcpus[0].cpu->index;
 
     add(COMMAND_MAPD | device, EVENT_BITS - 1, COMMAND_VALID | table.value);
@@ -240,16 +292,17 @@ static bool map_functions(const char **lacks)
     paddr_t frame = {0};
 
     for (uint32_t i = 0; i < manifest->functions.count; i++) {
-        if (manifest_functions(manifest)[i].messages == 0) {
+        const struct manifest_function *function = &manifest_functions(manifest)[i];
+
+        if (function->messages == 0) {
             continue;
         }
-        if (used == BH_PAGE_BYTES) {
-            if (!pool_allocate(system_pool(), &frame)) {
-                *lacks = "the pool is exhausted";
-                return false;
-            }
-            used = 0;
+        if (!make_room(function->requester) ||
+            (used == BH_PAGE_BYTES && !pool_allocate(system_pool(), &frame))) {
+            *lacks = "the pool is exhausted";
+            return false;
         }
+        used = used == BH_PAGE_BYTES ? 0 : used;
         if (!map_function(i, paddr(frame.value + used))) {
             *lacks = "it does not answer";
             return false;
@@ -282,6 +335,7 @@ enum bh_manifest_error its_init(void)
         return BH_MANIFEST_ERROR_NONE;
     }
     driver.type = mmio_read64(its_register(GITS_TYPER));
+    driver.devices = NULL;
     lacks = missing();
     if (lacks == NULL && !make_memory()) {
         return BH_MANIFEST_ERROR_POOL_EXHAUSTED;

@@ -1,34 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Start, stop and reset of domains' functions, and accesses of guests to configuration space.
+ * Start and stop of domains' functions, and accesses of guests to configuration space.
  */
 #include "pci/pci.h"
 #include "console/console.h"
+#include "pci/pci_bridge.h"
 #include "pci/pci_function.h"
 #include "vm/clock.h"
-#include "vm/cpu.h"
 #include "vm/domain.h"
-#include "vm/rare_alarm.h"
 #include <string.h>
-
-/* PCI Express Base 6.6.1 and 6.6.2. */
-#define RESET_NS   100000000ull  /* until a function has been reset */
-#define RETRY_NS   10000000ull   /* until EL2 asks a function again that does not answer */
-#define GIVE_UP_NS 1000000000ull /* after its reset a function may not answer yet for so long */
-
-#define COMMAND_READY (PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF) /* until the domain starts */
 
 static struct {
     struct pci_function functions[BH_MAX_FUNCTIONS]; /* in the order of the manifest */
     bool has_functions[BH_MAX_DOMAINS];
 } driver;
 
-static void log_lost(const struct pci_function *function, const char *difference)
+void pci_log(const struct pci_function *function, const char *what, const char *difference)
 {
     const struct manifest_function *config = function->config.function;
+    uint32_t id = config->requester;
 
-    console_log("PCI: function 00:%02x.0 of '%s' is off until its domain's next start: %s", config->slot,
-                domain_at(config->domain)->config->name, difference);
+    console_log("PCI: function %02x:%02x.%x of '%s'%s: %s", PCI_BUS(id), PCI_SLOT(id), PCI_NUMBER(id),
+                domain_at(config->domain)->config->name, what, difference);
 }
 
 /* Writes the command register, and then reads the BARs: so the write has arrived, and the function answers
@@ -43,8 +36,7 @@ static const char *enable(const struct manifest_function *config, uint32_t comma
     return "its BARs are not where they have been written";
 }
 
-/* As enable(), for a function that has been reset. */
-static const char *check_and_enable(struct pci_function *function, uint32_t command)
+const char *pci_check_and_enable(struct pci_function *function, uint32_t command)
 {
     const char *difference = pci_function_check(function);
 
@@ -63,7 +55,7 @@ static const char *enable_again(struct pci_function *function)
     uint32_t before = pci_read(config, PCI_COMMAND);
     uint32_t command = pci_config_command(&function->config);
     const char *difference = before == PCI_NO_FUNCTION || (before & PCI_COMMAND_MEMORY) == 0
-                                 ? check_and_enable(function, command)
+                                 ? pci_check_and_enable(function, command)
                                  : enable(config, command);
 
     function->runs = difference == NULL;
@@ -86,16 +78,18 @@ enum bh_manifest_error pci_init(void)
     const struct manifest_header *manifest = system_manifest();
 
     memset(&driver, 0, sizeof driver);
+    if (!pci_bridges_init()) {
+        return BH_MANIFEST_ERROR_PCI;
+    }
     for (uint32_t i = 0; i < manifest->functions.count; i++) {
         const struct manifest_function *config = &manifest_functions(manifest)[i];
         const char *difference;
 
         driver.functions[i].config.function = config;
         driver.has_functions[config->domain] = true;
-        difference = check_and_enable(&driver.functions[i], COMMAND_READY);
+        difference = pci_check_and_enable(&driver.functions[i], PCI_COMMAND_READY);
         if (difference != NULL) {
-            console_log("PCI: function 00:%02x.0 of '%s': %s", config->slot,
-                        domain_at(config->domain)->config->name, difference);
+            pci_log(&driver.functions[i], "", difference);
             return BH_MANIFEST_ERROR_PCI;
         }
     }
@@ -106,8 +100,7 @@ enum bh_manifest_error pci_init(void)
     return BH_MANIFEST_ERROR_NONE;
 }
 
-/* The domain's function after `function`, or its first one after NULL; NULL: there is no other. */
-static struct pci_function *next_of(const struct domain *domain, struct pci_function *function)
+struct pci_function *pci_next_of(const struct domain *domain, struct pci_function *function)
 {
     struct pci_function *end = driver.functions + system_manifest()->functions.count;
 
@@ -123,7 +116,7 @@ static struct pci_function *next_of(const struct domain *domain, struct pci_func
  * it. So one write is left, which does not wait for the function. */
 void pci_domain_start(const struct domain *domain)
 {
-    for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
+    for (struct pci_function *one = pci_next_of(domain, NULL); one != NULL; one = pci_next_of(domain, one)) {
         spin_lock(&one->lock);
         pci_config_reset(&one->config);
         one->runs = !one->lost;
@@ -138,9 +131,9 @@ void pci_domain_start(const struct domain *domain)
  * could find that out only by reads, which wait for the function, and the core may be another domain's. */
 void pci_domain_stop(const struct domain *domain)
 {
-    for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
+    for (struct pci_function *one = pci_next_of(domain, NULL); one != NULL; one = pci_next_of(domain, one)) {
         one->step_at = clock_now();
-        one->give_up_at = one->step_at + clock_ticks(GIVE_UP_NS);
+        one->give_up_at = one->step_at + clock_ticks(PCI_GIVE_UP_NS);
         atomic_store(&one->reset, (uint32_t)PCI_RESET_DUE);
     }
 }
@@ -149,7 +142,7 @@ void pci_domain_stop(const struct domain *domain)
  * that the domain runs again. */
 void pci_domain_off(const struct domain *domain)
 {
-    for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
+    for (struct pci_function *one = pci_next_of(domain, NULL); one != NULL; one = pci_next_of(domain, one)) {
         spin_lock(&one->lock);
         if (atomic_load(&one->reset) == PCI_RESET_DUE) {
             pci_write(one->config.function, PCI_COMMAND, PCI_COMMAND_OFF);
@@ -157,102 +150,6 @@ void pci_domain_off(const struct domain *domain)
         }
         spin_unlock(&one->lock);
     }
-}
-
-/* The function has been reset, as far as it can be. Checks that it is still the one in the manifest. */
-static void end_reset(struct pci_function *function)
-{
-    const char *difference = check_and_enable(function, COMMAND_READY);
-
-    atomic_store(&function->reset, (uint32_t)PCI_RESET_DONE);
-    function->lost = difference != NULL;
-    if (function->lost) {
-        log_lost(function, difference);
-    }
-}
-
-static bool can_be_reset(const struct pci_function *function, uint32_t id)
-{
-    const struct manifest_function *config = function->config.function;
-
-    return id == config->id && pci_has_reset(function) &&
-           (pci_read(config, function->config.express) & 0xFF) == PCI_CAPABILITY_EXPRESS;
-}
-
-/* `id`: the function's first register. */
-static void begin_reset(struct pci_function *function, uint32_t id)
-{
-    const struct manifest_function *config = function->config.function;
-    uint32_t control = function->config.express + PCI_EXPRESS_CONTROL;
-
-    /* From here on pci_domain_off() does nothing. */
-    spin_lock(&function->lock);
-    function->runs = false;
-    atomic_store(&function->reset, (uint32_t)PCI_RESET_WAITS);
-    spin_unlock(&function->lock);
-    if (id != PCI_NO_FUNCTION) {
-        pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
-    }
-    if (can_be_reset(function, id)) {
-        pci_write(config, control, (pci_read(config, control) & 0xFFFF) | PCI_EXPRESS_RESET);
-        function->step_at = clock_now() + clock_ticks(RESET_NS);
-        function->give_up_at = clock_now() + clock_ticks(GIVE_UP_NS);
-    } else {
-        end_reset(function);
-    }
-}
-
-/* A function does not answer at once after a reset: its guest may have reset it just before the stop. */
-static void reset_step(struct pci_function *function)
-{
-    uint64_t now = clock_now();
-    uint32_t id = pci_read(function->config.function, PCI_ID);
-
-    if (!pci_answers(id) && now < function->give_up_at) {
-        function->step_at = now + clock_ticks(RETRY_NS);
-    } else if (atomic_load(&function->reset) == PCI_RESET_DUE) {
-        begin_reset(function, id);
-    } else {
-        end_reset(function);
-    }
-}
-
-/* The domain's function whose reset has the earliest step; NULL: all have been reset. */
-static struct pci_function *next_step(const struct domain *domain)
-{
-    struct pci_function *next = NULL;
-
-    for (struct pci_function *one = next_of(domain, NULL); one != NULL; one = next_of(domain, one)) {
-        if (atomic_load(&one->reset) != PCI_RESET_DONE && (next == NULL || one->step_at < next->step_at)) {
-            next = one;
-        }
-    }
-    return next;
-}
-
-/* Other domains whose first VCPU is on this core may wait for a reset, too. */
-static void ask_again(uint64_t when)
-{
-    uint64_t earlier = this_cpu()->rare_alarms[RARE_ALARM_RESET];
-
-    if (earlier == 0 || earlier > when) {
-        rare_alarm_set(RARE_ALARM_RESET, when);
-    }
-}
-
-bool pci_domain_is_reset(const struct domain *domain)
-{
-    struct pci_function *one = next_step(domain);
-    uint64_t now = clock_now();
-
-    if (one != NULL && now >= one->step_at) {
-        reset_step(one);
-        one = next_step(domain);
-    }
-    if (one != NULL) {
-        ask_again(one->step_at > now ? one->step_at : now);
-    }
-    return one == NULL;
 }
 
 bool pci_config_at(const struct domain *domain, uint64_t page, uint64_t *offset)
@@ -264,10 +161,10 @@ bool pci_config_at(const struct domain *domain, uint64_t page, uint64_t *offset)
 /* The domain's function whose configuration space has `offset`; NULL: it has none there. */
 static struct pci_function *function_at(const struct domain *domain, uint64_t offset)
 {
-    struct pci_function *one = next_of(domain, NULL);
+    struct pci_function *one = pci_next_of(domain, NULL);
 
-    while (one != NULL && one->config.function->slot != offset >> PCI_SLOT_SHIFT) {
-        one = next_of(domain, one);
+    while (one != NULL && one->config.function->guest_slot != offset >> PCI_SLOT_SHIFT) {
+        one = pci_next_of(domain, one);
     }
     return (offset & ((1u << PCI_SLOT_SHIFT) - PCI_CONFIG_BYTES)) == 0 ? one : NULL;
 }
@@ -304,7 +201,7 @@ bool pci_config_access(const struct domain *domain, struct mmio_access *access)
         spin_unlock(&function->lock);
     }
     if (difference != NULL) {
-        log_lost(function, difference);
+        pci_log_lost(function, difference);
     }
     if (!access->write) {
         access->value = (value & mask) >> shift;

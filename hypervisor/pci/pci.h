@@ -19,14 +19,15 @@ extern "C" {
 
 struct domain;
 
-/* Turns off bus mastering, registers, interrupts and virtual functions of every function on bus 0, and with
- * the bridges there the registers and bus mastering of everything behind them. Called on the first core with
+/* Turns off bus mastering, registers, interrupts and virtual functions of every function on bus 0, and holds
+ * everything behind the bridges there in reset. Called on the first core with
  * the MMU off, before anything is loaded, after smmu_silence(). */
 void pci_silence(const struct manifest_header *manifest);
 
-/* Compares the domains' functions with the manifest, and places their BARs. Called on the first core, after
- * the domains' tables are built. BH_MANIFEST_ERROR_NONE, or BH_MANIFEST_ERROR_PCI if a function is not what
- * the manifest says, which is logged. EL2 must not go on after an error. */
+/* Sets up the bridges with domains' functions behind them, compares the functions with the manifest, and
+ * places their BARs. Waits for functions behind bridges, 1.1 s at most. Called on the first core, after
+ * the domains' tables are built. BH_MANIFEST_ERROR_NONE, or BH_MANIFEST_ERROR_PCI if a bridge or a function
+ * is not what the manifest says, which is logged. EL2 must not go on after an error. */
 enum bh_manifest_error pci_init(void);
 
 /* The domain starts: its functions answer at their BARs, and master no memory yet. */

@@ -10,9 +10,10 @@
 
 #define NEXT_SHIFT           8u
 #define CLASS_SHIFT          24u
-#define CLASS_BRIDGE         0x06u       /* of any kind: a host bridge is not silenced */
-#define HEADER_KIND          0x00FF0000u /* type of the header, and whether there are other functions */
-#define MOST_CAPABILITIES    48u         /* 192 bytes of at least 4 bytes each */
+#define CLASS_BRIDGE         0x06u /* of any kind: a host bridge is not silenced */
+#define HEADER_TYPE          0x007F0000u
+#define MULTIFUNCTION        0x00800000u
+#define MOST_CAPABILITIES    48u /* 192 bytes of at least 4 bytes each */
 #define FIRST_CAPABILITY     0x40u
 #define POINTER              0xFCu
 #define CAPABILITY_MSI       0x05u
@@ -156,11 +157,31 @@ static const char *take_capabilities(struct pci_function *function)
     return NULL;
 }
 
+/* Why EL2 cannot give the function alone; NULL: it can. */
+static const char *is_alone(const struct manifest_function *config)
+{
+    paddr_t place = pci_place(system_manifest(), config->requester);
+
+    if ((pci_read(config, PCI_HEADER) & HEADER_TYPE) != 0 ||
+        pci_read(config, PCI_CLASS) >> CLASS_SHIFT == CLASS_BRIDGE) {
+        return "it is a bridge";
+    }
+    if ((pci_read(config, PCI_HEADER) & MULTIFUNCTION) != 0 &&
+        (config->flags & BH_FUNCTION_FLAG_MULTIFUNCTION) == 0) {
+        return "its device has several functions";
+    }
+    /* A function need not have what it never does, so nothing is needed. */
+    if ((config->flags & BH_FUNCTION_FLAG_ISOLATED) != 0 &&
+        !pci_acs_enable(place, PCI_ACS_REQUESTS | PCI_ACS_COMPLETIONS, 0)) {
+        return "its ACS does not keep it apart from other functions of its device";
+    }
+    return NULL;
+}
+
 const char *pci_function_check(struct pci_function *function)
 {
     const struct manifest_function *config = function->config.function;
     uint32_t id = pci_read(config, PCI_ID);
-    uint32_t class_code;
     const char *difference;
 
     if (!pci_answers(id)) {
@@ -169,9 +190,9 @@ const char *pci_function_check(struct pci_function *function)
     if (id != config->id) {
         return "it is another device";
     }
-    class_code = pci_read(config, PCI_CLASS);
-    if ((pci_read(config, PCI_HEADER) & HEADER_KIND) != 0 || class_code >> CLASS_SHIFT == CLASS_BRIDGE) {
-        return "it is a bridge, or a device of several functions";
+    difference = is_alone(config);
+    if (difference != NULL) {
+        return difference;
     }
     pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
     if ((pci_read(config, PCI_INTERRUPT) >> PCI_PIN_SHIFT & PCI_PIN) != config->pin) {
@@ -183,7 +204,7 @@ const char *pci_function_check(struct pci_function *function)
     function->config.msix_control = 0;
     difference = take_capabilities(function);
     if (difference == NULL && !function->known) {
-        function->config.class_code = class_code;
+        function->config.class_code = pci_read(config, PCI_CLASS);
         function->config.subsystem = pci_read(config, PCI_SUBSYSTEM);
         function->known = true;
     }

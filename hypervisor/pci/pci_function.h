@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Access to the configuration space of functions on bus 0, and what the driver's files share. Other rooms use
- * pci.h.
+ * Access to configuration space, and what the driver's files share. Other rooms use pci.h.
  */
 #ifndef BULKHEAD_PCI_FUNCTION_H
 #define BULKHEAD_PCI_FUNCTION_H
@@ -9,6 +8,7 @@
 #include "core/manifest.h"
 #include "core/pci_config.h"
 #include "core/spinlock.h"
+#include "vm/domain.h"
 #include "vm/system.h"
 #include <arch/mmio.h>
 #include <stdatomic.h>
@@ -19,14 +19,40 @@
 extern "C" {
 #endif
 
-#define PCI_SLOTS          32u
-#define PCI_SLOT_SHIFT     15u
-#define PCI_FUNCTION_SHIFT 12u
+#define PCI_SLOTS           32u
+#define PCI_SLOT_SHIFT      15u
+#define PCI_REQUESTER_SHIFT 12u /* of a requester id in the address of its configuration space */
+#define PCI_BUS(id)         ((id) >> 8)
+#define PCI_SLOT(id)        ((id) >> 3 & (PCI_SLOTS - 1))
+#define PCI_NUMBER(id)      ((id)&7u) /* of the function in its device */
+
+/* Extended capabilities (PCI Express Base 7.6.3). */
+#define PCI_EXTENDED_ACS   0x000Du
+#define PCI_EXTENDED_SRIOV 0x0010u
+
+/* Access control services (7.7.11), in the word that follows the capability's header. The control register
+ * is the upper half. */
+#define PCI_ACS               0x04u
+#define PCI_ACS_CONTROL_SHIFT 16u
+#define PCI_ACS_SOURCE        0x01u /* no requester id of another bus */
+#define PCI_ACS_BLOCK         0x02u /* no address that claims to be translated */
+#define PCI_ACS_REQUESTS      0x04u /* requests to other functions go to the root complex, */
+#define PCI_ACS_COMPLETIONS   0x08u /* and completions, too */
+#define PCI_ACS_UPSTREAM      0x10u /* also those that came from the root complex's side */
+#define PCI_ACS_EXCEPTIONS    0x60u /* egress control, direct translated: to let requests pass all the same */
+
+#define PCI_COMMAND_READY (PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF) /* until the domain starts */
+
+/* PCI Express Base 6.6.1 and 6.6.2. */
+#define PCI_HOLD_NS    2000000ull   /* a bus is held in reset, for 1 ms at least */
+#define PCI_RESET_NS   100000000ull /* until a function has been reset, or may be asked after a bus's reset */
+#define PCI_GIVE_UP_NS 1000000000ull /* after its reset a function may not answer yet for so long */
 
 /* Progress of a function's reset after its domain has stopped. */
 enum pci_reset {
     PCI_RESET_DONE, /* as far as the function can be reset */
     PCI_RESET_DUE,
+    PCI_RESET_BUS,   /* the bus behind its bridge is held in reset */
     PCI_RESET_WAITS, /* begun */
 };
 
@@ -44,17 +70,30 @@ struct pci_function {
     uint64_t give_up_at;    /* counter value from which on a function that does not answer is lost */
 };
 
+/* Where the registers of the function with this requester id are. */
+static inline paddr_t pci_place(const struct manifest_header *manifest, uint32_t requester)
+{
+    return paddr(manifest->pci.config_pa + ((uint64_t)requester << PCI_REQUESTER_SHIFT));
+}
+
+static inline uint32_t pci_read_at(paddr_t place, uint32_t offset)
+{
+    return mmio_read32(paddr(place.value + offset));
+}
+
+static inline void pci_write_at(paddr_t place, uint32_t offset, uint32_t value)
+{
+    mmio_write32(paddr(place.value + offset), value);
+}
+
 static inline uint32_t pci_read(const struct manifest_function *function, uint32_t offset)
 {
-    return mmio_read32(
-        paddr(system_manifest()->pci.config_pa + ((uint64_t)function->slot << PCI_SLOT_SHIFT) + offset));
+    return pci_read_at(pci_place(system_manifest(), function->requester), offset);
 }
 
 static inline void pci_write(const struct manifest_function *function, uint32_t offset, uint32_t value)
 {
-    mmio_write32(
-        paddr(system_manifest()->pci.config_pa + ((uint64_t)function->slot << PCI_SLOT_SHIFT) + offset),
-        value);
+    pci_write_at(pci_place(system_manifest(), function->requester), offset, value);
 }
 
 /* Whether a function whose first register reads as `id` is there and ready. */
@@ -69,6 +108,22 @@ static inline bool pci_has_reset(const struct pci_function *function)
     return (function->config.express_words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR) != 0;
 }
 
+/* pci.c. The domain's function after `function`, or its first one after NULL; NULL: there is no other. */
+struct pci_function *pci_next_of(const struct domain *domain, struct pci_function *function);
+
+/* pci.c. Compares a function that has been reset with the manifest, places its BARs, writes the command
+ * register, and then reads the BARs: so the write has arrived, and the function answers where the manifest
+ * says. Otherwise the function is off, and the answer says why. */
+const char *pci_check_and_enable(struct pci_function *function, uint32_t command);
+
+/* pci.c. A line about a function. */
+void pci_log(const struct pci_function *function, const char *what, const char *difference);
+
+static inline void pci_log_lost(const struct pci_function *function, const char *difference)
+{
+    pci_log(function, " is off until its domain's next start", difference);
+}
+
 /* pci_check.c. Why the function is not the one in the manifest; NULL: it is. Its registers and message
  * interrupts are off afterwards. The first call fills in its capabilities and the registers that its guest
  * reads; later calls compare the capabilities. */
@@ -79,6 +134,13 @@ void pci_place_bars(const struct manifest_function *function);
 
 /* Whether the BARs are as pci_place_bars() has written them. */
 bool pci_bars_are_placed(const struct manifest_function *function);
+
+/* pci_extended.c. Offset of the extended capability `id`; 0: there is none. Also with the MMU off. */
+uint32_t pci_extended_capability(paddr_t place, uint32_t id);
+
+/* pci_extended.c. Enables `wanted` as far as the function's ACS has it, and nothing else. Whether the
+ * function has ACS, with all of `needed`, and does what has been written. */
+bool pci_acs_enable(paddr_t place, uint32_t wanted, uint32_t needed);
 
 #ifdef __cplusplus
 }

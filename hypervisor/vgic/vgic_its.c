@@ -45,7 +45,7 @@ static const uint64_t fixed_fields[VGIC_ITS_TABLES] = {BASER_FIXED(1), BASER_FIX
 
 static uint32_t device_id(const struct manifest_function *function)
 {
-    return function->slot << 3;
+    return function->guest_slot << 3;
 }
 
 bool vgic_its_init(struct domain *domain)

@@ -68,7 +68,7 @@ TEST(ManifestIts, D4_RefusesWhatCannotBe)
         {"a function with the device id that cores' writes have",
          [](SampleManifest &m) {
              m.streams[0].stream = 0;
-             m.functions[0].slot = 0;
+             m.functions[0].requester = 0;
          }},
         {"a core that the function's domain shares",
          [](SampleManifest &m) {

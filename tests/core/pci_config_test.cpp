@@ -21,7 +21,8 @@ constexpr uint32_t all = 0xFFFFFFFF;
 manifest_function function()
 {
     manifest_function result{};
-    result.slot = 3;
+    result.requester = 3 << 3;
+    result.guest_slot = 3;
     result.id = 0x00101B36;
     result.pin = 2;
     result.bar_pa[0] = narrow_pa;

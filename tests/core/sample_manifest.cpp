@@ -90,6 +90,8 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.streams.count = 0;
     m.header.functions = table(m, m.functions);
     m.header.functions.count = 0;
+    m.header.bridges = table(m, m.bridges);
+    m.header.bridges.count = 0;
     m.header.domains.count = 2; // without a broker
     m.header.vcpus.count = 3;
     m.header.segments.count = 3;
@@ -174,6 +176,7 @@ void give_pci(SampleManifest &m)
 {
     give_smmu(m);
     m.header.pci = {.config_pa = sample_config_pa,
+                    .config_bytes = BH_PCI_BUS_BYTES,
                     .others_pa = sample_config_pa + BH_PCI_BUS_BYTES,
                     .others_bytes = 15 * BH_PCI_BUS_BYTES};
     m.streams[2].stream = 2 << 3;
@@ -186,21 +189,59 @@ void give_pci(SampleManifest &m)
     m.domains[1].device_count = 2;
     m.header.functions.count = 2;
     m.functions[0] = {.domain = 0,
-                      .slot = 1,
+                      .requester = 1 << 3,
+                      .guest_slot = 1,
                       .id = 0x11E81234,
                       .pin = 1,
                       .bar_kinds = 0,
                       .messages = 0,
+                      .flags = 0,
                       .bar_pa = {sample_bar_pa},
                       .bar_bytes = {0x100000}};
     m.functions[1] = {.domain = 1,
-                      .slot = 2,
+                      .requester = 2 << 3,
+                      .guest_slot = 2,
                       .id = 0x00101B36,
                       .pin = 1,
                       .bar_kinds = 4,
                       .messages = 0,
+                      .flags = 0,
                       .bar_pa = {sample_wide_bar_pa},
                       .bar_bytes = {0x4000}};
+}
+
+void give_bridges(SampleManifest &m)
+{
+    give_pci(m);
+    put_behind_bridges(m);
+}
+
+void put_behind_bridges(SampleManifest &m)
+{
+    m.header.pci.config_bytes = 3 * BH_PCI_BUS_BYTES;
+    m.header.pci.others_pa = sample_config_pa + m.header.pci.config_bytes;
+    m.header.pci.others_bytes = 13 * BH_PCI_BUS_BYTES;
+    m.header.bridges.count = 2;
+    m.bridges[0] = {.requester = 8 << 3,
+                    .id = sample_bridge_id,
+                    .bus = 1,
+                    .reserved = 0,
+                    .memory_pa = sample_bar_pa,
+                    .memory_bytes = BH_PCI_WINDOW_BYTES};
+    m.bridges[1] = {.requester = 9 << 3 | 1,
+                    .id = sample_bridge_id,
+                    .bus = 2,
+                    .reserved = 0,
+                    .memory_pa = sample_wide_bar_pa,
+                    .memory_bytes = BH_PCI_WINDOW_BYTES};
+    m.streams[1].stream = 3 << 8;
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t before = m.functions[i].requester;
+        m.functions[i].requester = (i + 1) << 8;
+        for (manifest_stream &stream : m.streams) {
+            stream.stream = stream.stream == before ? m.functions[i].requester : stream.stream;
+        }
+    }
 }
 
 void give_its(SampleManifest &m)

@@ -28,6 +28,7 @@ struct SampleManifest {
     struct manifest_mpam_word mpam_words[6];
     struct manifest_stream streams[3];
     struct manifest_function functions[2];
+    struct manifest_bridge bridges[2];
 
     static constexpr uint64_t package_bytes = 0x100000;
 
@@ -93,8 +94,14 @@ constexpr uint64_t sample_bar_pa = 0x10000000;
 constexpr uint64_t sample_wide_bar_pa = 0x10100000;
 void give_pci(SampleManifest &m);
 
-// The same, and an ITS in place of registers for messages that EL2 does not drive; both functions have
-// message interrupts.
+// The same functions, each behind a bridge of its own, as function 0 of the only device there.
+constexpr uint32_t sample_bridge_id = 0x000C1B36;
+void give_bridges(SampleManifest &m);
+// For functions that a manifest has already.
+void put_behind_bridges(SampleManifest &m);
+
+// The functions on bus 0 again, and an ITS in place of registers for messages that EL2 does not drive; both
+// functions have message interrupts.
 constexpr uint64_t sample_its_pa = 0x08080000;
 constexpr uint64_t sample_lpi_pending_pa = 0x0C000000; // outside of RAM
 void give_its(SampleManifest &m);

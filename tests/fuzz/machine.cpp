@@ -120,12 +120,14 @@ void give_smmu(Manifest &m)
         m.domains[i % domains].flags |= BH_DOMAIN_FLAG_PREMAP;
     }
     m.header.pci.config_pa = sample_config_pa;
+    m.header.pci.config_bytes = BH_PCI_BUS_BYTES;
     m.header.platform.messages_pa = m.header.platform.messages_bytes = 0;
     m.header.its = {sample_its_pa, sample_lpi_pending_pa, uint64_t{cores} * BH_LPI_PENDING_BYTES};
     m.header.functions = table(m, m.functions);
     for (uint32_t i = 0; i < domains; i++) {
         m.functions[i].domain = i;
-        m.functions[i].slot = streams[i] >> 3;
+        m.functions[i].requester = streams[i];
+        m.functions[i].guest_slot = streams[i] >> 3;
         m.functions[i].id = 0x00101B36;
         m.functions[i].pin = 1;
         m.functions[i].messages = messages;
@@ -161,6 +163,7 @@ Manifest make_manifest(const Options &options)
     m.header.mpam_words = {static_cast<uint32_t>(sizeof m), 0};
     m.header.streams = {static_cast<uint32_t>(sizeof m), 0};
     m.header.functions = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.bridges = m.header.functions;
     std::memcpy(m.cpus, sample->cpus, sizeof m.cpus);
     std::memcpy(m.ram, sample->ram, sizeof m.ram);
     for (color_set_record &set : m.color_sets) {

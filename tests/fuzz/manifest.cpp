@@ -249,7 +249,7 @@ bool is_mapped_region(const manifest_header *manifest, uint64_t pa)
                                   {manifest->mpam.page_2, manifest->mpam.page_2 != 0 ? 16 * page : 0},
                                   {manifest->mpam.page_3, manifest->mpam.page_3 != 0 ? 16 * page : 0},
                                   {manifest->smmu.pa, manifest->smmu.pa != 0 ? 32 * page : 0},
-                                  {manifest->pci.config_pa, manifest->pci.config_pa != 0 ? 256 * page : 0},
+                                  {manifest->pci.config_pa, manifest->pci.config_bytes},
                                   {manifest->its.pa, manifest->its.pa != 0 ? 32 * page : 0},
                                   {manifest->its.pending_pa, manifest->its.pending_bytes}};
 

@@ -93,21 +93,25 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
     assert function_rows(plan) == [
         {
             "domain": 0,
-            "slot": 4,
+            "requester": 0x20,
+            "guest_slot": 4,
             "id": 0x0010_1B36,
             "pin": 1,
             "bar_kinds": 12,
             "messages": 0,
+            "flags": 0,
             "bar_pa": [0x1002_4000, 0, 0, 0, 0, 0],
             "bar_bytes": [0x4000, 0, 0, 0, 0, 0],
         },
         {
             "domain": 1,
-            "slot": 3,
+            "requester": 0x18,
+            "guest_slot": 3,
             "id": 0x10D3_8086,
             "pin": 1,
             "bar_kinds": 0,
             "messages": 0,
+            "flags": 0,
             "bar_pa": [0x1000_0000, 0, 0, 0x1002_0000, 0, 0],
             "bar_bytes": [0x20000, 0, 0, 0x1000, 0, 0],
         },
@@ -115,6 +119,7 @@ def test_the_manifest_has_the_functions_of_domains(tmp_path: Path) -> None:
     assert stream_rows(plan) == [{"domain": 0, "stream": 0x20}, {"domain": 1, "stream": 0x18}]
     assert pci_row(plan.platform) == {
         "config_pa": 0x3F00_0000,
+        "config_bytes": 1 << 20,
         "others_pa": 0x3F10_0000,
         "others_bytes": 15 << 20,
     }

@@ -18,7 +18,7 @@ namespace bulkhead_test {
 
 namespace {
 
-constexpr uint64_t valid = 1ull << 63;
+constexpr uint64_t valid = 1ull << 63, indirect = 1ull << 62;
 constexpr uint64_t page_bytes = 0x1000, large_page_bytes = 0x10000;
 constexpr uint64_t shareability = 3u << 10;
 constexpr uint32_t first_lpi = 8192;
@@ -150,6 +150,7 @@ void ItsModel::write(uint64_t offset, uint64_t value, unsigned bytes)
             return;
         }
         kept = table.coherent ? kept : kept & ~shareability;
+        kept = table.has_levels ? kept : kept & ~indirect;
         baser[n] = kept | fixed_fields(table);
         if ((value & valid) != 0) {
             order += 't';
@@ -182,7 +183,11 @@ void ItsModel::enable()
             violate(places[i] == places[j], "two tables in one place");
         }
     }
-    violate(entry(1, 0) == nullptr, "enabled without a table of devices");
+    bool has_devices = false;
+    for (const uint64_t base : baser) {
+        has_devices = has_devices || ((base & valid) != 0 && field(base, 58, 56) == 1);
+    }
+    violate(!has_devices, "enabled without a table of devices");
     violate(entry(4, 0) == nullptr, "enabled without a table of collections");
     run();
 }
@@ -193,7 +198,18 @@ uint64_t *ItsModel::entry(uint32_t type, uint32_t index)
     for (const uint64_t base : baser) {
         const uint64_t bytes = field(base, 52, 48) + 1;
         const uint64_t room = (field(base, 7, 0) + 1) * page_bytes;
-        if ((base & valid) != 0 && field(base, 58, 56) == type && (index + 1) * bytes <= room) {
+        if ((base & valid) == 0 || field(base, 58, 56) != type) {
+            continue;
+        }
+        if ((base & indirect) != 0) { // the table has addresses of pages with entries
+            const uint64_t in_page = page_bytes / bytes;
+            if ((index / in_page + 1) * 8 <= room) {
+                const uint64_t page = *memory_at<uint64_t>((base & 0xFFFFFFFFF000) + index / in_page * 8);
+                if ((page & valid) != 0) {
+                    return memory_at<uint64_t>((page & 0xFFFFFFFFF000) + index % in_page * bytes);
+                }
+            }
+        } else if ((index + 1) * bytes <= room) {
             return memory_at<uint64_t>((base & 0xFFFFFFFFF000) + index * bytes);
         }
     }

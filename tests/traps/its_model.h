@@ -23,6 +23,7 @@ public:
         uint32_t type, entry_bytes;
         bool only_large_pages = false; // 64 KiB
         bool coherent = true;
+        bool has_levels = true; // it can have the addresses of pages with entries
     };
     std::array<Table, 8> tables{Table{1, 8}, Table{4, 8}, Table{2, 8}};
     bool queue_is_coherent = true;

@@ -146,7 +146,7 @@ TEST_F(Its, D4_AnItsThatCannotBeUsedIsNoStart)
     };
     const Row rows[] = {
         {"ITS: no physical LPIs", [](ItsModel &m) { m.typer &= ~1ull; }},
-        {"ITS: fewer device ids than functions of a bus",
+        {"ITS: fewer device ids than functions",
          [](ItsModel &m) { m.typer = (m.typer & ~(0x1Full << 13)) | 6u << 13; }},
         {"ITS: fewer events than messages of a function",
          [](ItsModel &m) { m.typer = (m.typer & ~(0x1Full << 8)) | 3u << 8; }},
@@ -203,6 +203,44 @@ TEST_F(Its, D4_AnItsThatExecutesLateIsWaitedFor)
     EXPECT_TRUE(its.message(linux_device, 31).has_value());
 }
 
+// Device ids of functions behind bridges are beyond a frame of the table of devices.
+TEST_F(Its, D3_D4_FunctionsBehindBridgesHaveMessages)
+{
+    constexpr uint32_t port = 8 << 3, other_port = 9 << 3 | 1;
+    for (const uint32_t bridge : {port, other_port}) {
+        const uint32_t before = bridge == port ? control_device : linux_device;
+        bus.add_bridge(bridge, sample_bridge_id);
+        bus.links[bridge][0] = bus.functions.at(before);
+        bus.functions.erase(before);
+    }
+    boot(put_behind_bridges);
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_NE(its.baser[0] & 1ull << 62, 0u);
+    EXPECT_EQ(its.message(1 << 8, 0), (ItsModel::Signal{0, first_lpi}));
+    EXPECT_EQ(its.message(2 << 8, 31), (ItsModel::Signal{1, first_lpi + BH_MAX_MESSAGES + 31}));
+    EXPECT_FALSE(its.message(linux_device, 0).has_value()) << "as its guest names it";
+    open(linux_core);
+    execute(linux_core, {command::mapd(linux_device, 5), command::mapc(0, 0),
+                         command::mapti(linux_device, 3, first_lpi, 0), command::inv(linux_device, 3)});
+    EXPECT_TRUE(its.message(2 << 8, 3).has_value());
+    EXPECT_EQ(handled(linux_core), std::vector<uint32_t>{first_lpi});
+    EXPECT_TRUE(its.violations.empty()) << its.violations[0];
+}
+
+TEST_F(Its, D4_AnItsWithoutTwoLevelsIsNoStartForThem)
+{
+    constexpr uint32_t port = 8 << 3, other_port = 9 << 3 | 1;
+    for (const uint32_t bridge : {port, other_port}) {
+        const uint32_t before = bridge == port ? control_device : linux_device;
+        bus.add_bridge(bridge, sample_bridge_id);
+        bus.links[bridge][0] = bus.functions.at(before);
+    }
+    its.tables[0].has_levels = false;
+    boot(put_behind_bridges);
+    EXPECT_FALSE(machine->booted());
+    EXPECT_NE(said().find("ITS: no table of two levels"), std::string::npos) << said();
+}
+
 // 33 commands for each function: more than the queue has room for.
 TEST_F(Its, D4_ManyFunctionsFillTheQueueSeveralTimes)
 {
@@ -217,11 +255,13 @@ TEST_F(Its, D4_ManyFunctionsFillTheQueueSeveralTimes)
     bus.functions.clear();
     for (uint32_t i = 0; i < 8; i++) {
         m.functions[i] = {.domain = i % 2,
-                          .slot = i + 1,
+                          .requester = (i + 1) << 3,
+                          .guest_slot = i + 1,
                           .id = 0x11E81234,
                           .pin = 1,
                           .bar_kinds = 0,
                           .messages = BH_MAX_MESSAGES,
+                          .flags = 0,
                           .bar_pa = {},
                           .bar_bytes = {}};
         m.streams[i] = {.domain = i % 2, .stream = (i + 1) << 3};

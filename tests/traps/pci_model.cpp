@@ -5,7 +5,9 @@
 #include <stdatomic.h>
 
 extern "C" {
+#include "arch/hosted/fake_clock.h"
 #include "arch/hosted/fake_registers.h"
+#include "vm/clock.h"
 }
 
 namespace bulkhead_test {
@@ -13,6 +15,11 @@ namespace bulkhead_test {
 namespace {
 
 constexpr uint32_t reset_bit = 0x8000, reset_capable = 1u << 28;
+constexpr uint32_t bus_bytes = 0x100000;
+constexpr uint32_t no_bridge = ~0u;
+constexpr uint32_t bus_numbers = 0x18, memory_window = 0x20, prefetchable = 0x24;
+constexpr uint32_t needed_acs = 0x1D; // source validation, both redirections, upstream forwarding
+constexpr uint64_t read_ticks = 1000; // of a board with bridges, so that waits end
 
 PciModel *plugged;
 
@@ -35,7 +42,17 @@ bool on_write(uint64_t offset, unsigned, uint64_t value)
 
 PciModel::Function &PciModel::add(uint32_t slot, uint32_t id, const std::map<uint32_t, uint64_t> &bars)
 {
-    Function &one = functions[slot << 3];
+    return fill(functions[slot << 3], id, bars);
+}
+
+PciModel::Function &PciModel::add_behind(uint32_t bridge, uint32_t place, uint32_t id,
+                                         const std::map<uint32_t, uint64_t> &bars)
+{
+    return fill(links[bridge][place], id, bars);
+}
+
+PciModel::Function &PciModel::fill(Function &one, uint32_t id, const std::map<uint32_t, uint64_t> &bars)
+{
     one.words = {{0, id}, {4, memory | master}, {8, 0x00FF0000}, {0x0C, 0}, {0x3C, 0x100}};
     one.words[0x30] = 0xFFFC0001; // the boot loader has run its ROM
     one.writable = {{4, memory | master | intx_off}, {0x30, 0xFFFC0001}};
@@ -49,6 +66,41 @@ PciModel::Function &PciModel::add(uint32_t slot, uint32_t id, const std::map<uin
         }
     }
     return one;
+}
+
+PciModel::Function &PciModel::add_bridge(uint32_t bridge, uint32_t id, uint32_t acs_bits)
+{
+    Function &one = functions[bridge];
+    one.words = {{0, id},
+                 {4, memory | master | 1},
+                 {8, 0x06040000},
+                 {0x0C, 0x00010000},
+                 {0x18, 0x090900},
+                 {0x1C, 0x0000E0E0},
+                 {0x20, 0xEFF0E000},
+                 {prefetchable, 0xFFF10001},
+                 {0x28, 0},
+                 {0x2C, 1},
+                 {0x30, 0},
+                 {bridge_control, 0x100}};
+    one.writable = {{4, memory | master | intx_off | 1},
+                    {bus_numbers, 0xFFFFFF},
+                    {0x1C, 0xF0F0},
+                    {memory_window, 0xFFF0FFF0},
+                    {prefetchable, 0xFFF0FFF0},
+                    {0x28, 0xFFFFFFFF},
+                    {0x2C, 0xFFFFFFFF},
+                    {bridge_control, 0x00FF0000}};
+    give_acs(one, acs_bits);
+    links[bridge];
+    return one;
+}
+
+void PciModel::give_acs(Function &function, uint32_t bits)
+{
+    function.words[0x100] = 0x0001000D;
+    function.words[acs] = bits;
+    function.writable[acs] = bits << 16;
 }
 
 void PciModel::give_reset(Function &function)
@@ -82,17 +134,110 @@ void PciModel::give_messages(Function &function, uint32_t count)
 void PciModel::plug_in(uint64_t pa)
 {
     plugged = this;
-    fake_map(pa, 0x100000, on_read, on_write);
+    fake_map(pa, links.empty() ? bus_bytes : 3 * bus_bytes, on_read, on_write);
+}
+
+// The bridge that passes accesses to the bus on.
+uint32_t PciModel::bridge_to(uint32_t bus)
+{
+    uint32_t found = no_bridge;
+    for (const auto &[bridge, behind] : links) {
+        const uint32_t numbers = functions.at(bridge).words.at(bus_numbers);
+        if ((numbers >> 8 & 0xFF) <= bus && bus <= (numbers >> 16 & 0xFF)) {
+            if (found != no_bridge) {
+                violations.push_back("two bridges to one bus");
+            }
+            found = bridge;
+        }
+    }
+    return found;
+}
+
+bool PciModel::is_in_reset(uint32_t bridge)
+{
+    return (functions.at(bridge).words.at(bridge_control) & bus_reset) != 0;
+}
+
+// PCI Express Base 6.6.1: nobody asks a function earlier than 100 ms after its reset.
+void PciModel::asked(uint32_t bridge)
+{
+    if (!is_in_reset(bridge) && clock_now() - bus_resets[bridge].ended < clock_ticks(100'000'000)) {
+        violations.push_back("a function is asked too early after a reset of its bus");
+    }
 }
 
 PciModel::Function *PciModel::at(uint64_t offset)
 {
-    const auto found = functions.find(static_cast<uint32_t>(offset >> 12));
-    return found == functions.end() || found->second.gone ? nullptr : &found->second;
+    const auto place = static_cast<uint32_t>(offset >> 12);
+    const uint32_t bus = place >> 8;
+    const uint32_t bridge = bus == 0 ? no_bridge : bridge_to(bus);
+    if (bus != 0 && bridge == no_bridge) {
+        return nullptr;
+    }
+    auto &there = bus == 0 ? functions : links.at(bridge);
+    const auto found = there.find(place & 0xFF);
+    if (bus != 0) {
+        asked(bridge);
+    }
+    return found == there.end() || found->second.gone || (bus != 0 && is_in_reset(bridge)) ? nullptr
+                                                                                           : &found->second;
+}
+
+void PciModel::control_bridge(uint32_t bridge, uint32_t before, uint32_t after)
+{
+    Reset &state = bus_resets[bridge];
+    if ((after & ~before & bus_reset) != 0) {
+        state.count++;
+        state.began = clock_now();
+        for (auto &[place, function] : links.at(bridge)) {
+            function.resets++;
+            reset(function);
+        }
+    } else if ((before & ~after & bus_reset) != 0) {
+        state.ended = clock_now();
+        if (state.ended - state.began < clock_ticks(1'000'000)) {
+            violations.push_back("a reset of a bus of less than 1 ms");
+        }
+    }
+}
+
+// What must hold when a bridge passes requests of functions up.
+void PciModel::check_bridge(const Function &bridge)
+{
+    const uint32_t control = bridge.words.at(acs) >> 16, window = bridge.words.at(memory_window);
+    if ((control & needed_acs) != needed_acs || (control & 0x60) != 0) {
+        violations.push_back("a bridge passes requests that its ACS does not keep apart");
+    }
+    if ((window & 0xFFF0) << 16 > (window & 0xFFF00000)) {
+        violations.push_back("a bridge without a window");
+    }
+    const uint64_t first = uint64_t{bridge.words.at(0x28)} << 32 | (bridge.words.at(prefetchable) & 0xFFF0)
+                                                                       << 16;
+    const uint64_t last =
+        uint64_t{bridge.words.at(0x2C)} << 32 | (bridge.words.at(prefetchable) & 0xFFF00000);
+    if (first <= last || (bridge.command() & 1) != 0) {
+        violations.push_back("a bridge has a window that nobody planned");
+    }
+}
+
+// A function that answers is where its bridge passes accesses on.
+void PciModel::check_window(const Function &bridge, const Function &function)
+{
+    const uint32_t window = bridge.words.at(memory_window);
+    for (uint32_t bar = 0x10; bar < 0x28; bar += 4) {
+        const uint32_t bits = function.writable.contains(bar) ? function.writable.at(bar) : 0;
+        const uint32_t first = bits == 0 ? 0 : function.words.at(bar) & bits;
+        if (first != 0 && (first < (window & 0xFFF0) << 16 || first + ~bits > (window | 0xFFFFF))) {
+            violations.push_back("a function answers where its bridge passes nothing on");
+        }
+    }
 }
 
 uint32_t PciModel::read(uint64_t offset)
 {
+    if (!links.empty()) {
+        fake_clock_set(clock_now() + read_ticks);
+    }
     Function *one = at(offset);
     reads++;
     if (one == nullptr) {
@@ -126,7 +271,20 @@ void PciModel::write(uint64_t offset, uint32_t value)
     if (place == 4 && on_command) {
         on_command(static_cast<uint32_t>(offset >> 15));
     }
+    const auto requester = static_cast<uint32_t>(offset >> 12);
+    const uint32_t before = one->words[place];
     one->words[place] = after;
+    if (links.contains(requester)) {
+        if (place == bridge_control) {
+            control_bridge(requester, before, after);
+        } else if (place == 4 && (after & master) != 0) {
+            check_bridge(*one);
+        }
+        return;
+    }
+    if (place == 4 && (after & memory) != 0 && requester >> 8 != 0) {
+        check_window(functions.at(bridge_to(requester >> 8)), *one);
+    }
     if (place == 4 && (after & memory) != 0) {
         for (uint32_t bar = 0x10; bar < 0x28; bar += 4) {
             if (one->writable[bar] != 0 && (one->words[bar] & one->writable[bar]) == 0 &&

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Configuration space of a PCI bus beneath its driver's tests, written from the specification and not from
-// the driver: registers with the bits that can be written, BARs, capabilities, function-level reset.
+// Configuration space of PCI beneath its driver's tests, written from the specification and not from the
+// driver: registers with the bits that can be written, BARs, capabilities, function-level reset; bridges with
+// their bus numbers, windows, ACS and the reset of the bus behind.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@ public:
     static constexpr uint32_t memory = 2, master = 4, intx_off = 0x400;
     static constexpr uint32_t msi = 0x40, express = 0x60, msix = 0x80;
     static constexpr uint32_t msix_enable = 1u << 31, msix_mask = 1u << 30;
+    static constexpr uint32_t acs = 0x104, bridge_control = 0x3C, bus_reset = 1u << 22;
 
     struct Function {
         std::map<uint32_t, uint32_t> words;    // by offset
@@ -28,13 +30,25 @@ public:
         uint32_t command() const { return words.at(4) & 0xFFFF; }
     };
 
-    std::map<uint32_t, Function> functions;   // by slot << 3 | number
+    std::map<uint32_t, Function> functions;                 // on bus 0, by slot << 3 | number
+    std::map<uint32_t, std::map<uint32_t, Function>> links; // the same behind each bridge, by the bridge
+    struct Reset {
+        unsigned count = 0;
+        uint64_t began = 0, ended = 0; // counter values
+    };
+    std::map<uint32_t, Reset> bus_resets;     // by the bridge
     std::vector<std::string> violations;      // of the specification, by the driver
     std::function<void(uint32_t)> on_command; // called with the slot before a command register changes
     unsigned reads = 0, writes = 0;           // of all functions
 
     // A function that a boot loader has left running. `bars`: registers with the size, and the kind below.
     Function &add(uint32_t slot, uint32_t id, const std::map<uint32_t, uint64_t> &bars);
+    // A bridge that a boot loader has left in use, with everything behind it; its ACS has `acs_bits`.
+    Function &add_bridge(uint32_t bridge, uint32_t id, uint32_t acs_bits = 0x1F);
+    // A function behind it, as add().
+    Function &add_behind(uint32_t bridge, uint32_t place, uint32_t id,
+                         const std::map<uint32_t, uint64_t> &bars);
+    static void give_acs(Function &function, uint32_t bits);
     // Gives it PCI Express with function-level reset, behind MSI, which is enabled.
     static void give_reset(Function &function);
     // Gives it as many message interrupts (MSI-X), which are enabled, behind the other capabilities.
@@ -55,7 +69,14 @@ public:
     void write(uint64_t offset, uint32_t value);
 
 private:
+    static Function &fill(Function &one, uint32_t id, const std::map<uint32_t, uint64_t> &bars);
     Function *at(uint64_t offset);
+    uint32_t bridge_to(uint32_t bus);
+    bool is_in_reset(uint32_t bridge);
+    void asked(uint32_t bridge);
+    void control_bridge(uint32_t bridge, uint32_t before, uint32_t after);
+    void check_bridge(const Function &bridge);
+    void check_window(const Function &bridge, const Function &function);
 };
 
 } // namespace bulkhead_test

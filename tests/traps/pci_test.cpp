@@ -623,7 +623,7 @@ TEST_F(Pci, D3_AFunctionThatIsNotWhatTheManifestSaysIsNoStart)
         {"it is another device", [](PciModel &m) { m.functions[1 << 3].words[0] = 0x11E91234; }},
         {"it is a bridge", [](PciModel &m) { m.functions[1 << 3].words[0x0C] = 0x00010000; }},
         {"it is a bridge", [](PciModel &m) { m.functions[1 << 3].words[8] = 0x06000000; }},
-        {"it is a bridge, or a device of several functions",
+        {"its device has several functions",
          [](PciModel &m) { m.functions[1 << 3].words[0x0C] = 0x00800000; }},
         {"it may have registers outside of its BARs",
          [](PciModel &m) {

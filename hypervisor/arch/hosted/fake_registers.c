@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define MAX_WINDOWS   16u
-#define WINDOWS_PAGES 1024u /* of all windows together */
+#define WINDOWS_PAGES 1536u /* of all windows together */
 
 /* Address and state of EL2 when it takes an asynchronous abort of its own. */
 #define EL2_ADDRESS 0x4000001000ull

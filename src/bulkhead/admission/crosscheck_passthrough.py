@@ -50,6 +50,7 @@ def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform)
         yield from _shared_streams(path, domain, device, system, platform)
         if isinstance(device, PciDevice):
             yield from _shared_line(path, domain, device, system, platform)
+            yield from _shared_device(path, domain, device, system, platform)
     yield from _behind_smmuv2(at, domain, system, platform)
     yield from _disks(at, domain, platform)
     yield from _messages((*at, "devices"), domain, system, platform)
@@ -160,11 +161,28 @@ def _shared_line(
             yield Finding(path, "shared-interrupt", cause, _slots(domain, device, system, platform.pci))
 
 
+def _shared_device(
+    path: KeyPath, domain: Domain, device: PciDevice, system: System, platform: Platform
+) -> Findings:
+    """Functions of one device may reach each other's registers past the IOMMU, unless its ACS prevents it."""
+    for owner, other in _of_earlier_domains(domain, system, platform):
+        if (
+            isinstance(other, PciDevice)
+            and other.requester != device.requester
+            and other.requester >> 3 == device.requester >> 3
+            and {other.multifunction, device.multifunction} != {"isolated"}
+        ):
+            cause = (
+                f"'{other.name}' of '{owner}' is a function of the same device, which does not isolate them"
+            )
+            yield Finding(path, "not-isolated", cause, "both functions for one domain, or only one of them")
+
+
 def _slots(domain: Domain, device: PciDevice, system: System, host: PciHost) -> str:
     """Where the function would have an interrupt that no other domain has."""
     given = {name for other in system.domains if other is not domain for name in other.devices}
     lines = {intid for other in host.devices() if other.name in given for intid in other.interrupts}
-    taken = {other.slot for other in host.devices()}
+    taken = {one.slot for one in (*host.bridges, *host.functions) if one.bus == 0}
     free = (slot for slot in range(1, SLOTS) if slot not in taken)
     found = next((slot for slot in free if host.line(slot, device.pin or 0) not in lines), None)
     where = "" if found is None else f", for example 00:{found:02x}.0"

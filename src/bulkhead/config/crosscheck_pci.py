@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of PCI: the hypervisor can give each function to a domain and keep the others apart.
 
-crosscheck_platform.py calls this. Interrupts are checked in crosscheck_interrupts.py, functions of domains in
-admission/crosscheck_passthrough.py.
+crosscheck_platform.py calls this. Bridges are checked in crosscheck_bridges.py, interrupts in
+crosscheck_interrupts.py, functions of domains in admission/crosscheck_passthrough.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bulkhead.config.crosscheck_bridges import check_behind, check_bridges, free_slot
 from bulkhead.config.pci import SLOTS, PciBar, PciFunction, PciHost
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
@@ -27,19 +28,25 @@ def check_pci(platform: Platform) -> Findings:
     yield from _iommu(host, platform)
     yield from _memory(host, platform)
     names = {one.name for one in platform.registers()}
-    places: dict[int, str] = {}
+    yield from check_bridges(host, names)
+    names |= {bridge.name for bridge in host.bridges}
+    places = {bridge.requester: bridge.name for bridge in host.bridges}
     for index, function in enumerate(host.functions):
         path: KeyPath = ("pci", "functions", index)
         if function.name in names:
             yield Finding((*path, "name"), "duplicate-name", f"a second device is named '{function.name}'")
         names.add(function.name)
-        yield from _place(path, function, places)
+        yield from _place(path, function, host, places)
         if function.vendor == _NO_VENDOR:
             cause = f"'{function.name}' has vendor 0xffff, which says that no function is there"
             yield Finding((*path, "vendor"), "out-of-range", cause, "0 to 0xfffe")
         yield from _bars(path, function)
-    if all(_fits(bar) for function in host.functions for bar in function.bars):
+    placed = all(function.bus == 0 or host.bridge_of(function) is not None for function in host.functions)
+    if placed and all(_fits(bar) for function in host.functions for bar in function.bars):
         yield from _window(host)
+    if len(host.functions) >= SLOTS:
+        cause = f"{len(host.functions)} functions; a guest sees each in a slot of its own on one bus"
+        yield Finding(("pci", "functions"), "out-of-range", cause, f"up to {SLOTS - 1} functions")
 
 
 def _iommu(host: PciHost, platform: Platform) -> Findings:
@@ -54,9 +61,10 @@ def _iommu(host: PciHost, platform: Platform) -> Findings:
         cause = f"the hypervisor confines PCI functions by an SMMUv3 only, and '{driven.name}' is another one"
         yield Finding(("pci", "iommu"), "conflict", cause, "no `pci`")
     for index, function in enumerate(host.functions):
-        if function.slot << 3 >= driven.stream_ids:
-            cause = f"the IOMMU '{driven.name}' has no stream {function.slot << 3:#x} for '{function.name}'"
-            allowed = f"00:01.0 to 00:{(driven.stream_ids - 1) >> 3:02x}.0"
+        if function.requester >= driven.stream_ids:
+            cause = f"the IOMMU '{driven.name}' has no stream {function.requester:#x} for '{function.name}'"
+            last = driven.stream_ids - 1
+            allowed = f"00:01.0 to {last >> 8:02x}:{last >> 3 & (SLOTS - 1):02x}.0"
             yield Finding(("pci", "functions", index, "at"), "out-of-range", cause, allowed)
 
 
@@ -78,29 +86,37 @@ def _memory(host: PciHost, platform: Platform) -> Findings:
             yield Finding(path, "overlap", cause, "addresses that only PCI functions use")
 
 
-def _place(path: KeyPath, function: PciFunction, places: dict[int, str]) -> Findings:
+def _place(path: KeyPath, function: PciFunction, host: PciHost, places: dict[int, str]) -> Findings:
     at: KeyPath = (*path, "at")
-    unused = next((slot for slot in range(1, SLOTS) if slot not in places), None)
-    example = "" if unused is None else f", for example 00:{unused:02x}.0"
+    example = free_slot(host)
     if function.bus != 0:
-        cause = (
-            f"'{function.name}' is on bus {function.bus}, behind a bridge: the hypervisor does not know "
-            "whether the bridge keeps it apart from other functions there"
-        )
-        yield Finding(at, "not-isolated", cause, f"a function on bus 0{example}")
+        yield from check_behind(at, function, host)
     elif function.slot == 0:
         cause = f"'{function.name}' is in slot 0, where the host bridge is"
         yield Finding(at, "not-isolated", cause, f"a slot of its own{example}")
-    elif function.number != 0:
+    if function.requester in places:
+        cause = f"'{places[function.requester]}' is at {function.at}, too"
+        yield Finding(at, "duplicate-name", cause, f"a slot of its own{example}")
+    elif function.multifunction is None:
+        yield from _alone(at, function, host)
+    places.setdefault(function.requester, function.name)
+
+
+def _alone(path: KeyPath, function: PciFunction, host: PciHost) -> Findings:
+    """The platform file does not say that the function's device has several functions."""
+    place = function.at[:-1]
+    every = (*host.bridges, *host.functions)
+    same = [one for one in every if one.at.startswith(place) and one.at != function.at]
+    if function.number != 0:
         cause = (
             f"'{function.name}' is function {function.number} of its device, which may not keep its "
             "functions apart"
         )
-        yield Finding(at, "not-isolated", cause, f"a device with one function, 00:{function.slot:02x}.0")
-    elif function.slot in places:
-        cause = f"'{places[function.slot]}' is at {function.at}, too"
-        yield Finding(at, "duplicate-name", cause, f"a slot of its own{example}")
-    places.setdefault(function.slot, function.name)
+        allowed = f"`multifunction`, or a device with one function, {place}0"
+        yield Finding(path, "not-isolated", cause, allowed)
+    elif same:
+        cause = f"'{same[0].name}' is a function of the same device, which may not keep its functions apart"
+        yield Finding(path, "not-isolated", cause, "`multifunction`, or a slot of its own" + free_slot(host))
 
 
 def _fits(bar: PciBar) -> bool:
@@ -137,6 +153,12 @@ def _window(host: PciHost) -> Findings:
                     f"beyond the memory window, which ends at {host.memory.end:#x}"
                 )
                 yield Finding(path, "out-of-range", cause, "a larger `pci.memory`, or fewer functions")
+            elif bar.end > _NARROW_LIMIT and host.functions[index].bus != 0:
+                cause = (
+                    f"BAR {bar.number} of '{device.name}' would be above 4 GiB, where the window of its "
+                    "bridge cannot be"
+                )
+                yield Finding(path, "out-of-range", cause, "a memory window below 4 GiB")
             elif bar.end > _NARROW_LIMIT and not bar.kind & 4:
                 cause = f"BAR {bar.number} of '{device.name}' has 32 bits and would be above 4 GiB"
                 yield Finding(path, "out-of-range", cause, "a memory window below 4 GiB")

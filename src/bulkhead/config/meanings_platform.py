@@ -396,14 +396,32 @@ MEANINGS: dict[str, dict[str, str]] = {
         "interrupts": "INTIDs of INTA to INTD of slot 0; the pins of each further slot begin one later.",
         "iommu": "Driven IOMMU that all functions' accesses pass, with requester ids as stream ids.",
         "coherent": "The functions' accesses are coherent with the cores' caches.",
+        "bridges": "Bridges with such functions behind them. What is behind other bridges is held in reset.",
         "functions": "Functions that can be given to domains.",
+    },
+    "PciBridge": {
+        "name": "Name.",
+        "at": "Bus, device and function, as `lspci` shows them: `00:08.0`. The bus is 0.",
+        "vendor": "Vendor id.",
+        "device": "Device id.",
+        "secondary": "Number that the hypervisor gives to the bus behind it.",
+        "isolates": "Its access control services (ACS) have source validation, redirection of requests and "
+        "completions, and upstream forwarding. The hypervisor enables them and reads them back.",
+        "emulated": "How the emulator gets the bridge. Default: the emulator's machine has it.",
+    },
+    "PciBridgeEmulated": {
+        "device": "Model and properties, as for the option `-device`, without its place and its chassis.",
     },
     "PciMemory": {"at": "First address.", "size": "Size."},
     "PciFunction": {
         "name": "Name, which domains give in `devices`.",
-        "at": "Bus, device and function, as `lspci` shows them: `00:01.0`. The bus and the function are 0.",
+        "at": "Bus, device and function, as `lspci` shows them: `00:01.0`. The bus is 0, or that of a bridge "
+        "of `bridges`.",
         "vendor": "Vendor id.",
         "device": "Device id.",
+        "multifunction": "Its device has several functions. `isolated`: its ACS keeps it apart from the "
+        "others, so another domain can have these. `together`: one domain has all that are given. Default: "
+        "it is alone.",
         "bars": "Its BARs of memory.",
         "pin": "Its interrupt pin, which the hypervisor compares with the hardware's. Default: none.",
         "messages": "Message interrupts (entries of its MSI-X table) that its domain sees, if it shares no "

@@ -70,11 +70,14 @@ def addresses(platform: Platform) -> dict[str, int]:
 
 
 def pci_addresses(host: PciHost) -> dict[str, int]:
-    """The manifest's record `pci`: the configuration space of bus 0, and that of the other buses."""
-    others = host.config_bytes - bus_bytes()
+    """The manifest's record `pci`: the configuration space of the buses that the hypervisor uses, and that of
+    the other buses."""
+    used = min(host.used_bytes, host.config_bytes)
+    others = host.config_bytes - used
     return {
         "config_pa": host.at,
-        "others_pa": host.at + bus_bytes() if others else 0,
+        "config_bytes": used,
+        "others_pa": host.at + used if others else 0,
         "others_bytes": others,
     }
 
@@ -140,7 +143,7 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     of_smmu = {"pa": 0 if driven is None else driven.at}
     if driven is not None:
         keys["smmu.pa"] = ("iommus", platform.iommus.index(driven), "at")
-    of_pci = {"config_pa": 0, "others_pa": 0, "others_bytes": 0}
+    of_pci = dict.fromkeys(("config_pa", "config_bytes", "others_pa", "others_bytes"), 0)
     if platform.pci is not None:
         of_pci = pci_addresses(platform.pci)
         keys |= dict.fromkeys(("pci.config_pa", "pci.others_pa"), ("pci", "at"))

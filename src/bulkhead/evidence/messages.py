@@ -20,6 +20,7 @@ from bulkhead.evidence.translations import (
     MappedDevice,
     ReadFrame,
     Redistributor,
+    device_leaves,
     devices,
     events,
     its_of,
@@ -89,6 +90,8 @@ class _MessageChecker:
             return
         left = {function.device: function for function in self._promise.functions}
         try:
+            for leaf in device_leaves(self._its, self._read_pool).values():
+                self._in_pool(leaf, f"its {leaf.name}")
             for device in devices(self._its, self._read_pool):
                 self._device(device, left.pop(device.id, None))
         except UnreadableTable:

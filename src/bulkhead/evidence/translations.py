@@ -4,12 +4,12 @@
 Used by the table witness only. It must never share code or constants with the hypervisor whose tables it
 reads. Registers are those of Arm IHI 0069 (12.11 redistributors, 12.19 ITS). The architecture does not define
 what the tables contain. The formats here are the emulator's: QEMU 10.0.2, hw/intc/gicv3_internal.h (DTE,
-ITE_L, CTE) and hw/intc/arm_gicv3_its.c (get_dte, get_ite, get_cte).
+ITE_L, CTE) and hw/intc/arm_gicv3_its.c (get_dte, get_ite, get_cte, table_entry_addr).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bulkhead.evidence.streams import UnreadableTable
@@ -28,6 +28,7 @@ _PAGE_SIZE = 0b11 << 8  # 0: 4 KiB
 _DEVICES, _COLLECTIONS = 1, 4
 
 _DEVICE_BYTES, _EVENT_BYTES, _COLLECTION_BYTES = 8, 12, 8
+_FRAME_ADDRESS_BYTES = 8
 FIRST_LPI = 8192
 
 ReadFrame = Callable[[int], Words | None]
@@ -52,6 +53,7 @@ class ItsTable:
     name: str
     pa: int
     bytes: int
+    indirect: bool = False  # it has the addresses of frames with entries
 
     def frames(self) -> range:
         return range(self.pa - self.pa % FRAME_BYTES, self.pa + self.bytes, FRAME_BYTES)
@@ -114,9 +116,14 @@ def its_of(base: int, registers: Mapping[int, int]) -> ItsRegisters:
             continue
         kind = {_DEVICES: "device table", _COLLECTIONS: "collection table"}.get(value >> 56 & 0b111)
         name = kind or f"table {number}"
-        tables.append(ItsTable(name, value & _ADDRESS, ((value & 0xFF) + 1) * FRAME_BYTES))
+        indirect = bool(value & _INDIRECT)
+        tables.append(ItsTable(name, value & _ADDRESS, ((value & 0xFF) + 1) * FRAME_BYTES, indirect))
         expected = {_DEVICES: _DEVICE_BYTES, _COLLECTIONS: _COLLECTION_BYTES}.get(value >> 56 & 0b111)
-        if value & _INDIRECT or value & _PAGE_SIZE or (value >> 48 & 0x1F) + 1 != expected:
+        if (
+            (indirect and kind != "device table")
+            or value & _PAGE_SIZE
+            or (value >> 48 & 0x1F) + 1 != expected
+        ):
             unknown.append(f"the layout of its {name} is not known (GITS_BASER{number} {value:#x})")
     if (typer >> 4 & 0xF) + 1 != _EVENT_BYTES:
         unknown.append(f"the size of entries for events is not known (GITS_TYPER {typer:#x})")
@@ -148,22 +155,40 @@ def redistributor_of(base: int, registers: Mapping[int, int]) -> Redistributor:
     )
 
 
-def devices(its: ItsRegisters, read_frame: ReadFrame) -> list[MappedDevice]:
-    """All valid entries of the table of devices. Raises UnreadableTable."""
+def device_leaves(its: ItsRegisters, read_frame: ReadFrame) -> dict[int, ItsTable]:
+    """The parts of the table of devices, by the first device id of each. Raises UnreadableTable."""
     table = its.named("device table")
     if table is None:
-        return []
-    found = []
-    for device in range(min(its.device_ids, table.bytes // _DEVICE_BYTES)):
-        pa = table.pa + device * _DEVICE_BYTES
+        return {}
+    if not table.indirect:
+        return {0: table}
+    found = {}
+    for number in range(table.bytes // _FRAME_ADDRESS_BYTES):
+        value = _number(table.pa + number * _FRAME_ADDRESS_BYTES, _FRAME_ADDRESS_BYTES, read_frame)
+        if value & _VALID:
+            first = number * (FRAME_BYTES // _DEVICE_BYTES)
+            found[first] = ItsTable("frame of the device table", value & _ADDRESS, FRAME_BYTES)
+    return found
+
+
+def devices(its: ItsRegisters, read_frame: ReadFrame) -> list[MappedDevice]:
+    """All valid entries of the table of devices. Raises UnreadableTable."""
+    return [
+        device
+        for first, leaf in device_leaves(its, read_frame).items()
+        for device in _devices_of(first, leaf, its.device_ids, read_frame)
+    ]
+
+
+def _devices_of(first: int, leaf: ItsTable, device_ids: int, read_frame: ReadFrame) -> Iterator[MappedDevice]:
+    for number in range(min(device_ids - first, leaf.bytes // _DEVICE_BYTES)):
+        pa = leaf.pa + number * _DEVICE_BYTES
         entry = _number(pa, _DEVICE_BYTES, read_frame)
         if entry & 1:
             events = 1 << (entry >> 1 & 0x1F) + 1
             at = (entry >> 6 & (1 << 44) - 1) << 8
-            found.append(
-                MappedDevice(device, pa, ItsTable("table of events", at, events * _EVENT_BYTES), events)
-            )
-    return found
+            table = ItsTable("table of events", at, events * _EVENT_BYTES)
+            yield MappedDevice(first + number, pa, table, events)
 
 
 def events(device: MappedDevice, read_frame: ReadFrame) -> list[Event]:

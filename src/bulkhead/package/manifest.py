@@ -23,7 +23,7 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import LoadedMemory, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
-from bulkhead.package.pci import function_rows, its_row, pci_row
+from bulkhead.package.pci import bridge_rows, function_rows, its_row, pci_row
 from bulkhead.package.smmu import smmu_row, stream_rows
 from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
@@ -53,6 +53,7 @@ _TABLES = (
     ("mpam_words", "manifest_mpam_word", "max_mpam_words"),
     ("streams", "manifest_stream", "max_streams"),
     ("functions", "manifest_function", "max_functions"),
+    ("bridges", "manifest_bridge", "max_bridges"),
 )
 # Fields that are zero if the system does not have the feature.
 _UTILIZATION = tuple(
@@ -153,6 +154,7 @@ def pack_manifest(
     tables |= mpam_tables(plan, layout)
     tables["streams"] = stream_rows(plan)
     tables["functions"] = function_rows(plan)
+    tables["bridges"] = bridge_rows(plan)
     header: dict[str, Value] = {
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,

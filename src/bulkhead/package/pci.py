@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from bulkhead.config.pci import PciDevice, bus_bytes
+from bulkhead.config.pci import PciBridge, PciDevice, PciHost, bus_bytes
 from bulkhead.config.platform import Platform
 from bulkhead.config.regions import its_addresses, pci_addresses
 from bulkhead.config.system import Domain
@@ -20,11 +20,13 @@ from bulkhead.schema import Value, load_layout
 
 Row = Mapping[str, Value]
 
+_FLAGS = {None: (), "together": ("multifunction",), "isolated": ("multifunction", "isolated")}
+
 
 def pci_row(platform: Platform) -> Row:
     """The manifest's record `pci`. The host bridge's functions are turned off even if no domain has one."""
     if platform.pci is None:
-        return {"config_pa": 0, "others_pa": 0, "others_bytes": 0}
+        return dict.fromkeys(("config_pa", "config_bytes", "others_pa", "others_bytes"), 0)
     return {**pci_addresses(platform.pci)}
 
 
@@ -68,6 +70,26 @@ def function_rows(plan: Plan) -> list[Row]:
     return [_row(one.domain.index, one.device, one.messages) for one in all_functions(plan)]
 
 
+def bridge_rows(plan: Plan) -> list[Row]:
+    """The bridges that domains' functions are behind. The hypervisor holds what is behind others in reset."""
+    host = plan.platform.pci
+    used = {one.device.requester >> 8 for one in all_functions(plan)}
+    bridges = () if host is None else tuple(one for one in host.bridges if one.secondary in used)
+    return [_bridge_row(host, bridge) for bridge in bridges if host is not None]
+
+
+def _bridge_row(host: PciHost, bridge: PciBridge) -> Row:
+    window = host.window(bridge)
+    return {
+        "requester": bridge.requester,
+        "id": bridge.device << 16 | bridge.vendor,
+        "bus": bridge.secondary,
+        "reserved": 0,
+        "memory_pa": window.at,
+        "memory_bytes": window.bytes,
+    }
+
+
 def _messages(domain: Domain, device: PciDevice, shared_cores: Collection[int]) -> int:
     """Message interrupts that the domain sees. It sees none if it shares a core: while one of its VCPUs waits
     for the core, the hypervisor can hold back lines, but no messages."""
@@ -76,14 +98,17 @@ def _messages(domain: Domain, device: PciDevice, shared_cores: Collection[int]) 
 
 def _row(domain: int, device: PciDevice, messages: int) -> Row:
     bars = {bar.number: bar for bar in device.bars}
-    numbers = range(load_layout().constant("pci_bars"))
+    layout = load_layout()
+    numbers = range(layout.constant("pci_bars"))
     return {
         "domain": domain,
-        "slot": device.slot,
+        "requester": device.requester,
+        "guest_slot": device.guest_slot,
         "id": device.id,
         "pin": _pin(device),
         "bar_kinds": sum(bar.kind << 4 * bar.number for bar in device.bars),
         "messages": messages,
+        "flags": sum(layout.enum_value("function_flag", flag) for flag in _FLAGS[device.multifunction]),
         "bar_pa": [bars[number].at if number in bars else 0 for number in numbers],
         "bar_bytes": [bars[number].size if number in bars else 0 for number in numbers],
     }
@@ -105,7 +130,7 @@ def pci_tree(domain: Domain, platform: Platform, shared_cores: Collection[int]) 
         bytes=bus_bytes(),
         memory=(min(w.at for w in windows), max(w.end for w in windows)),
         pins=tuple(
-            TreePciPin(device.slot, _pin(device), device.interrupts[0])
+            TreePciPin(device.guest_slot, _pin(device), device.interrupts[0])
             for device in functions
             if device.pin is not None
         ),

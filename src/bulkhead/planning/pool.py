@@ -79,9 +79,11 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         tables = 3 + min(streams, limits()["max_streams"])
         need["SMMU"] = (1 + (tables if platform.driven_iommu.type == "smmuv3" else 0)) * PAGE_BYTES
     if platform.interrupt_controller is not None and platform.interrupt_controller.its is not None:
-        # Two tables, command queue, properties, tables of events; each domain's ITS, and a table of stage 2.
+        # Two tables, command queue, properties, tables of events, parts of the table of devices for functions
+        # behind bridges; each domain's ITS, and a table of stage 2.
         events = -(-limits()["max_functions"] // EVENT_TABLES_IN_A_PAGE)
-        need["ITS"] = (4 + events + 2 * len(system.domains)) * PAGE_BYTES
+        parts = 1 + len(platform.pci.bridges) if platform.pci is not None and platform.pci.bridges else 0
+        need["ITS"] = (4 + events + parts + 2 * len(system.domains)) * PAGE_BYTES
     # The hypervisor's own tables map the pool by pages, and a few device registers.
     own_tables = 16 + _touched(0, sum(need.values()) + DEFAULT_POOL_BYTES, BLOCK_BYTES)
     need["own tables"] = own_tables * PAGE_BYTES

@@ -6,28 +6,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bulkhead.config.pci import PciFunction
+from bulkhead.config.pci import PciBridge, PciFunction, PciHost, Placed
 from bulkhead.config.platform import Platform
 
 
 def pci_arguments(platform: Platform, directory: Path, contents: Mapping[str, Path]) -> tuple[str, ...]:
-    """The emulator's arguments for the platform's functions, whether a domain has them or not. `contents`:
-    files of disks, by function. The other disks are sparse files in `directory` and empty at the start of
-    each run."""
-    functions = () if platform.pci is None else platform.pci.functions
-    return tuple(
+    """The emulator's arguments for the platform's bridges and functions, whether a domain has them or not.
+    `contents`: files of disks, by function. The other disks are sparse files in `directory` and empty at the
+    start of each run."""
+    host = platform.pci
+    if host is None:
+        return ()
+    bridges = (argument for bridge in host.bridges for argument in _bridge(bridge))
+    functions = (
         argument
-        for function in functions
-        for argument in _arguments(function, directory, contents.get(function.name))
+        for function in host.functions
+        for argument in _function(host, function, directory, contents.get(function.name))
     )
+    return (*bridges, *functions)
 
 
-def _arguments(function: PciFunction, directory: Path, content: Path | None) -> tuple[str, ...]:
+def _bridge(bridge: PciBridge) -> tuple[str, ...]:
+    """The bus behind it has the bridge's name. `chassis` must differ among root ports."""
+    if bridge.emulated is None:
+        return ()
+    name = f"id={bridge.name},chassis={bridge.secondary}"
+    return ("-device", f"{bridge.emulated.device},{name},{_place(bridge)}")
+
+
+def _place(one: Placed) -> str:
+    number = f".{one.number:#x}" if one.number else ""
+    return f"addr={one.slot:#x}{number}"
+
+
+def _function(host: PciHost, function: PciFunction, directory: Path, content: Path | None) -> tuple[str, ...]:
     emulated = function.emulated
     if emulated is None:
         return ()
+    bridge = host.bridge_of(function)
+    bus = "" if bridge is None else f",bus={bridge.name}"
+    several = "" if function.multifunction is None else ",multifunction=on"
     # `romfile=`: no firmware for a boot loader, which these machines do not have.
-    device = f"{emulated.device},addr={function.slot:#x},romfile="
+    device = f"{emulated.device}{bus},{_place(function)}{several},romfile="
     if emulated.netdev is not None:
         backend = f"{emulated.netdev},id={function.name}"
         return ("-netdev", backend, "-device", f"{device},netdev={function.name}")

@@ -17,7 +17,6 @@ import numpy as np
 from bulkhead.admission.load import Loaded
 from bulkhead.admission.masters import incoherent, unconfined
 from bulkhead.config.locate import limits
-from bulkhead.config.pci import bus_bytes
 from bulkhead.config.platform import Platform
 from bulkhead.config.regions import pending_memory, ram_of
 from bulkhead.config.ways import ways_of
@@ -276,7 +275,7 @@ def _its_of(plan: Plan) -> ItsPromise | None:
     functions = tuple(
         PromisedMessages(
             domain=one.domain.name,
-            device=one.device.slot << 3,
+            device=one.device.requester,
             first_lpi=first + number * each,
             count=one.messages,
             mpidr=platform.mpidrs()[one.domain.cpus[0]],
@@ -441,7 +440,7 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
             PromisedWindow(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples and tables")
         )
     if platform.pci is not None:
-        windows.append(PromisedWindow(platform.pci.at, bus_bytes(), "configuration space of PCI"))
+        windows.append(PromisedWindow(platform.pci.at, platform.pci.used_bytes, "configuration space of PCI"))
     if platform.pci is not None and gic.its is not None:
         memory = pending_memory(platform.cores.count, gic.its)
         windows.append(PromisedWindow(gic.its.at, limits()["its_bytes"], "ITS"))

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The list of extended capabilities (PCI Express Base 7.6.3), and access control services (ACS, 6.12 and
+ * 7.7.11).
+ */
+#include "pci/pci_function.h"
+
+#define FIRST_EXTENDED        0x100u
+#define MOST_EXTENDED         480u  /* 3840 bytes of at least 8 bytes each */
+#define EXTENDED_ROOM         0x40u /* of the longest capability that EL2 uses */
+#define EXTENDED_NEXT_SHIFT   20u
+#define EXTENDED_POINTER      0xFFCu
+#define EXTENDED_ID(word)     ((word)&0xFFFFu)
+#define EXTENDED_OFFSET(word) ((word) >> EXTENDED_NEXT_SHIFT & EXTENDED_POINTER)
+
+/* The device makes the list, so the list may be circular. */
+uint32_t pci_extended_capability(paddr_t place, uint32_t id)
+{
+    uint32_t offset = FIRST_EXTENDED;
+
+    for (uint32_t i = 0; i < MOST_EXTENDED && offset >= FIRST_EXTENDED; i++) {
+        uint32_t word = pci_read_at(place, offset);
+
+        if (word == 0 || word == PCI_NO_FUNCTION) {
+            return 0;
+        }
+        if (EXTENDED_ID(word) == id && offset <= PCI_CONFIG_BYTES - EXTENDED_ROOM) {
+            return offset;
+        }
+        offset = EXTENDED_OFFSET(word);
+    }
+    return 0;
+}
+
+bool pci_acs_enable(paddr_t place, uint32_t wanted, uint32_t needed)
+{
+    uint32_t offset = pci_extended_capability(place, PCI_EXTENDED_ACS);
+    uint32_t control;
+
+    if (offset == 0) {
+        return false;
+    }
+    control = pci_read_at(place, offset + PCI_ACS) & wanted;
+    pci_write_at(place, offset + PCI_ACS, control << PCI_ACS_CONTROL_SHIFT);
+    return (control & needed) == needed && (pci_read_at(place, offset + PCI_ACS) >> PCI_ACS_CONTROL_SHIFT &
+                                            (wanted | PCI_ACS_EXCEPTIONS)) == control;
+}
