@@ -67,7 +67,7 @@ static void init_mpam(void)
     mpam_detect();
     error = mpam_label_domains() ? mpam_components_init() : BH_MANIFEST_ERROR_MPAM;
     if (error != BH_MANIFEST_ERROR_NONE) {
-        console_write_start();
+        console_flush();
         refuse(error, offsetof(struct manifest_header, mpam));
     }
 }
@@ -77,7 +77,7 @@ static void init_device_regulators(void)
     uint32_t offset = device_regulators_init();
 
     if (offset != 0) {
-        console_write_start();
+        console_flush();
         refuse(BH_MANIFEST_ERROR_HARDWARE, offset);
     }
 }
@@ -87,7 +87,7 @@ static void init_smmu(void)
     enum bh_manifest_error error = smmu_init();
 
     if (error != BH_MANIFEST_ERROR_NONE) {
-        console_write_start();
+        console_flush();
         refuse(error, offsetof(struct manifest_header, smmu));
     }
 }
@@ -97,7 +97,7 @@ static void init_pci(void)
     enum bh_manifest_error error = pci_init();
 
     if (error != BH_MANIFEST_ERROR_NONE) {
-        console_write_start();
+        console_flush();
         refuse(error, offsetof(struct manifest_header, functions));
     }
 }
@@ -107,7 +107,7 @@ static void init_its(void)
     enum bh_manifest_error error = its_init();
 
     if (error != BH_MANIFEST_ERROR_NONE) {
-        console_write_start();
+        console_flush();
         refuse(error, offsetof(struct manifest_header, its));
     }
 }
@@ -142,7 +142,7 @@ static void init_core(struct cpu *cpu)
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));
     }
     if (!its_cpu_init(cpu)) {
-        console_write_start();
+        console_flush();
         refuse(BH_MANIFEST_ERROR_ITS, offsetof(struct manifest_header, its));
     }
     if (!vgic_core_suffices()) {
