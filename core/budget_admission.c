@@ -7,6 +7,7 @@
 #include "core/budget_admission.h"
 #include "core/admission_tally.h"
 #include "core/event_pool.h"
+#include "core/regulated_device.h"
 #include "core/regulator.h"
 
 #define WORD_OF(field) ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
@@ -117,6 +118,27 @@ static void add_member(struct tally *tally, const struct manifest_domain *domain
     }
 }
 
+/* Adds the devices that the regulator changes: like regulated cores, with their budgets at the start. */
+static void add_devices(struct tally *tally, struct regulation_verdict *verdict)
+{
+    const uint64_t *budgets = tally->state->regulation.budget_events;
+    uint64_t bytes = tally->manifest->bandwidth.event_bytes;
+    uint64_t interval_ns = tally->state->shortest_interval_ns;
+    uint32_t devices = regulated_devices(tally->manifest);
+
+    for (uint32_t place = 0; place < BH_MAX_CORES && bytes != 0; place++) {
+        if ((devices >> place & 1) == 0) {
+            continue;
+        }
+        uint64_t most = memory_events(tally_room_below_limit(tally), bytes, 1, interval_ns);
+
+        if (budgets[place] > most) {
+            record_finding(verdict, WORD_OF(budget_events) + place, most);
+        }
+        tally->rate = memory_sum(tally->rate, memory_rate(budgets[place], bytes, 1, interval_ns));
+    }
+}
+
 /* Adds the events that the regulator may give to all regulated cores together. */
 static void add_regulated(struct tally *tally, struct regulation_verdict *verdict)
 {
@@ -154,10 +176,11 @@ static void add_regulated(struct tally *tally, struct regulation_verdict *verdic
 static uint64_t room_below_saturation(const struct tally *tally)
 {
     const struct manifest_regulation *regulation = &tally->state->regulation;
+    uint32_t masters = regulation->members | regulated_devices(tally->manifest);
     uint64_t used = tally->interval_events;
 
     for (uint32_t core = 0; core < BH_MAX_CORES; core++) {
-        if ((regulation->members >> core & 1) != 0 && !is_regulated(regulation, core)) {
+        if ((masters >> core & 1) != 0 && !is_regulated(regulation, core)) {
             used += regulation->budget_events[core];
         }
     }
@@ -189,6 +212,7 @@ static void add_members(struct tally *tally, struct regulation_verdict *verdict)
             add_member(tally, &manifest_domains(manifest)[i], verdict);
         }
     }
+    add_devices(tally, verdict);
     add_regulated(tally, verdict);
     if (has_saturation(regulation) &&
         room_below_saturation(tally) < ceiling_of(regulation, &manifest->delays)) {

@@ -6,6 +6,7 @@
  */
 #include "core/event_pool.h"
 #include "core/manifest_internal.h"
+#include "core/regulated_device.h"
 #include "core/regulator_policy.h"
 #include <stddef.h>
 
@@ -225,7 +226,7 @@ static bool may_be_regulated(const struct manifest_header *manifest,
                              const struct manifest_regulation *regulation)
 {
     if (regulation->members != manifest->regulation.members ||
-        (regulation->regulated & ~regulation->members) != 0) {
+        (regulation->regulated & ~(regulation->members | regulated_devices(manifest))) != 0) {
         return false;
     }
     for (uint32_t core = 0; core < manifest->cpus.count; core++) {
@@ -234,6 +235,32 @@ static bool may_be_regulated(const struct manifest_header *manifest,
         }
     }
     return true;
+}
+
+/* The first word for which a device has no budget that its registers can hold; BH_REGULATION_WORDS if there
+ * is none. Budgets and floor have been checked by regulator_check(), so a regulated device has no less than
+ * the floor. */
+static uint32_t bad_device_word(const struct manifest_header *manifest,
+                                const struct manifest_regulation *regulation)
+{
+    const struct manifest_device_regulators *all = &manifest->device_regulators;
+
+    for (uint32_t i = 0; i < BH_MAX_DEVICE_REGULATORS; i++) {
+        uint32_t place = regulated_device_place(manifest, i);
+
+        if (place >= BH_MAX_CORES) {
+            continue;
+        }
+        if (regulation->budget_events[place] > REGULATOR_MAX_EVENTS ||
+            regulated_device_rate(all, i, regulation->budget_events[place], regulation->interval_ns) == 0) {
+            return WORD_OF(budget_events) + place;
+        }
+        if (regulation->policy != REGULATOR_STATIC && (regulation->regulated >> place & 1) != 0 &&
+            regulated_device_rate(all, i, regulation->floor_events, regulation->interval_ns) == 0) {
+            return WORD_OF(floor_events);
+        }
+    }
+    return BH_REGULATION_WORDS;
 }
 
 /* The first core whose budget alone makes regulator_check() fail. */
@@ -323,7 +350,8 @@ uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
     if (error == REGULATOR_ERROR_NONE && !has_delays(manifest, regulation)) {
         return WORD_OF(policy);
     }
-    return word_of_error(error, regulation);
+    return error == REGULATOR_ERROR_NONE ? bad_device_word(manifest, regulation)
+                                         : word_of_error(error, regulation);
 }
 
 /* Either all cores of a domain are members, or none is. */

@@ -91,7 +91,7 @@ bool manifest_check_device_regulators(struct manifest_check *check)
     uint64_t any = all->page_0 | all->page_1 | all->page_2 | all->page_3;
 
     for (uint32_t i = 0; i < BH_MAX_DEVICE_REGULATORS; i++) {
-        any |= all->reads[i] | all->writes[i];
+        any |= all->reads[i] | all->writes[i] | all->unit_events[i] | all->most[i];
     }
     return any == 0 || manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, all);
 }

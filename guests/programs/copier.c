@@ -3,7 +3,8 @@
 // Lets a channel of a ZynqMP's DMA copy a part of its memory, chunk by chunk, and waits for the interrupt of
 // each; then it checks every byte. The DMA masters physical memory, so the domain must have the device, have
 // contiguous memory, and be given its physical address as `memory_pa`. Parameters: `memory_pa`, `dma`
-// [0xFFA80000], `interrupt` [109], `bytes` [1 MiB], `chunk` [4096].
+// [0xFFA80000], `interrupt` [109], `bytes` [1 MiB], `chunk` [4096], `ms` [0]: copies the same bytes again
+// until this time has passed.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/console.h"
@@ -49,7 +50,9 @@ void program_main(void)
     volatile uint8_t *source = (volatile uint8_t *)arena.start;
     uint64_t bytes = param("bytes", 1 << 20);
     uint64_t chunk = param("chunk", 4096);
+    uint64_t ms = param("ms", 0);
     uint64_t wrong = 0;
+    uint64_t copied = 0;
     uint64_t start;
     uint64_t elapsed_ns;
 
@@ -68,12 +71,16 @@ void program_main(void)
     }
     console_write("bulkhead: ready\n");
     start = timer_now();
-    for (uint64_t at = 0; at < bytes; at += chunk)
-        copy(arena.start + bytes + at, arena.start + at, (uint32_t)(bytes - at < chunk ? bytes - at : chunk));
-    elapsed_ns = ticks_to_ns(timer_now() - start, timer_frequency());
+    do {
+        for (uint64_t at = 0; at < bytes; at += chunk)
+            copy(arena.start + bytes + at, arena.start + at,
+                 (uint32_t)(bytes - at < chunk ? bytes - at : chunk));
+        copied += bytes;
+        elapsed_ns = ticks_to_ns(timer_now() - start, timer_frequency());
+    } while (elapsed_ns < ms * 1000000);
     for (uint64_t i = 0; i < bytes; i++)
         wrong += source[bytes + i] != source[i];
     console_printf(
         "report {\"bytes\": %lu, \"chunk\": %lu, \"elapsed_ns\": %lu, \"errors\": %u, \"wrong\": %lu}\n",
-        bytes, chunk, elapsed_ns, copier.errors, wrong);
+        copied, chunk, elapsed_ns, copier.errors, wrong);
 }

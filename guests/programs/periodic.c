@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A periodic real-time task that measures itself: how late each release comes after its programmed deadline
-// and how long a pass over its working set takes. Deadlines are absolute, so lateness never adds up.
-// Parameters: `period_us`, `working_set_kib`, `iterations` (0: forever), `report_every` periods. With
-// `before_us` it also measures two windows separately: the first `before_us`, and, after a margin of
-// `margin_us` that belongs to neither, the rest; in each it also counts the exits of its core, which show
-// disturbances by reason where times do not. `listening` is the same program with an active socket device: no
-// connection request of other domains is accepted. If a flow begins at its domain, it sends a packet in each
-// job; the tool gives it `out0_cid`, `out0_port` and `out0_bytes`.
+// and how long its passes over its working set take. Deadlines are absolute, so lateness never adds up.
+// Parameters: `period_us`, `working_set_kib`, `passes` [1] in each period, `iterations` (0: forever),
+// `report_every` periods. With `before_us` it also measures two windows separately: the first `before_us`,
+// and, after a margin of `margin_us` that belongs to neither, the rest; in each it also counts the exits of
+// its core, which show disturbances by reason where times do not. `listening` is the same program with an
+// active socket device: no connection request of other domains is accepted. If a flow begins at its domain,
+// it sends a packet in each job; the tool gives it `out0_cid`, `out0_port` and `out0_bytes`.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -53,6 +53,7 @@ static struct {
     uint64_t period_ticks;
     uint64_t period_us;
     struct memory_area working_set;
+    uint64_t passes;
     uint64_t line_bytes;
     struct stats work;
     uint64_t missed;
@@ -148,7 +149,8 @@ static void do_work(void)
 {
     uint64_t start = timer_now();
 
-    lines_touch(task.working_set.start, task.working_set.start + task.working_set.bytes, task.line_bytes);
+    for (uint64_t pass = 0; pass < task.passes; pass++)
+        lines_touch(task.working_set.start, task.working_set.start + task.working_set.bytes, task.line_bytes);
     if (task.jitter.count == 0)
         return;
     uint64_t took = ticks_to_ns(timer_now() - start, task.frequency);
@@ -242,6 +244,7 @@ static bool prepare(void)
     task.period_ticks = ns_to_ticks(task.period_us * 1000, task.frequency);
     task.before_ticks = ns_to_ticks(param("before_us", 0) * 1000, task.frequency);
     task.warmup = param("warmup", 0);
+    task.passes = param("passes", 1);
     task.margin_ticks = ns_to_ticks(param("margin_us", 0) * 1000, task.frequency);
     task.line_bytes = lines_bytes();
     task.working_set = memory_arena();

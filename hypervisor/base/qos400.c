@@ -40,3 +40,9 @@ bool qos400_limit(paddr_t regulator, uint32_t reads, uint32_t writes)
     }
     return held;
 }
+
+void qos400_set_rates(paddr_t regulator, uint32_t reads, uint32_t writes)
+{
+    mmio_write32(paddr(regulator.value + QOS_WRITE_RATE), writes << QOS_RATE_SHIFT);
+    mmio_write32(paddr(regulator.value + QOS_READ_RATE), reads << QOS_RATE_SHIFT);
+}

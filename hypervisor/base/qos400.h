@@ -20,6 +20,9 @@ extern "C" {
  * registers do not hold what was written: nothing is there, or firmware keeps the page from EL2. */
 bool qos400_limit(paddr_t regulator, uint32_t reads, uint32_t writes);
 
+/* Changes both rates of a regulator that is limited. They are in force from the next transaction on. */
+void qos400_set_rates(paddr_t regulator, uint32_t reads, uint32_t writes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One regulator for all cores. The exchange lets only one core at a time step it; the lock is for cores that
- * read or change its parameters at the same time.
+ * One regulator for all cores, and for devices that are regulated with them. The exchange lets only one core
+ * at a time step it; the lock is for cores that read or change its parameters at the same time.
  */
 #include "time/regulation.h"
 #include "core/regulated_core.h"
+#include "core/regulated_device.h"
 #include "core/spinlock.h"
+#include "time/device_regulators.h"
 #include "time/statistics.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
@@ -18,8 +20,9 @@ static struct {
     struct manifest_regulation held;   /* in force */
     struct manifest_regulation latest; /* requested last */
     struct regulator regulator;
-    _Atomic uint64_t outcome; /* of the latest step, for samples: G in events, above 32 bits of U */
-    uint64_t lasts_ticks;     /* length of the interval that has begun: a change applies to later ones */
+    _Atomic uint64_t outcome;       /* of the latest step, for samples: G in events, above 32 bits of U */
+    _Atomic uint32_t device_events; /* of the latest step: budgets of devices together */
+    uint64_t lasts_ticks; /* length of the interval that has begun: a change applies to later ones */
     uint64_t lasts_ns;
     struct regulator_exchange exchange;
     struct utilization_meter meter;
@@ -130,9 +133,11 @@ static void publish(void)
     to->load_max = from->last_load > to->load_max ? from->last_load : to->load_max;
 }
 
-/* Fills in the memory's utilization and the members' traffic in the interval that has ended. */
+/* Fills in the memory's utilization and the traffic of members and devices in the interval that has ended. */
 static void fill_load(struct regulator_sample *sample)
 {
+    regulated_devices_post(system_manifest(), regulation.regulator.budgets, regulation.held.interval_ns,
+                           sample);
     sample->has_utilization = measure(&sample->utilization);
     sample->elapsed_ticks = regulation.lasts_ticks;
     regulation.lasts_ticks = regulation.regulator.parameters.interval_ticks;
@@ -152,11 +157,21 @@ static void step(struct cpu *cpu, struct regulator_sample *sample)
     }
 }
 
+/* The sum fits in 32 bits: the budgets of regulated devices are at most the ceiling together, and the others
+ * have the budget of the manifest. */
+static void set_devices(void)
+{
+    uint64_t sum = device_regulators_set(regulation.regulator.budgets, regulation.held.interval_ns);
+
+    atomic_store_explicit(&regulation.device_events, (uint32_t)sum, memory_order_relaxed);
+}
+
 void regulation_complete(struct cpu *cpu, struct regulator_sample *sample)
 {
     spin_lock(&regulation.lock);
     fill_load(sample);
     step(cpu, sample);
+    set_devices();
     publish();
     spin_unlock(&regulation.lock);
     for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
@@ -170,7 +185,11 @@ struct regulation_outcome regulation_latest(void)
 {
     uint64_t both = atomic_load_explicit(&regulation.outcome, memory_order_relaxed);
 
-    return (struct regulation_outcome){.global_events = both >> 32, .load = (uint32_t)both};
+    return (struct regulation_outcome){
+        .global_events = both >> 32,
+        .load = (uint32_t)both,
+        .device_events = atomic_load_explicit(&regulation.device_events, memory_order_relaxed),
+    };
 }
 
 bool regulation_read(struct manifest_regulation *parameters)

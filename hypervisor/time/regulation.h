@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The regulator of the cores' budgets (B5-B7): connects core/regulator.h with the memory controller's
- * counters and the cores, which use it through bandwidth.h. Without a regulator in the manifest, these
- * functions do nothing.
+ * counters, the cores, which use it through bandwidth.h, and devices (device_regulators.h). Without a
+ * regulator in the manifest, these functions do nothing.
  */
 #ifndef BULKHEAD_REGULATION_H
 #define BULKHEAD_REGULATION_H
@@ -33,11 +33,12 @@ struct regulator_exchange *regulation_exchange(void);
  * budget already belongs to the next interval. */
 void regulation_complete(struct cpu *cpu, struct regulator_sample *sample);
 
-/* Result of the latest step: the global budget G of the interval that has begun, and the load in the interval
- * before. May be called on any core. */
+/* Result of the latest step: the global budget G of the interval that has begun, what devices have of it, and
+ * the load in the interval before. May be called on any core. */
 struct regulation_outcome {
     uint64_t global_events;
     uint32_t load; /* in units of 1/65536 */
+    uint32_t device_events;
 };
 
 struct regulation_outcome regulation_latest(void);

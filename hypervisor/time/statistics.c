@@ -131,6 +131,7 @@ static void finish(struct cpu *cpu, struct status_sample *sample, const struct s
 
         sample->global_events = outcome.global_events;
         sample->utilization = outcome.load;
+        sample->device_events = outcome.device_events;
     }
     sample_write(&cpu->statistics.writer, (const uint64_t *)(const void *)sample);
 }

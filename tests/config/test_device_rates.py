@@ -146,6 +146,7 @@ def test_check_and_plan_show_each_device_and_that_nothing_limits_it(tmp_path: Pa
             "declared_bytes_per_s": None,
             "most_bytes_per_s": 250 * MB,
             "regulated": False,
+            "dynamic": False,
         },
         {
             "name": "camera",
@@ -153,6 +154,7 @@ def test_check_and_plan_show_each_device_and_that_nothing_limits_it(tmp_path: Pa
             "declared_bytes_per_s": 80 * MB,
             "most_bytes_per_s": None,
             "regulated": False,
+            "dynamic": False,
         },
     ]
     _, result = run_json("check", path)

@@ -65,6 +65,7 @@ RUN_BY = {
     "paths-regulated": "src/bulkhead/bench/regulators.py",
     "paths-shared": "src/bulkhead/bench/hypervisor.py",
     "regulated": "tests/hosted/test_examples.py",
+    "regulated-device": "tests/hosted/test_regulated_device.py",
     "remap": "tests/system/test_maintenance.py",
     "shared-core": "tests/hosted/test_run.py",
     "shared-linux": "tests/system/test_shared_linux.py",

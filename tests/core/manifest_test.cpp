@@ -774,6 +774,45 @@ TEST(Manifest, D5_AcceptsRegulatorsOfDevices)
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
 }
 
+#define BAD_REGULATED(what, change) BAD(what, REGULATION, regulate(m); give_regulated_device(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    RegulatedDevices, BadManifest,
+    testing::Values(
+        BAD_REGULATED("a rate other than that of the budget",
+                      m.header.device_regulators.reads[0] = m.header.device_regulators.writes[0] = 9),
+        BAD_REGULATED("two rates", m.header.device_regulators.writes[0] = 9),
+        BAD_REGULATED("a device without registers", m.header.device_regulators.page_0 = 0;
+                      m.header.device_regulators.reads[0] = m.header.device_regulators.writes[0] = 0),
+        BAD_REGULATED("a rate that the register does not hold", m.header.device_regulators.most[0] = 4096),
+        BAD_REGULATED("less than the rate at the start", m.header.device_regulators.most[0] = 9),
+        BAD_REGULATED("a largest rate without a unit", m.header.device_regulators.most[1] = 1),
+        BAD_REGULATED("a place without a device", m.header.regulation.regulated |= 1U << 5U),
+        BAD_REGULATED("a device that is no device", m.header.device_regulators.unit_events[0] = 0),
+        BAD_REGULATED("a floor that the register does not hold",
+                      m.header.regulation.floor_events = sample_device_unit - 1),
+        BAD_REGULATED("a device without a limit", m.header.regulation.regulated &= 0xFU;
+                      m.header.regulation.budget_events[sample_device_place] = BH_UNLIMITED_EVENTS),
+        BAD_REGULATED("a policy that does not know the device's delay",
+                      m.header.regulation.policy = BH_REGULATION_POLICY_DYNAMIC_DELAY;
+                      m.header.regulation.members = 0b1010;
+                      m.header.regulation.bandwidth_threshold_events = 1;
+                      m.header.regulation.horizon_intervals = 1),
+        BAD_REGULATED("a device that nothing regulates", m.header.regulation = {})));
+
+TEST(Manifest, B11_AcceptsADeviceThatIsRegulatedLikeACore)
+{
+    auto sample = make_sample_manifest();
+    regulate(*sample);
+    give_regulated_device(*sample);
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
+    sample->header.regulation.policy = BH_REGULATION_POLICY_FIXED; // then its rate is constant
+    sample->header.regulation.floor_events = 1;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
+}
+
 TEST(Manifest, B5_MembersAreWholeDomains)
 {
     auto sample = make_sample_manifest();

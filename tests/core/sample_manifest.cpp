@@ -265,6 +265,17 @@ void give_device_regulators(SampleManifest &m)
     m.header.device_regulators.writes[1] = 40;
 }
 
+void give_regulated_device(SampleManifest &m)
+{
+    m.header.device_regulators.page_0 = sample_regulators_pa;
+    m.header.device_regulators.reads[0] = m.header.device_regulators.writes[0] = sample_device_rate;
+    m.header.device_regulators.unit_events[0] = 488282;
+    m.header.device_regulators.most[0] = 546;
+    m.header.regulation.regulated |= 1U << sample_device_place;
+    m.header.regulation.budget_events[sample_device_place] = sample_device_events;
+    m.header.regulation.floor_events = sample_device_unit;
+}
+
 void give_flows(SampleManifest &m)
 {
     m.header.domains.count = 3;

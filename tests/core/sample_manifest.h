@@ -110,5 +110,13 @@ void give_its(SampleManifest &m);
 constexpr uint64_t sample_regulators_pa = 0xE46000;
 void give_device_regulators(SampleManifest &m);
 
+// A device behind such a regulator, which the manifest's regulator of cores changes, at the place behind the
+// four cores: 320 MB/s at the start, in units of 31.25 MB/s. There is a regulator with an interval of 1 ms.
+constexpr uint32_t sample_device_place = 4;
+constexpr uint32_t sample_device_rate = 10;
+constexpr uint64_t sample_device_unit = 489; // events of an interval, rounded up
+constexpr uint64_t sample_device_events = 5000;
+void give_regulated_device(SampleManifest &m);
+
 // Keeps only its limit.
 void keep_limit_alone(SampleManifest &m);

@@ -74,7 +74,7 @@ def test_a_declared_rate_is_split_and_charged_as_the_registers_allow(tmp_path: P
     assert (rate.register.page, rate.register.value) == (QOS, int(160 / STEP_MB_S))
     assert rate.charged == 2 * 10 * STEP_MB_S * MB
     assert rate.json()["regulated"] and rate.note == "regulated by QoS-400, not on the emulator"
-    row = device_regulators_row(plan, load_layout())
+    row = device_regulators_row(plan, load_layout(), None)
     assert row == {
         "page_0": QOS,
         "page_1": 0,
@@ -82,6 +82,8 @@ def test_a_declared_rate_is_split_and_charged_as_the_registers_allow(tmp_path: P
         "page_3": 0,
         "reads": [10, 0, 0, 0],
         "writes": [10, 0, 0, 0],
+        "unit_events": [0] * 4,
+        "most": [0] * 4,
     }
     assert smallest_program(plan, None) == "full", "the other one has no driver"
 
@@ -90,8 +92,9 @@ def test_a_declared_rate_is_split_and_charged_as_the_registers_allow(tmp_path: P
 def test_the_emulator_has_no_regulators_and_results_say_so(tmp_path: Path) -> None:
     """The hypervisor reads the registers back, and the emulator's machine does not have them."""
     plan = plan_of(system(tmp_path, "zcu102", {"adma": "320 MB/s"}))
-    nothing = {"reads": [0] * 4, "writes": [0] * 4, **{f"page_{number}": 0 for number in range(4)}}
-    assert device_regulators_row(plan, load_layout(), emulated=True) == nothing
+    rates = {key: [0] * 4 for key in ("reads", "writes", "unit_events", "most")}
+    nothing = {**rates, **{f"page_{number}": 0 for number in range(4)}}
+    assert device_regulators_row(plan, load_layout(), None, emulated=True) == nothing
     (rate,) = device_rates(plan.system, plan.platform)
     there = replace(rate, is_emulated=True)
     assert (there.json()["regulated"], there.charged) == (False, rate.charged)
@@ -128,7 +131,7 @@ def test_a_device_without_a_declared_rate_is_not_regulated(tmp_path: Path) -> No
     plan = plan_of(system(tmp_path, "zcu102", {"adma": ""}))
     (rate,) = device_rates(plan.system, plan.platform)
     assert (rate.register, rate.charged) == (None, None)
-    assert set(device_regulators_row(plan, load_layout())["reads"]) == {0}  # type: ignore[arg-type]
+    assert set(device_regulators_row(plan, load_layout(), None)["reads"]) == {0}  # type: ignore[arg-type]
     assert smallest_program(plan, None) == "space"
 
 

@@ -18,6 +18,7 @@ from bulkhead.admission.crosscheck_regulation import check_regulation
 from bulkhead.admission.crosscheck_shares import check_shares
 from bulkhead.admission.devices import check_device_rates, check_regulators
 from bulkhead.admission.flash import wrong_flash
+from bulkhead.admission.regulated_devices import check_regulated_devices
 from bulkhead.admission.socket_transport import check_transports
 from bulkhead.config.crosscheck_platform import check_aligned
 from bulkhead.config.firmware import wrong_calls
@@ -46,6 +47,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
         *wrong_calls(system),
         *wrong_flash(system, platform),
         *check_regulation(system, platform),
+        *check_regulated_devices(system, platform),
         *_flows(system, platform),
         *check_chains(system, platform),
     ]
@@ -54,7 +56,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
         findings += _cpus(at, domain, platform)
         findings += _regions(at, domain, platform)
         findings += check_given(at, domain, system, platform)
-        findings += check_device_rates(at, domain, platform)
+        findings += check_device_rates(at, system, domain, platform)
         findings += check_image(at, domain.image)
     findings += check_regulators(system, platform)
     findings += check_colors(system, platform)

@@ -40,7 +40,7 @@ def check_chains(system: System, platform: Platform) -> Findings:
             yield from _of_budgets(at, chain, client, server)
             yield from _of_cores(at, server, system, platform)
             yield from _of_other_flows(at, client, server, system, ways)
-            yield from _of_device(at, chain, server, platform)
+            yield from _of_device(at, chain, server, system, platform)
 
 
 def _of_flows(at: KeyPath, chain: Chain, ways: dict[str, Way], used: set[str]) -> Findings:
@@ -119,7 +119,7 @@ def _of_budgets(at: KeyPath, chain: Chain, client: Domain, server: Domain) -> Fi
             yield Finding((*at, key), "missing-key", cause, "most events of the budget for a request")
 
 
-def _of_device(at: KeyPath, chain: Chain, server: Domain, platform: Platform) -> Findings:
+def _of_device(at: KeyPath, chain: Chain, server: Domain, system: System, platform: Platform) -> Findings:
     if chain.device is None:
         return
     name = chain.device.name
@@ -139,7 +139,12 @@ def _of_device(at: KeyPath, chain: Chain, server: Domain, platform: Platform) ->
     if most is not None and chain.device.rate > most:
         cause = f"is more than the {most / 1e6:g} MB/s that '{name}' moves at most"
         yield Finding((*at, "device", "rate"), "out-of-range", cause, f"up to {most / 1e6:g} MB/s")
-    regulated = next((one.register for one in rates_of(server, platform) if one.device == name), None)
+    limit = next((one for one in rates_of(system, server, platform) if one.device == name), None)
+    if limit is not None and limit.dynamic:
+        cause = f"'{name}' has no constant rate: the regulator changes it (`regulation.devices`)"
+        yield Finding((*at, "device", "rate"), "conflict", cause, "`device_rates` alone")
+        return
+    regulated = limit.register if limit is not None else None
     if regulated is not None and chain.device.rate > regulated.value * regulated.step:
         each = float(regulated.value * regulated.step) / 1e6
         cause = f"is more than the {each:g} MB/s that the regulator lets '{name}' read, and write"

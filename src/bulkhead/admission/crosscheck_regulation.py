@@ -176,7 +176,8 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
             )
     event = counted_event(platform, emulated=False)
     assert event is not None
-    if events_of_rate(regulation.floor, regulation.interval, event) == 0:
+    raised = bool(found.devices) and "floor" not in regulation.model_fields_set
+    if events_of_rate(regulation.floor, regulation.interval, event) == 0 and not raised:
         cause = f"is less than one event of {event.bytes} bytes in an interval"
         yield Finding((*_AT, "floor"), "out-of-range", cause, "a higher value, or a longer interval")
     if found.policy == "dynamic-bandwidth" and not 0 < found.bandwidth_threshold_events < 1 << 38:

@@ -18,10 +18,10 @@ from bulkhead.schema import load_layout
 MB = 10**6
 
 
-def check_device_rates(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding]:
+def check_device_rates(at: KeyPath, system: System, domain: Domain, platform: Platform) -> Iterator[Finding]:
     """Each declared rate is of a device of the domain that masters memory, the hardware can reach it, and a
     regulator in front of the device can hold it."""
-    masters = {one.device: one for one in rates_of(domain, platform)}
+    masters = {one.device: one for one in rates_of(system, domain, platform)}
     for name, declared in domain.device_rates.items():
         path: KeyPath = (*at, "device_rates", name)
         if name not in masters:
@@ -46,7 +46,7 @@ def check_regulators(system: System, platform: Platform) -> Iterator[Finding]:
     held = [
         (index, one)
         for index, domain in enumerate(system.domains)
-        for one in rates_of(domain, platform)
+        for one in rates_of(system, domain, platform)
         if one.register is not None
     ]
     for index, one in held[most:]:
@@ -61,7 +61,7 @@ def unregulated(system: System, platform: Platform) -> Iterator[Finding]:
     count."""
     promises = bool(admission_of(system, platform).budgets)
     for index, domain in enumerate(system.domains):
-        for one in rates_of(domain, platform):
+        for one in rates_of(system, domain, platform):
             if one.register is not None:
                 continue
             if one.declared is not None and one.declared != one.most:

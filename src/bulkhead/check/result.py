@@ -107,7 +107,8 @@ def unconfined_names(plan: Plan) -> dict[str, list[str]]:
 def device_rates_json(plan: Plan) -> dict[str, list[DeviceRateResult]]:
     """For each domain, the memory bandwidth of its devices."""
     return {
-        domain.name: [one.json() for one in rates_of(domain, plan.platform)] for domain in plan.system.domains
+        domain.name: [one.json() for one in rates_of(plan.system, domain, plan.platform)]
+        for domain in plan.system.domains
     }
 
 

@@ -155,7 +155,10 @@ def table_of(seen: LiveSeen) -> Table:
     regulation = seen["regulation"]
     if regulation is not None:
         table.caption_justify = "left"
-        table.caption = f"regulator: G {count(regulation['global'])} events, load {regulation['load']:.0%}"
+        devices = "".join(f", {name} {count(limit)}" for name, limit in regulation["devices"].items())
+        table.caption = (
+            f"regulator: G {count(regulation['global'])} events{devices}, load {regulation['load']:.0%}"
+        )
 
     for row in seen["domains"]:
         throttled = row.get("throttled")

@@ -52,8 +52,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         "delay": "`dynamic-delay`: delay of a line beside a core of another cluster.",
         "cluster_delay": "`dynamic-delay`: delay of a line beside a core of the same cluster.",
         "least": "`dynamic-delay`: smallest bandwidth at which a core delays the others all the time.",
-        "floor": "Least budget of a regulated core.",
-        "ceiling": "Largest budget of all regulated cores together.",
+        "devices": "Devices of best-effort domains whose rate a dynamic policy changes, as it changes "
+        "budgets of cores. Each is behind a regulator (`qos` in the platform file); `device_rates` is its "
+        "rate at the start [50 MB/s].",
+        "floor": "Least budget of a regulated core or device [1 MB/s, or the least that the regulator of "
+        "each device can hold].",
+        "ceiling": "Largest budget of all regulated cores and devices together.",
         "saturation": "Bandwidth that the limits of the other cores must stay below; regulated cores share "
         "the rest.",
         "samples": "Keep a sample of each interval, for `trace`.",

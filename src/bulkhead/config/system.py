@@ -217,8 +217,12 @@ class Regulation(Model):
     delay: Nanoseconds | None = None
     cluster_delay: Nanoseconds | None = None
     least: BytesPerS | None = None
-    floor: BytesPerS = 1 * MB_PER_S  # smallest budget of a regulated core
-    ceiling: BytesPerS | None = None  # of all regulated cores together [the largest that can be counted]
+    # Devices of best-effort domains that are regulated like their cores, each by a regulator of the
+    # interconnect.
+    devices: tuple[Name, ...] = ()
+    # Smallest budget of a regulated core, or device [at least what the regulator of each device can hold].
+    floor: BytesPerS = 1 * MB_PER_S
+    ceiling: BytesPerS | None = None  # of all regulated masters together [the largest that can be counted]
     saturation: BytesPerS | None = None  # the other cores' limits are below it and leave the rest
     samples: bool = True  # a sample of each interval is kept
     reclaim: bool = False

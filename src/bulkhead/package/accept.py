@@ -116,11 +116,9 @@ class _Acceptor:
             self._manifest(loaded, self.options)
             return
         each = [
-            (
-                event_of(self.plan, replace(self.options, board=board)),
-                device_regulators_row(self.plan, self.layout, emulated=not board),
-            )
+            (event, device_regulators_row(self.plan, self.layout, event, emulated=not board))
             for board in (False, True)
+            for event in (event_of(self.plan, replace(self.options, board=board)),)
         ]
         for board in (False, True) if each[0] != each[1] else (False,):
             self._manifest(loaded, replace(self.options, board=board))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bulkhead.planning.budgets import CountedEvent
-from bulkhead.planning.device_rates import charged_together, device_rates
+from bulkhead.planning.device_rates import charged_together, constant_rates
 from bulkhead.planning.flows import not_held
 from bulkhead.planning.memory_budget import Sustained
 from bulkhead.planning.model import Plan
@@ -64,11 +64,12 @@ def _counts_memory(plan: Plan, event: CountedEvent | None) -> bool:
 
 
 def _limit(plan: Plan) -> int:
-    """Limit of all budgets together in bytes per s, which is what devices leave; 0: there is none."""
+    """Limit of all budgets together in bytes per s, which is what devices without a budget leave; 0: there is
+    none."""
     dram, regulation = plan.platform.dram, plan.system.regulation
     if dram is None or dram.guaranteed is None or (regulation is not None and regulation.overcommit):
         return 0
-    return max(1, dram.guaranteed - charged_together(device_rates(plan.system, plan.platform)))
+    return max(1, dram.guaranteed - charged_together(constant_rates(plan.system, plan.platform)))
 
 
 def _sustained(plan: Plan, event: CountedEvent | None) -> Sustained | None:

@@ -109,8 +109,9 @@ def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
         shared_cores=system.shared_cores(),
         hosted=options.hosted,
     )
+    physical = {domain.name: _physical(plan, domain.name) for domain in system.domains}
     if not system.flows:
-        return around
+        return replace(around, flow_params={name: found for name, found in physical.items() if found})
     cids = cids_of(system)
     windows = tuple(
         LoadRegion(region.at, region.size)
@@ -119,7 +120,7 @@ def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
     emulated = options.emulated
     params = {
         domain.name: parameters_of(system, plan.platform, domain.name, cids, emulated=emulated)
-        | _physical(plan, domain.name)
+        | physical[domain.name]
         for domain in system.domains
     }
     pools = {domain.name: pool for domain in plan.domains if (pool := socket_pool_of(domain)) is not None}

@@ -58,7 +58,7 @@ class Surroundings:
     broker: str | None = None  # name of the broker's domain
     windows: tuple[LoadRegion, ...] = ()  # where the broker sees the memory of other domains
     cids: Mapping[str, int] = field(default_factory=dict)  # of domains with a socket
-    flow_params: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # flow parameters for programs
+    flow_params: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # that the tool knows
     socket_pools: Mapping[str, LoadRegion] = field(default_factory=dict)  # of domains that have one
 
 

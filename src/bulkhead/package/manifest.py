@@ -166,7 +166,7 @@ def pack_manifest(
         "delays": _delays(plan, layout, event),
         "broker": _broker(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
-        "device_regulators": device_regulators_row(plan, layout, emulated=emulated),
+        "device_regulators": device_regulators_row(plan, layout, event, emulated=emulated),
         "mpam": mpam_row(plan),
         "smmu": smmu_row(plan.platform),
         "pci": pci_row(plan.platform),

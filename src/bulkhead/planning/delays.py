@@ -21,8 +21,8 @@ PS_PER_NS = 1000
 
 @dataclass(frozen=True)
 class DelaysOfCores:
-    event_ps: dict[int, int]  # by regulated core: delay of an event of a core that is not regulated
-    least: int  # bytes per s of a regulated core that delays others all the time
+    event_ps: dict[int, int]  # by regulated core or device: delay of an event of a core that is not regulated
+    least: int  # bytes per s of a regulated core or device that delays others all the time
     horizon_intervals: int
 
 
@@ -35,9 +35,14 @@ def missing_key(regulation: Regulation, platform: Platform) -> str | None:
 
 
 def delays_of(
-    regulation: Regulation, platform: Platform, regulated: Collection[int], others: Collection[int]
+    regulation: Regulation,
+    platform: Platform,
+    regulated: Collection[int],
+    others: Collection[int],
+    devices: Collection[int] = (),
 ) -> DelaysOfCores | None:
-    """The regulator's delays; None if they are stated nowhere (see missing_key())."""
+    """The regulator's delays; None if they are stated nowhere (see missing_key()). `devices`: places of
+    regulated devices. They have the stated delay, since the platform's is measured beside cores."""
     if missing_key(regulation, platform) is not None:
         return None
     given = platform.dram.delays if platform.dram is not None else None
@@ -51,7 +56,8 @@ def delays_of(
         {
             core: (cluster if core in beside and cluster is not None else apart) * PS_PER_NS
             for core in regulated
-        },
+        }
+        | dict.fromkeys(devices, apart * PS_PER_NS),
         least,
         min(max(1, regulation.horizon // regulation.interval), MOST_INTERVALS),
     )

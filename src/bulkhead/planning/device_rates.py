@@ -3,9 +3,10 @@
 
 A device behind a QoS-400 regulator is limited to the rate that the system file declares, half of it in each
 direction, and the charge is what the registers allow. Nothing limits another device, so its charge is the
-most that the hardware moves; if the platform does not state that, it is the declared rate. Rates are in bytes
-per second, reads and writes together. planning/demands.py adds the charges to budgets;
-package/device_regulators.py has the registers.
+most that the hardware moves; if the platform does not state that, it is the declared rate. A device that a
+dynamic regulator changes (planning/regulated_devices.py) is charged like a regulated core: with its rate at
+the start. Rates are in bytes per second, reads and writes together. planning/demands.py adds the charges to
+budgets; package/device_regulators.py has the registers.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from bulkhead.config.system import Domain, System
 from bulkhead.planning.qos400 import MOST_REGISTER, regulator_before, step_of
 from bulkhead.results.device_rate import DeviceRateResult
 
+INITIAL_BYTES_PER_S = 50 * 10**6  # of a regulated core or device for which the file states no rate
 STATE_RATE = "`device_rates`, or `rate` of the device in the platform file"
 
 
@@ -53,16 +55,21 @@ class DeviceRate:
     most: int | None  # by the platform file
     register: RateRegister | None = None  # None: no regulator, or no rate for it
     is_emulated: bool = False  # on the emulator, whose machines have no regulators
+    dynamic: bool = False  # a dynamic regulator changes the rate
 
     @property
     def charged(self) -> int | None:
         """The rate that admission counts; None: the device has no bound."""
+        if self.dynamic:
+            return self.declared if self.declared is not None else INITIAL_BYTES_PER_S
         bounds = [self.most, None if self.register is None else self.register.bytes_per_s]
         return min((one for one in bounds if one is not None), default=self.declared)
 
     @property
     def note(self) -> str:
         """What limits the device, and what admission counts, for a table."""
+        if self.dynamic:
+            return "at the start: regulated, not on the emulator"
         if self.register is not None:
             return "regulated by QoS-400, not on the emulator"
         if self.most is not None:
@@ -78,33 +85,53 @@ class DeviceRate:
             "declared_bytes_per_s": self.declared,
             "most_bytes_per_s": self.most,
             "regulated": self.register is not None and not self.is_emulated,
+            "dynamic": self.dynamic and not self.is_emulated,
         }
 
 
 def device_rates(system: System, platform: Platform) -> tuple[DeviceRate, ...]:
     """All devices of domains that master memory, in the order of the file."""
-    return tuple(one for domain in system.domains for one in rates_of(domain, platform))
+    return tuple(one for domain in system.domains for one in rates_of(system, domain, platform))
 
 
-def rates_of(domain: Domain, platform: Platform) -> tuple[DeviceRate, ...]:
+def constant_rates(system: System, platform: Platform) -> tuple[DeviceRate, ...]:
+    """Those of device_rates() whose rate no regulator changes."""
+    return tuple(one for one in device_rates(system, platform) if not one.dynamic)
+
+
+def rates_of(system: System, domain: Domain, platform: Platform) -> tuple[DeviceRate, ...]:
     """The devices of one domain that master memory."""
     known = platform.passable()
     given = [known[name] for name in dict.fromkeys(domain.devices) if name in known]
     return tuple(
-        DeviceRate(device.name, domain.name, declared, device.rate, _register(device, declared, platform))
+        DeviceRate(
+            device.name,
+            domain.name,
+            declared,
+            device.rate,
+            _register(device, INITIAL_BYTES_PER_S if declared is None and dynamic else declared, platform),
+            dynamic=dynamic,
+        )
         for device in given
         if device.masters_memory
         for declared in (domain.device_rates.get(device.name),)
+        for dynamic in (device.name in _dynamic(system),)
     )
 
 
-def _register(device: Device | Dma, declared: int | None, platform: Platform) -> RateRegister | None:
-    """The largest setting that allows no more than the declared rate."""
+def _dynamic(system: System) -> tuple[str, ...]:
+    """Devices that a dynamic policy changes; without such a policy their rates are constant."""
+    regulation = system.regulation
+    return () if regulation is None or regulation.policy in ("none", "static") else regulation.devices
+
+
+def _register(device: Device | Dma, rate: int | None, platform: Platform) -> RateRegister | None:
+    """The largest setting that allows no more than the rate."""
     regulator = regulator_before(platform, device.name)
-    if declared is None or device.qos is None or regulator is None:
+    if rate is None or device.qos is None or regulator is None:
         return None
     step = step_of(regulator)
-    return RateRegister(device.qos, min(MOST_REGISTER, math.floor(declared / (2 * step))), step)
+    return RateRegister(device.qos, min(MOST_REGISTER, math.floor(rate / (2 * step))), step)
 
 
 def charged_together(rates: Iterable[DeviceRate]) -> int:

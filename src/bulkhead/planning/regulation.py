@@ -2,7 +2,8 @@
 """Budgets of all domains under `regulation`, and the regulator's parameters.
 
 Used for the manifest, for checks and for reports. Under a dynamic policy each core of a best-effort domain is
-regulated, and its period is the interval; the domain's `bandwidth` is the budget at the start.
+regulated, and its period is the interval; the domain's `bandwidth` is the budget at the start. Devices that
+are regulated, too, have places behind the cores in `regulated` and `budget_events`.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from bulkhead.planning.budgets import (
 )
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of
-from bulkhead.planning.device_rates import charged_together, device_rates
+from bulkhead.planning.device_rates import INITIAL_BYTES_PER_S, charged_together, constant_rates
+from bulkhead.planning.regulated_devices import RegulatedDevice, regulated_devices
 
-INITIAL_BYTES_PER_S = 50 * 10**6  # budget at the start of a regulated core without `bandwidth`
 DYNAMIC = tuple(name for name in get_args(RegulationPolicy) if name not in ("none", "static"))
 PHASES = "dynamic-phases"
 BY_TRAFFIC = ("dynamic-bandwidth", DELAY, PHASES)  # policies that also count cores that are not regulated
@@ -57,7 +58,8 @@ class RegulatorPlan:
     saturation_events: int
     store_samples: bool
     horizon_intervals: int  # for `dynamic-delay`, like the next
-    event_delays_ps: dict[int, int]  # by regulated core
+    event_delays_ps: dict[int, int]  # by regulated core or device
+    devices: tuple[RegulatedDevice, ...] = ()
 
 
 def is_dynamic(system: System) -> bool:
@@ -151,8 +153,10 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
     def events_of(rate: int | None) -> int:
         return events_of_rate(rate, regulation.interval, event) if rate is not None else 0
 
+    devices = regulated_devices(system, platform, regulation, event)
+    places = frozenset(one.place for one in devices)
     delays = (
-        delays_of(regulation, platform, regulated, all_cores - regulated)
+        delays_of(regulation, platform, regulated, all_cores - regulated, places)
         if regulation.policy == DELAY
         else None
     )
@@ -162,7 +166,7 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
         traffic = delays.least if delays is not None else bandwidth_threshold(system, platform)
     threshold = share_threshold(regulation)
     ceiling = events_of(regulation.ceiling) or (
-        events_of(_most(platform, len(regulated))) if delays is not None else MOST_GLOBAL_EVENTS
+        events_of(_most(platform, len(regulated | places))) if delays is not None else MOST_GLOBAL_EVENTS
     )
     return RegulatorPlan(
         policy=regulation.policy,
@@ -172,24 +176,32 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
         bandwidth_threshold_events=events_of(traffic) if by_traffic else 0,
         interval_ns=regulation.interval,
         members=all_cores if by_traffic else regulated,
-        regulated=regulated,
-        budget_events={core: _limit(system, d, event) for d in system.domains for core in d.cpus},
-        floor_events=max(1, events_of(regulation.floor)),
+        regulated=regulated | places,
+        budget_events={core: _limit(system, d, event) for d in system.domains for core in d.cpus}
+        | {one.place: one.budget_events for one in devices},
+        floor_events=max(1, events_of(regulation.floor), *_least(regulation, devices)),
         ceiling_events=min(ceiling, MOST_GLOBAL_EVENTS),
         saturation_events=_saturation_events(system, platform, event),
         store_samples=regulation.samples,
         horizon_intervals=delays.horizon_intervals if delays is not None else 0,
         event_delays_ps=delays.event_ps if delays is not None else {},
+        devices=devices,
     )
 
 
+def _least(regulation: Regulation, devices: tuple[RegulatedDevice, ...]) -> list[int]:
+    """Floors that the devices need, unless the file states one."""
+    given = "floor" in regulation.model_fields_set
+    return [] if given else [one.least_events(regulation.interval) for one in devices]
+
+
 def saturation_of(system: System, platform: Platform) -> int | None:
-    """The bandwidth that the limits of all cores must stay below, in bytes per s: `saturation` without what
-    devices take; None: there is none."""
+    """The bandwidth that the limits of all cores and regulated devices must stay below, in bytes per s:
+    `saturation` without what other devices take; None: there is none."""
     regulation = system.regulation
     if regulation is None or regulation.saturation is None:
         return None
-    return max(1, regulation.saturation - charged_together(device_rates(system, platform)))
+    return max(1, regulation.saturation - charged_together(constant_rates(system, platform)))
 
 
 def _saturation_events(system: System, platform: Platform, event: CountedEvent) -> int:
@@ -221,11 +233,11 @@ def share_threshold(regulation: Regulation) -> Fraction:
 
 
 def bandwidth_threshold(system: System, platform: Platform) -> int | None:
-    """B_T in bytes/s, of all cores together; None: neither the system nor the platform states it. Of what the
-    memory guarantees, devices take their charges."""
+    """B_T in bytes/s, of all cores and regulated devices together; None: neither the system nor the platform
+    states it. Of what the memory guarantees, other devices take their charges."""
     regulation = system.regulation
     if regulation is not None and isinstance(regulation.threshold, int):
         return regulation.threshold
     if platform.dram is None or platform.dram.guaranteed is None:
         return None
-    return max(1, platform.dram.guaranteed - charged_together(device_rates(system, platform)))
+    return max(1, platform.dram.guaranteed - charged_together(constant_rates(system, platform)))

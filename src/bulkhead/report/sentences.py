@@ -141,7 +141,13 @@ def regulation_text(found: Json) -> str:
         f"{count(found['late'])} late; together {count(round(together['mean']))} events "
         f"({count(together['min'])} to {count(together['max'])}), "
         f"load {load['mean']:.1%} ({load['min']:.1%} to {load['max']:.1%})"
+        f"{''.join(_regulated_device_text(one) for one in found.get('devices', ()))}"
     )
+
+
+def _regulated_device_text(device: Json) -> str:
+    rate = {key: f"{value / 1e6:.0f}" for key, value in device["bytes_per_s"].items()}
+    return f"; {device['name']} may move {rate['mean']} MB/s ({rate['min']} to {rate['max']})"
 
 
 def shared_core_kept(core: Mapping[str, Any]) -> bool:
@@ -240,6 +246,8 @@ def device_texts(run: LoadedRun) -> list[str]:
 def _device_text(device: Json, domain: str) -> str:
     if device["regulated"]:
         rate = f"{device['charged_bytes_per_s'] / 1e6:g} MB/s"
+        if device.get("dynamic"):
+            return f"a QoS-400 regulator limits {device['name']} of {domain}: the policy begins with {rate}"
         return f"a QoS-400 regulator limits {device['name']} of {domain} to {rate}"
     return f"nothing limits {device['name']} of {domain}: {_charge_text(device)}"
 

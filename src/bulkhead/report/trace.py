@@ -100,6 +100,8 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
                 "utilization of the memory", us(begin - start), round(sample.utilization / 65536, 4)
             )
             yield _counter("G of the regulator", us(sample.time - start), sample.global_events)
+            if sample.device_events:
+                yield _counter("devices' part of G", us(sample.time - start), sample.device_events)
 
 
 def _counters(sample: Sample, place: str, found: Json, at: float, seconds: float) -> Iterator[Json]:

@@ -24,3 +24,5 @@ class DeviceRateResult(TypedDict):
     regulated: bool
     """Whether a QoS-400 regulator of the interconnect limits the device to the charged rate. Of `check` and
     `plan`: on the board and on the simulated machine; a run on the emulator has no regulators."""
+    dynamic: bool
+    """Whether a dynamic policy changes that limit; the charged rate is the one at the start."""

@@ -611,6 +611,20 @@ class RangeResult(TypedDict):
 
 
 @with_config(CLOSED)
+class RegulatedDeviceResult(TypedDict):
+    """A device whose rate the regulator changes, by a regulator of the interconnect in front of it."""
+
+    name: str
+    """Its name in the platform file."""
+    budget_events: RangeResult
+    """Its budgets of an interval, in events."""
+    bytes_per_s: RangeResult
+    """The same as rates, reads and writes together, for intervals of the file's length."""
+    rate_changes: int
+    """Steps that changed the registers: a unit of them is more than an event."""
+
+
+@with_config(CLOSED)
 class RegulationResult(TypedDict):
     """Steps of the regulator."""
 
@@ -632,6 +646,8 @@ class RegulationResult(TypedDict):
     """The global budget, in events."""
     load: RangeResult
     """Measured utilization of the memory, 0 to 1."""
+    devices: NotRequired[list[RegulatedDeviceResult]]
+    """Devices that are regulated, if there are some."""
 
 
 @with_config(CLOSED)

@@ -137,6 +137,8 @@ class LiveRegulationResult(_Global):
     """Mean utilization of the memory, 0 to 1."""
     changes: int
     """Steps that changed budgets, in the whole run."""
+    devices: dict[str, int]
+    """Budget of each regulated device, in events."""
 
 
 @with_config(CLOSED)

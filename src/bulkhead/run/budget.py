@@ -10,10 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bulkhead.config.quantity import U64_MAX
-from bulkhead.planning.budgets import Budget
+from bulkhead.planning.budgets import NS_PER_S, Budget
+from bulkhead.planning.regulated_devices import RegulatedDevice
 from bulkhead.planning.regulation import RegulatorPlan
-from bulkhead.results.run import AccessesResult, EventsResult, RegulationResult, VcpuEventsResult
-from bulkhead.run.status import BudgetStatus, CoreStatus, RegulationStatus
+from bulkhead.results.run import (
+    AccessesResult,
+    EventsResult,
+    RangeResult,
+    RegulatedDeviceResult,
+    RegulationResult,
+    VcpuEventsResult,
+)
+from bulkhead.run.status import BudgetStatus, CoreStatus, DeviceLimitStatus, RegulationStatus
 
 
 def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) -> EventsResult:
@@ -97,9 +105,11 @@ def _vcpu(number: int, one: BudgetStatus, budget: Budget) -> VcpuEventsResult:
     return found
 
 
-def regulation_of(regulator: RegulatorPlan, seen: RegulationStatus) -> RegulationResult:
-    """The object `regulation` of a run's result."""
-    return {
+def regulation_of(
+    regulator: RegulatorPlan, seen: RegulationStatus, limits: Sequence[DeviceLimitStatus]
+) -> RegulationResult:
+    """The object `regulation` of a run's result. `limits`: of devices, in the plan's order."""
+    found: RegulationResult = {
         "policy": regulator.policy,
         "interval_ns": regulator.interval_ns,
         "intervals": seen.samples,
@@ -114,4 +124,34 @@ def regulation_of(regulator: RegulatorPlan, seen: RegulationStatus) -> Regulatio
             "max": seen.global_max,
         },
         "load": {"mean": seen.load_mean, "min": seen.load_min, "max": seen.load_max},
+    }
+    if regulator.devices:
+        found["devices"] = [
+            _device_of(one, limit, seen.samples, regulator.interval_ns)
+            for one, limit in zip(regulator.devices, limits, strict=False)
+        ]
+    return found
+
+
+def _device_of(
+    device: RegulatedDevice, limit: DeviceLimitStatus, steps: int, interval_ns: int
+) -> RegulatedDeviceResult:
+    events: RangeResult = {
+        "last": limit.last,
+        "mean": limit.sum / steps,
+        "min": limit.least,
+        "max": limit.most,
+    }
+    a_second = device.event_bytes * NS_PER_S / interval_ns
+    rates: RangeResult = {
+        "last": round(limit.last * a_second),
+        "mean": round(events["mean"] * a_second),
+        "min": round(limit.least * a_second),
+        "max": round(limit.most * a_second),
+    }
+    return {
+        "name": device.name,
+        "budget_events": events,
+        "bytes_per_s": rates,
+        "rate_changes": limit.changes,
     }

@@ -194,7 +194,7 @@ def live_table(
         "cores": core_rows(target, status.cores, window.before, window.seconds),
         "flows": flow_rows(target, status.flows, window.flows_before, window.seconds),
         "mpam_errors": mpam.errors if mpam is not None else {},
-        "regulation": _regulation(window.regulation_before, status.regulation),
+        "regulation": _regulation(target, window.regulation_before, status),
     }
 
 
@@ -225,14 +225,24 @@ def _live(row: MonitoredResult) -> LiveMonitoredResult:
     return live
 
 
-def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -> LiveRegulationResult | None:
-    """The current global budget G, and the mean load in the window."""
+def _regulation(
+    target: Target, before: RegulationStatus | None, status: SystemStatus
+) -> LiveRegulationResult | None:
+    """The current global budget G and that of each device, and the mean load in the window."""
+    now = status.regulation
     if now is None or now.samples == 0:
         return None
     old, old_sum = (before.samples, before.samples * before.load_mean) if before is not None else (0, 0.0)
     steps = now.samples - old
     load = (now.samples * now.load_mean - old_sum) / steps if steps > 0 else now.load_mean
-    return {"global": now.global_last, "load": round(load, 4), "changes": now.changes}
+    devices = target.regulator.devices if target.regulator is not None else ()
+    limits = zip(devices, status.device_limits, strict=False)
+    return {
+        "global": now.global_last,
+        "load": round(load, 4),
+        "changes": now.changes,
+        "devices": {device.name: limit.last for device, limit in limits},
+    }
 
 
 def _row(target: Target, status: SystemStatus, index: int, window: LiveWindow) -> LiveDomainResult:

@@ -389,7 +389,9 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None, *, emula
         limited_by_mpam=configured.bandwidth.max is not None and bandwidth_by_mpam(plan.platform),
         raw_console=configured.console.raw,
         unconfined=tuple(device.name for device in unconfined(configured, plan.platform)),
-        device_rates=tuple(replace(one, is_emulated=emulated) for one in rates_of(configured, plan.platform)),
+        device_rates=tuple(
+            replace(one, is_emulated=emulated) for one in rates_of(plan.system, configured, plan.platform)
+        ),
     )
 
 

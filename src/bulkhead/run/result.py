@@ -156,7 +156,7 @@ def run_result(facts: RunFacts) -> RunResult:
         result["path_costs"] = path_costs_json(facts.path_costs, status.counter_hz)
     _add_mechanism(facts, status, result)
     if target.regulator is not None and status is not None and status.regulation is not None:
-        result["regulation"] = regulation_of(target.regulator, status.regulation)
+        result["regulation"] = regulation_of(target.regulator, status.regulation, status.device_limits)
     if facts.simulated is not None:
         result["digest"] = facts.simulated.digest
         result["simulated_ns"] = facts.simulated.simulated_ns

@@ -43,6 +43,7 @@ class Sample:
     period_ticks: int
     global_events: int
     utilization: int  # in 1/65536
+    device_events: int  # budgets of regulated devices together, in the next period
 
 
 FIELDS = tuple(field.name for field in fields(Sample))

@@ -73,6 +73,18 @@ class RegulationStatus:
 
 
 @dataclass(frozen=True)
+class DeviceLimitStatus:
+    """The budgets of a regulated device, in events, at the regulator's steps."""
+
+    last: int
+    sum: int
+    least: int
+    most: int
+    rate: int  # in its registers
+    changes: int  # of that rate
+
+
+@dataclass(frozen=True)
 class BudgetStatus:
     """How a VCPU kept its budget."""
 
@@ -185,6 +197,8 @@ class SystemStatus:
     domains: list[DomainStatus] = field(default_factory=list)
     cores: list[CoreStatus] = field(default_factory=list)
     regulation: RegulationStatus | None = None  # None: nothing was regulated
+    # by number of the interconnect's regulator: regulated devices, or zeros
+    device_limits: list[DeviceLimitStatus] = field(default_factory=list)
     flows: list[FlowStatus] = field(default_factory=list)  # all places for flows, in order
     mpam_frame: int = 0  # pool frame with MPAM's data (status_mpam.py); 0: none
     smmu_frame: int = 0  # pool frame with the SMMU's data (status_smmu.py); 0: none
@@ -242,6 +256,7 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
             if page is not None and (core := _core(layout, page, hz, int(raw["ended_at"])))
         ],
         regulation=_regulation(raw["regulation"]),
+        device_limits=_device_limits(layout, pages[1] if len(pages) > 1 else None),
         flows=[_flow(layout, one, hz) for one in raw["flows"]],
         mpam_frame=int(raw["mpam_frame"]),
         smmu_frame=int(raw["smmu_frame"]),
@@ -289,6 +304,23 @@ def _regulation(raw: Mapping[str, Any]) -> RegulationStatus | None:
         load_min=int(raw["load_min"]) / LOAD_ONE,
         load_max=int(raw["load_max"]) / LOAD_ONE,
     )
+
+
+def _device_limits(layout: Layout, first_core: bytes | None) -> list[DeviceLimitStatus]:
+    """They are in the page of core 0."""
+    if first_core is None:
+        return []
+    return [
+        DeviceLimitStatus(
+            last=int(one["limit_events"]),
+            sum=int(one["limit_sum_events"]),
+            least=int(one["limit_min_events"]),
+            most=int(one["limit_max_events"]),
+            rate=int(one["rate"]),
+            changes=int(one["changes"]),
+        )
+        for one in _record(layout, "status_core", first_core)["devices"]
+    ]
 
 
 def _core(layout: Layout, page: bytes, hz: int, ended_at: int) -> CoreStatus | None:
