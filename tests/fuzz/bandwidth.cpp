@@ -2,13 +2,15 @@
 // Target `bandwidth`: budgets and monitors. Managers and other domains make calls for budgets and samples
 // with any arguments, guests write the monitors' registers, events happen, time passes, periods end. EL2's
 // own counter must count exactly while its VCPU may run, whatever guests do to their counters; the sum of
-// budgets in force or waiting never exceeds what the memory sustains.
+// budgets in force or waiting never exceeds what the memory sustains. A regulated device has the rate of its
+// budget.
 #include "machine.h"
 
 #include <bit>
 
 extern "C" {
 #include "core/budget_admission.h"
+#include "core/regulated_device.h"
 #include "time/bandwidth_update.h"
 #include "time/regulation.h"
 #include "vm/clock.h"
@@ -63,10 +65,28 @@ void judge_admission()
             "budgets that wait are more than the memory sustains");
 }
 
+// The registers in front of the device hold the rate of its budget of the latest step.
+void judge_device()
+{
+    const manifest_header *manifest = system_manifest();
+    const status_device_limit &device = cpu_at(0)->status->devices[0];
+    struct regulation_parameters regulation {};
+
+    if (device.limit_sum_events == 0) {
+        return;
+    }
+    regulation_read_parameters(&regulation);
+    require(fake_mmio32(manifest->device_regulators.page_0 + 0x120) >> 20 ==
+                regulated_device_rate(&manifest->device_regulators, 0, device.limit_events,
+                                      regulation.held.interval_ns),
+            "a device has a rate that is not that of its budget");
+}
+
 // Invariants between any two steps.
 void judge(Machine &machine)
 {
     judge_admission();
+    judge_device();
     for (uint32_t core = 0; core < cores && !machine.ended(); core++) {
         fake_switch_core(core);
         const bandwidth &own = cpu_at(core)->bandwidth;

@@ -22,6 +22,7 @@ extern "C" {
 #include "base/syndrome.h"
 #include "console/console.h"
 #include "run/irq.h"
+#include "time/device_regulators.h"
 #include <arch/gic.h>
 }
 
@@ -73,6 +74,33 @@ manifest_regulation regulation()
         regulation.budget_events[core] = 1000;
     }
     return regulation;
+}
+
+// A device that the regulator changes, too, at the place behind the cores: 1,000 events of an interval are 100
+// units of its registers.
+void regulate_device(Manifest &m)
+{
+    m.header.device_regulators.page_0 = bulkhead_test::sample_regulators_pa;
+    m.header.device_regulators.reads[0] = m.header.device_regulators.writes[0] = 100;
+    m.header.device_regulators.unit_events[0] = 10'000;
+    m.header.device_regulators.most[0] = 4000;
+    m.header.regulation.regulated |= 1U << cores;
+    m.header.regulation.budget_events[cores] = 1000;
+    m.header.delays.event_ps[cores] = 100'000U;
+}
+
+// Its registers keep what is written. A rate of 0 would be no limit.
+void give_device_regulator()
+{
+    constexpr uint64_t write_rate = 0x120;
+    constexpr uint64_t read_rate = 0x12C;
+
+    fake_map(bulkhead_test::sample_regulators_pa, BH_PAGE_BYTES, nullptr,
+             [](uint64_t offset, unsigned, uint64_t value) {
+                 require((offset != write_rate && offset != read_rate) || value >> 20 != 0,
+                         "a device without a limit");
+                 return false;
+             });
 }
 
 // PARTIDs: 1 the hypervisor's, 2 domain 0's, 3 to 5 domain 1's. The component is a page that stores nothing:
@@ -202,6 +230,7 @@ Manifest make_manifest(const Options &options)
     if (options.regulated) {
         m.header.regulation = regulation();
         std::fill_n(m.header.delays.event_ps, cores, 100'000U);
+        regulate_device(m);
     }
     if (options.limited) {
         m.header.bandwidth.event_bytes = 64;
@@ -381,10 +410,14 @@ void Machine::boot(const Options &options)
         if (options.partitioned) {
             give_mpam_hardware();
         }
+        if (options.regulated) {
+            give_device_regulator();
+        }
         if (options.plug_in_smmu != nullptr) {
             options.plug_in_smmu();
         }
     });
+    require(device_regulators_init() == 0, "the device's regulator does not hold its rate");
     fake_hook_translation(translate);
     partitioned_ = options.partitioned;
     require(hosted_->booted(), "the machine does not boot");

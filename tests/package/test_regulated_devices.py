@@ -188,7 +188,7 @@ def test_a_floor_is_a_rate_that_the_registers_hold(tmp_path: Path) -> None:
 
 
 def test_a_delay_beside_the_device_has_to_be_stated(tmp_path: Path) -> None:
-    delay = {"policy": "dynamic-delay", "threshold": "5 %"}
+    delay: dict[str, Any] = {"policy": "dynamic-delay", "threshold": "5 %"}
     assert problem_of(system(tmp_path, **delay))[:2] == ("regulation", "missing-key")
     plan = plan_of(system(tmp_path, delay="200 ns", **delay))
     assert found(plan).event_delays_ps == {1: 200_000, 4: 200_000}
