@@ -112,7 +112,7 @@ def kind_of(visit: Visit) -> str | None:
 
 
 @dataclass(frozen=True)
-class Cost:
+class InterruptCost:
     """Instructions of visits of one kind."""
 
     count: int
@@ -123,10 +123,10 @@ class Cost:
         return {"count": self.count, "mean": round(self.mean, 1), "longest": self.longest}
 
 
-def cost_of(visits: Sequence[Visit]) -> Cost | None:
+def cost_of(visits: Sequence[Visit]) -> InterruptCost | None:
     """None: there is no such visit."""
     taken = [visit.instructions for visit in visits]
-    return Cost(len(taken), fmean(taken), max(taken)) if taken else None
+    return InterruptCost(len(taken), fmean(taken), max(taken)) if taken else None
 
 
 @dataclass(frozen=True)
@@ -145,17 +145,17 @@ class PolicyCosts:
     """Costs of a policy."""
 
     policy: str
-    period: Cost | None  # end of an interval on a core that is not the last one
-    step: Cost | None  # on the last one, which steps the regulator and sends messages
-    message: Cost | None  # the new budgets, on the other cores
-    overflow: Cost | None  # a budget is spent
+    period: InterruptCost | None  # end of an interval on a core that is not the last one
+    step: InterruptCost | None  # on the last one, which steps the regulator and sends messages
+    message: InterruptCost | None  # the new budgets, on the other cores
+    overflow: InterruptCost | None  # a budget is spent
     regulated: Interval  # of a core that competes, the mean of all
     others: Interval  # of the real-time core beside cores that compete
     quiet_regulated: Interval  # while nobody competes
     quiet_others: Interval
 
     def json(self) -> PolicyCostResult:
-        def cost(of: Cost | None) -> InterruptCostResult | None:
+        def cost(of: InterruptCost | None) -> InterruptCostResult | None:
             return of.json() if of is not None else None
 
         return {
