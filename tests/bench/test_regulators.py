@@ -15,6 +15,7 @@ from bulkhead.bench.counted import CountError, Visit
 from bulkhead.bench.regulators import LOAD, PERIOD, POLICIES, STEP, STOP, costs_of, kind_of
 from bulkhead.cli import build_app
 from bulkhead.env.paths import repository
+from bulkhead.machine.interrupt_cost import MESSAGE_INSTRUCTIONS, STEP_INSTRUCTIONS
 from tests.json_results import parsed
 
 # Limits for the mean instructions of each interrupt: the measured number, and some room for another compiler.
@@ -100,6 +101,10 @@ def test_b11_no_interrupt_of_a_regulator_is_longer_than_it_was() -> None:
             cost = row[kind]
             assert (cost is None) == (limit is None), (policy, kind)
             assert limit is None or 0.9 * limit < cost["mean"] <= limit, (policy, kind, cost)
+        if policy in STEP_INSTRUCTIONS:  # as the machine assumes
+            step = row["step"]["mean"] - row["period"]["mean"]
+            assert step == pytest.approx(STEP_INSTRUCTIONS[policy], rel=0.03), policy
+            assert row["message"]["mean"] == pytest.approx(MESSAGE_INSTRUCTIONS, rel=0.03), policy
         # One end of an interval; two of three cores get a message; and an overflow where cores compete.
         messages = 0.0 if policy == "static" else 2 / 3
         assert row["quiet_regulated"]["interrupts"] == pytest.approx(1 + messages, abs=0.05), row

@@ -127,7 +127,7 @@ def described(job: Job, platform: Platform, data: Sequence[int]) -> dict[str, An
             budgets.append(_budget(part, wanted, regulation if regulated else None, platform))
     made: dict[str, Any] = {
         "budgets": budgets,
-        "cost": {**cost_of(platform), "data": list(data)},
+        "cost": {**cost_of(platform, regulation.policy), "data": list(data)},
         "sample_ps": regulation.interval * PS_PER_NS if regulation.samples else 0,
     }
     if regulation.dynamic:
