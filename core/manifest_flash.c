@@ -7,9 +7,8 @@
 #include "core/manifest_regions.h"
 #include "core/nor_flash.h"
 
-const uint32_t manifest_segment_flags =
-    BH_SEGMENT_FLAG_TABLES_PLACED | BH_SEGMENT_FLAG_READ_ONLY | BH_SEGMENT_FLAG_PROGRAMMABLE |
-    BH_SEGMENT_FLAG_SOCKET_POOL;
+const uint32_t manifest_segment_flags = BH_SEGMENT_FLAG_TABLES_PLACED | BH_SEGMENT_FLAG_READ_ONLY |
+                                        BH_SEGMENT_FLAG_PROGRAMMABLE | BH_SEGMENT_FLAG_SOCKET_POOL;
 
 #define ENTRY_BYTES 0x200000ull /* guest-physical addresses that an entry at level 2 maps */
 

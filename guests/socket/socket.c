@@ -208,7 +208,8 @@ static bool may_send_control(uint64_t cid)
     uint32_t under_way = 0;
 
     for (uint32_t pair = 0; pair < buffers; pair++)
-        if ((socket_driver.free_pairs >> pair & 1) == 0 && socket_driver.shared->sent_headers[pair].bytes == 0 &&
+        if ((socket_driver.free_pairs >> pair & 1) == 0 &&
+            socket_driver.shared->sent_headers[pair].bytes == 0 &&
             socket_driver.shared->sent_headers[pair].destination_cid == cid)
             under_way++;
     return socket_driver.free_pairs != 0 && under_way < most_controls;

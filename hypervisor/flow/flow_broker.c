@@ -330,7 +330,8 @@ static enum bh_hypercall_error notify(const uint64_t x[31])
 }
 
 /* Translates one side of a transfer, at guest-physical address `at` of a domain with a socket. Returns the
- * number of contiguous bytes, at most `bytes`; 0 if the domain has no socket or its device does not reach the memory. */
+ * number of contiguous bytes, at most `bytes`; 0 if the domain has no socket or its device does not reach the
+ * memory. */
 static uint64_t physical_run(uint64_t domain, uint64_t at, uint64_t bytes, uint64_t *physical)
 {
     const struct socket_device *device;

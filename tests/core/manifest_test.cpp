@@ -2,8 +2,8 @@
 // The manifest's check: a valid manifest is accepted, and each possible error is refused with its own error
 // code. The hypervisor relies on an accepted manifest without further checks, so each row here is a
 // guarantee.
-#include "sample_manifest.h"
 #include "core/socket_reach.h"
+#include "sample_manifest.h"
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
@@ -445,17 +445,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Pools, BadManifest,
-    testing::Values(BAD("a pool without flows", FLOW, m.segments[0].flags = BH_SEGMENT_FLAG_SOCKET_POOL),
-                    BAD_POOL("a pool of the broker", m.segments[4].flags = BH_SEGMENT_FLAG_SOCKET_POOL),
-                    BAD_POOL("a pool that the guest cannot write",
-                             m.segments[1].flags |= BH_SEGMENT_FLAG_READ_ONLY),
-                    BAD_POOL("a pool in two places",
-                             (m.domains[0].segment_count = 3,
-                              m.domains[1].first_segment = 3, m.domains[1].segment_count = 1,
-                              m.images[1].ipa = m.domains[1].entry_ipa = m.segments[3].ipa,
-                              m.segments[2].ipa = 0x50000000,
-                              std::swap(m.segments[1].flags, m.segments[0].flags),
-                              m.segments[2].flags = BH_SEGMENT_FLAG_SOCKET_POOL))));
+    testing::Values(
+        BAD("a pool without flows", FLOW, m.segments[0].flags = BH_SEGMENT_FLAG_SOCKET_POOL),
+        BAD_POOL("a pool of the broker", m.segments[4].flags = BH_SEGMENT_FLAG_SOCKET_POOL),
+        BAD_POOL("a pool that the guest cannot write", m.segments[1].flags |= BH_SEGMENT_FLAG_READ_ONLY),
+        BAD_POOL("a pool in two places",
+                 (m.domains[0].segment_count = 3, m.domains[1].first_segment = 3,
+                  m.domains[1].segment_count = 1,
+                  m.images[1].ipa = m.domains[1].entry_ipa = m.segments[3].ipa,
+                  m.segments[2].ipa = 0x50000000, std::swap(m.segments[1].flags, m.segments[0].flags),
+                  m.segments[2].flags = BH_SEGMENT_FLAG_SOCKET_POOL))));
 
 TEST(Manifest, F8_TheReachIsThePoolOrAllMemory)
 {

@@ -1156,8 +1156,8 @@ TEST_F(FlowsByEngineInAPool, F8_TheEngineReachesNothingOutsideOfThePool)
 {
     const uint64_t invalid = failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
     const uint64_t to = memory + 0x2200;
-    for (const uint64_t wrong : {memory, sample_pool_ipa - 1, sample_pool_ipa - 100,
-                                 sample_pool_ipa + sample_pool_bytes - 99}) {
+    for (const uint64_t wrong :
+         {memory, sample_pool_ipa - 1, sample_pool_ipa - 100, sample_pool_ipa + sample_pool_bytes - 99}) {
         EXPECT_EQ(copy(wrong, to), invalid) << std::hex << wrong;
         EXPECT_EQ(copy(to, wrong, 100, linux_, control), invalid) << std::hex << wrong;
     }

@@ -28,7 +28,7 @@ static inline uint32_t socket_pci_read(uint64_t at)
     switch (at % socket_pci_page) {
     case 0x008:
         return socket_pci_device_id; // the function has said so
-    case 0x010: // device features
+    case 0x010:                      // device features
         return mmio_read32(socket_pci.common + 0x04);
     case 0x060:
         return mmio_read8(socket_pci.isr);

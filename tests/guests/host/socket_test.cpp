@@ -64,7 +64,7 @@ struct Queue {
 struct Device {
     std::array<Queue, VSOCK_QUEUES> queues{};
     uint32_t selected = 0, status = 0, waits = 0;
-    uint32_t offered = 1, accepted = 0; // features 32 and up
+    uint32_t offered = 1, accepted = 0;                  // features 32 and up
     std::vector<std::pair<uint32_t, vsock_header>> held; // packets that the driver has sent, by descriptor
 
     void take_sent()
