@@ -10,6 +10,7 @@
 
 #include "core/crc32.h"
 #include "core/manifest.h"
+#include "core/socket_reach.h"
 
 #include <algorithm>
 #include <memory>
@@ -188,11 +189,29 @@ void check_stage2(const manifest_header *manifest, const manifest_domain &domain
               });
 }
 
+// The broker reaches a domain's own segments: the marked ones and no others, if there are any (F8).
+void check_reach(const manifest_header *manifest, const manifest_domain &domain)
+{
+    const manifest_segment *segments = manifest_segments(manifest);
+    const socket_reach reach = socket_reach_of(manifest, &domain);
+
+    require(reach.first_segment >= domain.first_segment &&
+                reach.first_segment + reach.segment_count <= domain.first_segment + domain.segment_count,
+            "the broker reaches segments that are not the domain's");
+    for (uint32_t i = domain.first_segment; i < domain.first_segment + domain.segment_count; i++) {
+        const bool inside = i >= reach.first_segment && i - reach.first_segment < reach.segment_count;
+        const bool marked = (segments[i].flags & BH_SEGMENT_FLAG_SOCKET_POOL) != 0;
+        require(marked ? inside && reach.is_pool && domain.socket_cid != 0 : inside != reach.is_pool,
+                "the broker's reach is not the pool");
+    }
+}
+
 void check_domain(const manifest_header *manifest, const manifest_domain &domain, uint32_t index,
                   Input &input)
 {
     struct stage2 stage2 {};
 
+    check_reach(manifest, domain);
     if (!stage2_create(&stage2, manifest, &domain, index + 1)) {
         return; // a pool is exhausted: boot refuses
     }

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from bulkhead.admission.load import load_system
 from bulkhead.check.files import check_file
 from bulkhead.package.devicetree import GuestBoard, TreeSocket, device_tree
 from bulkhead.package.errors import PackageError
-from bulkhead.package.manifest import _segment_flags
-from bulkhead.package.memory import LoadRegion, ram_of, regions_of, socket_pool_of
+from bulkhead.package.manifest import _segment_flags, pack_manifest
+from bulkhead.package.memory import LoadedMemory, LoadRegion, ram_of, regions_of, socket_pool_of
 from bulkhead.package.pci import socket_root
 from bulkhead.package.socket_driver import check_pool
+from bulkhead.package.verdict import manifest_check
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.resolve import resolved_system
 from bulkhead.planning.socket_pool import pool_bytes_of, reach_of
@@ -187,3 +189,14 @@ def test_f8_plan_and_check_say_what_the_broker_reaches(tmp_path: Path) -> None:
     assert code == 0
     domains = checked["files"][0]["promised"]["domains"]
     assert [one["broker_reach_bytes"] for one in domains] == [POOL, BYTES, 0]
+
+
+def test_f8_the_fuzz_target_also_begins_with_a_manifest_with_a_pool(
+    tmp_path: Path, golden: Callable[[str, bytes], None]
+) -> None:
+    layout, plan = load_layout(), plan_of(system(tmp_path, isolation="coloring"))
+    loaded = [LoadedMemory((), AT, 0, b"") for _ in plan.domains]
+    manifest = pack_manifest(plan, loaded, [[] for _ in plan.domains], layout)
+    error, _ = manifest_check("full").verdict_on(manifest, 1 << 24)
+    assert layout.enum_name("manifest_error", error) == "none"
+    golden("../fuzz/seeds/manifest/pooled", bytes((n * 13) % 256 for n in range(17)) + manifest)
