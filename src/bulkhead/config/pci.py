@@ -78,7 +78,7 @@ class PciEmulated(Section):
     netdev: Text | None = None  # the network behind it, as for `-netdev`, without its id; None: it has none
 
 
-class Placed(Section):
+class PciPlaced(Section):
     """What has a place on a bus."""
 
     name: Name
@@ -110,7 +110,7 @@ class PciBridgeEmulated(Section):
     device: Text  # model and properties, as for `-device`, without its place
 
 
-class PciBridge(Placed):
+class PciBridge(PciPlaced):
     """A bridge, for example a root port, with functions behind it."""
 
     secondary: Annotated[int, Field(ge=1, le=255)]
@@ -118,7 +118,7 @@ class PciBridge(Placed):
     emulated: PciBridgeEmulated | None = None
 
 
-class PciFunction(Placed):
+class PciFunction(PciPlaced):
     """A PCI function that can be given to a domain."""
 
     multifunction: Multifunction | None = None  # None: its device has no other function
@@ -172,7 +172,7 @@ class PciHost(Section):
         """INTID of an interrupt pin on bus 0: the pins of successive slots are connected in turn."""
         return self.interrupts[(slot + pin) % len(PINS)]
 
-    def bridge_of(self, function: Placed) -> PciBridge | None:
+    def bridge_of(self, function: PciPlaced) -> PciBridge | None:
         """The bridge that the function is behind."""
         return next((bridge for bridge in self.bridges if bridge.secondary == function.bus), None)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bulkhead.config.pci import PciBridge, PciFunction, PciHost, Placed
+from bulkhead.config.pci import PciBridge, PciFunction, PciHost, PciPlaced
 from bulkhead.config.platform import Platform
 
 
@@ -34,7 +34,7 @@ def _bridge(bridge: PciBridge) -> tuple[str, ...]:
     return ("-device", f"{bridge.emulated.device},{name},{_place(bridge)}")
 
 
-def _place(one: Placed) -> str:
+def _place(one: PciPlaced) -> str:
     number = f".{one.number:#x}" if one.number else ""
     return f"addr={one.slot:#x}{number}"
 
