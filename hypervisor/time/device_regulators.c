@@ -46,7 +46,7 @@ static void publish(uint32_t number, uint64_t events, bool changed)
     to->changes += changed ? 1 : 0;
 }
 
-uint64_t device_regulators_set(const uint64_t budgets[BH_MAX_CORES], uint64_t interval_ns)
+uint64_t device_regulators_set(const uint64_t budgets[REGULATOR_MAX_CORES], uint64_t interval_ns)
 {
     const struct manifest_header *manifest = system_manifest();
     const struct manifest_device_regulators *all = &manifest->device_regulators;

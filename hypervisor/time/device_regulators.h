@@ -6,7 +6,7 @@
 #ifndef BULKHEAD_DEVICE_REGULATORS_H
 #define BULKHEAD_DEVICE_REGULATORS_H
 
-#include <bulkhead_layout.h>
+#include "core/regulator.h"
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -20,7 +20,7 @@ uint32_t device_regulators_init(void);
 
 /* Sets the rates of the devices that the regulator of cores changes to their budgets of the interval that has
  * begun, and returns the sum of these budgets. Called on one core at a time, after a step. */
-uint64_t device_regulators_set(const uint64_t budgets[BH_MAX_CORES], uint64_t interval_ns);
+uint64_t device_regulators_set(const uint64_t budgets[REGULATOR_MAX_CORES], uint64_t interval_ns);
 
 #ifdef __cplusplus
 }

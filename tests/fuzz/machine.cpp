@@ -76,11 +76,11 @@ manifest_regulation regulation()
     return regulation;
 }
 
-// A device that the regulator changes, too, at the place behind the cores: 1,000 events of an interval are 100
-// units of its registers.
+// A device that the regulator changes, too, at the place behind the cores: 1,000 events of an interval are
+// 100 units of its registers.
 void regulate_device(Manifest &m)
 {
-    m.header.device_regulators.page_0 = bulkhead_test::sample_regulators_pa;
+    m.header.device_regulators.page_0 = sample_regulators_pa;
     m.header.device_regulators.reads[0] = m.header.device_regulators.writes[0] = 100;
     m.header.device_regulators.unit_events[0] = 10'000;
     m.header.device_regulators.most[0] = 4000;
@@ -95,12 +95,11 @@ void give_device_regulator()
     constexpr uint64_t write_rate = 0x120;
     constexpr uint64_t read_rate = 0x12C;
 
-    fake_map(bulkhead_test::sample_regulators_pa, BH_PAGE_BYTES, nullptr,
-             [](uint64_t offset, unsigned, uint64_t value) {
-                 require((offset != write_rate && offset != read_rate) || value >> 20 != 0,
-                         "a device without a limit");
-                 return false;
-             });
+    fake_map(sample_regulators_pa, BH_PAGE_BYTES, nullptr, [](uint64_t offset, unsigned, uint64_t value) {
+        require((offset != write_rate && offset != read_rate) || value >> 20 != 0,
+                "a device without a limit");
+        return false;
+    });
 }
 
 // PARTIDs: 1 the hypervisor's, 2 domain 0's, 3 to 5 domain 1's. The component is a page that stores nothing:

@@ -254,6 +254,7 @@ void check_domain(const manifest_header *manifest, const manifest_domain &domain
 bool is_mapped_region(const manifest_header *manifest, uint64_t pa)
 {
     const manifest_platform &platform = manifest->platform;
+    const manifest_device_regulators &regulators = manifest->device_regulators;
     const bool v3 = platform.gic_version == BH_GIC_VERSION_GICV3;
     const uint64_t frames[][2] = {{platform.uart_pa, page},
                                   {platform.gicd_pa, v3 ? 0x10000 : page},
@@ -263,6 +264,10 @@ bool is_mapped_region(const manifest_header *manifest, uint64_t pa)
                                   {platform.utilization_pa, platform.utilization_pa != 0 ? page : 0},
                                   {manifest->broker.engine_pa, manifest->broker.engine_pa != 0 ? page : 0},
                                   {manifest->broker.qos_pa, manifest->broker.qos_pa != 0 ? page : 0},
+                                  {regulators.page_0, regulators.page_0 != 0 ? page : 0},
+                                  {regulators.page_1, regulators.page_1 != 0 ? page : 0},
+                                  {regulators.page_2, regulators.page_2 != 0 ? page : 0},
+                                  {regulators.page_3, regulators.page_3 != 0 ? page : 0},
                                   {manifest->mpam.page_0, manifest->mpam.page_0 != 0 ? 16 * page : 0},
                                   {manifest->mpam.page_1, manifest->mpam.page_1 != 0 ? 16 * page : 0},
                                   {manifest->mpam.page_2, manifest->mpam.page_2 != 0 ? 16 * page : 0},
