@@ -188,15 +188,21 @@ static bool check_engine(struct manifest_check *check)
                 broker->qos_pa == 0 && broker->qos_rate == 0) ||
                refuse(check, &broker->engine);
     case BH_BROKER_ENGINE_ZDMA:
+        if (!manifest_is_own_irq(manifest, broker->engine_irq)) {
+            return refuse(check, &broker->engine_irq);
+        }
+        if (broker->engine_pa == 0) {
+            return refuse(check, &broker->engine_pa);
+        }
+        break;
+    case BH_BROKER_ENGINE_OWN:
+        if (manifest_domains(manifest)[broker->domain].device_count == 0 ||
+            (broker->engine_irq | broker->engine_pa) != 0) {
+            return refuse(check, &broker->engine);
+        }
         break;
     default:
         return refuse(check, &broker->engine);
-    }
-    if (!manifest_is_own_irq(manifest, broker->engine_irq)) {
-        return refuse(check, &broker->engine_irq);
-    }
-    if (broker->engine_pa == 0) {
-        return refuse(check, &broker->engine_pa);
     }
     if (broker->qos_pa == 0) {
         return broker->qos_rate == 0 || refuse(check, &broker->qos_rate);

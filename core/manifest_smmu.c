@@ -73,10 +73,12 @@ static bool is_in_reach(const struct manifest_header *manifest, const struct man
     return true;
 }
 
-/* The broker's tables map memory of all domains with sockets, which no device may reach. */
-static bool is_broker(const struct manifest_header *manifest, uint32_t domain)
+/* The broker's tables map memory of all domains with sockets. Only an engine that copies it may reach that,
+ * and beside a GICv2 no device reaches the broker's window. */
+static bool may_have_streams(const struct manifest_header *manifest, uint32_t domain)
 {
-    return manifest->flows.count != 0 && manifest->broker.domain == domain;
+    return manifest->flows.count == 0 || manifest->broker.domain != domain ||
+           (manifest->broker.engine == BH_BROKER_ENGINE_OWN && !has_gicv2(manifest));
 }
 
 static bool stream_is_sound(const struct manifest_header *manifest, uint32_t index)
@@ -85,8 +87,8 @@ static bool stream_is_sound(const struct manifest_header *manifest, uint32_t ind
     uint32_t bits =
         manifest->smmu.stream_bits < BH_MAX_STREAM_BITS ? manifest->smmu.stream_bits : BH_MAX_STREAM_BITS;
 
-    if (streams[index].domain >= manifest->domains.count || is_broker(manifest, streams[index].domain) ||
-        streams[index].stream >> bits != 0 ||
+    if (streams[index].domain >= manifest->domains.count ||
+        !may_have_streams(manifest, streams[index].domain) || streams[index].stream >> bits != 0 ||
         (manifest_domains(manifest)[streams[index].domain].flags & BH_DOMAIN_FLAG_PREMAP) == 0 ||
         !is_in_reach(manifest, &manifest_domains(manifest)[streams[index].domain])) {
         return false;

@@ -13,40 +13,23 @@
 #include <arch/sysreg.h>
 
 #include "guests/runtime/console.h"
+#include "guests/runtime/edu.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/pci.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/timer.h"
 
-enum {
-    id_of_edu = 0x11E81234,
-    // QEMU docs/specs/edu.
-    edu_source = 0x80,
-    edu_destination = 0x88,
-    edu_count = 0x90,
-    edu_command = 0x98,
-    edu_buffer = 0x40000, // as the device's own accesses name it
-    edu_start = 1,
-    edu_to_memory = 2,
-    piece_bytes = 4096,
-};
+enum { piece_bytes = edu_buffer_bytes };
 
 static uint64_t registers;
 static uint32_t unfinished; // transfers that have not ended within a second
 
-static void transfer(uint64_t source, uint64_t destination, uint32_t direction)
+static void wait(void)
 {
     uint64_t deadline = timer_now() + timer_frequency();
 
-    cpu_sync_memory();
-    mmio_write32(registers + edu_source, (uint32_t)source);
-    mmio_write32(registers + edu_source + 4, (uint32_t)(source >> 32));
-    mmio_write32(registers + edu_destination, (uint32_t)destination);
-    mmio_write32(registers + edu_destination + 4, (uint32_t)(destination >> 32));
-    mmio_write32(registers + edu_count, piece_bytes);
-    mmio_write32(registers + edu_command, edu_start | direction);
-    while ((mmio_read32(registers + edu_command) & edu_start) != 0) {
+    while (edu_is_busy(registers)) {
         if (timer_now() > deadline) {
             unfinished++;
             return;
@@ -62,12 +45,14 @@ static uint64_t own_address(const volatile uint8_t *bytes)
 
 static void read_memory(uint64_t address)
 {
-    transfer(address, edu_buffer, 0);
+    edu_read(registers, address, piece_bytes);
+    wait();
 }
 
 static void write_memory(uint64_t address)
 {
-    transfer(edu_buffer, address, edu_to_memory);
+    edu_write(registers, address, piece_bytes);
+    wait();
 }
 
 static void fill(volatile uint8_t *bytes, uint32_t seed)
@@ -97,7 +82,7 @@ void program_main(void)
     uint32_t wrong;
     uint32_t leaked = 0;
 
-    if (mmio_read32(config + pci_id) != id_of_edu) {
+    if (mmio_read32(config + pci_id) != edu_id) {
         console_write("edu: there is no such function\n");
         return;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A channel of a ZynqMP's DMA in simple mode, driven by its domain (UG1087, module ZDMA). The channel masters
-// physical memory: the domain's memory is contiguous, and the program is told where it is (parameter
-// `memory_pa`).
+// A channel of a ZynqMP's DMA in simple mode, driven by its domain (UG1087, module ZDMA). Where no IOMMU
+// translates for it, the channel masters physical memory: a domain whose memory is contiguous is told where
+// it is (parameter `memory_pa`).
 #ifndef BULKHEAD_GUEST_ZDMA_H
 #define BULKHEAD_GUEST_ZDMA_H
 
@@ -21,6 +21,7 @@ enum {
     zdma_ids = 0x10C,
     zdma_ctrl0 = 0x110,
     zdma_status = 0x11C,
+    zdma_data_attributes = 0x120,
     zdma_source = 0x128, // four words: address low, high, size, control
     zdma_destination = 0x138,
     zdma_ctrl2 = 0x200,
@@ -29,6 +30,9 @@ enum {
     zdma_ctrl2_enable = 1,
     zdma_status_state = 3,
     zdma_status_busy = 2,
+    zdma_coherent = 1, // control word of a side
+    // incrementing bursts of 16, cacheable (AxCACHE 15) both ways
+    zdma_cached = 1 << 26 | 0xF << 22 | 0xF << 14 | 1 << 12 | 0xF << 8 | 0xF,
 };
 
 // Whether a transfer is under way, also one that an earlier life of the domain has begun.
@@ -55,24 +59,33 @@ static inline uint32_t zdma_take(uint64_t registers)
     return status;
 }
 
-static inline void zdma_write_side(uint64_t side, const void *at, uint32_t bytes, uint64_t memory_pa)
+static inline void zdma_write_side(uint64_t side, uint64_t at, uint32_t bytes, uint32_t control)
 {
-    uint64_t pa = mmu_physical(at) - board()->ram[0].address + memory_pa;
-
-    mmio_write32(side, (uint32_t)pa);
-    mmio_write32(side + 4, (uint32_t)(pa >> 32));
+    mmio_write32(side, (uint32_t)at);
+    mmio_write32(side + 4, (uint32_t)(at >> 32));
     mmio_write32(side + 8, bytes);
-    mmio_write32(side + 12, 0);
+    mmio_write32(side + 12, control);
+}
+
+// Begins a transfer between addresses as the channel sees them; none is under way.
+static inline void zdma_copy(uint64_t registers, uint64_t to, uint64_t from, uint32_t bytes, uint32_t control)
+{
+    zdma_write_side(registers + zdma_source, from, bytes, control);
+    zdma_write_side(registers + zdma_destination, to, bytes, control);
+    cpu_sync_memory(); // the source must be in memory
+    mmio_write32(registers + zdma_ctrl2, zdma_ctrl2_enable);
+}
+
+static inline uint64_t zdma_physical(const void *at, uint64_t memory_pa)
+{
+    return mmu_physical(at) - board()->ram[0].address + memory_pa;
 }
 
 // Begins a transfer within the program's memory; none is under way.
 static inline void zdma_start(uint64_t registers, const void *to, const void *from, uint32_t bytes,
                               uint64_t memory_pa)
 {
-    zdma_write_side(registers + zdma_source, from, bytes, memory_pa);
-    zdma_write_side(registers + zdma_destination, to, bytes, memory_pa);
-    cpu_sync_memory(); // the source must be in memory
-    mmio_write32(registers + zdma_ctrl2, zdma_ctrl2_enable);
+    zdma_copy(registers, zdma_physical(to, memory_pa), zdma_physical(from, memory_pa), bytes, 0);
 }
 
 #endif

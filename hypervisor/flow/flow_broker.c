@@ -13,6 +13,7 @@
 #include "flow/flows.h"
 #include "flow/path_stamps.h"
 #include "flow/sockets.h"
+#include "iommu/smmu.h"
 #include "memory/placement.h"
 #include "memory/stage2.h"
 #include "vm/clock.h"
@@ -30,7 +31,7 @@ static struct {
     struct door_request request;  /* the latest request for an admission test */
     _Atomic uint32_t engine_ends; /* domains (1 << index) whose memory the engine's transfer accesses */
     uint64_t not_before;          /* counter value before which the rate permits no further transfer */
-    _Atomic bool leaves;          /* the broker is stopped, and its core has not yet learnt of it */
+    _Atomic bool leaves; /* the broker is stopped, and its core or its own engine may still access memory */
     struct flow_path_statistics earlier[BH_MAX_FLOWS]; /* statistics of brokers that have ended */
 } broker;
 
@@ -470,11 +471,13 @@ static bool may_restart(void)
     return may;
 }
 
-/* A copy on the broker's own core continues until that core has learnt of the stop. A later broker continues
- * from this one's progress; if there can be none, the drivers are notified. */
+/* A copy on the broker's own core continues until that core has learnt of the stop, and one of its own engine
+ * until the SMMU aborts it. A later broker continues from this one's progress; if there can be none, the
+ * drivers are notified. */
 void flow_broker_stop(void)
 {
-    atomic_store(&broker.leaves, this_cpu() != broker_domain()->vcpus[0].cpu);
+    atomic_store(&broker.leaves,
+                 this_cpu() != broker_domain()->vcpus[0].cpu || config()->engine == BH_BROKER_ENGINE_OWN);
     door_close();
     sockets_forget_broker();
     if (!may_restart()) {
@@ -520,6 +523,22 @@ static void save_statistics(const struct broker_reply *reply)
     spin_unlock(&broker.lock);
 }
 
+static void leave(void)
+{
+    if (atomic_exchange(&broker.leaves, false)) {
+        for_each(~0ull, socket_left);
+    }
+}
+
+/* The broker's core has left the broker. If its own engine may still access memory, RARE_ALARM_QUIET comes.
+ */
+static void leave_when_quiet(void)
+{
+    if (atomic_load(&broker.leaves) && smmu_domain_is_quiet(broker_domain())) {
+        leave();
+    }
+}
+
 void flow_broker_vcpu_off(void)
 {
     const struct broker_reply *reply = door_keep_progress();
@@ -527,7 +546,19 @@ void flow_broker_vcpu_off(void)
     if (reply != NULL) {
         save_statistics(reply);
     }
-    if (atomic_exchange(&broker.leaves, false)) {
-        for_each(~0ull, socket_left);
+    leave_when_quiet();
+}
+
+void flow_broker_look(void)
+{
+    const struct vcpu *vcpu = &broker_domain()->vcpus[0];
+
+    if (this_cpu() == vcpu->cpu && atomic_load(&vcpu->power) == VCPU_OFF) {
+        leave_when_quiet();
     }
+}
+
+void flow_broker_begin(void)
+{
+    leave();
 }

@@ -23,12 +23,19 @@ bool flow_broker_init(void);
 /* The broker's VCPU no longer runs. Called on its core. */
 void flow_broker_vcpu_off(void);
 
+/* RARE_ALARM_QUIET was due: asks again whether the engine of a broker that ended is quiet. */
+void flow_broker_look(void);
+
+/* The broker begins its next life: nothing of the last one runs, and its engine is quiet. */
+void flow_broker_begin(void);
+
 /* The broker is to be stopped. May be called on any core. The broker's current step and the engine's current
- * transfer are finished first; until then, no guest gets back a buffer that may still be accessed. */
+ * transfer are finished first, or the SMMU aborts the broker's own engine; until then, no guest gets back a
+ * buffer that may still be accessed. */
 void flow_broker_stop(void);
 
-/* True if the domain's memory may still be accessed by the engine, or by a broker that has not yet been told
- * to stop. */
+/* True if the domain's memory may still be accessed by the engine, by a broker that has not yet been told to
+ * stop, or by the own engine of a broker that ended. */
 bool flow_broker_touches(uint32_t domain);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ static paddr_t channel(void)
 
 bool flow_engine_exists(void)
 {
-    return broker_of_manifest()->engine != BH_BROKER_ENGINE_CPU_COPY;
+    return broker_of_manifest()->engine == BH_BROKER_ENGINE_ZDMA;
 }
 
 void flow_engine_init(void)
@@ -37,10 +37,9 @@ void flow_engine_init(void)
 
     engine.routed = false;
     atomic_store(&engine.state, (uint32_t)FLOW_ENGINE_IDLE);
-    if (!flow_engine_exists()) {
-        return;
+    if (flow_engine_exists()) {
+        zdma_init(channel());
     }
-    zdma_init(channel());
     if (broker->qos_pa != 0) { /* if it does not hold the rate, transfers are late enough without it */
         (void)qos400_limit(paddr(broker->qos_pa), broker->qos_rate, broker->qos_rate);
     }

@@ -29,11 +29,12 @@ enum flow_engine_state {
     FLOW_ENGINE_FAILED, /* the transfer has failed; stays until flow_engine_forget() */
 };
 
-/* True if the manifest has an engine. Otherwise the broker copies on its own core. */
+/* True if EL2 has an engine. Otherwise the broker copies on its own core, or programs an engine of its own.
+ */
 bool flow_engine_exists(void);
 
-/* Turns the engine's channel off and programs its bandwidth regulator. Called on the first core, with an
- * accepted manifest. */
+/* Turns the engine's channel off, and programs the bandwidth regulator of EL2's engine or the broker's.
+ * Called on the first core, with an accepted manifest. */
 void flow_engine_init(void);
 
 /* Starts a transfer. The engine must be idle. Called on the core that is to get the engine's interrupt and

@@ -457,6 +457,13 @@ void flows_vcpu_off(const struct vcpu *vcpu)
     }
 }
 
+void flows_quiet_alarm(void)
+{
+    if (there_are_flows()) {
+        flow_broker_look();
+    }
+}
+
 bool flows_touch(const struct domain *domain)
 {
     struct socket_device *device = there_are_flows() ? socket_of(domain) : NULL;
@@ -475,6 +482,9 @@ void flows_domain_reset(struct domain *domain)
 {
     struct socket_device *device = socket_of(domain);
 
+    if (flows_is_broker(domain)) {
+        flow_broker_begin();
+    }
     if (device == NULL) {
         return;
     }

@@ -67,6 +67,9 @@ void flows_domain_stopped(struct domain *domain);
 /* A VCPU no longer runs. Called on its core, before other cores are told. */
 void flows_vcpu_off(const struct vcpu *vcpu);
 
+/* RARE_ALARM_QUIET is due: asks the SMMU again about the engine of a broker that ended. */
+void flows_quiet_alarm(void);
+
 /* True if a transfer may still access the domain's memory. In that case, the domain's cores get a request
  * when the transfer ends, if the domain is restarting or waits for this. */
 bool flows_touch(const struct domain *domain);
@@ -76,7 +79,8 @@ bool flows_touch(const struct domain *domain);
  * that ends the machine, after system_ended(). */
 void flows_ended(void);
 
-/* Resets the socket device of a domain that restarts. No transfer accesses the domain's memory. */
+/* Resets the socket device of a domain that restarts, of which no VCPU runs and no device is active. No
+ * transfer accesses the domain's memory. */
 void flows_domain_reset(struct domain *domain);
 
 #ifdef __cplusplus

@@ -115,6 +115,9 @@ static void handle_rare_alarm(struct cpu *cpu)
     if ((due & 1u << RARE_ALARM_EARLY) != 0) {
         vgic_look_again(cpu);
     }
+    if ((due & 1u << RARE_ALARM_QUIET) != 0) {
+        flows_quiet_alarm();
+    }
 }
 
 static void handle_alarms(struct cpu *cpu)

@@ -2,15 +2,16 @@
 //
 // The broker: it alone looks into what domains send each other, and moves it (core/flow_exchange.h). It sees
 // the memory of domains with a socket behind BH_BROKER_WINDOW. EL2 tells it through a door what drivers do to
-// their devices, and it asks EL2 to interrupt them; where there is a DMA engine it asks EL2 for each
-// transfer. One loop: news, then a transfer, then news. When there is nothing to do it waits until EL2 wakes
-// it, or for a time; or it tests a flow that a manager wants to add (admission.h). Parameters: `interrupt` of
-// its line; `event`: events wake it instead (WFE), and it takes no interrupt for a packet; `samples`
-// and `samples_bytes`: where each delivered packet is recorded, guest-physical. Interrupts stay masked, they
-// only end waiting.
+// their devices, and it asks EL2 to interrupt them. A DMA engine may copy for it (engine.h). One loop: news,
+// then a transfer, then news. When there is nothing to do it waits until EL2 wakes it, or for a time; or it
+// tests a flow that a manager wants to add (admission.h). Parameters: `interrupt` of its line; `event`:
+// events wake it instead (WFE), and it takes no interrupt for a packet; `samples` and `samples_bytes`: where
+// each delivered packet is recorded, guest-physical; of an engine of its own, `engine` (its kind),
+// `engine_at` and `engine_base`. Interrupts stay masked, they only end waiting.
 #include "guests/programs/broker/admission.h"
 #include "guests/programs/broker/broker.h"
 #include "guests/programs/broker/costs.h"
+#include "guests/programs/broker/engine.h"
 #include "guests/programs/broker/news.h"
 #include "guests/programs/broker/samples.h"
 #include "guests/programs/broker/wait.h"
@@ -19,12 +20,15 @@
 #include "guests/runtime/gic.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
+#include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 #include "guests/runtime/window.h"
 
 struct broker broker;
 
 static struct flow_path paths[BH_MAX_FLOWS];
+static const struct engine *engine;
+static uint64_t engine_base;
 
 // Passes to EL2 at once what EL2 has to do, since drivers wait for it.
 static void tell(void)
@@ -70,24 +74,12 @@ static void copy(void)
     finish(true);
 }
 
-// EL2 enforces the rate, too, by its own clock.
 static void have_copied(void)
 {
-    const struct flow_transfer *transfer = &broker.exchange.inflight.transfer;
     struct flow_piece piece;
-    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_BROKER_COPY, transfer->source, 0, transfer->destination, 0,
-                                  transfer->bytes};
+    uint32_t bytes = flow_exchange_piece(&broker.exchange, 0, &piece);
 
-    (void)flow_exchange_piece(&broker.exchange, 0, &piece);
-    x[2] = piece.from;
-    x[4] = piece.to;
-    cpu_hypervisor_call_all(x);
-    if (x[0] != 0)
-        finish(false); // an error of this program, or of an attacker that controls it
-    else if (x[1] == 0)
-        flow_exchange_put_off(&broker.exchange, x[2]);
-    else
-        broker.exchange.inflight.not_before = x[2];
+    engine->begin(&piece, bytes, engine_base);
 }
 
 static void transfer(void)
@@ -98,6 +90,14 @@ static void transfer(void)
         copy();
     else
         have_copied();
+}
+
+// When to look again whether the engine's transfer has ended; 0: at once.
+static uint64_t next_look(uint64_t now)
+{
+    if (engine->pause_ns == 0 || engine->pause_ns == ENGINE_WAKES)
+        return engine->pause_ns == 0 ? 0 : PACKET_NEVER;
+    return now + ns_to_ticks(engine->pause_ns, broker.exchange.counter_hz);
 }
 
 // Everything in a step is as of the time of its begin; events that are noted, released or due later are left
@@ -111,11 +111,13 @@ static uint64_t step(void)
 
     news_take(now);
     if (broker.exchange.inflight.transfers) {
-        if (!news_engine_has_ended()) {
+        enum engine_state state = engine->look();
+
+        if (state == ENGINE_WORKS) {
             tell();
-            return PACKET_NEVER;
+            return next_look(now);
         }
-        finish(news_engine_has_done());
+        finish(state == ENGINE_DONE);
     }
     flow_exchange_look(&broker.exchange, now, &broker.effects);
     next = flow_exchange_next(&broker.exchange, now, &until, &broker.effects);
@@ -147,12 +149,27 @@ uint64_t broker_serve(void)
     }
 }
 
+static bool engine_init(void)
+{
+    uint64_t kind = param("engine", BH_OWN_ENGINE_NONE);
+
+    engine = kind == BH_OWN_ENGINE_ZDMA  ? &engine_zdma
+             : kind == BH_OWN_ENGINE_EDU ? &engine_edu
+                                         : &engine_hypervisor;
+    engine_base = param("engine_base", 0);
+    return engine->init(param("engine_at", 0));
+}
+
 void program_main(void)
 {
     bool by_event = param("event", 0) != 0;
 
     if (!gic_init()) {
         console_write("broker: there is no interrupt controller\n");
+        return;
+    }
+    if (!engine_init()) {
+        console_write("broker: its engine is another one\n");
         return;
     }
     wait_init(by_event, (uint32_t)param("interrupt", 0));

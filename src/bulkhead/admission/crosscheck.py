@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from bulkhead.admission.bandwidth import check_admission
 from bulkhead.admission.crosscheck_budgets import check_budgets
 from bulkhead.admission.crosscheck_chains import check_chains
+from bulkhead.admission.broker_engine import check_broker_engine
 from bulkhead.admission.crosscheck_colors import check_colors
 from bulkhead.admission.crosscheck_passthrough import check_given
 from bulkhead.admission.crosscheck_regulation import check_regulation
@@ -198,6 +199,7 @@ def _flows(system: System, platform: Platform) -> Findings:
         yield Finding(("broker", "cpu"), "out-of-range", cause, f"auto, or 0 to {platform.cores.count - 1}")
     if system.flows:
         yield from broker.findings(system, platform)
+        yield from check_broker_engine(system, platform)
     for index, domain in enumerate(system.domains):
         if domain.socket and not system.flows:
             cause = "the system has no flows and so no broker, which moves the packets of sockets"

@@ -16,7 +16,7 @@ from bulkhead.admission.bandwidth import not_admitted
 from bulkhead.admission.crosscheck import check_system
 from bulkhead.admission.devices import unregulated
 from bulkhead.admission.maintenance import reaching
-from bulkhead.admission.masters import trusted, unlabelled
+from bulkhead.admission.masters import trusted, trusted_broker, unlabelled
 from bulkhead.admission.notices import not_enforced
 from bulkhead.admission.uncounted import uncounted
 from bulkhead.admission.without_mpam import without_mpam
@@ -116,6 +116,7 @@ def load_system(
         noticed += trusted_calls(system)
         if platform is not None:
             noticed += trusted(system, platform)
+            noticed += trusted_broker(system, platform)
         if platform is not None and emulated is not True:  # the emulator does not model bandwidth
             noticed += not_admitted(system, platform)
             noticed += unregulated(system, platform)

@@ -15,7 +15,7 @@ from bulkhead.config.devices import Device, Dma
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System
-from bulkhead.planning.broker import engine_of
+from bulkhead.planning.broker import engine_of, own_engine_of
 
 
 def unconfined(domain: Domain, platform: Platform) -> list[Device | Dma]:
@@ -71,6 +71,24 @@ def trusted(system: System, platform: Platform) -> Iterator[Finding]:
             yield Finding(path, "dma-trusted", cause)
 
 
+def trusted_broker(system: System, platform: Platform) -> Iterator[Finding]:
+    """A notice for a broker with `dma: trusted`: isolation depends on the broker, too."""
+    if system.broker is None or system.broker.dma != "trusted":
+        return
+    engine = own_engine_of(system, platform)
+    path = ("broker", "dma")
+    if engine is None or platform.confines(engine):
+        cause = "the broker is trusted, but has no engine of its own that is not confined"
+        yield Finding(path, "no-effect", cause, "leave it out")
+        return
+    cause = (
+        f"the broker is trusted with '{engine.name}', which {why_unconfined(engine)}: it can read and write all "
+        "memory, also that of the hypervisor and of other domains. Statements of reports about isolation hold "
+        "only if nobody has taken over the broker"
+    )
+    yield Finding(path, "dma-trusted", cause)
+
+
 def unlabelled(system: System, platform: Platform) -> Iterator[Finding]:
     """A notice for each device whose accesses do not have its domain's PARTID. This version sets no PARTID
     for a device or an IOMMU, so MPAM neither limits these accesses nor counts them for the domain."""
@@ -83,7 +101,7 @@ def unlabelled(system: System, platform: Platform) -> Iterator[Finding]:
                 f"'{domain.name}': the domain's shares do not limit them, and its monitors do not count them"
             )
             yield Finding(("domains", index, "devices"), "unlabelled", cause)
-    engine = engine_of(system, platform)
+    engine = engine_of(system, platform) or own_engine_of(system, platform)
     if engine is not None:
         cause = f"copies of '{engine.name}' have a PARTID that the chip sets, not one of the broker"
         yield Finding(("broker", "engine"), "unlabelled", cause, "cpu-copy")

@@ -197,9 +197,9 @@ def _demand_note(one: Demand) -> str:
 
 def _engine_row(plan: Plan) -> tuple[str, str, str] | None:
     """The broker's DMA engine, reads and writes together; None: it has none with a register for its rate."""
-    from bulkhead.planning.broker import engine_of
+    from bulkhead.planning.broker import engine_of, own_engine_of
 
-    engine = engine_of(plan.system, plan.platform)
+    engine = engine_of(plan.system, plan.platform) or own_engine_of(plan.system, plan.platform)
     if engine is None or plan.flows is None or plan.flows.register is None:
         return None
     held = "regulated by QoS-400" if engine.qos is not None else "unregulated"

@@ -28,6 +28,6 @@ def machines_own(platform: Platform) -> str | None:
 def admitted_by_machine(system: System, platform: Platform) -> Iterator[Finding]:
     """A notice for a broker that is admitted by a table from the simulated machine."""
     own = machines_own(platform)
-    if own is not None and system.flows and system.broker is not None and system.broker.engine == "zdma":
+    if own is not None and system.flows and system.broker is not None and not system.broker.copies:
         cause = f"admission of the broker's rate uses a table, and {own}"
         yield Finding(("broker", "engine"), "machine-figure", cause)

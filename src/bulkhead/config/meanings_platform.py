@@ -368,7 +368,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "iommu": "IOMMU that its accesses pass. Default: none.",
         "streams": "Stream ids of its accesses at the IOMMU.",
         "coherent": "Its accesses are coherent with the cores' caches.",
-        "type": "Type of the engine; a broker can use `zdma`.",
+        "type": "Type of the engine; a broker, or the hypervisor for it, can program `zdma`.",
         "channels": "Number of channels.",
         "rate": RATE,
         "qos": QOS,
@@ -428,6 +428,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "core. Default: none.",
         "modules": "Linux modules that drive it: the RAM disk `busybox` loads them. Default: none.",
         "rate": RATE,
+        "engine": "Kind of DMA engine, if it is one that a broker can program. Default: none.",
         "emulated": "How the emulator gets the function. Default: the emulator's machine has it.",
     },
     "PciBar": {

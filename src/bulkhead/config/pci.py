@@ -57,6 +57,7 @@ class PciDevice(Device):
     messages: int  # message interrupts that its domain sees; 0: none
     bars: tuple[PlacedBar, ...]
     modules: tuple[str, ...]
+    engine: Literal["edu"] | None = None
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -127,6 +128,7 @@ class PciFunction(PciPlaced):
     messages: Annotated[int, Field(ge=1, le=32)] | None = None
     modules: tuple[Text, ...] = ()  # of Linux
     rate: BytesPerS | None = None  # the most that it moves, reads and writes together; None: not known
+    engine: Literal["edu"] | None = None  # its kind, if it is a DMA engine that a broker can program
     emulated: PciEmulated | None = None
 
 
@@ -243,6 +245,7 @@ class PciHost(Section):
             messages=function.messages or 0,
             bars=bars,
             modules=function.modules,
+            engine=function.engine,
         )
         return found.model_copy(update={"rate": function.rate})  # a number without a unit is not validated
 

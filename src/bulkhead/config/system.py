@@ -388,13 +388,18 @@ class Domain(Model):
         return next((region for region in self.memory if region.programmable), None)
 
 
+CPU_COPY, HYPERVISORS_ENGINE = "cpu-copy", "zdma"  # values of `broker.engine` that name no device
+
+
 class Broker(Model):
     cpu: Annotated[
         Core | None,
         BeforeValidator(_auto_core),
         WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer"}]}),
     ] = None
-    engine: Literal["cpu-copy", "zdma"] = "cpu-copy"
+    # `zdma`: the hypervisor's; another name: a device of the platform, which the broker programs itself.
+    engine: Name = CPU_COPY
+    dma: Literal["refuse", "trusted"] = "refuse"  # for an engine of its own that is not confined
     # With an engine: packets of flows whose `size` is at most this are copied by the broker's core [packets
     # without payload, and payload as short as a header]
     copy_up_to: Bytes | None = None
@@ -410,6 +415,16 @@ class Broker(Model):
     banks: Banks = AUTO_BANKS
     stamps: bool = False  # measure and report the parts of packets' paths
     samples: bool = False  # record each delivered packet, for `bulkhead trace`
+
+    @property
+    def copies(self) -> bool:
+        """Whether the broker's core copies everything, without an engine."""
+        return self.engine == CPU_COPY
+
+    @property
+    def own_engine(self) -> str | None:
+        """Name of the engine that the broker programs itself; None: it has none."""
+        return None if self.engine in (CPU_COPY, HYPERVISORS_ENGINE) else self.engine
 
 
 class WayBack(Model):

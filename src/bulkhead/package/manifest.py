@@ -25,7 +25,7 @@ from bulkhead.package.memory import LoadedMemory, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
 from bulkhead.package.pci import bridge_rows, function_rows, its_row, pci_row
 from bulkhead.package.smmu import smmu_row, stream_rows
-from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
+from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker, own_engine_of
 from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan, Segment
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -357,16 +357,17 @@ def _rate(plan: Plan, broker: Broker) -> int:
 
 
 def _engine(plan: Plan, layout: Layout) -> Row:
-    """The first channel of the engine that copies for the broker."""
-    engine = engine_of(plan.system, plan.platform)
+    """The engine that copies for the broker: the first channel of the hypervisor's, or one of the broker's own."""
+    hypervisors, own = engine_of(plan.system, plan.platform), own_engine_of(plan.system, plan.platform)
+    engine = hypervisors or own
     if engine is None:
         return dict.fromkeys(_ENGINE, 0)
     register = plan.flows.register if plan.flows is not None else None
     held = engine.qos is not None and register is not None
     return {
-        "engine": layout.enum_value("broker_engine", engine.type),
-        "engine_irq": engine.interrupts[0],
-        "engine_pa": engine.at,
+        "engine": layout.enum_value("broker_engine", "own" if hypervisors is None else hypervisors.type),
+        "engine_irq": 0 if hypervisors is None else hypervisors.interrupts[0],
+        "engine_pa": 0 if hypervisors is None else hypervisors.at,
         "qos_pa": engine.qos or 0 if held else 0,
         "qos_rate": register.value if held and register is not None else 0,
     }

@@ -11,22 +11,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bulkhead.config.devices import Dma
+from bulkhead.config.devices import Device, Dma
 from bulkhead.config.locate import limits
+from bulkhead.config.pci import SLOTS, PciDevice, bus_bytes
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.regions import check_engine
 from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, Llc
-from bulkhead.config.system import WITHOUT_CONSOLE, Domain, Flow, Image, Region, System
+from bulkhead.config.system import (
+    CPU_COPY,
+    HYPERVISORS_ENGINE,
+    WITHOUT_CONSOLE,
+    Domain,
+    Flow,
+    Image,
+    Region,
+    System,
+)
 from bulkhead.config.ways import groups_of, ways_of
 from bulkhead.planning.mechanism import llc_mechanism
+from bulkhead.schema import load_layout
 from bulkhead.units import size_text
 
 BROKER = "broker"
 MOST_PACKET_BYTES = 64 * KIB  # the largest packet that the Linux driver sends
 LEAST_RATE = 1000  # bytes/s; the hypervisor's minimum (core/manifest_flows.c)
 PATIENCE_NS = 1_000_000_000  # a receiver without a free buffer for this time is treated as not reading
+# Kinds of engines for which the broker has a driver (guests/programs/broker/engine.h), and their largest chunks:
+# `edu` copies by way of a buffer (QEMU docs/specs/edu).
+LARGEST_CHUNKS = {"zdma": MOST_PACKET_BYTES, "edu": 4 * KIB}
 _FIRST_CID = 3  # 0 to 2 are reserved
 _MEMORY = Region.model_validate({"at": 0x4000_0000, "size": 4 * MIB})
 SAMPLES = Region.model_validate({"at": 0x4040_0000, "size": 256 * KIB})  # with `samples`: the packets' ring
@@ -111,6 +125,7 @@ def with_broker(system: System, platform: Platform) -> System:
     if not system.flows or core is None:
         return system
     given = system.broker
+    own = own_engine_of(system, platform)
     broker = Domain(
         name=BROKER,
         criticality="rt",
@@ -121,6 +136,8 @@ def with_broker(system: System, platform: Platform) -> System:
         banks=AUTO_BANKS if given is None else given.banks,
         console=WITHOUT_CONSOLE,
         restart="on-failure",
+        devices=() if own is None else (own.name,),
+        dma="refuse" if given is None else given.dma,
     )
     return system.model_copy(update={"domains": (*system.domains, broker)})
 
@@ -164,10 +181,33 @@ def windows_of(platform: Platform, window: int) -> tuple[Region, ...]:
 
 
 def engine_of(system: System, platform: Platform) -> Dma | None:
-    """The DMA engine whose first channel copies packets for the broker; None: the broker's core copies."""
-    if not system.flows or system.broker is None or system.broker.engine == "cpu-copy":
+    """The DMA engine whose first channel the hypervisor programs for the broker; None: there is none."""
+    if not system.flows or system.broker is None or system.broker.engine != HYPERVISORS_ENGINE:
         return None
     return engine_on(platform)
+
+
+def own_engine_of(system: System, platform: Platform) -> Device | Dma | None:
+    """The engine that the broker programs itself; None: it has none, or the platform has no such device."""
+    if not system.flows or system.broker is None or system.broker.own_engine is None:
+        return None
+    return platform.passable().get(system.broker.own_engine)
+
+
+def kind_of(device: Device | Dma) -> str | None:
+    """The kind of a DMA engine; None: the device is no engine that the broker can program."""
+    kind = device.type if isinstance(device, Dma) else None
+    if isinstance(device, PciDevice):
+        kind = device.engine
+    return kind if kind in LARGEST_CHUNKS else None
+
+
+def engine_kind(system: System, platform: Platform) -> str:
+    """The kind of what copies packets; `cpu-copy` if that is the broker's core."""
+    own = own_engine_of(system, platform)
+    if own is not None:
+        return kind_of(own) or CPU_COPY
+    return CPU_COPY if system.broker is None else system.broker.engine
 
 
 def engine_on(platform: Platform) -> Dma | None:
@@ -205,6 +245,7 @@ def parameters_of(
         return {
             "interrupt": platform.socket.interrupt,
             "event": int(by_event),
+            **_engine_parameters(system, platform),
             **({"samples": SAMPLES.at, "samples_bytes": SAMPLES.size} if recorded else {}),
         }
     if name not in cids:
@@ -229,6 +270,25 @@ def parameters_of(
     for number, flow in enumerate(into):
         found |= {f"in{number}_{key}": value for key, value in _ends_know(flow).items()}
     return found
+
+
+def _engine_parameters(system: System, platform: Platform) -> dict[str, int]:
+    """What the broker is told of its own engine: its kind, where its registers or its configuration space are,
+    and where the engine finds physical address 0: behind an IOMMU, where the broker does."""
+    engine = own_engine_of(system, platform)
+    kind = None if engine is None else kind_of(engine)
+    if engine is None or kind is None:
+        return {}
+    layout = load_layout()
+    at = engine.at
+    if isinstance(engine, PciDevice):
+        assert platform.pci is not None, "it has the function"
+        at = platform.pci.at + engine.slot * (bus_bytes() // SLOTS)
+    return {
+        "engine": layout.enum_value("own_engine", kind),
+        "engine_at": at,
+        "engine_base": layout.constant("broker_window") if platform.confines(engine) else 0,
+    }
 
 
 def _destination(system: System, flow: Flow, cids: Mapping[str, int]) -> int:

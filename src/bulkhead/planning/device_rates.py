@@ -19,6 +19,7 @@ from fractions import Fraction
 from bulkhead.config.devices import Device, Dma
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain, System
+from bulkhead.planning.broker import is_broker
 from bulkhead.planning.qos400 import MOST_REGISTER, regulator_before, step_of
 from bulkhead.results.device_rate import DeviceRateResult
 
@@ -90,8 +91,10 @@ class DeviceRate:
 
 
 def device_rates(system: System, platform: Platform) -> tuple[DeviceRate, ...]:
-    """All devices of domains that master memory, in the order of the file."""
-    return tuple(one for domain in system.domains for one in rates_of(system, domain, platform))
+    """All devices of domains that master memory, in the order of the file. The rate of the broker's engine is
+    admitted with the flows."""
+    domains = (domain for domain in system.domains if not is_broker(system, domain.name))
+    return tuple(one for domain in domains for one in rates_of(system, domain, platform))
 
 
 def constant_rates(system: System, platform: Platform) -> tuple[DeviceRate, ...]:

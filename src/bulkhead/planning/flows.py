@@ -18,13 +18,21 @@ from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.config.machine_figures import MACHINES_OWN
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.config.system import Broker, System
+from bulkhead.config.system import HYPERVISORS_ENGINE, Broker, System
 from bulkhead.config.timing import Regulator
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
 from bulkhead.flows.native import analysis as library
 from bulkhead.geometry import GeometryError
-from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of, waits_for_events
+from bulkhead.planning.broker import (
+    core_of,
+    engine_kind,
+    engine_of,
+    own_engine_of,
+    shares_core_with,
+    sockets_of,
+    waits_for_events,
+)
 from bulkhead.planning.chains import PlannedChain, plan_chains
 from bulkhead.planning.device_rates import STATE_RATE
 from bulkhead.planning.flow_refusal import refusal
@@ -89,7 +97,7 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
     by_event = waits_for_events(system, platform, emulated=False)
     costs = costs.of_broker(
         by_event=by_event,
-        copies=system.broker.engine == "cpu-copy",
+        copies=system.broker.copies,
         copied_bytes=_copied_bytes(system.broker, costs),
         samples=system.broker.samples,
     )
@@ -107,7 +115,7 @@ def _copied_bytes(broker: Broker, costs: FlowCosts) -> int:
     """The largest `size` in bytes of flows whose packets the broker's core copies although there is an
     engine. 0: there is no engine, or the engine copies all. A packet without payload (only a header) needs no
     engine: the single-threaded analysis uses this, the published one does not."""
-    if broker.engine == "cpu-copy":
+    if broker.copies:
         return 0
     if broker.copy_up_to is not None:
         return broker.copy_up_to
@@ -117,7 +125,7 @@ def _copied_bytes(broker: Broker, costs: FlowCosts) -> int:
 def _check_copy_up_to(broker: Broker) -> Iterator[Finding]:
     if broker.copy_up_to is None:
         return
-    if broker.engine == "cpu-copy":
+    if broker.copies:
         cause = "belongs to a DMA engine beside the broker's core, and the broker has none"
         yield Finding(("broker", "copy_up_to"), "no-engine", cause, "`engine: zdma`, or no `copy_up_to`")
     elif broker.copy_up_to > broker.chunk:
@@ -128,7 +136,7 @@ def _check_copy_up_to(broker: Broker) -> Iterator[Finding]:
 def run_bytes_of(system: System, platform: Platform) -> int:
     """Size of the pieces in which a domain's memory is contiguous for the engine: a colored granule. 0: a
     core copies, which sees guest addresses, or nothing is colored."""
-    if system.broker is None or system.broker.engine == "cpu-copy":
+    if system.broker is None or system.broker.copies:
         return 0
     try:
         space = space_for(system, platform)
@@ -142,7 +150,7 @@ def plan_flows(system: System, platform: Platform) -> tuple[FlowPlan | None, lis
     model, findings = flow_model(system, platform)
     if model is None or system.broker is None:
         return None, findings
-    wrong = list(_broker(system.broker, platform))
+    wrong = list(_broker(system, platform))
     if wrong:
         return None, wrong
     return _FlowPlanner(system, platform, system.broker, model, model.make()).run()
@@ -154,6 +162,7 @@ class _FlowPlanner:
     ) -> None:
         self.system, self.platform, self.broker = system, platform, broker
         self.model, self.made = model, made
+        self.regulator = _regulator(system, platform)
         self.choices: list[Choice] = []
 
     def run(self) -> tuple[FlowPlan | None, list[Finding]]:
@@ -167,11 +176,12 @@ class _FlowPlanner:
         if not checked.schedulable:
             return None, [self._late(checked)]
         register = self._register(rate)
-        if self.broker.engine == "zdma" and register is None:
+        if self.regulator is not None and register is None:
             cause = f"{rate} B/s are more than the largest setting of the regulator of '{self.platform.name}'"
             return None, [Finding(("broker", "rate"), "out-of-range", cause)]
         given = rate if register is None else register.charged
-        memory = memory_use(self.system, self.platform, given, self.broker.engine, self.broker.chunk)
+        kind = engine_kind(self.system, self.platform)
+        memory = memory_use(self.system, self.platform, given, kind, self.broker.chunk)
         findings = list(self._memory(memory)) if memory is not None else []
         if findings:
             return None, findings
@@ -207,7 +217,7 @@ class _FlowPlanner:
     def _beyond_copies(self, rate: int) -> Iterator[Finding]:
         """A finding if the core copies payload at a rate above that for which its costs are known."""
         most = self.model.costs.copied_rate
-        copies = self.broker.engine == "cpu-copy" or self.broker.copy_up_to is not None
+        copies = self.broker.copies or self.broker.copy_up_to is not None
         if not copies or most is None or rate <= most:
             return
         asked = "is" if self.broker.rate is not None else "must be"
@@ -217,13 +227,12 @@ class _FlowPlanner:
 
     def _register(self, rate: int) -> EngineRegister | None:
         """The smallest register value with at least this rate; None: not possible, or no regulator."""
-        regulator = _regulator(self.platform)
-        if self.broker.engine != "zdma" or regulator is None:
+        if self.regulator is None:
             return None
-        value = -int(-rate // step_of(regulator))
+        value = -int(-rate // step_of(self.regulator))
         if value > MOST_REGISTER:
             return None
-        register = EngineRegister(value, step_of(regulator))
+        register = EngineRegister(value, step_of(self.regulator))
         why = f"the smallest value with at least {rate} B/s: {register.bytes_per_s / 1e6:.3f} MB/s"
         self.choices.append(Choice("broker.rate register", str(value), why))
         return register
@@ -279,9 +288,8 @@ class _FlowPlanner:
     def _smaller_rate(self, memory: MemoryUse) -> Iterator[str]:
         """The largest rate that the memory allows, if it is enough for the flows."""
         most = memory.largest_rate
-        regulator = _regulator(self.platform)
-        if self.broker.engine == "zdma" and regulator is not None:
-            most = int(most // step_of(regulator) * step_of(regulator))
+        if self.regulator is not None:
+            most = int(most // step_of(self.regulator) * step_of(self.regulator))
         needed = analysis.smallest_bandwidth(self.model) if self.broker.rate is not None else None
         if needed is not None and needed <= most:
             yield f"rate: {most} B/s ({most / 1e6:.2f} MB/s)"
@@ -322,16 +330,19 @@ def _allowed(changes: list[analysis.FlowChange]) -> str:
     return ", or ".join(one.text() for one in changes[:SHOWN_CHANGES])
 
 
-def _regulator(platform: Platform) -> Regulator | None:
-    engine = engine_on(platform)
+def _regulator(system: System, platform: Platform) -> Regulator | None:
+    """The regulator in front of the engine that copies; None: a core copies, or there is none."""
+    engine = engine_of(system, platform) or own_engine_of(system, platform)
     return None if engine is None else regulator_before(platform, engine.name)
 
 
-def _broker(broker: Broker, platform: Platform) -> Iterator[Finding]:
+def _broker(system: System, platform: Platform) -> Iterator[Finding]:
+    broker = system.broker
+    assert broker is not None, "it has flows"
     most = library().MAX_BYTES_PER_S
     if broker.rate is not None and broker.rate > most:
         yield Finding(("broker", "rate"), "out-of-range", f"is {broker.rate} B/s", f"up to {most} B/s")
-    if broker.engine == "zdma" and _regulator(platform) is None:
+    if broker.engine == HYPERVISORS_ENGINE and _regulator(system, platform) is None:
         cause = f"platform '{platform.name}' describes no DMA engine of this kind with a regulator"
         yield Finding(("broker", "engine"), "not-on-platform", cause, "cpu-copy")
 

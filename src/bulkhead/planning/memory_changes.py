@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Broker, System
+from bulkhead.planning.broker import engine_kind
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 
 KEYS = {"budget": "B/s", "events": "events of a period"}
@@ -26,7 +27,9 @@ class AskedMemory:
     rate: int
 
     def use(self, system: System) -> MemoryUse | None:
-        return memory_use(system, self.platform, self.rate, self.broker.engine, self.broker.chunk)
+        return memory_use(
+            system, self.platform, self.rate, engine_kind(system, self.platform), self.broker.chunk
+        )
 
 
 def smaller_budgets(asked: AskedMemory) -> Iterator[str]:

@@ -36,6 +36,11 @@ static inline uint64_t mmio_read64(uint64_t address)
     return guest_mmio_read(address, 8);
 }
 
+static inline void mmio_write64(uint64_t address, uint64_t value)
+{
+    guest_mmio_write(address, 8, value);
+}
+
 static inline void mmio_write_pair(uint64_t address, uint64_t first, uint64_t second)
 {
     guest_mmio_write_pair(address, first, second);
