@@ -57,6 +57,24 @@ TEST(ManifestSmmu, D2_RefusesWhatCannotBe)
              m.streams[2].domain = m.header.broker.domain;
              m.domains[m.header.broker.domain].flags |= BH_DOMAIN_FLAG_PREMAP;
          }},
+        {"a stream of a broker without an engine of its own",
+         [](SampleManifest &m) {
+             give_own_engine(m);
+             m.header.broker.engine = BH_BROKER_ENGINE_CPU_COPY;
+         }},
+        {"an engine of the broker that is not mapped from the start",
+         [](SampleManifest &m) {
+             give_own_engine(m);
+             m.domains[m.header.broker.domain].flags = 0;
+         }},
+        {"an engine of the broker beside a GICv2, which does not reach the broker's window",
+         [](SampleManifest &m) {
+             give_own_engine(m);
+             give_smmuv2(m);
+             m.header.streams.count = 1;
+             m.streams[0].domain = m.header.broker.domain;
+             m.domains[m.header.broker.domain].flags |= BH_DOMAIN_FLAG_PREMAP;
+         }},
         {"one interrupt for both",
          [](SampleManifest &m) { m.header.smmu.error_irq = sample_smmu_event_irq; }},
         {"an SMMU of no version", [](SampleManifest &m) { m.header.smmu.version = 0; }},

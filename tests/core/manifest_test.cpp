@@ -627,8 +627,9 @@ INSTANTIATE_TEST_SUITE_P(
         BAD_TABLES("walks that are cached in a third way", TABLES, m.header.tables.on_chip_cached = 2),
         BAD_TABLES("a device that is the memory for tables", DEVICE, m.devices[0].pa = 0xFFFC7000)));
 
-#define BAD_ENGINE(what, change)    BAD(what, FLOW, give_engine(m); change)
-#define BAD_ENGINE_AT(what, change) BAD(what, PLATFORM, give_engine(m); change)
+#define BAD_ENGINE(what, change)     BAD(what, FLOW, give_engine(m); change)
+#define BAD_ENGINE_AT(what, change)  BAD(what, PLATFORM, give_engine(m); change)
+#define BAD_OWN_ENGINE(what, change) BAD(what, FLOW, give_own_engine(m); change)
 
 INSTANTIATE_TEST_SUITE_P(
     Engine, BadManifest,
@@ -637,7 +638,7 @@ INSTANTIATE_TEST_SUITE_P(
         BAD_FLOW("an interrupt without an engine", m.header.broker.engine_irq = sample_engine_irq),
         BAD_FLOW("a rate without an engine", m.header.broker.qos_rate = 1),
         BAD_ENGINE("a core that copies more than a chunk", m.header.broker.costs.copied_bytes = 4097),
-        BAD_ENGINE("an engine of no kind", m.header.broker.engine = 2),
+        BAD_ENGINE("an engine of no kind", m.header.broker.engine = 3),
         BAD_FLOW("pieces of memory without an engine", m.header.broker.run_bytes = 4096),
         BAD_ENGINE("pieces of memory that are no pages", m.header.broker.run_bytes = 4097),
         BAD_ENGINE("a private interrupt", m.header.broker.engine_irq = 27),
@@ -658,7 +659,26 @@ INSTANTIATE_TEST_SUITE_P(
         BAD_ENGINE_AT("a regulator beyond EL2's addresses", m.header.broker.qos_pa = 1ull << 40),
         BAD_ENGINE("a regulator at no rate", m.header.broker.qos_rate = 0),
         BAD_ENGINE("a rate of 13 bits", m.header.broker.qos_rate = 4096),
-        BAD_ENGINE("a rate without a regulator", m.header.broker.qos_pa = 0)));
+        BAD_ENGINE("a rate without a regulator", m.header.broker.qos_pa = 0),
+        BAD_OWN_ENGINE("an engine that the broker does not have", m.header.devices.count = 1;
+                       m.header.streams.count = m.domains[2].device_count = 0),
+        BAD_OWN_ENGINE("registers that EL2 keeps", m.header.broker.engine_pa = sample_engine_pa + 0x1000),
+        BAD_OWN_ENGINE("an interrupt that EL2 takes", m.header.broker.engine_irq = sample_engine_irq),
+        BAD_OWN_ENGINE("a regulator at no rate", m.header.broker.qos_pa = sample_qos_pa)));
+
+TEST(Manifest, F2_AcceptsAnEngineOfTheBrokersOwn)
+{
+    auto sample = make_sample_manifest();
+    give_own_engine(*sample);
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    sample->header.broker.qos_pa = sample_qos_pa;
+    sample->header.broker.qos_rate = 100;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "behind a regulator";
+    sample->header.streams.count = 0;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "the broker is trusted with it";
+}
 
 TEST(Manifest, F2_AcceptsAnEngine)
 {

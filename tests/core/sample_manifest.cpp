@@ -341,6 +341,20 @@ void give_engine_alone(SampleManifest &m)
     m.seal();
 }
 
+void give_own_engine(SampleManifest &m)
+{
+    give_flows(m);
+    give_smmu(m);
+    m.header.broker.engine = BH_BROKER_ENGINE_OWN;
+    m.header.streams.count = 1;
+    m.streams[0] = {.domain = m.header.broker.domain, .stream = sample_engine_stream};
+    m.header.devices.count = 2;
+    m.devices[1] = {sample_engine_pa, sample_engine_pa, 0x1000};
+    m.domains[2].device_count = 1;
+    m.domains[2].flags |= BH_DOMAIN_FLAG_PREMAP;
+    m.seal();
+}
+
 void give_bandwidth(SampleManifest &m)
 {
     give_flows(m);

@@ -66,6 +66,10 @@ void give_engine(SampleManifest &m);
 // The engine, for a sample that has flows.
 void give_engine_alone(SampleManifest &m);
 
+// The same with an SMMU, and an engine behind it that the broker programs: a device with the first stream.
+constexpr uint32_t sample_engine_stream = 8;
+void give_own_engine(SampleManifest &m);
+
 // The same as with flows, and budgets of 64 and 128 MB/s; states what the memory sustains: 960 MB/s of all
 // budgets, the rate at which one core keeps it always busy; the broker keeps it busy for a quarter of the
 // time.
