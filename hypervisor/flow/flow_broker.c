@@ -503,8 +503,10 @@ static uint64_t ticks_since(uint64_t since)
 void flows_ended(void)
 {
     const struct broker_door *door = door_here();
+    const struct broker_reply *reply = door_reply_here();
 
-    system_status()->transfer_ticks = ticks_since(flow_engine_runs_since());
+    system_status()->transfer_ticks =
+        ticks_since(flow_engine_exists() || reply == NULL ? flow_engine_runs_since() : reply->transfer_since);
     for (uint32_t i = 0; door != NULL && i < domain_count(); i++) {
         uint64_t ticks = ticks_since(door_unheard_since(door, i));
 

@@ -51,10 +51,11 @@ RUNS = {
     "zdma, slow": ("zdma", 5 * STEP, {}),
     "zdma, own costs": ("zdma", 10 * STEP, {"platform": "zcu102"}),
     "zdma beside a core": ("zdma", 10 * STEP, {"platform": "zcu102", "copy_up_to": "256 B"}),
+    "adma": ("adma", 10 * STEP, {"platform": "zcu102", "dma": "trusted"}),
     "cpu-copy": ("cpu-copy", 10 * STEP, {}),
     "cpu-copy, interrupts": ("cpu-copy", 10 * STEP, {"wait": "interrupt"}),
 }
-OWN_COSTS = ("zdma, own costs", "zdma beside a core", "cpu-copy")
+OWN_COSTS = ("zdma, own costs", "zdma beside a core", "adma", "cpu-copy")
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,16 @@ def test_f2_an_engine_leaves_the_broker_an_interrupt_for_each_transfer(
     exits = broker(results["zdma"])
     assert exits["irq_device"] == transfers
     assert "irq_device" not in broker(results["cpu-copy"])
+
+
+def test_f2_an_engine_of_the_brokers_own_costs_el2_nothing(results: dict[str, dict[str, Any]]) -> None:
+    """Neither a call nor an interrupt for a transfer, and each packet arrives earlier; the regulator holds the rate."""
+    own, hypervisors = results["adma"], results["zdma, own costs"]
+    assert "irq_device" not in broker(own)
+    assert broker(hypervisors)["hvc"] - broker(own)["hvc"] >= PACKETS * (32 // 4 + 1)
+    for name in ("large", "small"):
+        assert flow(own, name)["latency_ns"]["mean"] < flow(hypervisors, name)["latency_ns"]["mean"] - 2 * US
+    assert flow(own, "large")["latency_ns"]["mean"] > 8 * (4 * KIB - 128) * 10**9 // (10 * STEP)
 
 
 def test_f7_what_is_short_is_copied_by_the_core_beside_the_engine(

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "arch/hosted/fake_clock.h"
+#include "core/broker_door.h"
 #include "flow/flows.h"
 #include "memory/placement.h"
 #include "run/domain_life.h"
@@ -91,6 +92,21 @@ TEST_F(BrokerEngine, F2_EL2CopiesNothingForIt)
     ASSERT_EQ(call(BH_HYPERCALL_BROKER_OPEN, door_at, 1), 0u);
     EXPECT_EQ(call(BH_HYPERCALL_BROKER_COPY, control, ram),
               static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_INVALID_PARAMETERS)));
+}
+
+TEST_F(BrokerEngine, F9_ATransferThatHasNotEndedWhenTheMachineDoesIsSaid)
+{
+    boot();
+    ASSERT_EQ(call(BH_HYPERCALL_BROKER_OPEN, door_at, 1), 0u);
+    auto *reply =
+        reinterpret_cast<broker_reply *>(machine->page(physical(broker, door_at + BH_PAGE_BYTES)).data());
+    for (const uint64_t ticks : {uint64_t{0}, uint64_t{1000}}) {
+        reply->transfer_since = ticks == 0 ? 0 : clock_now();
+        fake_clock_set(clock_now() + ticks);
+        system_ended();
+        flows_ended();
+        EXPECT_EQ(system_status()->transfer_ticks, ticks);
+    }
 }
 
 TEST_F(BrokerEngine, F8_ABrokerThatEndsLeavesMemoryAloneOnlyWhenTheSmmuAbortsItsEngine)

@@ -79,6 +79,8 @@ static void have_copied(void)
     struct flow_piece piece;
     uint32_t bytes = flow_exchange_piece(&broker.exchange, 0, &piece);
 
+    if (engine != &engine_hypervisor)
+        broker.pages.reply.transfer_since = timer_now();
     engine->begin(&piece, bytes, engine_base);
 }
 
@@ -117,6 +119,7 @@ static uint64_t step(void)
             tell();
             return next_look(now);
         }
+        broker.pages.reply.transfer_since = 0;
         finish(state == ENGINE_DONE);
     }
     flow_exchange_look(&broker.exchange, now, &broker.effects);

@@ -39,7 +39,7 @@ from bulkhead.package.build import Build, BuildOptions, program_of_domain
 from bulkhead.package.disks import disk_files
 from bulkhead.package.elf import read_elf
 from bulkhead.package.pci import all_functions, has_messages
-from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker
+from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker, own_engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.device_rates import device_rates, rates_of
 from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
@@ -455,11 +455,12 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
     driven = platform.driven_iommu
     if driven is not None:
         windows.append(PromisedWindow(driven.at, driven.size, f"SMMU {driven.name}"))
-    engine = engine_of(plan.system, platform)
+    engine, own = engine_of(plan.system, platform), own_engine_of(plan.system, platform)
     if engine is not None:
         windows.append(PromisedWindow(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
-        if engine.qos is not None:
-            windows.append(PromisedWindow(engine.qos, 4 * _KIB, f"regulator of {engine.name}"))
+    for copier in (engine, own):
+        if copier is not None and copier.qos is not None:
+            windows.append(PromisedWindow(copier.qos, 4 * _KIB, f"regulator of {copier.name}"))
     for one in device_rates(plan.system, platform):
         if one.register is not None:
             windows.append(PromisedWindow(one.register.page, 4 * _KIB, f"regulator of {one.device}"))
