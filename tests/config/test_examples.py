@@ -32,6 +32,7 @@ RUN_BY = {
     "flow-paths": "src/bulkhead/bench/flows.py",
     "flows": "tests/hosted/test_flows.py",
     "flows-both-ways": "tests/hosted/test_flows.py",
+    "flows-iommu": "tests/system/test_broker_engine.py",
     "flows-many": "tests/hosted/test_examples.py",
     "flows-pool": "tests/hosted/test_socket_pool.py",
     "flows-zdma": "tests/hosted/test_flow_engine.py",

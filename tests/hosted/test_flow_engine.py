@@ -111,7 +111,8 @@ def test_f2_an_engine_leaves_the_broker_an_interrupt_for_each_transfer(
 
 
 def test_f2_an_engine_of_the_brokers_own_costs_el2_nothing(results: dict[str, dict[str, Any]]) -> None:
-    """Neither a call nor an interrupt for a transfer, and each packet arrives earlier; the regulator holds the rate."""
+    """Neither a call nor an interrupt for a transfer, and packets arrive earlier. The regulator holds the
+    rate."""
     own, hypervisors = results["adma"], results["zdma, own costs"]
     assert "irq_device" not in broker(own)
     assert broker(hypervisors)["hvc"] - broker(own)["hvc"] >= PACKETS * (32 // 4 + 1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine that the broker programs itself, on the emulator's board with an SMMU: `edu` copies the packets of
-flows, reaches nothing but what the broker reaches, and is quiet before a broker that has ended leaves memory to
-others (D3, F2). A transfer of `edu` takes 200 ms."""
+"""An engine that the broker programs itself, on the emulator's board with an SMMU: `edu` copies the packets
+of flows, reaches nothing but what the broker reaches, and is quiet before a broker that has ended leaves
+memory to others (D3, F2). A transfer of `edu` takes 200 ms."""
 
 from __future__ import annotations
 
@@ -45,14 +45,16 @@ def test_packets_are_copied_by_the_brokers_own_engine(tmp_path: Path) -> None:
 
 
 def taken_over(monkeypatch: pytest.MonkeyPatch, directory: Path, params: Mapping[str, int]) -> Run:
-    """A run in which the broker's domain executes a program that lets the engine access any addresses. It writes
-    to `foreign`, and then reads at `foreign` + `step`."""
+    """A run in which the broker's domain executes a program that lets the engine access any addresses. It
+    writes to `foreign`, and then reads at `foreign` + `step`."""
 
     def load(*arguments: Any, **keys: Any) -> Loaded:
         loaded = load_system(*arguments, **keys)
         assert loaded.system is not None
         change = {"image": Image(elf="guests/edu.elf"), "console": WITH_CONSOLE, "params": dict(params)}
-        domains = (one.model_copy(update=change if one.name == BROKER else {}) for one in loaded.system.domains)
+        domains = (
+            one.model_copy(update=change if one.name == BROKER else {}) for one in loaded.system.domains
+        )
         return replace(loaded, system=loaded.system.model_copy(update={"domains": tuple(domains)}))
 
     monkeypatch.setattr(harness, "load_system", load)
@@ -98,7 +100,8 @@ def test_the_engine_reaches_memory_of_flows(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_a_broker_that_is_restarted_during_transfers_tears_nothing(tmp_path: Path) -> None:
-    """A stream ends with a reset, or is complete; what an old transfer has left in the engine reaches nobody."""
+    """A stream ends with a reset, or is complete; what an old transfer has left in the engine reaches
+    nobody."""
     size = 3 * KIB
     times = {"period": "2 s", "deadline": "2 s"}
     path = write_system(

@@ -48,7 +48,7 @@ def check_broker_engine(system: System, platform: Platform) -> Findings:
         cause = f"is {size_text(system.broker.chunk)}, and '{engine.name}' copies {largest} at most at once"
         yield Finding(("broker", "chunk"), "out-of-range", cause, f"up to {largest}")
     yield from _reach(engine, system, platform)
-    yield from _as_a_device(system, platform)
+    yield from _as_a_device(engine, system, platform)
 
 
 def _reach(engine: Device | Dma, system: System, platform: Platform) -> Findings:
@@ -58,21 +58,26 @@ def _reach(engine: Device | Dma, system: System, platform: Platform) -> Findings
     if not platform.confines(engine):
         if system.broker.dma != "trusted":
             cause = (
-                f"'{engine.name}' {why_unconfined(engine)}: a broker that programs it could read and write all "
-                "memory"
+                f"'{engine.name}' {why_unconfined(engine)}: a broker that programs it could read and write "
+                "all memory"
             )
             allowed = "an engine behind an IOMMU that the hypervisor drives, or `dma: trusted` of the broker"
             yield Finding(_ENGINE, "dma-unconfined", cause, allowed)
     elif gic is not None and gic.type == "gicv2":
         cause = (
-            f"devices behind '{engine.iommu}' do not reach the memory of other domains where the broker finds it, "
-            f"because '{platform.name}' has a GICv2"
+            f"devices behind '{engine.iommu}' do not reach the memory of other domains where the broker has "
+            f"it, because '{platform.name}' has a GICv2"
         )
         yield Finding(_ENGINE, "conflict", cause, CPU_COPY)
 
 
-def _as_a_device(system: System, platform: Platform) -> Findings:
+def _as_a_device(engine: Device | Dma, system: System, platform: Platform) -> Findings:
     """What is checked of each device of a domain."""
+    holder = next((one.name for one in system.domains if engine.name in one.devices), None)
+    if holder is not None:
+        cause = f"device '{engine.name}' is given away twice: '{holder}' has it, too"
+        yield Finding(_ENGINE, "duplicate-name", cause, "each device once")
+        return
     whole = with_broker(system, platform)
     broker = next((one for one in whole.domains if is_broker(whole, one.name)), None)
     if broker is None:

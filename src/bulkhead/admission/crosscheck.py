@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bulkhead.admission.bandwidth import check_admission
+from bulkhead.admission.broker_engine import check_broker_engine
 from bulkhead.admission.crosscheck_budgets import check_budgets
 from bulkhead.admission.crosscheck_chains import check_chains
-from bulkhead.admission.broker_engine import check_broker_engine
 from bulkhead.admission.crosscheck_colors import check_colors
 from bulkhead.admission.crosscheck_passthrough import check_given
 from bulkhead.admission.crosscheck_regulation import check_regulation

@@ -82,9 +82,9 @@ def trusted_broker(system: System, platform: Platform) -> Iterator[Finding]:
         yield Finding(path, "no-effect", cause, "leave it out")
         return
     cause = (
-        f"the broker is trusted with '{engine.name}', which {why_unconfined(engine)}: it can read and write all "
-        "memory, also that of the hypervisor and of other domains. Statements of reports about isolation hold "
-        "only if nobody has taken over the broker"
+        f"the broker is trusted with '{engine.name}', which {why_unconfined(engine)}: it can read and write "
+        "all memory, also that of the hypervisor and of other domains. Statements of reports about isolation "
+        "hold only if nobody has taken over the broker"
     )
     yield Finding(path, "dma-trusted", cause)
 

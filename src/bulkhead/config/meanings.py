@@ -171,9 +171,10 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "Broker": {
         "cpu": "Core of the broker; `auto`: a free one.",
-        "engine": "Engine that copies: the broker's core (`cpu-copy`), a DMA engine that the hypervisor programs "
-        "(`zdma`), or an engine that the broker programs, named as in the platform file.",
-        "dma": "`trusted`: accepts an engine of the broker that no IOMMU confines, although it reaches all memory.",
+        "engine": "Engine that copies: the broker's core (`cpu-copy`), a DMA engine that the hypervisor "
+        "programs (`zdma`), or one that the broker programs, by its name in the platform file.",
+        "dma": "`trusted`: accepts an engine that the broker programs and no IOMMU confines, although it "
+        "reaches all memory.",
         "copy_up_to": "Largest packet size of flows that the core copies although there is a DMA engine.",
         "wait": "Event for which the broker waits between transfers.",
         "chunk": "Largest transfer; after each transfer the broker chooses the next one.",

@@ -357,7 +357,7 @@ def _rate(plan: Plan, broker: Broker) -> int:
 
 
 def _engine(plan: Plan, layout: Layout) -> Row:
-    """The engine that copies for the broker: the first channel of the hypervisor's, or one of the broker's own."""
+    """The engine that copies for the broker: the first channel of the hypervisor's, or the broker's own."""
     hypervisors, own = engine_of(plan.system, plan.platform), own_engine_of(plan.system, plan.platform)
     engine = hypervisors or own
     if engine is None:

@@ -38,8 +38,8 @@ BROKER = "broker"
 MOST_PACKET_BYTES = 64 * KIB  # the largest packet that the Linux driver sends
 LEAST_RATE = 1000  # bytes/s; the hypervisor's minimum (core/manifest_flows.c)
 PATIENCE_NS = 1_000_000_000  # a receiver without a free buffer for this time is treated as not reading
-# Kinds of engines for which the broker has a driver (guests/programs/broker/engine.h), and their largest chunks:
-# `edu` copies by way of a buffer (QEMU docs/specs/edu).
+# Kinds of engines for which the broker has a driver (guests/programs/broker/engine.h), and their largest
+# chunks: `edu` copies by way of a buffer (QEMU docs/specs/edu).
 LARGEST_CHUNKS = {"zdma": MOST_PACKET_BYTES, "edu": 4 * KIB}
 _FIRST_CID = 3  # 0 to 2 are reserved
 _MEMORY = Region.model_validate({"at": 0x4000_0000, "size": 4 * MIB})
@@ -273,8 +273,8 @@ def parameters_of(
 
 
 def _engine_parameters(system: System, platform: Platform) -> dict[str, int]:
-    """What the broker is told of its own engine: its kind, where its registers or its configuration space are,
-    and where the engine finds physical address 0: behind an IOMMU, where the broker does."""
+    """What the broker is told of its own engine: its kind, where its registers or its configuration space
+    are, and where the engine finds physical address 0: behind an IOMMU, where the broker does."""
     engine = own_engine_of(system, platform)
     kind = None if engine is None else kind_of(engine)
     if engine is None or kind is None:

@@ -100,8 +100,8 @@ def memory_use(
 ) -> MemoryUse | None:
     """The memory's use by cores and broker together; None: the platform has no curves.
 
-    `rate`: the broker's rate in bytes/s in each direction. `engine`: the kind of what copies (`engine_kind`), at most
-    `chunk_bytes` at a time.
+    `rate`: the broker's rate in bytes/s in each direction. `engine`: the kind of what copies
+    (`engine_kind`), at most `chunk_bytes` at a time.
     """
     if platform.memory_budget is None:
         return None

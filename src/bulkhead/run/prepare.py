@@ -455,16 +455,24 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
     driven = platform.driven_iommu
     if driven is not None:
         windows.append(PromisedWindow(driven.at, driven.size, f"SMMU {driven.name}"))
-    engine, own = engine_of(plan.system, platform), own_engine_of(plan.system, platform)
-    if engine is not None:
-        windows.append(PromisedWindow(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
-    for copier in (engine, own):
-        if copier is not None and copier.qos is not None:
-            windows.append(PromisedWindow(copier.qos, 4 * _KIB, f"regulator of {copier.name}"))
+    windows += _engine_windows(plan)
     for one in device_rates(plan.system, platform):
         if one.register is not None:
             windows.append(PromisedWindow(one.register.page, 4 * _KIB, f"regulator of {one.device}"))
     return tuple(windows)
+
+
+def _engine_windows(plan: Plan) -> list[PromisedWindow]:
+    """Registers of the engine that the hypervisor programs for the broker, and of the regulator in front of
+    an engine that copies."""
+    engine, own = engine_of(plan.system, plan.platform), own_engine_of(plan.system, plan.platform)
+    found = []
+    if engine is not None:
+        found.append(PromisedWindow(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
+    for copier in (engine, own):
+        if copier is not None and copier.qos is not None:
+            found.append(PromisedWindow(copier.qos, 4 * _KIB, f"regulator of {copier.name}"))
+    return found
 
 
 def _quoted(path: Path | None) -> str:
