@@ -13,7 +13,6 @@
 #include "flow/flows.h"
 #include "flow/path_stamps.h"
 #include "flow/sockets.h"
-#include "iommu/smmu.h"
 #include "memory/placement.h"
 #include "memory/stage2.h"
 #include "vm/clock.h"
@@ -24,6 +23,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* What may still access memory of domains with a socket after the broker was stopped. */
+enum broker_leaves {
+    BROKER_HAS_LEFT,      /* nothing; so, too, while it runs */
+    BROKER_CORE_LEAVES,   /* its core, which has not yet learnt of the stop */
+    BROKER_ENGINE_LEAVES, /* an engine of its own, until the SMMU aborts it */
+};
+
 static struct {
     struct spinlock lock; /* protects the flows and the engine */
     struct door_flow flows[BH_MAX_FLOWS];
@@ -31,13 +37,18 @@ static struct {
     struct door_request request;  /* the latest request for an admission test */
     _Atomic uint32_t engine_ends; /* domains (1 << index) whose memory the engine's transfer accesses */
     uint64_t not_before;          /* counter value before which the rate permits no further transfer */
-    _Atomic bool leaves; /* the broker is stopped, and its core or its own engine may still access memory */
+    _Atomic uint32_t leaves;      /* enum broker_leaves */
     struct flow_path_statistics earlier[BH_MAX_FLOWS]; /* statistics of brokers that have ended */
 } broker;
 
 static const struct manifest_broker *config(void)
 {
     return &system_manifest()->broker;
+}
+
+static bool own_engine(void)
+{
+    return config()->engine == BH_BROKER_ENGINE_OWN;
 }
 
 static struct domain *broker_domain(void)
@@ -452,7 +463,8 @@ bool flows_engine_interrupt(uint32_t intid)
 
 bool flow_broker_touches(uint32_t domain)
 {
-    return atomic_load(&broker.leaves) || (atomic_load(&broker.engine_ends) >> domain & 1) != 0;
+    return atomic_load(&broker.leaves) != BROKER_HAS_LEFT ||
+           (atomic_load(&broker.engine_ends) >> domain & 1) != 0;
 }
 
 /* The end */
@@ -476,8 +488,9 @@ static bool may_restart(void)
  * drivers are notified. */
 void flow_broker_stop(void)
 {
-    atomic_store(&broker.leaves,
-                 this_cpu() != broker_domain()->vcpus[0].cpu || config()->engine == BH_BROKER_ENGINE_OWN);
+    atomic_store(&broker.leaves, own_engine() || this_cpu() != broker_domain()->vcpus[0].cpu
+                                     ? (uint32_t)BROKER_CORE_LEAVES
+                                     : (uint32_t)BROKER_HAS_LEFT);
     door_close();
     sockets_forget_broker();
     if (!may_restart()) {
@@ -486,7 +499,7 @@ void flow_broker_stop(void)
     spin_lock(&broker.lock); /* waits for a core that is writing flows to the door */
     (void)poll_engine();
     spin_unlock(&broker.lock);
-    if (!atomic_load(&broker.leaves)) {
+    if (atomic_load(&broker.leaves) == BROKER_HAS_LEFT) {
         for_each(~0ull, socket_left);
     }
 }
@@ -525,20 +538,12 @@ static void save_statistics(const struct broker_reply *reply)
     spin_unlock(&broker.lock);
 }
 
-static void leave(void)
+/* Returns whether it was in state `from`. */
+static bool leave(enum broker_leaves from, enum broker_leaves to)
 {
-    if (atomic_exchange(&broker.leaves, false)) {
-        for_each(~0ull, socket_left);
-    }
-}
+    uint32_t expected = (uint32_t)from;
 
-/* The broker's core has left the broker. If its own engine may still access memory, RARE_ALARM_QUIET comes.
- */
-static void leave_when_quiet(void)
-{
-    if (atomic_load(&broker.leaves) && smmu_domain_is_quiet(broker_domain())) {
-        leave();
-    }
+    return atomic_compare_exchange_strong(&broker.leaves, &expected, (uint32_t)to);
 }
 
 void flow_broker_vcpu_off(void)
@@ -548,19 +553,23 @@ void flow_broker_vcpu_off(void)
     if (reply != NULL) {
         save_statistics(reply);
     }
-    leave_when_quiet();
-}
-
-void flow_broker_look(void)
-{
-    const struct vcpu *vcpu = &broker_domain()->vcpus[0];
-
-    if (this_cpu() == vcpu->cpu && atomic_load(&vcpu->power) == VCPU_OFF) {
-        leave_when_quiet();
+    if (own_engine()) {
+        (void)leave(BROKER_CORE_LEAVES, BROKER_ENGINE_LEAVES);
+    } else if (leave(BROKER_CORE_LEAVES, BROKER_HAS_LEFT)) {
+        for_each(~0ull, socket_left);
     }
 }
 
-void flow_broker_begin(void)
+const struct domain *flow_broker_leaving(void)
 {
-    leave();
+    bool leaving = atomic_load(&broker.leaves) == BROKER_ENGINE_LEAVES;
+
+    return leaving && this_cpu() == broker_domain()->vcpus[0].cpu ? broker_domain() : NULL;
+}
+
+void flow_broker_left(void)
+{
+    if (leave(BROKER_ENGINE_LEAVES, BROKER_HAS_LEFT)) {
+        for_each(~0ull, socket_left);
+    }
 }

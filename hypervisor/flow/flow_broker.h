@@ -23,11 +23,13 @@ bool flow_broker_init(void);
 /* The broker's VCPU no longer runs. Called on its core. */
 void flow_broker_vcpu_off(void);
 
-/* RARE_ALARM_QUIET was due: asks again whether the engine of a broker that ended is quiet. */
-void flow_broker_look(void);
+/* The broker's domain, if this is its core and has left it, but an engine of its own may still access memory;
+ * NULL otherwise. */
+const struct domain *flow_broker_leaving(void);
 
-/* The broker begins its next life: nothing of the last one runs, and its engine is quiet. */
-void flow_broker_begin(void);
+/* No access of the broker's own engine can reach memory any more. Called on the broker's core, after it has
+ * left the broker. */
+void flow_broker_left(void);
 
 /* The broker is to be stopped. May be called on any core. The broker's current step and the engine's current
  * transfer are finished first, or the SMMU aborts the broker's own engine; until then, no guest gets back a

@@ -457,11 +457,14 @@ void flows_vcpu_off(const struct vcpu *vcpu)
     }
 }
 
-void flows_quiet_alarm(void)
+const struct domain *flows_leaving(void)
 {
-    if (there_are_flows()) {
-        flow_broker_look();
-    }
+    return there_are_flows() ? flow_broker_leaving() : NULL;
+}
+
+void flows_left(void)
+{
+    flow_broker_left();
 }
 
 bool flows_touch(const struct domain *domain)
@@ -483,7 +486,7 @@ void flows_domain_reset(struct domain *domain)
     struct socket_device *device = socket_of(domain);
 
     if (flows_is_broker(domain)) {
-        flow_broker_begin();
+        flow_broker_left();
     }
     if (device == NULL) {
         return;

@@ -67,8 +67,12 @@ void flows_domain_stopped(struct domain *domain);
 /* A VCPU no longer runs. Called on its core, before other cores are told. */
 void flows_vcpu_off(const struct vcpu *vcpu);
 
-/* RARE_ALARM_QUIET is due: asks the SMMU again about the engine of a broker that ended. */
-void flows_quiet_alarm(void);
+/* The broker's domain, if this is its core and has left it, but an engine of its own may still access memory;
+ * NULL otherwise. Memory of other domains is not given on before flows_left(). */
+const struct domain *flows_leaving(void);
+
+/* The devices of the domain that flows_leaving() returned are quiet. */
+void flows_left(void);
 
 /* True if a transfer may still access the domain's memory. In that case, the domain's cores get a request
  * when the transfer ends, if the domain is restarting or waits for this. */

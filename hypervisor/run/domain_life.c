@@ -149,6 +149,15 @@ void domain_vcpu_is_off(const struct domain *domain)
     }
 }
 
+void domain_ask_engine(void)
+{
+    const struct domain *broker = flows_leaving();
+
+    if (broker != NULL && smmu_domain_is_quiet(broker)) {
+        flows_left();
+    }
+}
+
 /* Changes the domain's state to `to`, if it is in one of the states `from` (1 << bh_domain_state). All other
  * effects of the change, such as disabling its interrupts when it stops running, happen under the same lock,
  * so that a later change by another core cannot overtake them. The cores of its VCPUs are notified. Returns

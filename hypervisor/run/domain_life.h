@@ -43,6 +43,10 @@ bool domain_restart_step(struct domain *domain, uint64_t *lines);
  * with the last VCPU of a domain that does not run any more. */
 void domain_vcpu_is_off(const struct domain *domain);
 
+/* Asks whether the devices of a broker that this core has left are quiet, and tells flows. If they are not,
+ * RARE_ALARM_QUIET comes, which asks again. */
+void domain_ask_engine(void);
+
 /* Stops a domain for a manager, also while it restarts. Returns the state that it had. May be called on any
  * core; on one of the domain's own, the rule of domain_end() applies. */
 enum bh_domain_state domain_stop(struct domain *domain);

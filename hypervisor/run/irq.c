@@ -8,6 +8,7 @@
 #include "flow/flows.h"
 #include "iommu/smmu.h"
 #include "mpam/mpam_components.h"
+#include "run/domain_life.h"
 #include "run/shared_core.h"
 #include "run/system_end.h"
 #include "run/vcpu_run.h"
@@ -116,7 +117,7 @@ static void handle_rare_alarm(struct cpu *cpu)
         vgic_look_again(cpu);
     }
     if ((due & 1u << RARE_ALARM_QUIET) != 0) {
-        flows_quiet_alarm();
+        domain_ask_engine();
     }
 }
 

@@ -66,6 +66,7 @@ static void go_off(struct vcpu *vcpu, uint32_t power)
 void vcpu_went_off(struct vcpu *vcpu)
 {
     flows_vcpu_off(vcpu);
+    domain_ask_engine();
     go_off(vcpu, VCPU_STOPPING);
 }
 

@@ -137,9 +137,9 @@ TEST_F(BrokerEngine, F8_AManagersStopWaitsForTheBrokersCoreToo)
     EXPECT_EQ(domain_stop(domain_at(broker)), BH_DOMAIN_STATE_RUNNING);
     EXPECT_EQ(access(physical(control, ram)), std::nullopt);
     EXPECT_TRUE(are_touched()) << "its core may copy";
-    flows_quiet_alarm();
+    domain_ask_engine();
     fake_switch_core(broker);
-    flows_quiet_alarm(); // an alarm for another domain
+    domain_ask_engine(); // an alarm for another domain
     EXPECT_TRUE(are_touched());
     machine->on_core(broker);
     while (fake_gic_has_interrupt()) {

@@ -39,13 +39,10 @@ static inline bool broker_is_transferring(void)
 // until which there is nothing to do unless an event comes.
 uint64_t broker_serve(void);
 
-// Returns x0: 0, or a negated hypercall_error.
-static inline uint64_t broker_call(uint64_t function, uint64_t x1, uint64_t x2, uint64_t x3, uint64_t x4)
-{
-    uint64_t x[CALL_REGISTERS] = {function, x1, x2, x3, x4};
+// A call of EL2 with all its registers.
+void broker_call_all(uint64_t x[CALL_REGISTERS]);
 
-    cpu_hypervisor_call_all(x);
-    return x[0];
-}
+// Returns x0: 0, or a negated hypercall_error.
+uint64_t broker_call(uint64_t function, uint64_t x1, uint64_t x2, uint64_t x3, uint64_t x4);
 
 #endif

@@ -17,7 +17,7 @@ static struct {
 
 // A step that an earlier broker has begun must not reach memory: drivers have got back the buffers that it
 // names.
-static bool init(uint64_t at)
+static bool edu_init(uint64_t at)
 {
     if (mmio_read32(at + pci_id) != edu_id)
         return false;
@@ -50,4 +50,4 @@ static enum engine_state look(void)
     return ENGINE_DONE;
 }
 
-const struct engine engine_edu = {.init = init, .begin = begin, .look = look, .pause_ns = pause_ns};
+const struct engine engine_edu = {.init = edu_init, .begin = begin, .look = look, .pause_ns = pause_ns};

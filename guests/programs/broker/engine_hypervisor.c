@@ -4,11 +4,12 @@
 // clock, takes the engine's interrupt, and writes into the door how the transfer has ended.
 #include "guests/programs/broker/broker.h"
 #include "guests/programs/broker/engine.h"
-#include "guests/programs/broker/news.h"
 
-static bool refused; // an error of this program, or of an attacker that controls it
+_Static_assert(ENGINE_WORKS == (int)DOOR_ENGINE_NOTHING && ENGINE_DONE == (int)DOOR_ENGINE_DONE &&
+                   ENGINE_FAILED == (int)DOOR_ENGINE_FAILED,
+               "the door says what the engine does");
 
-static bool init(uint64_t at)
+static bool hypervisor_init(uint64_t at)
 {
     (void)at;
     return true;
@@ -21,11 +22,10 @@ static void begin(const struct flow_piece *piece, uint32_t bytes, uint64_t base)
                                   transfer->destination,    piece->to,        bytes};
 
     (void)base;
-    cpu_hypervisor_call_all(x);
-    refused = x[0] != 0;
-    if (refused)
-        return;
-    if (x[1] == 0)
+    broker_call_all(x);
+    if (x[0] != 0) // an error of this program, or of an attacker that controls it
+        broker.pages.door.engine = DOOR_ENGINE_FAILED;
+    else if (x[1] == 0)
         flow_exchange_put_off(&broker.exchange, x[2]);
     else
         broker.exchange.inflight.not_before = x[2];
@@ -33,12 +33,12 @@ static void begin(const struct flow_piece *piece, uint32_t bytes, uint64_t base)
 
 static enum engine_state look(void)
 {
-    if (refused)
-        return ENGINE_FAILED;
-    if (!news_engine_has_ended())
-        return ENGINE_WORKS;
-    return news_engine_has_done() ? ENGINE_DONE : ENGINE_FAILED;
+    uint32_t state = __atomic_load_n(&broker.pages.door.engine, __ATOMIC_ACQUIRE);
+
+    if (state != DOOR_ENGINE_NOTHING)
+        broker.pages.door.engine = DOOR_ENGINE_NOTHING;
+    return (enum engine_state)state;
 }
 
 const struct engine engine_hypervisor = {
-    .init = init, .begin = begin, .look = look, .pause_ns = ENGINE_WAKES};
+    .init = hypervisor_init, .begin = begin, .look = look, .pause_ns = ENGINE_WAKES};

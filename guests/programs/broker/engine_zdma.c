@@ -7,7 +7,7 @@
 
 static uint64_t registers;
 
-static bool init(uint64_t at)
+static bool channel_init(uint64_t at)
 {
     registers = at;
     while (zdma_is_busy(registers)) {
@@ -34,4 +34,4 @@ static enum engine_state look(void)
     return status == zdma_isr_done ? ENGINE_DONE : ENGINE_FAILED;
 }
 
-const struct engine engine_zdma = {.init = init, .begin = begin, .look = look, .pause_ns = 0};
+const struct engine engine_zdma = {.init = channel_init, .begin = begin, .look = look, .pause_ns = 0};

@@ -20,15 +20,12 @@
 #include "guests/runtime/gic.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
-#include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 #include "guests/runtime/window.h"
 
 struct broker broker;
 
 static struct flow_path paths[BH_MAX_FLOWS];
-static const struct engine *engine;
-static uint64_t engine_base;
 
 // Passes to EL2 at once what EL2 has to do, since drivers wait for it.
 static void tell(void)
@@ -74,16 +71,6 @@ static void copy(void)
     finish(true);
 }
 
-static void have_copied(void)
-{
-    struct flow_piece piece;
-    uint32_t bytes = flow_exchange_piece(&broker.exchange, 0, &piece);
-
-    if (engine != &engine_hypervisor)
-        broker.pages.reply.transfer_since = timer_now();
-    engine->begin(&piece, bytes, engine_base);
-}
-
 static void transfer(void)
 {
     path_close(BH_PATH_PART_PROGRAM_DMA, 0);
@@ -91,15 +78,7 @@ static void transfer(void)
     if (flow_exchange_copies(&broker.exchange))
         copy();
     else
-        have_copied();
-}
-
-// When to look again whether the engine's transfer has ended; 0: at once.
-static uint64_t next_look(uint64_t now)
-{
-    if (engine->pause_ns == 0 || engine->pause_ns == ENGINE_WAKES)
-        return engine->pause_ns == 0 ? 0 : PACKET_NEVER;
-    return now + ns_to_ticks(engine->pause_ns, broker.exchange.counter_hz);
+        engine_begin();
 }
 
 // Everything in a step is as of the time of its begin; events that are noted, released or due later are left
@@ -113,13 +92,12 @@ static uint64_t step(void)
 
     news_take(now);
     if (broker.exchange.inflight.transfers) {
-        enum engine_state state = engine->look();
+        enum engine_state state = engine_look(now, &until);
 
         if (state == ENGINE_WORKS) {
             tell();
-            return next_look(now);
+            return until;
         }
-        broker.pages.reply.transfer_since = 0;
         finish(state == ENGINE_DONE);
     }
     flow_exchange_look(&broker.exchange, now, &broker.effects);
@@ -150,17 +128,6 @@ uint64_t broker_serve(void)
         if (until != 0)
             wait_for_news(until);
     }
-}
-
-static bool engine_init(void)
-{
-    uint64_t kind = param("engine", BH_OWN_ENGINE_NONE);
-
-    engine = kind == BH_OWN_ENGINE_ZDMA  ? &engine_zdma
-             : kind == BH_OWN_ENGINE_EDU ? &engine_edu
-                                         : &engine_hypervisor;
-    engine_base = param("engine_base", 0);
-    return engine->init(param("engine_at", 0));
 }
 
 void program_main(void)

@@ -172,7 +172,7 @@ bool news_are_there(void)
     for (uint32_t i = 0; i < BH_MAX_DOMAINS; i++)
         bells |= __atomic_load_n(&door->devices[i].bells, __ATOMIC_ACQUIRE);
     return bells != 0 || __atomic_load_n(&door->flow_changes, __ATOMIC_ACQUIRE) != news.flow_changes ||
-           news_engine_has_ended();
+           __atomic_load_n(&door->engine, __ATOMIC_ACQUIRE) != DOOR_ENGINE_NOTHING;
 }
 
 void news_leave(void)
@@ -196,17 +196,4 @@ void news_leave(void)
             news.ending &= ~(1ull << number);
         }
     }
-}
-
-bool news_engine_has_ended(void)
-{
-    return __atomic_load_n(&broker.pages.door.engine, __ATOMIC_ACQUIRE) != DOOR_ENGINE_NOTHING;
-}
-
-bool news_engine_has_done(void)
-{
-    bool done = broker.pages.door.engine == DOOR_ENGINE_DONE;
-
-    __atomic_store_n(&broker.pages.door.engine, DOOR_ENGINE_NOTHING, __ATOMIC_RELAXED);
-    return done;
 }

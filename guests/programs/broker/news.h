@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Events that EL2 reports through the door, for the exchange: devices that are set up and reset,
-// notifications, flows that begin and end, the engine.
+// notifications, flows that begin and end, the end of a transfer of the engine at EL2.
 #ifndef BULKHEAD_GUESTS_BROKER_NEWS_H
 #define BULKHEAD_GUESTS_BROKER_NEWS_H
 
@@ -19,9 +19,5 @@ bool news_are_there(void);
 
 // Reports to EL2 the lives of devices, and the flows, whose memory is no longer accessed.
 void news_leave(void);
-
-// Whether the engine's transfer has ended; whether it succeeded, which clears that state.
-bool news_engine_has_ended(void);
-bool news_engine_has_done(void);
 
 #endif
