@@ -105,8 +105,8 @@ struct door_answer {
 struct broker_reply {
     uint32_t waits; /* 1: the broker sleeps and looks at nothing until it is woken */
     uint32_t reserved;
-    uint64_t transfer_since; /* ticks: the start of its own engine's transfer; 0: none is under way */
-    uint32_t lives[BH_MAX_DOMAINS];      /* the broker no longer accesses memory of earlier lives */
+    uint64_t transfer_since;        /* ticks: the start of its own engine's transfer; 0: none is under way */
+    uint32_t lives[BH_MAX_DOMAINS]; /* the broker no longer accesses memory of earlier lives */
     uint32_t flow_changes[BH_MAX_FLOWS]; /* nothing of earlier flows is left in that slot */
     struct door_progress progress[BH_MAX_DOMAINS];
     struct flow_path_statistics statistics[BH_MAX_FLOWS];
