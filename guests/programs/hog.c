@@ -3,7 +3,7 @@
 // A memory hog: walks a buffer far larger than any cache on all its VCPUs, each over its own slice, and
 // reports its progress. Parameters: `buffer_kib` (0: all the RAM that is left), `passes` over the buffer (0:
 // forever), `rest_us` (0: never): sleeps that long after every 64 KiB, which leaves the emulator's host to
-// the other domains.
+// the other domains; `only_write` (0): 1: writes lines without reading them first.
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/format.h"
@@ -17,6 +17,7 @@
 #include "guests/runtime/timer.h"
 
 #include <arch/sysreg.h>
+#include <stdbool.h>
 
 enum {
     chunk_bytes = 64 * 1024, // between two readings of the counter
@@ -30,6 +31,7 @@ static struct {
     uint64_t start_ticks;
     uint64_t frequency;
     uint64_t rest_ticks;
+    bool only_write;
     uint32_t cpu_count;                  // 0: the other VCPUs wait
     uint64_t lines_done[BOARD_MAX_CPUS]; // each element is written by its VCPU only
 } hog;
@@ -102,7 +104,10 @@ static void walk_slice(uint32_t cpu)
     for (uint64_t pass = 0; hog.passes == 0 || pass < hog.passes; pass++) {
         for (uint64_t at = start; at < end; at += chunk_bytes) {
             uint64_t bytes = end - at < chunk_bytes ? end - at : chunk_bytes;
-            lines_touch(at, at + bytes, hog.line_bytes);
+            if (hog.only_write)
+                lines_write(at, at + bytes, hog.line_bytes);
+            else
+                lines_touch(at, at + bytes, hog.line_bytes);
             __atomic_store_n(&hog.lines_done[cpu], hog.lines_done[cpu] + bytes / hog.line_bytes,
                              __ATOMIC_RELAXED);
             if (cpu == 0)
@@ -134,6 +139,7 @@ void program_main(void)
         return;
     }
     hog.passes = param("passes", 0);
+    hog.only_write = param("only_write", 0) != 0;
     hog.frequency = timer_frequency();
     hog.rest_ticks = ns_to_ticks(param("rest_us", 0) * 1000, hog.frequency);
     if (hog.rest_ticks != 0) {

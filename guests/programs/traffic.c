@@ -6,11 +6,14 @@
 // `in<n>_port`. Further `packets` [0: without end] of each flow, `hurry` [1]: sends that many times as often
 // as was declared, `ahead` [0]: 1: a packet does not wait until the previous one is sent, which may then be
 // overwritten, `after_ms` [0]: starts to send that long after its start, `together_ms` [0]: sends the first
-// packets of all connected flows at once, when the counter has reached that time. At the end, or, if there is
+// packets of all connected flows at once, when the counter has reached that time; `write_kib` [0]: while
+// there is nothing to do, it writes to that much memory and does not sleep, for `write_ms` [0: without end]
+// from its start on. At the end, or, if there is
 // none, whenever another domain has ended a stream, it reports of each flow the bytes and their CRC-32.
 #include "core/crc32.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
+#include "guests/runtime/displacer.h"
 #include "guests/runtime/flow_params.h"
 #include "guests/runtime/gic.h"
 #include "guests/runtime/memory.h"
@@ -58,12 +61,16 @@ static struct {
     uint64_t retry; // ticks between two attempts to connect
     uint64_t first; // counter value before which no packet is sent
     bool ahead;
+    struct displacer displacer;
+    uint64_t writes_until;     // ticks
+    volatile bool interrupted; // since it last began to wait
 } traffic;
 
 static uint8_t piece[piece_bytes];
 
 void program_interrupt(uint32_t intid)
 {
+    traffic.interrupted = true;
     if (intid == board()->virtual_timer_intid)
         timer_stop();
     else
@@ -113,6 +120,13 @@ static bool init(void)
             console_write("traffic: too little memory\n");
             return false;
         }
+    traffic.writes_until = UINT64_MAX;
+    if (param("write_ms", 0) != 0)
+        traffic.writes_until = timer_now() + param("write_ms", 0) * timer_frequency() / ms_per_s;
+    if (!displacer_init(&traffic.displacer, &arena, param("write_kib", 0) * 1024)) {
+        console_write("traffic: too little memory\n");
+        return false;
+    }
     for (uint32_t n = 0; n < traffic.in; n++)
         incoming[n].port = (uint32_t)flow_param("in", n, "port");
     return true;
@@ -243,6 +257,20 @@ static uint64_t attend(void)
     return next;
 }
 
+// Until an interrupt comes. Interrupts are masked before and after.
+static void wait(void)
+{
+    traffic.interrupted = false;
+    cpu_unmask_interrupts();
+    while (traffic.displacer.buffer.bytes != 0 && timer_now() < traffic.writes_until && !traffic.interrupted)
+        displacer_step(&traffic.displacer);
+    cpu_mask_interrupts();
+    if (!traffic.interrupted)
+        cpu_wait_for_interrupt();
+    cpu_unmask_interrupts();
+    cpu_mask_interrupts();
+}
+
 static void run(void)
 {
     for (;;) {
@@ -256,9 +284,7 @@ static void run(void)
             continue; // what has come meanwhile
         if (next != UINT64_MAX)
             timer_set(next);
-        cpu_wait_for_interrupt();
-        cpu_unmask_interrupts();
-        cpu_mask_interrupts();
+        wait();
         timer_stop();
     }
 }

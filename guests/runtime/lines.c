@@ -17,3 +17,9 @@ void lines_touch(uint64_t start, uint64_t end, uint64_t line_bytes)
         *word = *word + 1;
     }
 }
+
+void lines_write(uint64_t start, uint64_t end, uint64_t line_bytes)
+{
+    for (uint64_t at = start; at < end; at += line_bytes)
+        *(volatile uint64_t *)(uintptr_t)at = 0;
+}

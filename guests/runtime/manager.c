@@ -130,6 +130,15 @@ int64_t manager_remove_flow(uint64_t number)
     return call(BH_HYPERCALL_FLOW_REMOVE, number).result;
 }
 
+struct manager_path_cost manager_path_cost(uint64_t core, uint64_t part, uint64_t bucket)
+{
+    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_PATH_COST_READ, core, part, bucket};
+
+    cpu_hypervisor_call_all(x);
+    return (struct manager_path_cost){
+        .result = (int64_t)x[0], .count = x[1], .min = x[2], .max = x[3], .sum = x[4], .in_bucket = x[5]};
+}
+
 int64_t manager_end_machine(void)
 {
     return call(BH_HYPERCALL_MACHINE_END, 0).result;

@@ -97,6 +97,16 @@ struct manager_verdict manager_test_flow(void);
 // Ends a flow, whose connections are reset, or cancels the test of the caller's flow.
 int64_t manager_remove_flow(uint64_t number);
 
+// What a core has measured of a part of the path of packets (bh_path_part), in ticks, and how many of the
+// measured times are in a bucket of the histogram.
+struct manager_path_cost {
+    int64_t result;
+    uint64_t count, min, max, sum;
+    uint64_t in_bucket;
+};
+
+struct manager_path_cost manager_path_cost(uint64_t core, uint64_t part, uint64_t bucket);
+
 // Ends the run of all domains, including the caller's; if allowed, it may return briefly before.
 int64_t manager_end_machine(void);
 

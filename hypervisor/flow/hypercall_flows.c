@@ -9,6 +9,7 @@
 #include "core/flow_test.h"
 #include "core/spinlock.h"
 #include "flow/flows.h"
+#include "flow/path_stamps.h"
 #include "vm/domain.h"
 #include "vm/system.h"
 #include <arch/speculation.h>
@@ -288,6 +289,10 @@ bool hypercall_flows(const struct domain *caller, uint64_t x[31])
 {
     uint32_t function = (uint32_t)x[0];
 
+    if (function == BH_HYPERCALL_PATH_COST_READ) {
+        x[0] = failure(path_stamps_read(x) ? BH_HYPERCALL_ERROR_NONE : BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+        return true;
+    }
     if (function < BH_HYPERCALL_FLOW_ADD || function > BH_HYPERCALL_FLOW_REMOVE) {
         return false;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Hypercalls with which managers add flows between domains to a running system, and close some of them (F6).
+ * Hypercalls with which managers add flows between domains to a running system, close some of them (F6), and
+ * read what the path of packets takes.
  * hypercall.c has checked that the caller is a manager; call numbers and answers are in schema/manifest.yaml.
  */
 #ifndef BULKHEAD_HYPERCALL_FLOWS_H

@@ -16,7 +16,7 @@ static void not_supported(uint64_t x[31])
 bool hypercall_flows(const struct domain *caller, uint64_t x[31])
 {
     (void)caller;
-    if ((uint32_t)x[0] < BH_HYPERCALL_FLOW_ADD || (uint32_t)x[0] > BH_HYPERCALL_FLOW_REMOVE) {
+    if ((uint32_t)x[0] < BH_HYPERCALL_FLOW_ADD || (uint32_t)x[0] > BH_HYPERCALL_PATH_COST_READ) {
         return false;
     }
     not_supported(x);

@@ -10,6 +10,7 @@
 #include "vm/cpu.h"
 #include "vm/domain.h"
 #include "vm/system.h"
+#include <arch/speculation.h>
 #include <stdatomic.h>
 
 _Static_assert(sizeof(struct status_path_costs) <= BH_PAGE_BYTES, "the costs of a core must fit in a frame");
@@ -87,6 +88,25 @@ bool path_stamps_take(const struct domain *broker, uint64_t at)
         }
     }
     window_close(this_cpu()->index, WINDOW_DESTINATION);
+    return true;
+}
+
+bool path_stamps_read(uint64_t x[31])
+{
+    const struct status_path_cost *cost;
+    uint64_t cores = system_manifest()->cpus.count;
+
+    if (!wanted || x[1] >= cores || x[2] >= BH_PATH_PART_COUNT || x[3] >= PATH_COST_BUCKETS) {
+        return false;
+    }
+    cost = &cpu_at((uint32_t)(x[1] & arch_index_mask(x[1], cores)))
+                ->flow.recorder.parts[x[2] & arch_index_mask(x[2], BH_PATH_PART_COUNT)];
+    x[5] =
+        __atomic_load_n(&cost->histogram[x[3] & arch_index_mask(x[3], PATH_COST_BUCKETS)], __ATOMIC_RELAXED);
+    x[1] = __atomic_load_n(&cost->count, __ATOMIC_RELAXED);
+    x[2] = __atomic_load_n(&cost->min, __ATOMIC_RELAXED);
+    x[3] = __atomic_load_n(&cost->max, __ATOMIC_RELAXED);
+    x[4] = __atomic_load_n(&cost->sum, __ATOMIC_RELAXED);
     return true;
 }
 

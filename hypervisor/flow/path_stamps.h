@@ -25,6 +25,10 @@ bool path_stamps_init(void);
  * broker's, or if the manifest does not ask for stamps. */
 bool path_stamps_take(const struct domain *broker, uint64_t at);
 
+/* Answers hypercall_path_cost_read: reads x[1] to x[3] and writes x[1] to x[5]. Returns false, with nothing
+ * written, if nothing is measured or an argument is out of range. */
+bool path_stamps_read(uint64_t x[31]);
+
 /* The interrupt line of a domain's device goes high now. */
 void path_stamps_raise(uint32_t domain);
 

@@ -56,7 +56,7 @@ static void serve(const struct vcpu *vcpu, uint64_t x[31])
 
 static bool is_of_managers(uint32_t function)
 {
-    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_FLOW_REMOVE;
+    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_PATH_COST_READ;
 }
 
 static void state(struct domain *domain, uint64_t x[31])

@@ -76,6 +76,7 @@ RUN_BY = {
     "imx8mp-linux": "tests/system/test_boards.py",
     "rpi4": "tests/system/test_kernel_trees.py",
     "self-test": "tests/hosted/test_self_test.py",
+    "self-test-flows": "tests/hosted/test_self_test_flows.py",
     "rpi4-linux": "tests/system/test_boards.py",
     "zcu102": "tests/hosted/test_run.py",
     "zcu102-linux": "tests/system/test_boards.py",

@@ -446,7 +446,7 @@ def test_answers_leave_room_for_the_longest_turn_of_the_server(tmp_path: Path) -
     """The period of the answers and this turn fit into the period of the requests, to the nanosecond."""
     planned = check_flows(load_system(EXAMPLE)).planned
     assert planned is not None
-    most = 5_000_000 - planned.chains[0].bound.blocking
+    most = 8_000_000 - planned.chains[0].bound.blocking
     assert codes(tmp_path, system(_set("flows.1.back.period", f"{most} ns"))) == []
     late = system(_set("flows.1.back.period", f"{most + 1} ns"))
     assert codes(tmp_path, late) == [("chains[0].answer", "answers-too-slow")]
@@ -588,8 +588,8 @@ def _back_of_another(made: dict[str, Any]) -> None:
         (_set("chains.0.answer", "state"), "chains[0].answer", "conflict"),
         (_back_of_another, "chains[1].answer", "duplicate-name"),
         (_set("chains.1.request", "disk"), "chains[1].request", "duplicate-name"),
-        (_set("flows.1.back.period", "5 ms"), "chains[0].answer", "answers-too-slow"),
-        (_set("chains.0.deadline", "5100 us"), "chains[0].deadline", "out-of-range"),
+        (_set("flows.1.back.period", "8 ms"), "chains[0].answer", "answers-too-slow"),
+        (_set("chains.0.deadline", "8100 us"), "chains[0].deadline", "out-of-range"),
         (_shared_server, "chains[0].request", "conflict"),
         (_set("broker.cpu", 1), "chains[0].request", "conflict"),
         (_broker_beside_the_server, "chains[0].request", "conflict"),

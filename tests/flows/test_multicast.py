@@ -71,7 +71,7 @@ def test_a_flow_has_as_many_receivers_as_there_can_be_other_domains() -> None:
 @pytest.mark.req("F7")
 def test_a_rate_that_is_enough_for_one_receiver_is_refused_for_two(tmp_path: Path) -> None:
     """The refusal says what to change."""
-    text = EXAMPLE.read_text().replace("rate: auto", "rate: 3 MB/s")
+    text = EXAMPLE.read_text().replace("rate: auto", "rate: 4 MB/s")
     both, one = tmp_path / "both.yaml", tmp_path / "one.yaml"
     both.write_text(text)
     one.write_text(text.replace("[control, monitor]", "control"))

@@ -166,7 +166,7 @@ def competing(bulk_deadline: str, urgent_deadline: str, **bulk: int) -> dict[str
 
 @pytest.fixture(scope="module")
 def urgent_first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return run(tmp_path_factory.mktemp("urgent"), competing("10 ms", "500 us"))
+    return run(tmp_path_factory.mktemp("urgent"), competing("10 ms", "700 us"))
 
 
 def test_f2_all_of_both_arrives(urgent_first: dict[str, Any]) -> None:
@@ -188,7 +188,7 @@ def test_f2_the_urgent_packet_waits_for_one_chunk_at_most(urgent_first: dict[str
 
 
 def test_f2_the_later_deadline_waits_for_the_whole_packet(tmp_path: Path) -> None:
-    swapped = run(tmp_path, competing("3 ms", "8 ms"))
+    swapped = run(tmp_path, competing("4 ms", "8 ms"))
     assert flow(swapped, "urgent")["latency_ns"]["max"] > 8 * CHUNK_NS
     assert flow(swapped, "urgent")["misses"] == 0
 
@@ -196,7 +196,7 @@ def test_f2_the_later_deadline_waits_for_the_whole_packet(tmp_path: Path) -> Non
 def test_f2_who_sends_more_than_declared_delays_nobody_else(
     urgent_first: dict[str, Any], tmp_path: Path
 ) -> None:
-    hurried = run(tmp_path, competing("10 ms", "500 us", hurry=4))
+    hurried = run(tmp_path, competing("10 ms", "700 us", hurry=4))
     assert report(hurried, "bulk")["skipped0"] > 0
     assert flow(hurried, "bulk")["packets"] == PACKETS["bulk"]
     for one in (flow(hurried, "bulk"), flow(hurried, "urgent")):
@@ -365,13 +365,13 @@ def test_f8_packets_that_come_during_tests_are_in_time(tmp_path: Path) -> None:
     source["params"] |= {"send_port": 5001, "total": 128 * CHUNK}
     sink["params"]["receive_port"] = 5001
     ends = {"from": "source", "to": "sink", "port": 5001}
-    wanted["flows"].append({"name": "busy", **ends, "size": CHUNK, "period": "400 us", "deadline": "2 ms"})
+    wanted["flows"].append({"name": "busy", **ends, "size": CHUNK, "period": "700 us", "deadline": "3 ms"})
     wanted["broker"]["stamps"] = True
     wanted["expect"] = dict.fromkeys(("source", "sink"), "stopped")
     figures: list[tuple[dict[str, Any], int]] = []
     for params in ({"after_ms": 1000}, {"after_ms": 1, "refusals": 1_000_000}):
         wanted["domains"][0]["params"] |= params
-        result = run(tmp_path / str(len(figures)), wanted, "150ms")
+        result = run(tmp_path / str(len(figures)), wanted, "200ms")
         busy = flow(result, "busy")
         assert (busy["packets"], busy["misses"], busy["lost"]) == (128, 0, 0)
         assert busy["latency_ns"]["max"] <= busy["bound_ns"]
@@ -392,21 +392,21 @@ def test_f8_a_broker_that_is_restarted_goes_on_with_devices_that_work(tmp_path: 
     buffers back and connects again, without a reset of its device. The last streams begin after the last
     restart."""
     total = 64 * KIB
-    wanted = system(("stream", total, {**FRAMES, "period": "200 us"}))
+    wanted = system(("stream", total, {**FRAMES, "period": "400 us"}))
     sender, receiver = wanted["domains"]
-    sender["params"]["times"] = 40
+    sender["params"]["times"] = 26
     del receiver["params"]["times"], wanted["expect"]["stream-to"]
     params = {"victim": 3, "rounds": 12, "gap_us": 20000, "seed": 7, "stops": 0, "end_machine": 0}
     wanted["domains"].append(domain("reaper", "reaper", [2], manager=True, params=params))
     wanted["expect"]["reaper"] = "stopped"
-    result = run(tmp_path, wanted, "320ms")
+    result = run(tmp_path, wanted, "480ms")
     reaper = report(result, "reaper")
     assert (reaper["wrong"], reaper["rounds"]) == (0, 12)
     broker = next(one for one in result["domains"] if one["name"] == "broker")
     assert broker["restarts"] == reaper["restarts"] >= 8
     sent = reports(tmp_path, "stream-from")
     received = reports(tmp_path, "stream-to")
-    assert len(sent) == 40
+    assert len(sent) == 26
     cut = [one for one in sent if one["reset"]]
     assert len(cut) >= 4, "connections end with the broker that knew them"
     whole = [one for one in received if not one["reset"]]

@@ -16,8 +16,8 @@ import pytest
 
 from bulkhead.campaign.points import run_jobs
 from bulkhead.commands.options import engine_of
-from bulkhead.config.load import load_named
 from bulkhead.config.platform import Platform
+from bulkhead.env.paths import platforms_dir
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
 from bulkhead.machine.limits import PATTERNS, job_beside
@@ -27,6 +27,8 @@ from bulkhead.validation.model import Board, MeasuredBoard
 from bulkhead.validation.self_test import PatternName, SelfTest, read_log
 from bulkhead.validation.self_test_figures import MeasuredFigure, figures_of
 from tests.command_line import run_json
+
+from ..platforms import platform
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "self-test.yaml"
 PLATFORMS = ("qemu-virt", "zcu102", "s32v234")
@@ -47,17 +49,31 @@ class Measured:
         return {one.key: one for one in figures_of(self.test, self.platform) if one.key is not None}
 
 
+def simulated_with_flow_costs() -> list[str]:
+    """Boards whose own files state costs of flows that were measured on the simulated machine."""
+    stated = [path.stem for path in platforms_dir().glob("*.yaml") if "\nflow_costs:" in path.read_text()]
+    costs = {name: platform(name).flow_costs for name in stated}
+    return sorted(name for name, one in costs.items() if one is not None and one.from_machine)
+
+
+_runs: dict[str, Measured] = {}  # by platform: each is measured once
+
+
+def measured_on(name: str, directories: pytest.TempPathFactory) -> Measured:
+    if name not in _runs:
+        directory = directories.mktemp("self-test")
+        options = ("--on", "machine", "--no-page", "--directory", directory, "--set", f"platform={name}")
+        code, result = run_json("run", EXAMPLE, *options)
+        assert code == 0, result["reasons"]
+        test, problems = read_log(directory / "console.log")
+        assert isinstance(test, SelfTest), problems
+        _runs[name] = Measured(platform(name), test)
+    return _runs[name]
+
+
 @pytest.fixture(scope="module", params=PLATFORMS)
 def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Measured:
-    directory = tmp_path_factory.mktemp("self-test")
-    options = ("--on", "machine", "--no-page", "--directory", directory, "--set", f"platform={request.param}")
-    code, result = run_json("run", EXAMPLE, *options)
-    assert code == 0, result["reasons"]
-    test, problems = read_log(directory / "console.log")
-    assert test is not None, problems
-    _, platform, _ = load_named(request.param)
-    assert platform is not None
-    return Measured(platform, test)
+    return measured_on(request.param, tmp_path_factory)
 
 
 def machine(jobs: dict[str, Job]) -> dict[str, PointAnswer]:
@@ -79,6 +95,23 @@ def test_it_finds_the_figures_of_the_platform_file(measured: Measured) -> None:
     for key, tolerance in (("flow_costs.hypervisor_call", 0.2), ("dram.guaranteed", 0.05)):
         ratio = found[key].ratio  # None: the file does not state it
         assert ratio is None or ratio == pytest.approx(1, abs=tolerance), found[key]
+
+
+@pytest.mark.parametrize("board", simulated_with_flow_costs())
+def test_f5_no_call_takes_longer_than_the_costs_of_flows_say(
+    board: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The program calls beside writers, as no run of `bench flows` does: if that run misses a case that takes
+    longer, the admission of flows rests on a cost that a system can exceed."""
+    found = measured_on(board, tmp_path_factory)
+    costs, call = found.platform.flow_costs, found.test.paths.hypervisor_call
+    assert costs is not None
+    assert call.max <= costs.hypervisor_call.max
+    assert call.max > 1.5 * call.median, "no call met the writers"
+
+
+def test_f5_the_boards_of_the_simulated_machine_have_costs_of_flows() -> None:
+    assert simulated_with_flow_costs() == ["mpam4", "qemu-virt", "zcu102"]
 
 
 def test_latencies_are_those_of_the_machine(measured: Measured) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/self-test.yaml in the emulator: its times mean nothing, but the program runs to its end on all
-cores, and its output can be read."""
+"""examples/self-test.yaml and self-test-flows.yaml in the emulator: their times mean nothing, but the
+programs run to their end on all cores, and their output can be read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from tests.command_line import run_json
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "self-test.yaml"
+FLOWS = EXAMPLE.with_name("self-test-flows.yaml")
 QUICK = ("largest_kib=1024", "core_kib=256", "window_us=200", "draws=2000")
 
 
@@ -26,3 +27,14 @@ def test_the_self_test_runs_and_is_read(tmp_path: Path, platform: str) -> None:
     found = {one["key"]: one for one in read["figures"]}
     assert found["cores.count"]["measured"] == 4
     assert found["caches.l2.size"]["measured"] is None, "the emulator has no caches"
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("platform", ["qemu-virt", "zcu102"])
+def test_the_self_test_of_flows_runs_and_is_read(tmp_path: Path, platform: str) -> None:
+    options = (f"--set=platform={platform}", "--no-page", "--no-attach", "--directory", tmp_path)
+    _, result = run_json("run", FLOWS, *options)
+    assert all(one["met"] for one in result["expectations"]), result["reasons"]
+    code, read = run_json("self-test", platform, tmp_path / "console.log")
+    assert code == 0, read["reasons"]
+    assert {"flow_costs.parse", "flow_costs.notify"} <= {one["key"] for one in read["figures"]}

@@ -6,6 +6,7 @@
 
 #include "core/broker_admission.h"
 #include "core/broker_door.h"
+#include "core/path_costs.h"
 #include "table_walk.h"
 #include "tests/hypervisor/zdma_model.h"
 
@@ -21,6 +22,7 @@ extern "C" {
 #include "flow/door.h"
 #include "flow/flows.h"
 #include "flow/hypercall_flows.h"
+#include "flow/path_stamps.h"
 #include "memory/placement.h"
 #include "run/vcpu_run.h"
 #include "vm/clock.h"
@@ -976,6 +978,68 @@ TEST_F(FlowChanges, F6_AsManyAsThereIsRoomFor)
     reply().flow_changes[7] = door().flows[7].changes;
     EXPECT_EQ(add(other, 64, 1000 * ms, 1000 * ms), 0u);
     EXPECT_EQ(answer[0], 7u);
+}
+
+// A manager, and stamps of the path of packets.
+struct FlowsMeasured : Flows {
+    FlowsMeasured()
+        : Flows([](SampleManifest &m) {
+              m.domains[control].flags |= BH_DOMAIN_FLAG_MANAGER;
+              m.header.broker.stamps = 1;
+          })
+    {
+    }
+
+    uint64_t read(uint64_t core, uint64_t part, uint64_t bucket, uint32_t caller = control)
+    {
+        return call(BH_HYPERCALL_PATH_COST_READ, {core, part, bucket}, caller);
+    }
+
+    // The line of a domain is raised, and its driver reads the device's status `ticks` later.
+    void notified(uint64_t ticks)
+    {
+        machine.on_core(linux_);
+        fake_clock_set(clock_now() + 1); // a time of 0 means that nothing was raised
+        path_stamps_raise(linux_);
+        fake_clock_set(clock_now() + ticks);
+        path_stamps_heard(linux_);
+    }
+};
+
+TEST_F(FlowsMeasured, F5_AManagerReadsWhatACoreHasMeasured)
+{
+    ASSERT_EQ(read(linux_, BH_PATH_PART_NOTIFY, 0), 0u);
+    EXPECT_EQ(answer[0], 0u);
+    notified(100);
+    notified(40);
+    ASSERT_EQ(read(linux_, BH_PATH_PART_NOTIFY, 0), 0u);
+    EXPECT_EQ(answer, (std::array<uint64_t, 4>{2, 40, 100, 140}));
+    uint64_t all = 0;
+    for (uint64_t bucket = 0; bucket < PATH_COST_BUCKETS; bucket++) {
+        std::array<uint64_t, 31> x = {BH_HYPERCALL_PATH_COST_READ, linux_, BH_PATH_PART_NOTIFY, bucket};
+        ASSERT_TRUE(hypercall_flows(domain_at(control), x.data()));
+        all += x[5];
+    }
+    EXPECT_EQ(all, 2u);
+    ASSERT_EQ(read(control, BH_PATH_PART_NOTIFY, 0), 0u);
+    EXPECT_EQ(answer[0], 0u) << "of another core";
+}
+
+TEST_F(FlowsMeasured, F5_WhatIsOutOfRangeIsRefusedAndOthersHaveNoSuchCall)
+{
+    const uint64_t invalid = failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+    const uint64_t cores = system_manifest()->cpus.count;
+    EXPECT_EQ(read(cores, BH_PATH_PART_NOTIFY, 0), invalid);
+    EXPECT_EQ(read(uint64_t{1} << 32, BH_PATH_PART_NOTIFY, 0), invalid);
+    EXPECT_EQ(read(0, BH_PATH_PART_COUNT, 0), invalid);
+    EXPECT_EQ(read(0, BH_PATH_PART_NOTIFY, PATH_COST_BUCKETS), invalid);
+    EXPECT_EQ(read(0, BH_PATH_PART_NOTIFY, 0, linux_), failed(BH_HYPERCALL_ERROR_NOT_SUPPORTED));
+}
+
+TEST_F(FlowChanges, F5_WithoutStampsThereIsNothingToRead)
+{
+    EXPECT_EQ(call(BH_HYPERCALL_PATH_COST_READ, {0, BH_PATH_PART_NOTIFY, 0}, control),
+              failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS));
 }
 
 TEST_F(Flows, F6_WithoutAManagerNobodyAddsAny)

@@ -100,7 +100,7 @@ TEST_F(Hypercall, DiscoveryIsForEveryone)
         EXPECT_EQ(machine.hvc(BH_HYPERCALL_REVISION), BH_HYPERCALL_MAJOR);
         EXPECT_EQ(machine.hvc(BH_HYPERCALL_COUNT), BH_HYPERCALL_OWN_COUNT);
         EXPECT_EQ(machine.hvc(0x8600FF02), not_supported);
-        EXPECT_EQ(machine.hvc(BH_HYPERCALL_FLOW_REMOVE + 1), not_supported);
+        EXPECT_EQ(machine.hvc(BH_HYPERCALL_PATH_COST_READ + 1), not_supported);
         EXPECT_EQ(machine.hvc(0x86000000), not_supported) << "the 32-bit variant does not exist";
     }
 }

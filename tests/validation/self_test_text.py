@@ -52,6 +52,21 @@ paths:
   own_interrupt: {{ min: 1700 ns, avg: 1800 ns, max: 6000 ns, median: 1750 ns, count: 200 }}
 """
 
+FLOWS = """\
+self_test_flows: 1
+broker: { engine: zdma, wait: event }
+parts:  # averages and medians without writers, smallest and largest also beside them
+  hypervisor_call: { min: 900 ns, avg: 1000 ns, max: 2400 ns, median: 990 ns, count: 120 }
+  transport: { min: 300 ns, avg: 500 ns, max: 4000 ns, median: 480 ns, count: 1000 }
+  parse: { min: 1600 ns, avg: 2000 ns, max: 8000 ns, median: 1900 ns, count: 1000 }
+  find_earliest: { min: 0 ns, avg: 60 ns, max: 1000 ns, median: 60 ns, count: 4000 }
+  program_dma: { min: 100 ns, avg: 2000 ns, max: 9000 ns, median: 2000 ns, count: 1000 }
+  engine: { min: 4329 ns, avg: 6000 ns, max: 16000 ns, median: 6000 ns, count: 200 }
+  finalize: { min: 3000 ns, avg: 5000 ns, max: 30000 ns, median: 5500 ns, count: 1000 }
+  notify: { min: 3500 ns, avg: 4000 ns, max: 13000 ns, median: 3800 ns, count: 150 }
+  wake: { min: 0 ns, avg: 1000 ns, max: 20000 ns, median: 700 ns, count: 1900 }
+"""
+
 
 def console(text: str = TEXT, *, end: bool = True) -> str:
     """The log of the serial line: tagged by the hypervisor, with long lines continued in the next row.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost of each part of a packet's path (F5), by time stamps of the hypervisor and of a guest.
 
-Called by `bulkhead bench flows`, which runs the two systems named here: one with flows, one with calls alone.
+Called by `bulkhead bench flows`, which runs the two systems named here, one with flows and one with calls
+alone, each without other load and beside writers: on the simulated machine all cores write to memory whenever
+they have nothing else to do. Averages and medians are those without writers.
 On the simulated machine the counter ticks once a nanosecond, on the emulator once an instruction.
 docs/design/flows.md defines the parts and their figures.
 """
@@ -24,7 +26,7 @@ from bulkhead.config.locate import platform_path
 from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress
 from bulkhead.errors import BulkheadError
-from bulkhead.planning.broker import engine_on
+from bulkhead.planning.broker import BROKER, engine_on
 from bulkhead.results.bench import FlowCostsKeys, Unit
 from bulkhead.results.run import PathPartResult as Part
 from bulkhead.run.target import MACHINE, QEMU, RunOptions
@@ -36,8 +38,11 @@ SLEEPER_CORE = 2  # of `quiet`: other notified guests may have interrupts masked
 PUBLISHED = "zcu102-published"
 BY_INTERRUPT = "-by-interrupt"  # of a broker that is not woken by events
 RUN_NS = 200_000_000
-WRITTEN_ROUNDS = 8  # for a platform's file
+BESIDE_WRITERS_NS = 100_000_000  # of each run with writers, which take long to simulate
+WRITTEN_ROUNDS = 5  # of the runs beside writers, for a platform's file
+WRITES = "write_kib"  # parameter by which the domains of both systems write to memory
 _ROUND = Fraction(13, 1000)  # increase of periods from round to round, so that packets coincide in other ways
+_RARE = 7  # in the last round, periods are that much longer: writers displace more between two packets
 MACHINE_HZ = 10**9
 EMULATOR_HZ = 500_000_000  # a tick is 2 ns of virtual time, which is one instruction under -icount shift=1
 LEAST_MARGIN_NS = 100
@@ -133,7 +138,8 @@ def load(given: Sequence[str], on: str) -> tuple[Loaded, Loaded]:
 def measure(
     systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem, rounds: int = 1
 ) -> MeasuredFlows:
-    """Run the calls once, and the flows with each broker in each round.
+    """Run the calls and, with each broker, the flows: without writers, then on the simulated machine beside
+    writers, in each round.
 
     Raises FlowsNotMeasured, with a line for each reason.
     """
@@ -145,29 +151,68 @@ def measure(
     flows, calls = systems
     costs = published_costs()
     options = RunOptions(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
+    short = replace(options, for_ns=BESIDE_WRITERS_NS)
     brokers = _brokers(flows, on)
-    steps = ((name, number) for number in range(rounds) for name in brokers)
-    runs = [("calls", calls)]
-    runs += [(name, _with_broker(_in_round(flows, number), brokers[name])) for name, number in steps]
+    runs = [("calls", _without_writers(calls), options)]
+    runs += [(name, _with_broker(_without_writers(flows), keys), options) for name, keys in brokers.items()]
+    if on == MACHINE:
+        runs.append(("calls", calls, short))
+        steps = ((name, number) for number in range(rounds) for name in brokers)
+        runs += [
+            (name, _with_broker(_in_round(flows, number), brokers[name]), short) for name, number in steps
+        ]
     results: list[tuple[str, Mapping[str, Any]]] = []
     with progress("measure the parts of a packet's path") as update:
-        for number, (name, loaded) in enumerate(runs):
+        for number, (name, loaded, chosen) in enumerate(runs):
             update(number / len(runs), name)
             place = build_dir() / "run" / f"bench-flow-{name}"
-            result = run(prepared(loaded, on, costs), options, place)
+            result = run(prepared(loaded, on, costs), chosen, place)
             if result["verdict"] != "ok":
                 raise FlowsNotMeasured("\n".join(f"{name}: {reason}" for reason in result["reasons"]))
             results.append((name, result))
-    called = results[0][1]
-    return combined([(name, measured(result, called, on)) for name, result in results[1:]])
+    call = _call([result for name, result in results if name == "calls"])
+    stamped = [(name, result) for name, result in results if name != "calls"]
+    return combined([(name, measured(result, call, on)) for name, result in stamped])
 
 
 def _in_round(flows: Loaded, number: int) -> Loaded:
     """The system with longer periods; the first round has those of the file."""
     assert flows.system is not None
-    longer = 1 + number * _ROUND
+    longer = Fraction(_RARE) if number == WRITTEN_ROUNDS - 1 else 1 + number * _ROUND
     changed = [flow.model_copy(update={"period": int(flow.period * longer)}) for flow in flows.system.flows]
     return replace(flows, system=flows.system.model_copy(update={"flows": tuple(changed)}))
+
+
+def _without_writers(loaded: Loaded) -> Loaded:
+    """The system whose domains do not write to memory, and without domains that do nothing else."""
+    assert loaded.system is not None
+    quiet = tuple(
+        domain.model_copy(update={"params": {**domain.params, WRITES: 0}})
+        for domain in loaded.system.domains
+        if WRITES in domain.params or domain.name == BROKER
+    )
+    return replace(loaded, system=loaded.system.model_copy(update={"domains": quiet}))
+
+
+def _call(results: Sequence[Mapping[str, Any]]) -> Part:
+    """Of a call of the hypervisor, in ticks: the extremes of all runs, averages and medians of the first."""
+    reports = [
+        next((one["report"] for one in result["domains"] if one["name"] == CALLER), None)
+        for result in results
+    ]
+    if not all(reports):
+        raise FlowsNotMeasured("the program that calls the hypervisor has measured nothing")
+    parts = [TypeAdapter(Part).validate_python(report) for report in reports]
+    return _widened(parts[0], parts[1:])
+
+
+def _widened(first: Part, others: Sequence[Part]) -> Part:
+    """The first part with the smallest and largest values of all."""
+    return {
+        **first,
+        "min": min(part["min"] for part in (first, *others)),
+        "max": max(part["max"] for part in (first, *others)),
+    }
 
 
 def _brokers(flows: Loaded, on: str) -> dict[str, dict[str, str]]:
@@ -198,12 +243,7 @@ def combined(brokers: Sequence[tuple[str, MeasuredFlows]]) -> MeasuredFlows:
     parts: dict[str, Part] = {}
     for table in tables:
         for name, part in table.parts.items():
-            first = parts.setdefault(name, part)
-            parts[name] = {
-                **first,
-                "min": min(first["min"], part["min"]),
-                "max": max(first["max"], part["max"]),
-            }
+            parts[name] = _widened(parts.setdefault(name, part), [part])
     return MeasuredFlows(parts, tables[0].unit)
 
 
@@ -213,12 +253,21 @@ def packet_of(measured: MeasuredFlows) -> int:
     return sum(times * measured.parts[name]["median"] for name, times in _OF_A_PACKET.items())
 
 
-def _apart(table: MeasuredFlows, broker: str, engines: bool) -> MeasuredFlows:
-    """Renames the parts that only such a broker has."""
-    names = {"wake": "wake_by_interrupt"} if broker.endswith(BY_INTERRUPT) else {}
-    if engines and broker.startswith("cpu-copy"):
+def named_by_broker(
+    parts: Mapping[str, Part], *, copies: bool, by_interrupt: bool, engines: bool
+) -> dict[str, Part]:
+    """The parts under their names in a platform file: renames those that only such a broker has. `engines`:
+    the platform has an engine beside the cores that copy."""
+    names = {"wake": "wake_by_interrupt"} if by_interrupt else {}
+    if engines and copies:
         names["dma_interrupt"] = "between_copies"
-    return replace(table, parts={names.get(name, name): part for name, part in table.parts.items()})
+    return {names.get(name, name): part for name, part in parts.items()}
+
+
+def _apart(table: MeasuredFlows, broker: str, engines: bool) -> MeasuredFlows:
+    by_interrupt, copies = broker.endswith(BY_INTERRUPT), broker.startswith("cpu-copy")
+    parts = named_by_broker(table.parts, copies=copies, by_interrupt=by_interrupt, engines=engines)
+    return replace(table, parts=parts)
 
 
 def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
@@ -234,29 +283,24 @@ def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
         cpu = f"{platform.emulator.cpu or platform.cores.type},cntfrq={EMULATOR_HZ}"
         emulator = platform.emulator.model_copy(update={"cpu": cpu})
         platform = platform.model_copy(update={"emulator": emulator})
-        if system.name == Path(CALLS).stem:
-            # One clock counts the instructions of all cores.
-            system = system.model_copy(update={"domains": system.domains[:1]})
     platform = platform.model_copy(update={"flow_costs": costs})
     return replace(loaded, platform=platform, system=system)
 
 
-def measured(flows: Mapping[str, Any], calls: Mapping[str, Any], on: str) -> MeasuredFlows:
-    """One broker's parts, from its run and that of the calls. Raises FlowsNotMeasured."""
+def measured(flows: Mapping[str, Any], call: Part, on: str) -> MeasuredFlows:
+    """One broker's parts, from its run and the time of a call in ticks. Raises FlowsNotMeasured."""
     per_ns = 1.0 if on == MACHINE else EMULATOR_HZ / 10**9
     stamped = flows.get("path_costs")
-    report = next((one["report"] for one in calls["domains"] if one["name"] == CALLER), None)
-    if stamped is None or not report:
-        raise FlowsNotMeasured("neither the hypervisor nor the program that calls it has measured anything")
+    if stamped is None:
+        raise FlowsNotMeasured("the hypervisor has measured nothing")
     seen: dict[str, Part] = {name: _in_unit(part, per_ns) for name, part in stamped["parts"].items()}
     sleeper: Mapping[str, Part] = next(
         (one["parts"] for one in stamped["cores"] if one["core"] == SLEEPER_CORE), {}
     )
-    call = TypeAdapter(Part).validate_python(report)  # in ticks
     found: dict[str, Part] = {"hypervisor_call": call}
     for name in part_names():
         if name == "dma_interrupt":
-            found[name] = _engine(_of(seen, "engine"), call)
+            found[name] = beyond_call(_of(seen, "engine"), call)
         elif name == "notify":
             found[name] = _in_unit(_of(sleeper, name), per_ns)
         elif name not in (*LOCKED, "hypervisor_call"):
@@ -297,7 +341,7 @@ def _in_unit(part: Part, per_ns: float) -> Part:
     }
 
 
-def _engine(engine: Part, call: Part) -> Part:
+def beyond_call(engine: Part, call: Part) -> Part:
     """What the engine takes beyond its rate, without the call that the analysis counts beside it."""
     return {
         "count": engine["count"],

@@ -28,7 +28,10 @@ def self_test(
     ],
     log: Annotated[
         Path,
-        typer.Argument(metavar="LOG", help="Console log of a run of examples/self-test.yaml on the board."),
+        typer.Argument(
+            metavar="LOG",
+            help="Console log of a run of self-test.yaml or self-test-flows.yaml (examples) on the board.",
+        ),
     ],
     write: Annotated[
         Path | None,
@@ -42,8 +45,9 @@ def self_test(
 ) -> None:
     """Show the figures of a board's self-test, from its console log, beside those of the platform file."""
     from bulkhead.config.load import load_named
-    from bulkhead.validation.self_test import read_log
+    from bulkhead.validation.self_test import SelfTest, read_log
     from bulkhead.validation.self_test_figures import figures_of
+    from bulkhead.validation.self_test_flow_figures import flow_figures_of
     from bulkhead.validation.self_test_lines import Lines, lines_for
 
     path, platform, reasons = load_named(name)
@@ -52,7 +56,10 @@ def self_test(
     test, problems = read_log(log)
     if test is None:
         _refuse(name, [problem.text() for problem in problems], as_json)
-    figures = figures_of(test, platform)
+    if isinstance(test, SelfTest):
+        figures = figures_of(test, platform)
+    else:
+        figures = list(flow_figures_of(test, platform))
     lines = Lines("", ())
     if write is not None:
         command = f"bulkhead self-test {name} {log.name} --write {write.name}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that the guest program `self_test` prints on a board's console, as a model, and their only
-entrance: `read_log` takes the YAML text between the program's marks out of a console log and checks it.
+"""The figures that the guest programs `self_test` and `self_test_flows` print on a board's console, as
+models, and their only entrance: `read_log` takes the YAML text between a program's marks out of a console log
+and checks it.
 
 A log is somebody's recording of a serial line: it may be cut, mixed with other output, or anything else.
 """
@@ -92,6 +93,38 @@ class Paths(Model):
     own_interrupt: PathTime  # from the request of an interrupt for itself to the handler
 
 
+class MeasuredBroker(Model):
+    """The broker of the system, as the program's parameters say."""
+
+    engine: Literal["cpu-copy", "zdma"]
+    wait: Literal["event", "interrupt"]
+
+
+class PathParts(Model):
+    """Parts of the path of packets, as `broker.stamps` measures them."""
+
+    hypervisor_call: PathTime
+    transport: PathTime
+    parse: PathTime
+    find_earliest: PathTime
+    program_dma: PathTime
+    engine: PathTime  # `dma_interrupt` or `between_copies`, with a call of the hypervisor
+    finalize: PathTime
+    notify: PathTime  # on the program's own core
+    wake: PathTime
+
+    def by_name(self) -> dict[str, PathTime]:
+        return {name: getattr(self, name) for name in PathParts.model_fields}
+
+
+class FlowSelfTest(Model):
+    """What `self_test_flows` prints."""
+
+    self_test_flows: FormatVersion
+    broker: MeasuredBroker
+    parts: PathParts
+
+
 class EventCount(Model):
     """What an event counter counted while one core accessed so many lines."""
 
@@ -129,7 +162,7 @@ class SelfTest(Model):
         return next(found, None)
 
 
-def read_log(path: Path) -> tuple[SelfTest | None, list[Problem]]:
+def read_log(path: Path) -> tuple[SelfTest | FlowSelfTest | None, list[Problem]]:
     """The figures of the last self-test in a console log; None if there is any problem."""
     shown = str(path)
     text, source = read_text(path, shown)
@@ -141,6 +174,9 @@ def read_log(path: Path) -> tuple[SelfTest | None, list[Problem]]:
     parse_text("\n".join(found), source)
     if source.root is None or source.problems:
         return None, source.problems
+    if isinstance(source.root.value, dict) and "self_test_flows" in source.root.value:
+        flows, _, problems = validate(source.root, FlowSelfTest, shown)
+        return flows, problems
     test, _, problems = validate(source.root, SelfTest, shown)
     return test, problems
 

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bulkhead.bench.flows import least_with_margin, most_with_margin
 from bulkhead.config.platform import Platform
 from bulkhead.planning.budgets import EVENT_NUMBERS
 from bulkhead.planning.delays import share_a_cluster
@@ -193,15 +192,13 @@ def _delays(test: SelfTest, platform: Platform) -> Iterator[MeasuredFigure]:
 def _paths(test: SelfTest, platform: Platform) -> Iterator[MeasuredFigure]:
     call, costs = test.paths.hypervisor_call, platform.flow_costs
     stated = None if costs is None else costs.hypervisor_call
-    low, high = least_with_margin(call.min), most_with_margin(call.max)
-    value = f"{{ min: {low} ns, avg: {call.avg} ns, max: {high} ns, median: {call.median} ns }}"
+    # No line for the file: the call is not as long as beside the writers of examples/self-test-flows.yaml.
     yield MeasuredFigure(
         "call of the hypervisor, median",
         "ns",
         call.median,
         None if stated is None or stated.median is None else float(stated.median),
         "flow_costs.hypervisor_call",
-        None if stated is None else value,
     )
     yield MeasuredFigure(
         "call of the hypervisor, longest", "ns", call.max, None if stated is None else float(stated.max)
