@@ -15,6 +15,7 @@
 #include <memory>
 
 extern "C" {
+#include "run/domain_life.h"
 #include "run/irq.h"
 #include "run/shared_core.h"
 #include "trap/trap.h"
@@ -435,6 +436,9 @@ bool flows_engine_interrupt(uint32_t)
     return false;
 }
 void guest_pmu_overflow(struct vcpu *) {}
+
+// No broker has an engine here.
+void domain_ask_engine(void) {}
 
 // No core of this machine is shared.
 void shared_core_reschedule(struct cpu *) {}
