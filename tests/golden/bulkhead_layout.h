@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x855FD4C5u
+#define BH_LAYOUT_HASH 0xB0A4235Cu
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -69,6 +69,8 @@
 #define BH_SMMU_GICV2_BITS 31u /* of a device's addresses beside a GICv2, whose registers for guests are above */
 #define BH_PCI_BUS_BYTES 0x100000u /* configuration space of a bus (ECAM): 4 KiB for each of 32 devices with 8 functions */
 #define BH_MAX_FUNCTIONS 16u /* PCI functions of all domains */
+#define BH_MAX_BRIDGES 8u /* PCI bridges with domains' functions behind them */
+#define BH_PCI_WINDOW_BYTES 0x100000u /* granularity and alignment of a bridge's window */
 #define BH_PCI_BARS 6u /* of a function */
 #define BH_ITS_BYTES 0x20000u /* registers of an ITS: a frame of 64 KiB to control it, and one that devices write to */
 #define BH_ITS_FRAME_BYTES 0x10000u
@@ -102,12 +104,13 @@
 #define BH_HYPERCALL_FLOW_ADD 0xC600000Au
 #define BH_HYPERCALL_FLOW_TEST 0xC600000Bu
 #define BH_HYPERCALL_FLOW_REMOVE 0xC600000Cu
+#define BH_HYPERCALL_PATH_COST_READ 0xC600000Du
 #define BH_HYPERCALL_BROKER_OPEN 0xC6000020u
 #define BH_HYPERCALL_BROKER_TELL 0xC6000021u
 #define BH_HYPERCALL_BROKER_COPY 0xC6000022u
 #define BH_HYPERCALL_BROKER_COSTS 0xC6000023u
 #define BH_SAMPLE_FRAMES 8u /* of a core's ring */
-#define BH_HYPERCALL_OWN_COUNT 18u /* without the three queries of the calling convention */
+#define BH_HYPERCALL_OWN_COUNT 19u /* without the three queries of the calling convention */
 #define BH_HYPERCALL_MAJOR 1u
 #define BH_HYPERCALL_MINOR 3u
 #define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */
@@ -173,6 +176,12 @@ enum bh_domain_flag {
 };
 #define BH_DOMAIN_FLAG_COUNT 4097u /* highest + 1 */
 
+enum bh_function_flag { /* Flags of a PCI function. */
+    BH_FUNCTION_FLAG_MULTIFUNCTION = 1, /* its device has several functions */
+    BH_FUNCTION_FLAG_ISOLATED = 2, /* EL2 lets its ACS send requests to other functions of its device upstream */
+};
+#define BH_FUNCTION_FLAG_COUNT 3u /* highest + 1 */
+
 enum bh_table_memory { /* Where a domain's stage-2 tables are. */
     BH_TABLE_MEMORY_POOL = 0, /* in the hypervisor's pool */
     BH_TABLE_MEMORY_COLORED = 1, /* those of marked segments in colored memory that only tables use, the others in the pool */
@@ -208,8 +217,9 @@ enum bh_regulation_policy {
     BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH = 2,
     BH_REGULATION_POLICY_DYNAMIC_DELAY = 3,
     BH_REGULATION_POLICY_DYNAMIC_TURNS = 4,
+    BH_REGULATION_POLICY_DYNAMIC_PHASES = 5,
 };
-#define BH_REGULATION_POLICY_COUNT 5u /* highest + 1 */
+#define BH_REGULATION_POLICY_COUNT 6u /* highest + 1 */
 
 enum bh_regulation_hold {
     BH_REGULATION_HOLD_KEEP = 0,
@@ -218,10 +228,18 @@ enum bh_regulation_hold {
 #define BH_REGULATION_HOLD_COUNT 2u /* highest + 1 */
 
 enum bh_broker_engine {
-    BH_BROKER_ENGINE_CPU_COPY = 0,
-    BH_BROKER_ENGINE_ZDMA = 1,
+    BH_BROKER_ENGINE_CPU_COPY = 0, /* own: a device of the broker, which programs it */
+    BH_BROKER_ENGINE_ZDMA = 1, /* own: a device of the broker, which programs it */
+    BH_BROKER_ENGINE_OWN = 2, /* own: a device of the broker, which programs it */
 };
-#define BH_BROKER_ENGINE_COUNT 2u /* highest + 1 */
+#define BH_BROKER_ENGINE_COUNT 3u /* highest + 1 */
+
+enum bh_own_engine {
+    BH_OWN_ENGINE_NONE = 0, /* kinds of engines that the broker can program (its parameter `engine`) */
+    BH_OWN_ENGINE_ZDMA = 1, /* kinds of engines that the broker can program (its parameter `engine`) */
+    BH_OWN_ENGINE_EDU = 2, /* kinds of engines that the broker can program (its parameter `engine`) */
+};
+#define BH_OWN_ENGINE_COUNT 3u /* highest + 1 */
 
 enum bh_socket_failure { /* Why a socket device has asked its driver for a reset. */
     BH_SOCKET_FAILURE_NONE = 0,
@@ -529,19 +547,19 @@ struct manifest_regulation { /* Regulator of cores' budgets (core/regulator.h). 
     uint32_t threshold; /* of utilization, or of delay, in 1/65536 */
     uint32_t step; /* in 1/65536; 0: adaptive, or that of dynamic_bandwidth */
     uint32_t members; /* mask of the cores (indexes into cpus) that are counted */
-    uint32_t regulated; /* mask of those members whose budgets change */
+    uint32_t regulated; /* mask of those members, and of devices, whose budgets change */
     uint32_t store_samples; /* 1: samples are stored */
     uint32_t horizon_intervals; /* horizon of dynamic_delay */
     uint64_t interval_ns; /* time between two steps */
     uint64_t bandwidth_threshold_events; /* threshold in events of an interval */
-    uint64_t floor_events; /* least budget of a core in an interval */
-    uint64_t ceiling_events; /* largest budget of all cores in an interval */
+    uint64_t floor_events; /* least budget of a core or a device in an interval */
+    uint64_t ceiling_events; /* largest budget of all regulated cores and devices in an interval */
     uint64_t saturation_events; /* bandwidth of saturation in events of an interval; 0: not known */
-    uint64_t budget_events[8]; /* by core: first budget of a regulated core, limit of another, or unlimited_events */
+    uint64_t budget_events[8]; /* by core, then by device: first budget if it is regulated, else limit, or unlimited_events */
 };
 
 struct manifest_delays { /* How much longer an event of the other cores waits while this core moves all that it can, for the policy dynamic_delay. */
-    uint32_t event_ps[8]; /* by core */
+    uint32_t event_ps[8]; /* by core, then by device */
 };
 
 struct manifest_flow_costs { /* Costs in ns of the parts of a packet's path (core/flow.h), for flows that are added while the system runs. */
@@ -570,7 +588,7 @@ struct manifest_broker { /* The broker, which copies packets of flows. All zero 
     uint32_t chunk_bytes; /* of a transfer, at most */
     uint64_t bytes_per_s; /* of all transfers; 0: no limit */
     uint64_t patience_ns; /* time after its deadline for which a packet waits for a receive buffer */
-    uint32_t engine; /* broker_engine; with cpu_copy the fields of the engine are zero */
+    uint32_t engine; /* broker_engine; with cpu_copy the fields of the engine are zero, with own those of its channel */
     uint32_t engine_irq; /* INTID of its channel, a shared interrupt */
     uint64_t engine_pa; /* page of its channel's registers */
     uint64_t qos_pa; /* page of the regulator before it; 0: none */
@@ -592,13 +610,15 @@ struct manifest_bandwidth { /* What the memory sustains, for budgets that manage
     uint64_t broker_full_bytes_per_s; /* rate at which the broker alone keeps the memory busy; 0 without a curve */
 };
 
-struct manifest_device_regulators { /* Regulators in front of devices of domains: rates in 4096ths of a transaction in each clock cycle of the interconnect, 1 to 4095; 0 without a regulator. */
+struct manifest_device_regulators { /* Regulators in front of devices of domains: rates in 4096ths of a transaction in each clock cycle of the interconnect, 1 to 4095; 0 without a regulator. In masks and budgets of the regulation, device number i is behind the cores, at place cpus.count + i. */
     uint64_t page_0; /* page of the regulator's registers; 0: none */
     uint64_t page_1; /* of the second one */
     uint64_t page_2; /* of the third one */
     uint64_t page_3; /* of the fourth one */
     uint32_t reads[4]; /* rates of reads, by number of the regulator */
     uint32_t writes[4]; /* rates of writes */
+    uint32_t unit_events[4]; /* events per s of one unit of both rates together; 0: the rates are constant, else the regulator of cores changes them (core/regulated_device.h) */
+    uint32_t most[4]; /* largest rate that the regulator sets; 0 for constant rates */
 };
 
 struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everybody is in partition 0, and all is zero. */
@@ -624,6 +644,7 @@ struct manifest_smmu { /* The SMMU in front of domains' devices. All zero if no 
 
 struct manifest_pci { /* The PCI host bridge. All zero if the board has none that EL2 drives. */
     uint64_t config_pa; /* configuration space of bus 0 (ECAM) */
+    uint64_t config_bytes; /* size of that of bus 0 and of the following buses up to the last one that EL2 uses */
     uint64_t others_pa; /* configuration space of the other buses; 0: there is none */
     uint64_t others_bytes; /* its size */
 };
@@ -672,6 +693,7 @@ struct manifest_header { /* The manifest begins with it. */
     struct table_ref mpam_words; /* bitmaps of the settings */
     struct table_ref streams; /* streams of all domains */
     struct table_ref functions; /* PCI functions of all domains */
+    struct table_ref bridges; /* PCI bridges with these functions behind them */
 };
 
 struct manifest_bandwidth_point { /* A point of the curve of utilization, for a core that moves this rate in each direction. */
@@ -745,13 +767,24 @@ struct manifest_stream { /* A stream of a domain's device: the domain is mapped 
     uint32_t stream; /* stream id at the SMMU */
 };
 
-struct manifest_function { /* A PCI function of a domain: function 0 of a device on bus 0. The registers behind its BARs are rows of `devices`, and its requester id is a row of `streams`. */
+struct manifest_bridge { /* A PCI bridge on bus 0 with functions of domains behind it. Its ACS keeps them apart from all others. */
+    uint32_t requester; /* its requester id: device number in bits 7 to 3, function number below */
+    uint32_t id; /* vendor, and device in the upper half, as its first register has them */
+    uint32_t bus; /* number of the bus behind it */
+    uint32_t reserved;
+    uint64_t memory_pa; /* its window: the addresses that it passes on, a multiple of pci_window_bytes */
+    uint64_t memory_bytes; /* size of the window, a multiple of pci_window_bytes */
+};
+
+struct manifest_function { /* A PCI function of a domain, on bus 0 or behind a bridge of `bridges`. The registers behind its BARs are rows of `devices`, and its requester id is a row of `streams`. */
     uint32_t domain; /* index of the domain */
-    uint32_t slot; /* device number on bus 0 */
+    uint32_t requester; /* its requester id: bus, device number in bits 7 to 3, function number below */
+    uint32_t guest_slot; /* device number on bus 0 where its guest sees it, as function 0 */
     uint32_t id; /* vendor, and device in the upper half, as its first register has them */
     uint32_t pin; /* interrupt pin, as its register has it: 1 is INTA; 0: none */
     uint32_t bar_kinds; /* four bits for each BAR, as bits 3 to 0 of its register */
     uint32_t messages; /* message interrupts (MSI-X) that its guest sees, at most max_messages; 0: none */
+    uint32_t flags; /* function_flag */
     uint64_t bar_pa[6]; /* where EL2 places each BAR; a BAR of 64 bits also uses the next number */
     uint64_t bar_bytes[6]; /* size of each BAR; 0: the function has no memory there */
 };
@@ -958,6 +991,15 @@ struct status_budget { /* The budget of a VCPU, as of its last period. All zero 
     uint64_t shortfall_events; /* with the flag `reclaim`: events that were missing in these periods */
 };
 
+struct status_device_limit { /* The budgets of a regulated device, at the steps of the regulator. All zero without one. */
+    uint64_t limit_events; /* budget of the latest interval */
+    uint64_t limit_sum_events; /* sum of its budgets over all steps */
+    uint64_t limit_min_events; /* least of these budgets */
+    uint64_t limit_max_events; /* largest of these budgets */
+    uint32_t rate; /* rate in the registers */
+    uint32_t changes; /* times that the rate changed */
+};
+
 struct status_sample { /* A sample: one for each period of a core's budget, in a ring (core/sample_ring.h). */
     uint64_t time; /* end of the period */
     uint32_t domain; /* index of the domain */
@@ -968,7 +1010,7 @@ struct status_sample { /* A sample: one for each period of a core's budget, in a
     uint64_t period_ticks; /* length of the next period */
     uint64_t global_events; /* G of the regulator; 0: there is none */
     uint32_t utilization; /* utilization of the memory in 1/65536; 0: there is no regulator */
-    uint32_t reserved;
+    uint32_t device_events; /* budgets of regulated devices together in the next interval */
 };
 
 struct packet_sample { /* A packet that the broker delivered, in a ring as of core/sample_ring.h in the broker's memory. Times are values of the counter. */
@@ -1086,6 +1128,7 @@ struct status_core { /* A core: page 1 + its index. */
     uint64_t switches; /* switches from one VCPU to another */
     uint64_t paths_frame; /* number in the pool of the frame with its status_path_costs; 0: nothing is measured */
     struct status_vcpu shared[8]; /* VCPUs that share the core */
+    struct status_device_limit devices[4]; /* of core 0: regulated devices, by number of the regulator in front of them */
 };
 
 /* Registers and on-chip memory that EL2 keeps: a row of the table below. */
@@ -1122,7 +1165,7 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, mpam.page_2), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_2 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_3), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_3 */ \
     {(uint32_t)offsetof(struct manifest_header, smmu.pa), (uint32_t)0, 0x20000u, 0x0u, 0x0u, 0u, 1u}, /* smmu */ \
-    {(uint32_t)offsetof(struct manifest_header, pci.config_pa), (uint32_t)0, 0x100000u, 0x100000u, 0x0u, 0u, 1u}, /* pci_config */ \
+    {(uint32_t)offsetof(struct manifest_header, pci.config_pa), (uint32_t)offsetof(struct manifest_header, pci.config_bytes), 0x0u, 0x100000u, 0x0u, 0u, 1u}, /* pci_config */ \
     {(uint32_t)offsetof(struct manifest_header, its.pa), (uint32_t)0, 0x20000u, 0x20000u, 0x0u, 0u, 1u}, /* its */ \
     {(uint32_t)offsetof(struct manifest_header, its.pending_pa), (uint32_t)offsetof(struct manifest_header, its.pending_bytes), 0x0u, 0x0u, 0x0u, 0u, 1u}, /* lpi_pending */ \
     {(uint32_t)offsetof(struct manifest_header, pci.others_pa), (uint32_t)offsetof(struct manifest_header, pci.others_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* pci_other_buses */
@@ -1263,13 +1306,15 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, shortest_period_ns) == 24u,
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_bytes_per_s) == 32u, "manifest_bandwidth.broker_bytes_per_s");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_full_bytes_per_s) == 40u, "manifest_bandwidth.broker_full_bytes_per_s");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_device_regulators) == 64u, "size of manifest_device_regulators");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_device_regulators) == 96u, "size of manifest_device_regulators");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, page_0) == 0u, "manifest_device_regulators.page_0");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, page_1) == 8u, "manifest_device_regulators.page_1");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, page_2) == 16u, "manifest_device_regulators.page_2");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, page_3) == 24u, "manifest_device_regulators.page_3");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, reads) == 32u, "manifest_device_regulators.reads");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, writes) == 48u, "manifest_device_regulators.writes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, unit_events) == 64u, "manifest_device_regulators.unit_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, most) == 80u, "manifest_device_regulators.most");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam) == 56u, "size of manifest_mpam");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_0) == 0u, "manifest_mpam.page_0");
@@ -1290,17 +1335,18 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, event_irq) == 12u, "manifest_smm
 BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, error_irq) == 16u, "manifest_smmu.error_irq");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_smmu, version) == 20u, "manifest_smmu.version");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_pci) == 24u, "size of manifest_pci");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_pci) == 32u, "size of manifest_pci");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, config_pa) == 0u, "manifest_pci.config_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, others_pa) == 8u, "manifest_pci.others_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, others_bytes) == 16u, "manifest_pci.others_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, config_bytes) == 8u, "manifest_pci.config_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, others_pa) == 16u, "manifest_pci.others_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_pci, others_bytes) == 24u, "manifest_pci.others_bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_its) == 24u, "size of manifest_its");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pa) == 0u, "manifest_its.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_pa) == 8u, "manifest_its.pending_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_bytes) == 16u, "manifest_its.pending_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1000u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1048u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1315,29 +1361,30 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, delays) == 440u, "manifest_hea
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 472u, "manifest_header.broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 608u, "manifest_header.bandwidth");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, device_regulators) == 656u, "manifest_header.device_regulators");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 720u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 776u, "manifest_header.smmu");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 800u, "manifest_header.pci");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 824u, "manifest_header.its");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 848u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 856u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 864u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 872u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 880u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 888u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 896u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 904u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 912u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 920u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 928u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 936u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 944u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 952u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 960u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 968u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 976u, "manifest_header.mpam_words");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 984u, "manifest_header.streams");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 992u, "manifest_header.functions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 752u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 808u, "manifest_header.smmu");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 832u, "manifest_header.pci");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 864u, "manifest_header.its");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 888u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 896u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 904u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 912u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 920u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 928u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 936u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 944u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 952u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 960u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 968u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 976u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 984u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 992u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 1000u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 1008u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 1016u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 1024u, "manifest_header.streams");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 1032u, "manifest_header.functions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bridges) == 1040u, "manifest_header.bridges");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -1403,15 +1450,25 @@ BH_LAYOUT_ASSERT(sizeof(struct manifest_stream) == 8u, "size of manifest_stream"
 BH_LAYOUT_ASSERT(offsetof(struct manifest_stream, domain) == 0u, "manifest_stream.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_stream, stream) == 4u, "manifest_stream.stream");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_function) == 120u, "size of manifest_function");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_bridge) == 32u, "size of manifest_bridge");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bridge, requester) == 0u, "manifest_bridge.requester");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bridge, id) == 4u, "manifest_bridge.id");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bridge, bus) == 8u, "manifest_bridge.bus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bridge, reserved) == 12u, "manifest_bridge.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bridge, memory_pa) == 16u, "manifest_bridge.memory_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bridge, memory_bytes) == 24u, "manifest_bridge.memory_bytes");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_function) == 128u, "size of manifest_function");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_function, domain) == 0u, "manifest_function.domain");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, slot) == 4u, "manifest_function.slot");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, id) == 8u, "manifest_function.id");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, pin) == 12u, "manifest_function.pin");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_kinds) == 16u, "manifest_function.bar_kinds");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, messages) == 20u, "manifest_function.messages");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_pa) == 24u, "manifest_function.bar_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_bytes) == 72u, "manifest_function.bar_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, requester) == 4u, "manifest_function.requester");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, guest_slot) == 8u, "manifest_function.guest_slot");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, id) == 12u, "manifest_function.id");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, pin) == 16u, "manifest_function.pin");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_kinds) == 20u, "manifest_function.bar_kinds");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, messages) == 24u, "manifest_function.messages");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, flags) == 28u, "manifest_function.flags");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_pa) == 32u, "manifest_function.bar_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_function, bar_bytes) == 80u, "manifest_function.bar_bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -1599,6 +1656,14 @@ BH_LAYOUT_ASSERT(offsetof(struct status_budget, drawn_events) == 152u, "status_b
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, violations) == 160u, "status_budget.violations");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, shortfall_events) == 168u, "status_budget.shortfall_events");
 
+BH_LAYOUT_ASSERT(sizeof(struct status_device_limit) == 40u, "size of status_device_limit");
+BH_LAYOUT_ASSERT(offsetof(struct status_device_limit, limit_events) == 0u, "status_device_limit.limit_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_device_limit, limit_sum_events) == 8u, "status_device_limit.limit_sum_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_device_limit, limit_min_events) == 16u, "status_device_limit.limit_min_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_device_limit, limit_max_events) == 24u, "status_device_limit.limit_max_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_device_limit, rate) == 32u, "status_device_limit.rate");
+BH_LAYOUT_ASSERT(offsetof(struct status_device_limit, changes) == 36u, "status_device_limit.changes");
+
 BH_LAYOUT_ASSERT(sizeof(struct status_sample) == 64u, "size of status_sample");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, time) == 0u, "status_sample.time");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, domain) == 8u, "status_sample.domain");
@@ -1609,7 +1674,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_sample, throttled_ticks) == 32u, "status
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, period_ticks) == 40u, "status_sample.period_ticks");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, global_events) == 48u, "status_sample.global_events");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, utilization) == 56u, "status_sample.utilization");
-BH_LAYOUT_ASSERT(offsetof(struct status_sample, reserved) == 60u, "status_sample.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, device_events) == 60u, "status_sample.device_events");
 
 BH_LAYOUT_ASSERT(sizeof(struct packet_sample) == 32u, "size of packet_sample");
 BH_LAYOUT_ASSERT(offsetof(struct packet_sample, release) == 0u, "packet_sample.release");
@@ -1701,7 +1766,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_smmu, last_address) == 120u, "status_smm
 BH_LAYOUT_ASSERT(offsetof(struct status_smmu, last_error) == 128u, "status_smmu.last_error");
 BH_LAYOUT_ASSERT(offsetof(struct status_smmu, reserved) == 132u, "status_smmu.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2880u, "size of status_core");
+BH_LAYOUT_ASSERT(sizeof(struct status_core) == 3040u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, core) == 4u, "status_core.core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, domain) == 8u, "status_core.domain");
@@ -1718,6 +1783,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 552u, "status_co
 BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 560u, "status_core.switches");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, paths_frame) == 568u, "status_core.paths_frame");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 576u, "status_core.shared");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, devices) == 2880u, "status_core.devices");
 
 #undef BH_LAYOUT_ASSERT
 
