@@ -283,7 +283,7 @@ def _engine_parameters(system: System, platform: Platform) -> dict[str, int]:
     at = engine.at
     if isinstance(engine, PciDevice):
         assert platform.pci is not None, "it has the function"
-        at = platform.pci.at + engine.slot * (bus_bytes() // SLOTS)
+        at = platform.pci.at + engine.guest_slot * (bus_bytes() // SLOTS)
     return {
         "engine": layout.enum_value("own_engine", kind),
         "engine_at": at,
