@@ -21,11 +21,11 @@ from tests.json_results import parsed
 # Limits for the mean instructions of each interrupt: the measured number, and some room for another compiler.
 ALLOWED: dict[str, dict[str, int | None]] = {
     "static": {"period": 760, "step": None, "message": None, "overflow": 395},
-    "dynamic": {"period": 910, "step": 2420, "message": 800, "overflow": 395},
-    "dynamic-bandwidth": {"period": 910, "step": 2320, "message": 820, "overflow": 395},
-    "dynamic-delay": {"period": 910, "step": 2770, "message": 800, "overflow": 395},
-    "dynamic-turns": {"period": 910, "step": 1970, "message": 820, "overflow": 395},
-    "dynamic-phases": {"period": 910, "step": 2800, "message": 800, "overflow": 395},
+    "dynamic": {"period": 910, "step": 2490, "message": 800, "overflow": 395},
+    "dynamic-bandwidth": {"period": 910, "step": 2390, "message": 820, "overflow": 395},
+    "dynamic-delay": {"period": 910, "step": 2850, "message": 800, "overflow": 395},
+    "dynamic-turns": {"period": 910, "step": 2040, "message": 820, "overflow": 395},
+    "dynamic-phases": {"period": 910, "step": 2650, "message": 800, "overflow": 395},
 }
 PERIOD_VISIT, STEP_VISIT = PERIOD | LOAD | STOP, PERIOD | STEP | LOAD | STOP
 MESSAGE_VISIT, OVERFLOW_VISIT = LOAD | STOP, STOP

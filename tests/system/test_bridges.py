@@ -140,7 +140,7 @@ def test_a_restarted_linux_uses_its_disks_again(tmp_path: Path) -> None:
     linux["image"]["cmdline"] = linux["image"]["cmdline"].replace("poweroff -f", again)
     path = tmp_path / "again.yaml"
     path.write_text(yaml.safe_dump(system))
-    run = boot(path, tmp_path / "run")
+    run = boot(path, tmp_path / "run", for_ns=120 * S)
     assert run.result["verdict"] == "ok", run.result["reasons"]
     assert run.domain("linux")["restarts"] == 1
     assert len([line for line in run.lines("linux") if "disk 2: 4096 KiB came back" in line]) == 2

@@ -20,10 +20,11 @@ PERIOD_INSTRUCTIONS = 822
 # in addition: the regulator's arithmetic, and messages to the other cores. A policy that was not measured
 # takes the most of these.
 STEP_INSTRUCTIONS = {
-    "dynamic": 1460,
-    "dynamic-bandwidth": 1360,
-    "dynamic-delay": 1810,
-    "dynamic-turns": 1030,
+    "dynamic": 1540,
+    "dynamic-bandwidth": 1440,
+    "dynamic-delay": 1890,
+    "dynamic-turns": 1100,
+    "dynamic-phases": 1700,
 }
 MESSAGE_INSTRUCTIONS = 780
 
