@@ -189,7 +189,7 @@ void on_store(unsigned, qemu_plugin_meminfo_t info, std::uint64_t virtual_addres
 void on_core(qemu_plugin_id_t, unsigned)
 {
     if (!self->visits->attach()) {
-        std::fputs("bulkhead count: the emulator has no TPIDR_EL2, by which visits are told apart\n", stderr);
+        std::fprintf(stderr, "bulkhead count: %s\n", "the emulator has no TPIDR_EL2 to tell cores apart");
         std::exit(EXIT_FAILURE);
     }
 }
