@@ -59,6 +59,12 @@ static bool needs_initial_budgets(const struct regulator_parameters *before,
             return true;
         }
     }
+    /* What was found for a phase is a number of events of an interval, of a part of B_T. */
+    if (now->policy == REGULATOR_PHASES &&
+        (before->interval_ticks != now->interval_ticks ||
+         before->bandwidth_threshold_events != now->bandwidth_threshold_events)) {
+        return true;
+    }
     return before->policy != now->policy || before->regulated != now->regulated;
 }
 

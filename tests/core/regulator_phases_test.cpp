@@ -124,6 +124,26 @@ TEST(RegulatorPhases, B11_InitialBudgetsOfAChangeBeginEveryPhaseAnew)
     }
 }
 
+TEST(RegulatorPhases, B11_AnotherScaleOrIntervalBeginsEveryPhaseAnew)
+{
+    regulator_parameters wider = phase_parameters();
+    wider.bandwidth_threshold_events = 8 * scale;
+    regulator_parameters shorter = phase_parameters();
+    shorter.interval_ticks = 100;
+    for (const regulator_parameters &parameters : {wider, shorter}) {
+        world made(phase_parameters());
+        made.intervals(200, reading);
+        regulator changed = made.state();
+        ASSERT_EQ(regulator_change(&changed, &parameters), REGULATOR_ERROR_NONE);
+        const regulator_sample sample = sample_of(1000, 50, 0, {1});
+        regulator_step(&changed, &sample);
+        EXPECT_EQ(sum_of_regulated(changed), 2000u);
+        for (const uint64_t global : changed.phase_global) {
+            EXPECT_EQ(global >> REGULATOR_FRACTION_BITS, 2000u);
+        }
+    }
+}
+
 TEST(RegulatorPhases, B11_ParametersAreThoseOfDynamicAndAScale)
 {
     regulator_parameters parameters = phase_parameters();
