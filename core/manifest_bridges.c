@@ -8,6 +8,7 @@
 
 #define BUS_SHIFT    8u
 #define DEVICE_SHIFT 3u
+#define SLOT_MASK    31u
 #define BUS_END      (1u << BUS_SHIFT) /* of the requester ids on bus 0 */
 #define NARROW_LIMIT (1ull << 32)      /* a window has 32 bits */
 
@@ -72,6 +73,9 @@ bool manifest_function_is_behind_its_bridge(const struct manifest_header *manife
     uint32_t bus = function->requester >> BUS_SHIFT;
     bool found = bus == 0;
 
+    if (bus != 0 && (function->requester >> DEVICE_SHIFT & SLOT_MASK) != 0) {
+        return false; /* a port has one device behind it; ACS would not keep another one apart */
+    }
     for (uint32_t i = 0; i < manifest->bridges.count; i++) {
         bool behind = bridges[i].bus == bus;
 

@@ -51,8 +51,17 @@ extern "C" {
 #define PCI_BAR_WIDE 0x4u /* 64 bits: the next register has the upper half */
 #define PCI_BAR_KIND 0xFu
 
+/* The list of capabilities: an entry has its id in the lowest byte, and where the next one is. */
+#define PCI_FIRST_CAPABILITY   0x40u
+#define PCI_MOST_CAPABILITIES  48u /* 192 bytes of at least 4 bytes each */
+#define PCI_CAPABILITY_NEXT    8u  /* shift */
+#define PCI_CAPABILITY_POINTER 0xFCu
+
+#define PCI_CAPABILITY_MSI     0x05u
 #define PCI_CAPABILITY_EXPRESS 0x10u
 #define PCI_CAPABILITY_MSIX    0x11u
+
+#define PCI_MSI_ENABLE 0x00010000u /* in the first word of the MSI capability */
 
 /* In the first word of the MSI-X capability; the other two are the places of its tables. */
 #define PCI_MSIX_ENABLE     0x80000000u
@@ -61,13 +70,17 @@ extern "C" {
 #define PCI_MSIX_WORDS      3u
 
 /* Offsets in the PCI Express capability. */
-#define PCI_EXPRESS_DEVICE  0x04u
-#define PCI_EXPRESS_CONTROL 0x08u
-#define PCI_EXPRESS_FLR     0x10000000u /* in PCI_EXPRESS_DEVICE: the function can be reset */
-#define PCI_EXPRESS_RESET   0x00008000u /* in PCI_EXPRESS_CONTROL */
-#define PCI_EXPRESS_TYPE    0x00F00000u /* in the first word: endpoint, root port, ... */
-#define PCI_EXPRESS_IN_ROOT 0x00900000u /* an endpoint that is integrated in the root complex */
-#define PCI_EXPRESS_WORDS   3u          /* of the capability that a guest sees */
+#define PCI_EXPRESS_DEVICE    0x04u
+#define PCI_EXPRESS_CONTROL   0x08u
+#define PCI_EXPRESS_FLR       0x10000000u /* in PCI_EXPRESS_DEVICE: the function can be reset */
+#define PCI_EXPRESS_RESET     0x00008000u /* in PCI_EXPRESS_CONTROL */
+#define PCI_EXPRESS_ROOT      0x1Cu       /* root control, and root capabilities in the upper half */
+#define PCI_EXPRESS_CONTROL2  0x28u
+#define PCI_EXPRESS_PAYLOAD   0x000000E0u /* in PCI_EXPRESS_CONTROL: 0 is 128 bytes, as after a reset */
+#define PCI_EXPRESS_TYPE      0x00F00000u /* in the first word: endpoint, root port, ... */
+#define PCI_EXPRESS_ROOT_PORT 0x00400000u
+#define PCI_EXPRESS_IN_ROOT   0x00900000u /* an endpoint that is integrated in the root complex */
+#define PCI_EXPRESS_WORDS     3u          /* of the capability that a guest sees */
 
 struct pci_config {
     const struct manifest_function *function;

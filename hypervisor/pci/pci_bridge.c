@@ -16,6 +16,7 @@
 #define PREFETCHABLE  0x24u
 #define UPPER_BASE    0x28u /* of the window PREFETCHABLE */
 #define UPPER_LIMIT   0x2Cu
+#define BRIDGE_ROM    0x38u
 #define CONTROL       0x3Cu /* in the upper half; interrupt line and pin below */
 #define CONTROL_RESET 0x00400000u
 #define BUSES         0x00FFFFFFu
@@ -25,6 +26,8 @@
 #define LIMIT_MASK    0xFFF00000u
 #define BASE_SHIFT    16u
 #define BRIDGE_ON     (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_OFF)
+#define ROOT_TELLS    0x00000010u /* root control: software sees that a function is not ready */
+#define ROOT_CAN_TELL 0x00010000u /* root capabilities */
 #define NEEDED        (PCI_ACS_SOURCE | PCI_ACS_REQUESTS | PCI_ACS_COMPLETIONS | PCI_ACS_UPSTREAM)
 
 void pci_bridge_silence(paddr_t place)
@@ -65,6 +68,51 @@ static bool close_prefetchable(paddr_t place)
     return set(place, PREFETCHABLE, WINDOW_FIELDS, NO_WINDOW) || pci_read_at(place, PREFETCHABLE) == 0;
 }
 
+/* Turns off message interrupts of the bridge itself, which a boot loader may have left on. */
+static void silence_messages(paddr_t place)
+{
+    uint32_t msi = pci_capability(place, PCI_CAPABILITY_MSI);
+    uint32_t msix = pci_capability(place, PCI_CAPABILITY_MSIX);
+
+    if (msi != 0) {
+        pci_write_at(place, msi, pci_read_at(place, msi) & ~PCI_MSI_ENABLE);
+    }
+    if (msix != 0) {
+        pci_write_at(place, msix, pci_read_at(place, msix) & ~PCI_MSIX_ENABLE);
+    }
+}
+
+/* Payloads are as long as functions have them after a reset, and no requester id names more than 8 functions
+ * of a device (ARI). A root port returns PCI_NOT_READY, in place of waiting for a function. Status bits in
+ * the upper halves are cleared by ones. */
+static void settle_express(paddr_t place)
+{
+    uint32_t express = pci_capability(place, PCI_CAPABILITY_EXPRESS);
+    uint32_t control;
+
+    if (express == 0) {
+        return;
+    }
+    control = pci_read_at(place, express + PCI_EXPRESS_CONTROL) & 0xFFFFu;
+    pci_write_at(place, express + PCI_EXPRESS_CONTROL, control & ~PCI_EXPRESS_PAYLOAD);
+    pci_write_at(place, express + PCI_EXPRESS_CONTROL2, 0);
+    if ((pci_read_at(place, express) & PCI_EXPRESS_TYPE) == PCI_EXPRESS_ROOT_PORT &&
+        (pci_read_at(place, express + PCI_EXPRESS_ROOT) & ROOT_CAN_TELL) != 0) {
+        control = pci_read_at(place, express + PCI_EXPRESS_ROOT) & 0xFFFFu;
+        pci_write_at(place, express + PCI_EXPRESS_ROOT, control | ROOT_TELLS);
+    }
+}
+
+/* The bridge's own registers and ROM get no place in its parent's window, where functions' BARs are. */
+static void settle_itself(paddr_t place)
+{
+    pci_write_at(place, PCI_BAR, 0);
+    pci_write_at(place, PCI_BAR + 4, 0);
+    pci_write_at(place, BRIDGE_ROM, 0);
+    silence_messages(place);
+    settle_express(place);
+}
+
 /* Turns on what the bridge passes. I/O addresses stay off in the command register. */
 static bool pass(const struct manifest_bridge *bridge, paddr_t place)
 {
@@ -89,6 +137,7 @@ static const char *enable(const struct manifest_bridge *bridge)
     if (!pci_acs_enable(place, NEEDED | PCI_ACS_BLOCK, NEEDED)) {
         return "its ACS does not isolate what is behind it";
     }
+    settle_itself(place);
     return pass(bridge, place) ? NULL : "its registers do not keep what is written";
 }
 

@@ -8,18 +8,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#define NEXT_SHIFT           8u
 #define CLASS_SHIFT          24u
 #define CLASS_BRIDGE         0x06u /* of any kind: a host bridge is not silenced */
 #define HEADER_TYPE          0x007F0000u
 #define MULTIFUNCTION        0x00800000u
-#define MOST_CAPABILITIES    48u /* 192 bytes of at least 4 bytes each */
-#define FIRST_CAPABILITY     0x40u
-#define POINTER              0xFCu
-#define CAPABILITY_MSI       0x05u
 #define LAST_PLACE           0xF4u /* the words that EL2 uses end where extended capabilities begin */
 #define CAPABILITY_ALLOCATES 0x14u /* Enhanced Allocation */
-#define MSI_ENABLE           0x00010000u
 #define BAR_REGISTER(number) (PCI_BAR + 4 * (number))
 
 /* The value of a BAR that all ones have been written to. */
@@ -82,8 +76,8 @@ static bool take_capability(const struct manifest_function *config, struct capab
                             uint32_t offset, uint32_t word)
 {
     switch (word & 0xFF) {
-    case CAPABILITY_MSI:
-        pci_write(config, offset, word & ~MSI_ENABLE);
+    case PCI_CAPABILITY_MSI:
+        pci_write(config, offset, word & ~PCI_MSI_ENABLE);
         break;
     case PCI_CAPABILITY_MSIX:
         pci_write(config, offset, word & ~PCI_MSIX_ENABLE);
@@ -114,8 +108,8 @@ static const char *read_capabilities(const struct manifest_function *config, str
     if ((pci_read(config, PCI_COMMAND) & PCI_STATUS_LIST) == 0) {
         return NULL;
     }
-    offset = pci_read(config, PCI_CAPABILITIES) & POINTER;
-    for (uint32_t i = 0; i < MOST_CAPABILITIES && offset >= FIRST_CAPABILITY; i++) {
+    offset = pci_read(config, PCI_CAPABILITIES) & PCI_CAPABILITY_POINTER;
+    for (uint32_t i = 0; i < PCI_MOST_CAPABILITIES && offset >= PCI_FIRST_CAPABILITY; i++) {
         uint32_t word = pci_read(config, offset);
 
         if (word == PCI_NO_FUNCTION) {
@@ -124,7 +118,7 @@ static const char *read_capabilities(const struct manifest_function *config, str
         if (!take_capability(config, found, offset, word)) {
             return "it may have registers outside of its BARs (Enhanced Allocation)";
         }
-        offset = word >> NEXT_SHIFT & POINTER;
+        offset = word >> PCI_CAPABILITY_NEXT & PCI_CAPABILITY_POINTER;
     }
     return NULL;
 }

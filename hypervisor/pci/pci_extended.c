@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of extended capabilities (PCI Express Base 7.6.3), and access control services (ACS, 6.12 and
- * 7.7.11).
+ * The lists of capabilities (PCI Express Base 7.5.1.1.11) and of extended ones (7.6.3), and access control
+ * services (ACS, 6.12 and 7.7.11).
  */
 #include "pci/pci_function.h"
 
@@ -13,7 +13,25 @@
 #define EXTENDED_ID(word)     ((word)&0xFFFFu)
 #define EXTENDED_OFFSET(word) ((word) >> EXTENDED_NEXT_SHIFT & EXTENDED_POINTER)
 
-/* The device makes the list, so the list may be circular. */
+/* The device makes the lists, so they may be circular. */
+uint32_t pci_capability(paddr_t place, uint32_t id)
+{
+    uint32_t offset = 0;
+
+    if ((pci_read_at(place, PCI_COMMAND) & PCI_STATUS_LIST) != 0) {
+        offset = pci_read_at(place, PCI_CAPABILITIES) & PCI_CAPABILITY_POINTER;
+    }
+    for (uint32_t i = 0; i < PCI_MOST_CAPABILITIES && offset >= PCI_FIRST_CAPABILITY; i++) {
+        uint32_t word = pci_read_at(place, offset);
+
+        if ((word & 0xFF) == id) {
+            return offset;
+        }
+        offset = word >> PCI_CAPABILITY_NEXT & PCI_CAPABILITY_POINTER;
+    }
+    return 0;
+}
+
 uint32_t pci_extended_capability(paddr_t place, uint32_t id)
 {
     uint32_t offset = FIRST_EXTENDED;

@@ -135,7 +135,10 @@ void pci_place_bars(const struct manifest_function *function);
 /* Whether the BARs are as pci_place_bars() has written them. */
 bool pci_bars_are_placed(const struct manifest_function *function);
 
-/* pci_extended.c. Offset of the extended capability `id`; 0: there is none. Also with the MMU off. */
+/* pci_extended.c. Offset of the capability `id`; 0: there is none. Also with the MMU off. */
+uint32_t pci_capability(paddr_t place, uint32_t id);
+
+/* Offset of the extended capability `id`; 0: there is none. Also with the MMU off. */
 uint32_t pci_extended_capability(paddr_t place, uint32_t id);
 
 /* pci_extended.c. Enables `wanted` as far as the function's ACS has it, and nothing else. Whether the

@@ -103,10 +103,13 @@ static void bus_step(const struct domain *domain, struct pci_function *function,
 {
     bool begins = atomic_load(&function->reset) == PCI_RESET_DUE;
 
-    pci_bridge_reset(bridge, begins);
     if (begins) {
+        /* The state first: a core whose VCPU has just gone off accesses no function whose reset has begun. */
         step_bus(domain, bridge->bus, PCI_RESET_BUS, PCI_HOLD_NS);
+        pci_bridge_reset(bridge, true);
+        step_bus(domain, bridge->bus, PCI_RESET_BUS, PCI_HOLD_NS); /* the time counts from the write on */
     } else {
+        pci_bridge_reset(bridge, false);
         step_bus(domain, bridge->bus, PCI_RESET_WAITS, PCI_RESET_NS);
     }
 }

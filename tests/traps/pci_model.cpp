@@ -92,8 +92,35 @@ PciModel::Function &PciModel::add_bridge(uint32_t bridge, uint32_t id, uint32_t 
                     {0x2C, 0xFFFFFFFF},
                     {bridge_control, 0x00FF0000}};
     give_acs(one, acs_bits);
+    give_own_registers(one);
     links[bridge];
     return one;
+}
+
+// A BAR in the window of functions, a ROM, MSI and MSI-X that are enabled, payloads of 512 bytes, ARI; a root
+// port that can return PCI_NOT_READY.
+void PciModel::give_own_registers(Function &bridge)
+{
+    const std::map<uint32_t, uint32_t> words = {{0x10, bridge_bar},
+                                                {bridge_rom, bridge_bar | 1},
+                                                {0x34, msi},
+                                                {msi, 1u << 16 | express << 8 | 0x05},
+                                                {express, 0x00420010 | bridge_msix << 8},
+                                                {express + 8, 0x2850},
+                                                {express + 0x1C, 0x10000},
+                                                {express + 0x28, 0x20},
+                                                {bridge_msix, msix_enable | 0x11}};
+    for (const auto &[offset, word] : words) {
+        bridge.words[offset] = word;
+    }
+    bridge.words[4] |= 1u << 20;
+    bridge.writable[0x10] = 0xFFFFF000;
+    bridge.writable[bridge_rom] = 0xFFFFF801;
+    bridge.writable[msi] = 1u << 16;
+    bridge.writable[express + 8] = 0x7FFF;
+    bridge.writable[express + 0x1C] = 0x1F;
+    bridge.writable[express + 0x28] = 0x20;
+    bridge.writable[bridge_msix] = msix_enable | msix_mask;
 }
 
 void PciModel::give_acs(Function &function, uint32_t bits)
@@ -217,6 +244,16 @@ void PciModel::check_bridge(const Function &bridge)
         uint64_t{bridge.words.at(0x2C)} << 32 | (bridge.words.at(prefetchable) & 0xFFF00000);
     if (first <= last || (bridge.command() & 1) != 0) {
         violations.push_back("a bridge has a window that nobody planned");
+    }
+    if ((bridge.words.at(0x10) | bridge.words.at(bridge_rom)) != 0) {
+        violations.push_back("a bridge answers itself where functions are");
+    }
+    if ((bridge.words.at(msi) & 1u << 16) != 0 || (bridge.words.at(bridge_msix) & msix_enable) != 0) {
+        violations.push_back("a bridge can write messages");
+    }
+    if ((bridge.words.at(express + 8) & 0xE0) != 0 || bridge.words.at(express + 0x28) != 0 ||
+        (bridge.words.at(express + 0x1C) & 0x10) == 0) {
+        violations.push_back("a bridge has the payloads, ARI or waiting that a boot loader has set");
     }
 }
 
