@@ -161,6 +161,9 @@ static bool check_broker_domain(struct manifest_check *check, const struct manif
         !irq_is_sound(manifest, domain)) {
         return refuse(check, &domain->socket_ipa);
     }
+    if (domain->vcpu_count != 1) { /* its one core is the last that can access memory of others */
+        return refuse(check, &domain->vcpu_count);
+    }
     if (!pool_is_sound(manifest, domain)) {
         return refuse(check, &domain->segment_count);
     }

@@ -483,14 +483,19 @@ static bool may_restart(void)
     return may;
 }
 
+/* The core may learn of the stop, and say that it has left, as soon as it sees the domain's state. */
+void flow_broker_stops(void)
+{
+    atomic_store(&broker.leaves, own_engine() || this_cpu() != broker_domain()->vcpus[0].cpu
+                                     ? (uint32_t)BROKER_CORE_LEAVES
+                                     : (uint32_t)BROKER_HAS_LEFT);
+}
+
 /* A copy on the broker's own core continues until that core has learnt of the stop, and one of its own engine
  * until the SMMU aborts it. A later broker continues from this one's progress; if there can be none, the
  * drivers are notified. */
 void flow_broker_stop(void)
 {
-    atomic_store(&broker.leaves, own_engine() || this_cpu() != broker_domain()->vcpus[0].cpu
-                                     ? (uint32_t)BROKER_CORE_LEAVES
-                                     : (uint32_t)BROKER_HAS_LEFT);
     door_close();
     sockets_forget_broker();
     if (!may_restart()) {
@@ -570,6 +575,13 @@ const struct domain *flow_broker_leaving(void)
 void flow_broker_left(void)
 {
     if (leave(BROKER_ENGINE_LEAVES, BROKER_HAS_LEFT)) {
+        for_each(~0ull, socket_left);
+    }
+}
+
+void flow_broker_reset(void)
+{
+    if (atomic_exchange(&broker.leaves, (uint32_t)BROKER_HAS_LEFT) != BROKER_HAS_LEFT) {
         for_each(~0ull, socket_left);
     }
 }

@@ -31,9 +31,16 @@ const struct domain *flow_broker_leaving(void);
  * left the broker. */
 void flow_broker_left(void);
 
-/* The broker is to be stopped. May be called on any core. The broker's current step and the engine's current
- * transfer are finished first, or the SMMU aborts the broker's own engine; until then, no guest gets back a
- * buffer that may still be accessed. */
+/* The broker's domain begins a new life: no core runs it, and nothing of the last life can access memory. */
+void flow_broker_reset(void);
+
+/* The broker will be stopped: called before its domain's state says so. From now on its core, or an engine of
+ * its own, may still access memory of others. */
+void flow_broker_stops(void);
+
+/* The broker is to be stopped, after flow_broker_stops(). May be called on any core. The broker's current
+ * step and the engine's current transfer are finished first, or the SMMU aborts the broker's own engine;
+ * until then, no guest gets back a buffer that may still be accessed. */
 void flow_broker_stop(void);
 
 /* True if the domain's memory may still be accessed by the engine, by a broker that has not yet been told to

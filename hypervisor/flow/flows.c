@@ -428,6 +428,13 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
                                         : config_access(vcpu, access, (uint32_t)access->offset - ROOT_OFFSET);
 }
 
+void flows_domain_stops(const struct domain *domain)
+{
+    if (flows_is_broker(domain)) {
+        flow_broker_stops();
+    }
+}
+
 void flows_domain_stopped(struct domain *domain)
 {
     struct socket_device *device;
@@ -486,7 +493,7 @@ void flows_domain_reset(struct domain *domain)
     struct socket_device *device = socket_of(domain);
 
     if (flows_is_broker(domain)) {
-        flow_broker_left();
+        flow_broker_reset();
     }
     if (device == NULL) {
         return;

@@ -60,6 +60,10 @@ bool flows_engine_interrupt(uint32_t intid);
 /* Handles the broker's hypercall in x[0]. Returns false if it is not one of the broker's calls. */
 bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31]);
 
+/* The domain will be stopped: called before its state says so, as part of the change of the state. If it is
+ * the broker, its core and its engine count as not having left yet. */
+void flows_domain_stops(const struct domain *domain);
+
 /* The domain is being stopped: closes its connections. May be called on any core, as part of the change of
  * the domain's state. */
 void flows_domain_stopped(struct domain *domain);

@@ -67,6 +67,11 @@ bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31])
 
 void flows_ended(void) {}
 
+void flows_domain_stops(const struct domain *domain)
+{
+    (void)domain;
+}
+
 void flows_domain_stopped(struct domain *domain)
 {
     (void)domain;

@@ -183,6 +183,7 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
             /* before another core sees the state and asks whether its devices are quiet */
             pci_domain_stop(domain);
             smmu_domain_stop(domain);
+            flows_domain_stops(domain);
         }
         atomic_store(&domain->state, (uint32_t)to);
         status->state = to;

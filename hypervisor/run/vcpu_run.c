@@ -81,6 +81,8 @@ bool vcpu_take_start(struct vcpu *vcpu)
     uint32_t power = atomic_load(&vcpu->power);
 
     if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
+        flows_vcpu_off(vcpu); /* a VCPU that was off, or not yet on, at the stop does not go off any more */
+        domain_ask_engine();
         go_off(vcpu, power);
     }
     return take_start(vcpu);

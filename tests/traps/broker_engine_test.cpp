@@ -26,6 +26,7 @@ constexpr uint32_t control = 0, linux_ = 1, broker = 2; // domains, and their fi
 constexpr uint64_t ram = 0x40000000;
 constexpr uint64_t door_at = ram + 0x8000;
 constexpr uint32_t hypervisor_timer = 26;
+constexpr uint64_t psci_cpu_off = 0x84000002;
 
 class BrokerEngine : public SmmuFixture {
 protected:
@@ -145,6 +146,18 @@ TEST_F(BrokerEngine, F8_AManagersStopWaitsForTheBrokersCoreToo)
     while (fake_gic_has_interrupt()) {
         machine->interrupt();
     }
+    EXPECT_FALSE(is_one_touched());
+}
+
+TEST_F(BrokerEngine, F8_ABrokerThatTurnedItselfOffLeavesWhenItIsStopped)
+{
+    boot();
+    ASSERT_EQ(call(BH_HYPERCALL_BROKER_OPEN, door_at, 1), 0u);
+    call(psci_cpu_off);
+    fake_switch_core(control);
+    EXPECT_EQ(domain_stop(domain_at(broker)), BH_DOMAIN_STATE_RUNNING);
+    EXPECT_TRUE(are_touched()) << "EL2 does not know yet that nobody is there";
+    machine->on_core(broker);
     EXPECT_FALSE(is_one_touched());
 }
 
