@@ -42,8 +42,7 @@ def pool_bytes_of(system: System, domain: Domain) -> int:
 def needed_bytes(system: System, domain: Domain) -> int:
     """Size of `auto`: queues and receive buffers of the driver, and the packets that it may have sent and not
     got back."""
-    buffers = _BUFFERS if domain.image.kernel is None else _LINUX_BUFFERS
-    return _rounded(_QUEUE_BYTES + buffers + _sent_bytes(system, domain), _STEP)
+    return _rounded(_least_bytes(system, domain), _STEP)
 
 
 def pool_of(system: System, domain: Domain, space: ColorSpace) -> Region | None:
@@ -108,7 +107,8 @@ def _check(system: System, domain: Domain, platform: Platform, at: KeyPath) -> I
         yield Finding(at, "conflict", cause, "`table_placement: best-effort`")
     size, least = domain.socket_pool.size if domain.socket_pool else None, _least_bytes(system, domain)
     if size is not None and size < least:
-        cause = f"{size_text(size)} cannot hold the domain's queues and the packets that it may have sent"
+        held = "the domain's queues, its receive buffers and the packets that it may have sent"
+        cause = f"{size_text(size)} cannot hold {held}"
         yield Finding(at, "out-of-range", cause, f"at least {size_text(least)}, or auto")
     elif pool_of(system, domain, space_for(system, platform)) is None:
         cause = f"no region of RAM without a `spec` has room for {size_text(pool_bytes_of(system, domain))}"
@@ -116,7 +116,8 @@ def _check(system: System, domain: Domain, platform: Platform, at: KeyPath) -> I
 
 
 def _least_bytes(system: System, domain: Domain) -> int:
-    return _QUEUE_BYTES + _sent_bytes(system, domain)
+    buffers = _BUFFERS if domain.image.kernel is None else _LINUX_BUFFERS
+    return _QUEUE_BYTES + buffers + _sent_bytes(system, domain)
 
 
 def _sent_bytes(system: System, domain: Domain) -> int:
