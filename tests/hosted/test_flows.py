@@ -147,8 +147,8 @@ def competing(bulk_deadline: str, urgent_deadline: str, **bulk: int) -> dict[str
         domain("urgent", "traffic", [1], params=params["urgent"]),
         domain("receiver", "traffic", [2], params={"packets": 1}),
     ]
-    large = {"size": "64 KiB", "period": "5 ms", "deadline": bulk_deadline}
-    small = {"size": "256 B", "period": "1 ms", "deadline": urgent_deadline}
+    large = {"size": "64 KiB", "period": "5500 us", "deadline": bulk_deadline}
+    small = {"size": "256 B", "period": "1100 us", "deadline": urgent_deadline}
     return {
         "bulkhead": 1,
         "name": "competing",
@@ -391,8 +391,8 @@ def test_f8_a_broker_that_is_restarted_goes_on_with_devices_that_work(tmp_path: 
     """A manager restarts it at random instants: every driver learns that its connections are gone, gets its
     buffers back and connects again, without a reset of its device. The last streams begin after the last
     restart."""
-    total = 64 * KIB
-    wanted = system(("stream", total, {**FRAMES, "period": "400 us"}))
+    total = 96 * KIB
+    wanted = system(("stream", total, {**FRAMES, "period": "440 us"}))
     sender, receiver = wanted["domains"]
     sender["params"]["times"] = 26
     del receiver["params"]["times"], wanted["expect"]["stream-to"]

@@ -180,6 +180,7 @@ def test_b8_a_manager_of_the_regulator_and_what_top_and_trace_are_made_of(tmp_pa
         "global": result["regulation"]["global_events"]["last"],
         "load": round(result["regulation"]["load"]["mean"], 4),
         "changes": 1,
+        "devices": {},
     }
     kept = read_samples(tmp_path / "run")["samples"]
     assert 4 <= result["regulation"]["intervals"] - len(kept) <= 6, "not stored for four of them"
