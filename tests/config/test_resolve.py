@@ -97,8 +97,16 @@ def open_again(system: System) -> System:
         reserved = of.max is not None and of.budget is not None
         return of.model_copy(update={"max": None, "hard": False}) if reserved else of
 
+    def pool(of: Any) -> Any:
+        return None if of is None else of.model_copy(update={"size": None})
+
     domains = tuple(
-        holder(one, maintenance="auto", bandwidth=bandwidth(one.bandwidth))
+        holder(
+            one,
+            maintenance="auto",
+            bandwidth=bandwidth(one.bandwidth),
+            socket_pool=pool(one.socket_pool),
+        )
         for one in system.domains
         if one.name != BROKER
     )

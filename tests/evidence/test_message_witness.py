@@ -243,10 +243,15 @@ BREAKS: dict[str, tuple[Callable[[Messages], None], str, str]] = {
         "its_pending",
         f"the redistributors {gicr(0, 0):#x} and {gicr(2, 0):#x} have the same table of pending LPIs",
     ),
-    "two levels": (
+    "two levels": (  # entries of devices are not what the first of two levels has
         lambda m: m.wide(GITS_BASER, m.load(GITS_BASER) | 1 << 62),
+        "its_device",
+        "device 0x10 of domain control is not mapped",
+    ),
+    "collections in two levels": (
+        lambda m: m.wide(GITS_BASER + 8, m.load(GITS_BASER + 8) | 1 << 62),
         "its_layout",
-        "the layout of its device table is not known",
+        "the layout of its collection table is not known",
     ),
     "pages of 64 KiB": (
         lambda m: m.wide(GITS_BASER + 8, m.load(GITS_BASER + 8) | 1 << 9),
