@@ -85,21 +85,24 @@ static bool root_is_sound(const struct manifest_header *manifest, const struct m
                        !ranges_overlap(at, BH_PCI_BUS_BYTES, domain->socket_ipa, BH_PAGE_BYTES));
 }
 
-/* The pool is writable memory in consecutive segments, of a domain that has a socket. */
-static bool pool_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
+/* The pool is writable memory in consecutive segments, of a domain that has a socket. Without a pool the
+ * writable segments are consecutive. */
+static bool reach_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
     const struct manifest_segment *segments = manifest_segments(manifest);
     struct socket_reach reach = socket_reach_of(manifest, domain);
 
     for (uint32_t i = domain->first_segment; i < domain->first_segment + domain->segment_count; i++) {
-        bool is_inside = reach.is_pool && i - reach.first_segment < reach.segment_count;
+        bool is_inside = i - reach.first_segment < reach.segment_count;
+        bool is_writable = (segments[i].flags & BH_SEGMENT_FLAG_READ_ONLY) == 0;
+        bool is_marked = (segments[i].flags & BH_SEGMENT_FLAG_SOCKET_POOL) != 0;
 
-        if (((segments[i].flags & BH_SEGMENT_FLAG_SOCKET_POOL) != 0) != is_inside ||
-            (is_inside && (segments[i].flags & BH_SEGMENT_FLAG_READ_ONLY) != 0)) {
+        if (is_marked != (reach.is_pool && is_inside) || (is_inside && !is_writable) ||
+            (domain->socket_cid != 0 && !reach.is_pool && is_writable && !is_inside)) {
             return false;
         }
     }
-    return domain->socket_cid != 0 || !reach.is_pool;
+    return domain->socket_cid != 0 ? reach.segment_count != 0 : !reach.is_pool;
 }
 
 /* The broker's window covers all memory that it reaches of a domain with a socket. */
@@ -122,7 +125,7 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
 {
     const struct manifest_header *manifest = check->manifest;
 
-    if (!pool_is_sound(manifest, domain)) {
+    if (!reach_is_sound(manifest, domain)) {
         return refuse(check, &domain->segment_count);
     }
     if (domain->socket_cid == 0) {
@@ -164,7 +167,7 @@ static bool check_broker_domain(struct manifest_check *check, const struct manif
     if (domain->vcpu_count != 1) { /* its one core is the last that can access memory of others */
         return refuse(check, &domain->vcpu_count);
     }
-    if (!pool_is_sound(manifest, domain)) {
+    if (!reach_is_sound(manifest, domain)) {
         return refuse(check, &domain->segment_count);
     }
     for (uint32_t i = 0; i < domain->segment_count; i++) {

@@ -27,6 +27,7 @@ enum {
     zdma_ctrl2 = 0x200,
     zdma_isr_all = 0xFFF,
     zdma_isr_done = 1 << 10,
+    zdma_isr_errors = 1 << 9 | 1 << 8 | 1 << 7 | 1 << 6 | 1 << 0, // AXI, descriptor, APB
     zdma_ctrl2_enable = 1,
     zdma_status_state = 3,
     zdma_status_busy = 2,

@@ -95,7 +95,7 @@ void smmu_start(const struct cpu *cpu)
         return;
     }
     if (!smmu_listen(&edge)) {
-        smmu_status()->unanswered++;
+        __atomic_fetch_add(&smmu_status()->unanswered, 1, __ATOMIC_RELAXED);
         console_log("SMMU: it does not answer, refused accesses may go unnoticed");
     }
     gic_set_edge(config->event_irq, edge);

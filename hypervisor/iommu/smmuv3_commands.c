@@ -148,7 +148,7 @@ bool smmu_commands_wait(uint64_t ticket, uint64_t most_ns)
 
     while (!smmu_is_done(ticket)) {
         if (commands.stopped || clock_now() > deadline) {
-            smmu_status()->unanswered++;
+            __atomic_fetch_add(&smmu_status()->unanswered, 1, __ATOMIC_RELAXED);
             return false;
         }
     }

@@ -159,7 +159,7 @@ static const char *missing(void)
     uint64_t type = driver.type;
 
     return (type & TYPER_PHYSICAL) == 0 ? "no physical LPIs"
-           : TYPER_DEVICE_BITS(type) < BUS_BITS || last_device() >> TYPER_DEVICE_BITS(type) != 0
+           : TYPER_DEVICE_BITS(type) < BUS_BITS || (uint64_t)last_device() >> TYPER_DEVICE_BITS(type) != 0
                ? "fewer device ids than functions"
            : TYPER_EVENT_BITS(type) < EVENT_BITS ? "fewer events than messages of a function"
            : TYPER_ITT_ENTRY(type) > MOST_ENTRY  ? "entries of its tables are too long"

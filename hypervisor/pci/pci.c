@@ -119,6 +119,7 @@ void pci_domain_start(const struct domain *domain)
     for (struct pci_function *one = pci_next_of(domain, NULL); one != NULL; one = pci_next_of(domain, one)) {
         spin_lock(&one->lock);
         pci_config_reset(&one->config);
+        one->wait_until = 0;
         one->runs = !one->lost;
         if (one->runs) {
             pci_write(one->config.function, PCI_COMMAND, pci_config_command(&one->config));
@@ -138,14 +139,16 @@ void pci_domain_stop(const struct domain *domain)
     }
 }
 
-/* Only writes, which do not wait for the function. A core may be late and find that the reset has begun, or
- * that the domain runs again. */
+/* A function that is not ready has just been reset by its guest, so it masters no memory. A core may be late
+ * and find that EL2's reset has begun, or that the domain runs again. */
 void pci_domain_off(const struct domain *domain)
 {
     for (struct pci_function *one = pci_next_of(domain, NULL); one != NULL; one = pci_next_of(domain, one)) {
         spin_lock(&one->lock);
         if (atomic_load(&one->reset) == PCI_RESET_DUE) {
-            pci_write(one->config.function, PCI_COMMAND, PCI_COMMAND_OFF);
+            if (pci_is_ready(one)) {
+                pci_write(one->config.function, PCI_COMMAND, PCI_COMMAND_OFF);
+            }
             one->runs = false;
         }
         spin_unlock(&one->lock);
@@ -169,13 +172,57 @@ static struct pci_function *function_at(const struct domain *domain, uint64_t of
     return (offset & ((1u << PCI_SLOT_SHIFT) - PCI_CONFIG_BYTES)) == 0 ? one : NULL;
 }
 
+static bool is_reachable(struct pci_function *function)
+{
+    return function->runs && atomic_load(&function->reset) == PCI_RESET_DONE;
+}
+
+/* Whether the guest must repeat its write, because the function is not ready yet. A function that is not
+ * ready in time is lost: it is then not the one in the manifest. */
+static bool must_wait(struct pci_function *function)
+{
+    uint64_t now = clock_now();
+
+    if (pci_is_ready(function)) {
+        function->wait_until = 0;
+        return false;
+    }
+    if (function->wait_until == 0) {
+        function->wait_until = now + clock_ticks(PCI_GIVE_UP_NS);
+    }
+    return now < function->wait_until;
+}
+
+/* Carries out a guest's write. `*again`: the guest must repeat it, which has the same effect. Returns why the
+ * function is lost, or NULL. */
+static const char *write_config(struct pci_function *function, uint32_t offset, uint32_t mask, uint32_t value,
+                                bool *again)
+{
+    enum pci_config_effect effect = PCI_CONFIG_NOTHING;
+    const char *difference = NULL;
+
+    spin_lock(&function->lock);
+    if (is_reachable(function)) {
+        effect = pci_config_write(&function->config, offset, mask, value);
+        *again = effect != PCI_CONFIG_NOTHING && must_wait(function);
+    }
+    if (effect == PCI_CONFIG_COMMAND && !*again) {
+        difference = enable_again(function);
+    } else if (effect == PCI_CONFIG_MSIX && !*again) {
+        set_messages(function);
+    }
+    spin_unlock(&function->lock);
+    return difference;
+}
+
+/* Reads take no lock, because a write may hold it while the function is slow to answer: each register is one
+ * word of `config`. */
 bool pci_config_access(const struct domain *domain, struct mmio_access *access)
 {
     struct pci_function *function = function_at(domain, access->offset);
     uint32_t offset = (uint32_t)access->offset & (PCI_CONFIG_BYTES - 4);
     uint32_t shift = 8 * ((uint32_t)access->offset & 3);
     const char *difference = NULL;
-    enum pci_config_effect effect = PCI_CONFIG_NOTHING;
     uint32_t value = PCI_NO_FUNCTION;
     uint32_t mask;
 
@@ -183,22 +230,10 @@ bool pci_config_access(const struct domain *domain, struct mmio_access *access)
         return false;
     }
     mask = UINT32_MAX >> (32 - 8 * access->bytes) << shift;
-    if (function != NULL) {
-        bool runs;
-
-        spin_lock(&function->lock);
-        runs = function->runs && atomic_load(&function->reset) == PCI_RESET_DONE;
-        if (runs && !access->write) {
-            value = pci_config_read(&function->config, offset);
-        } else if (runs) {
-            effect = pci_config_write(&function->config, offset, mask, (uint32_t)access->value << shift);
-        }
-        if (effect == PCI_CONFIG_COMMAND) {
-            difference = enable_again(function);
-        } else if (effect == PCI_CONFIG_MSIX) {
-            set_messages(function);
-        }
-        spin_unlock(&function->lock);
+    if (function != NULL && access->write) {
+        difference = write_config(function, offset, mask, (uint32_t)access->value << shift, &access->again);
+    } else if (function != NULL && is_reachable(function)) {
+        value = pci_config_read(&function->config, offset);
     }
     if (difference != NULL) {
         pci_log_lost(function, difference);

@@ -134,7 +134,7 @@ static const char *enable(const struct manifest_bridge *bridge)
     if ((pci_read_at(place, PCI_HEADER) & HEADER_TYPE) != TYPE_BRIDGE) {
         return "it is not a bridge";
     }
-    if (!pci_acs_enable(place, NEEDED | PCI_ACS_BLOCK, NEEDED)) {
+    if (!pci_acs_enable(place, NEEDED | PCI_ACS_BLOCK | PCI_ACS_ENHANCED, NEEDED)) {
         return "its ACS does not isolate what is behind it";
     }
     settle_itself(place);

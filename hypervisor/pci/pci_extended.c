@@ -59,7 +59,10 @@ bool pci_acs_enable(paddr_t place, uint32_t wanted, uint32_t needed)
         return false;
     }
     control = pci_read_at(place, offset + PCI_ACS) & wanted;
+    if ((control & PCI_ACS_ENHANCED) != 0) {
+        control = (control & ~PCI_ACS_ENHANCED) | PCI_ACS_TARGET_BLOCK;
+    }
     pci_write_at(place, offset + PCI_ACS, control << PCI_ACS_CONTROL_SHIFT);
     return (control & needed) == needed && (pci_read_at(place, offset + PCI_ACS) >> PCI_ACS_CONTROL_SHIFT &
-                                            (wanted | PCI_ACS_EXCEPTIONS)) == control;
+                                            (wanted | PCI_ACS_EXCEPTIONS | PCI_ACS_TARGET)) == control;
 }

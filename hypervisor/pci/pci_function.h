@@ -40,6 +40,10 @@ extern "C" {
 #define PCI_ACS_COMPLETIONS   0x08u /* and completions, too */
 #define PCI_ACS_UPSTREAM      0x10u /* also those that came from the root complex's side */
 #define PCI_ACS_EXCEPTIONS    0x60u /* egress control, direct translated: to let requests pass all the same */
+#define PCI_ACS_ENHANCED      0x80u /* capability: the port can also refuse requests from below to its own BAR, \
+                                     */
+#define PCI_ACS_TARGET_BLOCK  0x100u /* control: and it does */
+#define PCI_ACS_TARGET        0x300u /* control: what happens to them */
 
 #define PCI_COMMAND_READY (PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF) /* until the domain starts */
 
@@ -58,10 +62,11 @@ enum pci_reset {
 
 /* A function of a domain. */
 struct pci_function {
-    struct spinlock lock; /* protects `config`, `runs` and the registers, while VCPUs of the domain may run */
+    struct spinlock lock; /* protects writes of `config` and `runs`, and the registers, while VCPUs may run */
     struct pci_config config;
-    bool runs;  /* VCPUs of its domain may be on, and the function answers at its BARs */
-    bool known; /* `config` has what the hardware had at the start */
+    bool runs;           /* VCPUs of its domain may be on, and the function answers at its BARs */
+    uint64_t wait_until; /* counter value until which a guest's write waits for the function; 0: none waits */
+    bool known;          /* `config` has what the hardware had at the start */
 
     /* Set by the core that stops the domain, and then only by the core that restarts it. */
     bool lost;              /* after its reset it was not the one in the manifest */
@@ -100,6 +105,14 @@ static inline void pci_write(const struct manifest_function *function, uint32_t 
 static inline bool pci_answers(uint32_t id)
 {
     return id != PCI_NO_FUNCTION && id != PCI_NOT_READY;
+}
+
+/* Whether EL2 may access other registers than the first one. The first register of a function that its guest
+ * has reset is read at once also if the function is not ready; an access to any other register can take until
+ * the function is ready (PCI Express Base 2.3.2, 7.5.3.12: configuration request retry). */
+static inline bool pci_is_ready(const struct pci_function *function)
+{
+    return pci_read(function->config.function, PCI_ID) != PCI_NOT_READY;
 }
 
 /* Whether the function had function-level reset at the start. */

@@ -61,6 +61,7 @@ uint64_t device_regulators_set(const uint64_t budgets[REGULATOR_MAX_CORES], uint
             continue;
         }
         rate = regulated_device_rate(all, i, budgets[place], interval_ns);
+        rate = rate != 0 ? rate : 1; /* 0 would turn the limit off */
         changed = rate != rates[i];
         if (changed) {
             qos400_set_rates(paddr(manifest_device_regulator_page(all, i)), rate, rate);

@@ -136,8 +136,7 @@ static void publish(void)
 /* Fills in the memory's utilization and the traffic of members and devices in the interval that has ended. */
 static void fill_load(struct regulator_sample *sample)
 {
-    regulated_devices_post(system_manifest(), regulation.regulator.budgets, regulation.held.interval_ns,
-                           sample);
+    regulated_devices_post(system_manifest(), regulation.regulator.budgets, regulation.lasts_ns, sample);
     sample->has_utilization = measure(&sample->utilization);
     sample->elapsed_ticks = regulation.lasts_ticks;
     regulation.lasts_ticks = regulation.regulator.parameters.interval_ticks;
@@ -161,7 +160,7 @@ static void step(struct cpu *cpu, struct regulator_sample *sample)
  * have the budget of the manifest. */
 static void set_devices(void)
 {
-    uint64_t sum = device_regulators_set(regulation.regulator.budgets, regulation.held.interval_ns);
+    uint64_t sum = device_regulators_set(regulation.regulator.budgets, regulation.lasts_ns);
 
     atomic_store_explicit(&regulation.device_events, (uint32_t)sum, memory_order_relaxed);
 }

@@ -73,7 +73,7 @@ static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame
             return OUTCOME_REFUSED;
         }
         cpu_count_exit(cpu, BH_EXIT_REASON_PCI_ACCESS);
-        return OUTCOME_DONE;
+        return access->again ? OUTCOME_AGAIN : OUTCOME_DONE;
     }
     if (device == DEVICE_ITS) {
         if (!vgic_its_access(cpu->vcpu, access)) {

@@ -449,12 +449,35 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("a pool without flows", FLOW, m.segments[0].flags = BH_SEGMENT_FLAG_SOCKET_POOL),
         BAD_POOL("a pool of the broker", m.segments[4].flags = BH_SEGMENT_FLAG_SOCKET_POOL),
         BAD_POOL("a pool that the guest cannot write", m.segments[1].flags |= BH_SEGMENT_FLAG_READ_ONLY),
+        BAD_POOL("a socket of a domain that cannot write",
+                 m.segments[2].flags = m.segments[3].flags = BH_SEGMENT_FLAG_READ_ONLY),
+        BAD_POOL(
+            "flash between what a socket reaches",
+            (m.domains[0].segment_count = 3, m.domains[1].first_segment = 3, m.domains[1].segment_count = 1,
+             m.images[1].ipa = m.domains[1].entry_ipa = m.segments[3].ipa, m.segments[2].ipa = 0x50000000,
+             m.segments[0].flags = m.segments[2].flags = 0, m.segments[1].flags = BH_SEGMENT_FLAG_READ_ONLY)),
         BAD_POOL("a pool in two places",
                  (m.domains[0].segment_count = 3, m.domains[1].first_segment = 3,
                   m.domains[1].segment_count = 1,
                   m.images[1].ipa = m.domains[1].entry_ipa = m.segments[3].ipa,
                   m.segments[2].ipa = 0x50000000, std::swap(m.segments[1].flags, m.segments[0].flags),
                   m.segments[2].flags = BH_SEGMENT_FLAG_SOCKET_POOL))));
+
+// The first of two segments is flash, and then the second.
+TEST(Manifest, F8_TheReachIsWhatTheDomainCanWrite)
+{
+    for (const uint32_t flash : {2U, 3U}) {
+        auto sample = make_sample_manifest();
+        give_pool(*sample);
+        sample->segments[flash].flags = BH_SEGMENT_FLAG_READ_ONLY;
+        sample->seal();
+        EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+        const socket_reach reach = socket_reach_of(&sample->header, &sample->domains[1]);
+        EXPECT_EQ(reach.first_segment, 5U - flash);
+        EXPECT_EQ(reach.segment_count, 1U);
+        EXPECT_FALSE(reach.is_pool);
+    }
+}
 
 TEST(Manifest, F8_TheReachIsThePoolOrAllMemory)
 {

@@ -81,9 +81,11 @@ protected:
         model.writes.clear();
     }
 
-    // Both cores end an interval in which core 0 had this many events.
-    void interval(uint32_t events)
+    // Both cores end an interval in which core 0 had this many events, and core 1.
+    void interval(uint32_t events, uint32_t regulated_events = 0)
     {
+        fake_switch_core(1);
+        fake_pmu_cause(traffic, FAKE_EL1, regulated_events);
         fake_switch_core(0);
         fake_pmu_cause(traffic, FAKE_EL1, events);
         ticks_ += interval_ticks;
@@ -175,6 +177,35 @@ TEST_F(DeviceRegulation, B8_AManagerSetsItBackToTheRateAtTheStart)
     ASSERT_EQ(change(to), 0U);
     interval(1000);
     EXPECT_EQ(rate(), sample_device_rate);
+}
+
+TEST_F(DeviceRegulation, B8_AShorterIntervalChangesTheRateWhenItBegins)
+{
+    manifest_regulation to = system_manifest()->regulation;
+    to.policy = BH_REGULATION_POLICY_FIXED;
+    to.interval_ns /= 2;
+    ASSERT_EQ(change(to), 0U);
+    interval(1000);
+    EXPECT_EQ(rate(), sample_device_rate) << "the interval that begins still has the old length";
+    interval(1000);
+    EXPECT_EQ(rate(), 2 * sample_device_rate) << "the same events in half the time";
+}
+
+// The floor of a shorter interval is less than the registers can hold in the longer one that begins.
+TEST_F(DeviceRegulation, B8_TheLimitIsNeverTurnedOff)
+{
+    for (int i = 0; i < 60; i++) {
+        interval(14900);
+    }
+    ASSERT_EQ(rate(), 1U);
+    manifest_regulation to = system_manifest()->regulation;
+    to.interval_ns /= 10;
+    to.bandwidth_threshold_events /= 10;
+    to.floor_events = sample_device_unit / 10 + 1;
+    ASSERT_EQ(change(to), 0U);
+    interval(16000, 5000);
+    EXPECT_LT(status().limit_events, sample_device_unit) << "so little that the registers cannot hold it";
+    EXPECT_EQ(rate(), 1U);
 }
 
 TEST_F(DeviceRegulation, B8_AManagerCannotAskForWhatTheRegistersDoNotHold)

@@ -136,6 +136,15 @@ TEST_F(PciBridges, D3_ABridgePassesWhatIsPlanned)
     expect_sound();
 }
 
+TEST_F(PciBridges, D3_APortThatCanRefusesRequestsFromBelowToItsOwnRegisters)
+{
+    PciModel::give_acs(bus.functions.at(port), 0x9F);
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(bus.functions.at(port).words.at(PciModel::acs) >> 16, 0x11Fu);
+    EXPECT_EQ(bus.functions.at(other_port).words.at(PciModel::acs) >> 16, 0x1Fu) << "it cannot";
+}
+
 TEST_F(PciBridges, D3_WhatIsBehindBridgesIsQuiet)
 {
     boot();

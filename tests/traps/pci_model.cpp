@@ -127,7 +127,8 @@ void PciModel::give_acs(Function &function, uint32_t bits)
 {
     function.words[0x100] = 0x0001000D;
     function.words[acs] = bits;
-    function.writable[acs] = bits << 16;
+    // With the enhanced capability also: requests from below to the port's own registers, 2 bits.
+    function.writable[acs] = (bits & 0x7F) << 16 | ((bits & 0x80) != 0 ? 0x300u << 16 : 0);
 }
 
 void PciModel::give_reset(Function &function)
@@ -270,6 +271,14 @@ void PciModel::check_window(const Function &bridge, const Function &function)
     }
 }
 
+// Of a function that is not ready only the first word is read at once.
+void PciModel::check_ready(const Function &function, uint32_t place, bool write)
+{
+    if (function.words.at(0) == not_ready && (place != 0 || write)) {
+        violations.push_back("an access waits until a function is ready");
+    }
+}
+
 uint32_t PciModel::read(uint64_t offset)
 {
     if (!links.empty()) {
@@ -281,6 +290,7 @@ uint32_t PciModel::read(uint64_t offset)
         return 0xFFFFFFFF;
     }
     one->unanswered = false;
+    check_ready(*one, static_cast<uint32_t>(offset & 0xFFF), false);
     const auto found = one->words.find(static_cast<uint32_t>(offset & 0xFFF));
     return found == one->words.end() ? 0 : found->second;
 }
@@ -294,6 +304,7 @@ void PciModel::write(uint64_t offset, uint32_t value)
         violations.push_back("a write where no function is");
         return;
     }
+    check_ready(*one, place, true);
     const uint32_t bits = one->writable[place];
     const uint32_t after = (one->words[place] & ~bits) | (value & bits);
     if (place >= 0x10 && place < 0x28 && (one->command() & memory) != 0 && after != one->words[place]) {

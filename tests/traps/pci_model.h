@@ -19,6 +19,7 @@ public:
     static constexpr uint32_t msi = 0x40, express = 0x60, msix = 0x80;
     static constexpr uint32_t msix_enable = 1u << 31, msix_mask = 1u << 30;
     static constexpr uint32_t acs = 0x104, bridge_control = 0x3C, bus_reset = 1u << 22;
+    static constexpr uint32_t not_ready = 0xFFFF0001; // as vendor and device: "Request Retry Status"
     static constexpr uint32_t bridge_rom = 0x38, bridge_msix = 0xA0;
     static constexpr uint32_t bridge_bar = 0x10000000; // where a boot loader has placed its registers
 
@@ -74,6 +75,7 @@ private:
     static void give_own_registers(Function &bridge);
     static Function &fill(Function &one, uint32_t id, const std::map<uint32_t, uint64_t> &bars);
     Function *at(uint64_t offset);
+    void check_ready(const Function &function, uint32_t place, bool write);
     uint32_t bridge_to(uint32_t bus);
     bool is_in_reset(uint32_t bridge);
     void asked(uint32_t bridge);

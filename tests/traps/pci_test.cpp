@@ -229,6 +229,59 @@ TEST_F(Pci, D3_AFunctionThatItsGuestHasChangedIsOff)
     }
 }
 
+// PCI Express Base 2.3.2: only the first register of such a function is read at once.
+TEST_F(Pci, D3_AWriteIsRepeatedUntilAFunctionThatItsGuestHasResetIsReady)
+{
+    boot();
+    PciModel::Function &function = bus.functions.at(1 << 3);
+    const uint32_t id = function.words[0];
+    store(0, slot_1 + 4, PciModel::master);
+    PciModel::reset(function);
+    function.words[0] = PciModel::not_ready;
+    fake_set_sysreg(SYSREG_ID_ELR_EL2, 0x1000);
+    const unsigned writes = bus.writes, reads = bus.reads;
+    for (unsigned i = 1; i <= 3; i++) {
+        store(0, slot_1 + 4, PciModel::master);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x1000u) << "the guest repeats it";
+        EXPECT_EQ(bus.reads - reads, i) << "one access for each";
+    }
+    EXPECT_EQ(bus.writes, writes);
+    EXPECT_EQ(load(0, slot_1), id) << "reads of the guest do not wait";
+    function.words[0] = id;
+    store(0, slot_1 + 4, PciModel::master);
+    EXPECT_EQ(function.command(), PciModel::memory | PciModel::master);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(Pci, D3_AFunctionThatIsNotReadyForASecondIsLost)
+{
+    boot();
+    PciModel::Function &function = bus.functions.at(1 << 3);
+    PciModel::reset(function);
+    function.words[0] = PciModel::not_ready;
+    fake_set_sysreg(SYSREG_ID_ELR_EL2, 0x1000);
+    store(0, slot_1 + 4, PciModel::master);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x1000u);
+    fake_clock_set(clock_now() + clock_ticks(1'000'000'000));
+    store(0, slot_1 + 4, PciModel::master);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x1004u);
+    EXPECT_EQ(load(0, slot_1), all);
+    EXPECT_NE(said().find("is off until its domain's next start"), std::string::npos) << said();
+}
+
+TEST_F(Pci, D3_AStopDoesNotWaitForAFunctionThatItsGuestHasReset)
+{
+    boot();
+    PciModel::Function &function = bus.functions.at(1 << 3);
+    PciModel::reset(function);
+    function.words[0] = PciModel::not_ready;
+    machine->on_core(1);
+    (void)domain_stop(domain_at(0));
+    machine->on_core(0);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+    EXPECT_EQ(function.command(), 0u);
+}
+
 TEST_F(Pci, D3_ALostFunctionThatAnswersAgainIsOffAfterTheStop)
 {
     boot();
@@ -278,7 +331,7 @@ TEST_F(Pci, D3_AFunctionMayTakeASecondUntilItAnswersAfterItsReset)
         machine->hvc(system_reset);
         const uint64_t start = clock_now();
         function.gone = !says_so;
-        function.words[0] = says_so ? 0xFFFF0001 : function.words[0]; // "Request Retry Status"
+        function.words[0] = says_so ? PciModel::not_ready : function.words[0];
         const unsigned reads = bus.reads;
         while (clock_now() < start + clock_ticks(900000000)) {
             take_alarm();

@@ -25,13 +25,13 @@ static void begin(const struct flow_piece *piece, uint32_t bytes, uint64_t base)
 
 static enum engine_state look(void)
 {
-    uint32_t status = mmio_read32(registers + zdma_isr);
+    uint32_t status = mmio_read32(registers + zdma_isr) & (zdma_isr_done | zdma_isr_errors);
 
     if (status == 0)
         return ENGINE_WORKS;
-    mmio_write32(registers + zdma_isr, status);
+    mmio_write32(registers + zdma_isr, zdma_isr_all);
     cpu_sync_memory();
-    return status == zdma_isr_done ? ENGINE_DONE : ENGINE_FAILED;
+    return (status & zdma_isr_errors) == 0 ? ENGINE_DONE : ENGINE_FAILED;
 }
 
 const struct engine engine_zdma = {.init = channel_init, .begin = begin, .look = look, .pause_ns = 0};

@@ -67,8 +67,9 @@ class DomainPlan:
 
     @property
     def reached_segments(self) -> tuple[Segment, ...]:
-        """What the broker reaches if the domain has a socket: its pool, or all of its memory."""
-        return tuple(one for one in self.segments if one.socket_pool) or self.segments
+        """What the broker reaches if the domain has a socket: its pool, or all memory that it can write."""
+        pool = tuple(one for one in self.segments if one.socket_pool)
+        return pool or tuple(one for one in self.segments if not one.read_only)
 
 
 @dataclass(frozen=True)

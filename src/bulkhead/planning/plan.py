@@ -296,6 +296,7 @@ class _Planner:
                 ipa += piece.bytes
             maps += taken.maps
             fragmented += taken.fragmented_bytes
+        segments.sort(key=lambda one: one.read_only)  # what a socket device reaches is one run (core/socket_reach.h)
         segments = divided(segments, pool_of(self.system, domain, self.space), self.space)
         premap = self._premap(domain)
         return DomainPlan(
