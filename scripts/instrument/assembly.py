@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions, basic blocks and instructions of the compiler's x86-64 assembly (AT&T syntax).
 
-Read by charge.py. It knows the forms that GCC writes, but not the semantics of instructions.
+Read by charge.py. It knows the forms that GCC writes, but not the semantics of instructions. The build starts
+charge.py for each object, so nothing is imported that takes long (`dataclasses` takes a third of its time).
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 LABEL = re.compile(r"^([.\w$]+):")
@@ -15,14 +15,12 @@ FUNCTION = re.compile(r"^\s*\.type\s+([.\w$]+),\s*@function")
 OPERAND = re.compile(r"(?:\([^()]*\)|[^,()])+")
 
 
-@dataclass
 class Instruction:
-    """One instruction; `line` is its place in the file."""
+    """One instruction; `line` is its place in the file. `opaque`: it is of an asm statement."""
 
-    line: int
-    text: str
-    opaque: bool = False  # of an asm statement
-    counted: bool = True
+    def __init__(self, line: int, text: str, opaque: bool = False) -> None:
+        self.line, self.text, self.opaque = line, text, opaque
+        self.counted = True
 
     @cached_property
     def name(self) -> str:
@@ -58,22 +56,21 @@ class Instruction:
         return self.target != "" and not self.target.startswith(".L") and self.target not in labels
 
 
-@dataclass
 class Block:
     """Instructions that are executed one after the other, or none of them."""
 
-    labels: list[str] = field(default_factory=list)
-    instructions: list[Instruction] = field(default_factory=list)
+    def __init__(self, labels: Iterable[str] = ()) -> None:
+        self.labels = list(labels)
+        self.instructions: list[Instruction] = []
 
     @property
     def last(self) -> Instruction | None:
         return self.instructions[-1] if self.instructions else None
 
 
-@dataclass
 class Function:
-    name: str
-    blocks: list[Block]
+    def __init__(self, name: str, blocks: list[Block]) -> None:
+        self.name, self.blocks = name, blocks
 
     @cached_property
     def labels(self) -> dict[str, int]:

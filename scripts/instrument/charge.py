@@ -12,7 +12,6 @@ flags are overwritten only where they are not read any more (flags.py).
 
 import re
 import sys
-from pathlib import Path
 
 from instrument.assembly import Block, Function, Instruction, functions_of
 from instrument.dependence import is_waited_for
@@ -177,9 +176,12 @@ def instrument(text: str) -> str:
     return code + charger.fetches.sections()
 
 
-def main(source: Path, destination: Path) -> int:
+def main(source: str, destination: str) -> int:
     try:
-        destination.write_text(instrument(source.read_text()))
+        with open(source) as file:  # noqa: PTH123 - pathlib takes as long to import as a file to instrument
+            code = instrument(file.read())
+        with open(destination, "w") as file:  # noqa: PTH123
+            file.write(code)
     except Refusal as refusal:
         print(f"{source}: {refusal}", file=sys.stderr)
         return 1
@@ -187,4 +189,4 @@ def main(source: Path, destination: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    sys.exit(main(*sys.argv[1:]))
