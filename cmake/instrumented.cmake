@@ -2,14 +2,16 @@
 # Programs for the simulated machine: C compiled for the build host, whose loads and stores call the machine's
 # runtime (machine/program/) and whose basic blocks pay for their instructions (scripts/instrument/).
 #
-# bulkhead_instrumented(NAME SOURCES file... [PORTABLE file...] [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes]
-#                       [LAYOUT script] [IMAGE file] [OPTIONS flag...] [LINK_OPTIONS flag...]
-#                       [LINK_DEPENDS file...])
+# bulkhead_instrumented(NAME SOURCES file... [PORTABLE file...] [COMMON file...] [INCLUDE dir...] [COMMON_INCLUDE dir...]
+#                       [DEFINE macro...] [COMMON_DEFINE macro...] [DATA_OFFSET bytes] [LAYOUT script] [IMAGE file]
+#                       [OPTIONS flag...] [LINK_OPTIONS flag...] [LINK_DEPENDS file...])
 #
 # Makes the target NAME and its file NAME.image, or IMAGE, whose path is the target's property BULKHEAD_IMAGE. The
 # entry is `main`. DATA_OFFSET: where the data begin, from the window's first address; unsaid, they follow the text.
 # LAYOUT: a linker script that says so itself.
 # PORTABLE: those of the sources, as they are named there, that need no INCLUDE and no DEFINE: the same for all programs.
+# COMMON: those that are the same for several programs of the caller: they get COMMON_INCLUDE and COMMON_DEFINE only, which
+# all others get besides INCLUDE, DEFINE and OPTIONS.
 # The functions that a program may call without having them are in machine/program/calls.h.
 #
 # x86-64 with gcc only: on another host BULKHEAD_HAS_INSTRUMENTED is off and the caller leaves out what needs it.
@@ -30,21 +32,29 @@ set(BULKHEAD_INSTRUMENTED_FLAGS
     -ffixed-r10 -ffixed-r11 -mno-red-zone
     -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -fno-common)
 
+# Here and not for each program: every build looks at each such list anew.
+file(GLOB BULKHEAD_INSTRUMENT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/instrument/*.py)
+
 function(bulkhead_instrumented name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;PORTABLE;INCLUDE;DEFINE;OPTIONS;LINK_OPTIONS;LINK_DEPENDS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;PORTABLE;COMMON;INCLUDE;COMMON_INCLUDE;DEFINE;COMMON_DEFINE;OPTIONS;LINK_OPTIONS;LINK_DEPENDS")
     set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
     get_target_property(layout_header_dir bulkhead_layout INTERFACE_INCLUDE_DIRECTORIES)
-    set(portable_options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} ${arg_OPTIONS} -I${PROJECT_SOURCE_DIR} -I${layout_header_dir})
-    list(TRANSFORM arg_INCLUDE PREPEND -I OUTPUT_VARIABLE includes)
-    list(TRANSFORM arg_DEFINE PREPEND -D OUTPUT_VARIABLE definitions)
-    set(own_options ${portable_options} ${includes} ${definitions})
-    file(GLOB step CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/instrument/*.py)
+    set(all_options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} -I${PROJECT_SOURCE_DIR} -I${layout_header_dir})
+    list(TRANSFORM arg_INCLUDE PREPEND -I)
+    list(TRANSFORM arg_COMMON_INCLUDE PREPEND -I)
+    list(TRANSFORM arg_DEFINE PREPEND -D)
+    list(TRANSFORM arg_COMMON_DEFINE PREPEND -D)
+    set(portable_options ${all_options} ${arg_OPTIONS})
+    set(common_options ${all_options} ${arg_COMMON_INCLUDE} ${arg_COMMON_DEFINE})
+    set(own_options ${common_options} ${arg_INCLUDE} ${arg_DEFINE} ${arg_OPTIONS})
 
     set(objects "")
     foreach(source IN LISTS arg_SOURCES)
         set(options ${own_options})
         if(source IN_LIST arg_PORTABLE)
             set(options ${portable_options})
+        elseif(source IN_LIST arg_COMMON)
+            set(options ${common_options})
         endif()
         # One object for all programs that compile a source alike, in the directory that stands for the options.
         string(MD5 alike "${options}")
@@ -64,11 +74,11 @@ function(bulkhead_instrumented name)
             OUTPUT ${object}
             COMMAND ${CMAKE_C_COMPILER} ${options} -S -MD -MF ${object}.d -MT ${object}
                 -o ${directory}/${part}.compiled.s ${source}
-            COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/scripts
-                ${BULKHEAD_PYTHON} -S -X pycache_prefix=${PROJECT_SOURCE_DIR}/build/pycache -m instrument.charge
+            COMMAND ${BULKHEAD_PYTHON} -S -X pycache_prefix=${PROJECT_SOURCE_DIR}/build/pycache -m instrument.charge
                 ${directory}/${part}.compiled.s ${directory}/${part}.charged.s
             COMMAND ${CMAKE_C_COMPILER} -c -o ${object} ${directory}/${part}.charged.s
-            DEPENDS ${source} ${step}
+            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/scripts # where Python finds the module
+            DEPENDS ${source} ${BULKHEAD_INSTRUMENT}
             DEPFILE ${object}.d
             COMMENT "Instrumenting ${part}"
             VERBATIM COMMAND_EXPAND_LISTS)
