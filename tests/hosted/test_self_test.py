@@ -97,6 +97,24 @@ def test_it_finds_the_figures_of_the_platform_file(measured: Measured) -> None:
         assert ratio is None or ratio == pytest.approx(1, abs=tolerance), found[key]
 
 
+def test_a_third_level_is_measured_apart_from_the_second(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """mpam4 has a private L2 and a shared L3 of twice its size."""
+    measured = measured_on("mpam4", tmp_path_factory)
+    found = measured.figures()
+    for key in ("caches.l1d.size", "caches.l2.size", "caches.l3.size"):
+        assert found[key].ratio == 1, found[key]
+    assert found["caches.l2.latency"].ratio == pytest.approx(1, abs=0.1)
+    # Only half of a block of the L3's size is in the L3 alone, and code and EL2 need a part of it.
+    assert found["caches.l3.latency"].ratio == pytest.approx(1, abs=0.2)
+    rates = {one.what: one.measured for one in figures_of(measured.test, measured.platform)}
+    second, third, memory = (
+        rates[f"one core: lines from {level}"] for level in ("the second level", "the third level", "memory")
+    )
+    assert second is not None and third is not None and memory is not None
+    assert second > third > memory
+    assert memory == pytest.approx(measured.test.rate("sequential reads", 1), rel=0.05)
+
+
 @pytest.mark.parametrize("board", simulated_with_flow_costs())
 def test_f5_no_call_takes_longer_than_the_costs_of_flows_say(
     board: str, tmp_path_factory: pytest.TempPathFactory

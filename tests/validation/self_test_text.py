@@ -52,6 +52,29 @@ paths:
   own_interrupt: {{ min: 1700 ns, avg: 1800 ns, max: 6000 ns, median: 1750 ns, count: 200 }}
 """
 
+BUDGETS = """\
+self_test_budgets: 1
+cores: { count: 4 }
+interruptions:  # of the first core by its budget, while the other cores write
+  period: { min: 1900 ns, avg: 2100 ns, max: 4200 ns, median: 2000 ns, count: 50 }
+  overflow: { min: 1500 ns, avg: 1700 ns, max: 3300 ns, median: 1600 ns, count: 50 }
+periods:  # shorter and shorter, until one does not hold
+  - { events: 1875, period: 1000000 ns, periods: 80, counted: 150400, read_kb_s: 478000 }
+  - { events: 94, period: 50000 ns, periods: 1600, counted: 152000, read_kb_s: 450000 }
+  - { events: 37, period: 20000 ns, periods: 1600, counted: 70000, read_kb_s: 300000 }
+budgets:  # smaller and smaller, until one does not hold
+  - { events: 200, period: 1000000 ns, periods: 80, counted: 16300, read_kb_s: 51000 }
+  - { events: 100, period: 1000000 ns, periods: 80, counted: 8401, read_kb_s: 25000 }
+"""
+
+UTILIZATION = """\
+self_test_utilization: 1
+cores: { count: 4 }
+utilization:  # of the memory, and MB/s between caches and memory, by busy cores
+  - { pattern: random reads, cores: 1, mb_s: 900.0, busy_percent: 41.2 }
+  - { pattern: same-bank writes, cores: 4, mb_s: 955.7, busy_percent: 100.0 }
+"""
+
 FLOWS = """\
 self_test_flows: 1
 broker: { engine: zdma, wait: event }

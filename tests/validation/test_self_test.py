@@ -12,13 +12,27 @@ from bulkhead.config.load import load_named, load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.config.source import read_file
-from bulkhead.validation.self_test import FlowSelfTest, SelfTest, read_log
+from bulkhead.validation.self_test import BlockRead, FlowSelfTest, SelfTest, read_log
 from bulkhead.validation.self_test_figures import MeasuredFigure, figures_of, levels_of
 from bulkhead.validation.self_test_flow_figures import flow_figures_of
+from bulkhead.validation.self_test_levels import rate_within, three_levels_of
 from bulkhead.validation.self_test_lines import NotForThisFile, lines_for
 from tests.command_line import invoked, run_json
 
-from .self_test_text import FIRST, FLOWS, LAST, LAST_NS, MEMORY_NS, TEXT, console, curve
+from .self_test_text import (
+    BUDGETS,
+    FIRST,
+    FLOWS,
+    KIB,
+    LAST,
+    LAST_NS,
+    MEMORY_NS,
+    SIZES,
+    TEXT,
+    UTILIZATION,
+    console,
+    curve,
+)
 
 BOARD = "zcu102"
 
@@ -316,3 +330,94 @@ def test_the_command_writes_costs_of_flows(tmp_path: Path) -> None:
     assert shown.exit_code == 0
     assert "finalize, longest" in shown.stdout
     assert lines.read_text().count("\n  ") == 9, "each part that an engine's broker has"
+
+
+def test_the_smallest_budget_is_the_last_that_holds(tmp_path: Path) -> None:
+    log, lines = write(tmp_path, console(BUDGETS)), tmp_path / "lines.yaml"
+    code, result = run_json("self-test", BOARD, log, "--write", lines)
+    assert code == 0, result["reasons"]
+    found = {one["key"]: one for one in result["figures"] if one["key"]}
+    assert found["memory_budget.shortest_period"]["measured"] == 50
+    assert found["memory_budget.smallest_budget"]["measured"] == 200, "100 events were exceeded by 5.01 %"
+    assert "shortest_period: 50000 ns" in lines.read_text()
+    assert "smallest_budget: 200" in lines.read_text()
+    shown = {one["figure"]: one["measured"] for one in result["figures"]}
+    assert (shown["interrupt of a period, longest"], shown["interrupt of an overflow, median"]) == (
+        4200,
+        1600,
+    )
+
+
+def test_a_board_whose_file_has_no_budgets_of_memory_gets_no_lines_for_them(tmp_path: Path) -> None:
+    _, result = run_json("self-test", "qemu-virt", write(tmp_path, console(BUDGETS)))
+    assert all(one["value"] is None for one in result["figures"])
+
+
+def test_an_overflow_that_stops_the_core_is_not_seen(tmp_path: Path) -> None:
+    text = "".join(line for line in BUDGETS.splitlines(True) if "overflow:" not in line)
+    _, result = run_json("self-test", BOARD, write(tmp_path, console(text)))
+    shown = {one["figure"]: one["measured"] for one in result["figures"]}
+    assert shown["interrupt of an overflow, median"] is None
+
+
+def test_utilization_is_shown(tmp_path: Path) -> None:
+    shown = invoked("self-test", "s32v234", write(tmp_path, console(UTILIZATION)))
+    assert shown.exit_code == 0
+    assert "41.2 %" in shown.stdout and "one core: random reads, memory busy" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "named"),
+    [
+        (BUDGETS, "self_test_budgets: 1", "self_test_budgets: 2", "self_test_budgets"),
+        (BUDGETS, "period: 50000 ns", "period: 0 ns", "period"),
+        (BUDGETS, "events: 94,", "events: 0,", "events"),
+        (BUDGETS, "counted: 70000", "counted: -1", "counted"),
+        (BUDGETS, "max: 4200 ns", "max: 1 ns", "not between min and max"),
+        (UTILIZATION, "busy_percent: 41.2", "busy_percent: 101", "busy_percent"),
+        (UTILIZATION, "busy_percent: 41.2", "busy_percent: .nan", "busy_percent"),
+        (UTILIZATION, "count: 4 ", "count: 1 ", "a pattern has more busy cores than there are"),
+        (UTILIZATION, "random reads, cores: 1", "same-bank writes, cores: 4", "occurs twice"),
+    ],
+)
+def test_a_damaged_log_of_budgets_is_refused(
+    tmp_path: Path, text: str, old: str, new: str, named: str
+) -> None:
+    assert old in text
+    test, problems = read_log(write(tmp_path, console(text.replace(old, new, 1))))
+    assert test is None
+    assert any(named in problem.text() for problem in problems), [one.text() for one in problems]
+
+
+def curve_of(caches: tuple[int, ...], times: tuple[float, ...]) -> str:
+    """Random reads of a board with these caches, and these times of the levels behind the first."""
+
+    def mean(size: int) -> float:
+        held = [min(1.0, cache / size) for cache in (*caches, size)]
+        return sum((later - one) * ns for one, later, ns in zip(held, held[1:], times, strict=False))
+
+    rows = (f"  - {{ size: {size // KIB} KiB, single: {mean(size):.1f}, dual: 0.0 }}" for size in SIZES)
+    return "\n".join(rows)
+
+
+def test_two_levels_behind_the_first_are_told_apart(tmp_path: Path) -> None:
+    text = curve_of((32 * KIB, 256 * KIB, 2048 * KIB), (8.0, 30.0, 110.0))
+    found = three_levels_of(read(tmp_path, console(TEXT.replace(curve(), text))))
+    assert found is not None
+    assert (found.first_size, found.second.size, found.third.size) == (32 * KIB, 256 * KIB, 2048 * KIB)
+    assert found.second.ns == pytest.approx(8, rel=0.05)
+    assert found.third.ns == pytest.approx(30, rel=0.05)
+    assert found.memory_ns == pytest.approx(110, rel=0.02)
+
+
+def test_two_caches_are_not_taken_for_three(tmp_path: Path) -> None:
+    assert three_levels_of(read(tmp_path, console())) is None
+
+
+def test_rates_within_a_level_are_those_of_a_block_that_fits() -> None:
+    rates = ((16, 9000.0), (64, 4000.0), (256, 3000.0), (512, 2500.0), (4096, 1000.0))
+    reads = tuple(BlockRead.model_construct(size=size * KIB, mb_s=rate) for size, rate in rates)
+    assert rate_within(reads, 32 * KIB, 512 * KIB) == 3000
+    assert rate_within(reads, 256 * KIB, 512 * KIB) == 2500
+    assert rate_within(reads, 512 * KIB, None) == 1000
+    assert rate_within(reads, 4096 * KIB, None) is None

@@ -6,33 +6,13 @@
 #include <stddef.h>
 
 #include "guests/programs/self_test/self_test.h"
-#include "guests/runtime/timer.h"
 
 static const enum pattern_id writers[] = {whole_lines, random_writes, same_bank_writes};
-
-// What the first core accesses in the measured time while VCPUs 1 to `others` run another pattern.
-static struct moved beside(const struct self_test *test, const struct pattern *own,
-                           const struct pattern *other, uint32_t others, struct team_rate *rate)
-{
-    struct place place = place_of(test, own, 0);
-    uint64_t from = timer_now() + ticks_of_us(test->window_us); // until then the caches are full
-    uint64_t until = from + ticks_of_us(test->window_us);
-
-    team_begin(test, other, others, from, until);
-    struct moved moved = pattern_run(own, &place, from, until, false);
-    *rate = team_end(others);
-    return moved;
-}
-
-static bool is_possible(const struct self_test *test, const struct pattern *pattern)
-{
-    return pattern->order != order_same_bank || test->row_stride != 0;
-}
 
 static void measure_rate(const struct self_test *test, const struct pattern *pattern, uint32_t cores)
 {
     struct team_rate others;
-    struct moved own = beside(test, pattern, pattern, cores - 1, &others);
+    struct moved own = team_beside(test, pattern, pattern, cores - 1, &others);
     uint64_t sum = kilobytes_per_s(own.lines * line_bytes, own.ticks) + others.sum;
 
     report_append("  - { pattern: %s, cores: %u", pattern->name, cores);
@@ -44,21 +24,21 @@ void measure_one_core(const struct self_test *test)
 {
     report_append("patterns:  # MB/s between caches and memory, of all busy cores together\n");
     for (unsigned p = 0; p < pattern_count; p++)
-        if (is_possible(test, &patterns[p]))
+        if (pattern_is_possible(test, &patterns[p]))
             measure_rate(test, &patterns[p], 1);
 }
 
 void measure_several_cores(const struct self_test *test)
 {
     for (unsigned p = 0; p < pattern_count; p++)
-        for (uint32_t cores = 2; is_possible(test, &patterns[p]) && cores <= test->cpus; cores++)
+        for (uint32_t cores = 2; pattern_is_possible(test, &patterns[p]) && cores <= test->cpus; cores++)
             measure_rate(test, &patterns[p], cores);
 }
 
 void measure_delays(const struct self_test *test)
 {
     struct team_rate none;
-    struct moved alone = beside(test, &patterns[sequential_reads], NULL, 0, &none);
+    struct moved alone = team_beside(test, &patterns[sequential_reads], NULL, 0, &none);
 
     if (test->cpus == 1)
         return;
@@ -67,9 +47,9 @@ void measure_delays(const struct self_test *test)
         const struct pattern *pattern = &patterns[writers[w]];
         struct team_rate others;
 
-        if (!is_possible(test, pattern))
+        if (!pattern_is_possible(test, pattern))
             continue;
-        struct moved read = beside(test, &patterns[sequential_reads], pattern, test->cpus - 1, &others);
+        struct moved read = team_beside(test, &patterns[sequential_reads], pattern, test->cpus - 1, &others);
 
         report_append("  - { pattern: %s, writers: %u", pattern->name, test->cpus - 1);
         report_append_tenths("alone_ns", picoseconds_each(alone.ticks, alone.lines));

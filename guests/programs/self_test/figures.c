@@ -53,6 +53,31 @@ void report_append_tenths(const char *name, uint64_t thousandths)
     report_append(", %s: %lu.%lu", name, tenths / 10, tenths % 10);
 }
 
+static void sort(uint64_t *values, uint64_t count)
+{
+    for (uint64_t i = 1; i < count; i++) {
+        uint64_t value = values[i];
+        uint64_t at = i;
+
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
+void report_append_times(const char *name, uint64_t *ticks, uint64_t count)
+{
+    uint64_t hz = timer_frequency();
+    uint64_t sum = 0;
+
+    sort(ticks, count);
+    for (uint64_t i = 0; i < count; i++)
+        sum += ticks[i];
+    report_append("  %s: { min: %lu ns, avg: %lu ns, max: %lu ns, median: %lu ns, count: %lu }\n", name,
+                  ticks_to_ns(ticks[0], hz), ticks_to_ns(sum, hz) / count, ticks_to_ns(ticks[count - 1], hz),
+                  ticks_to_ns(ticks[count / 2], hz), count);
+}
+
 bool report_print(void)
 {
     console_write("# self-test: begin\n");

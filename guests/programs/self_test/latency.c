@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `bulkhead validate` compares: random reads of a block, one at a time and two at a time, less the same
-// reads of one line, which always hit; and rates of one core that fills, reads and copies a block. The next
-// address depends on the data (zeros), so a read waits for the one before.
+// reads of one line, which always hit. The next address depends on the data (zeros), so a read waits for the
+// one before.
 #include <stddef.h>
 
 #include "guests/programs/self_test/self_test.h"
@@ -11,7 +11,7 @@
 #define LCG_FACTOR 6364136223846793005u
 #define LCG_ADDEND 1442695040888963407u
 
-enum { smallest = 4096, chain_bytes = 4096, chain_laps = 200, unrolled = 16, copied_words = 2 };
+enum { smallest = 4096, chain_bytes = 4096, chain_laps = 200, unrolled = 16 };
 
 // One loop for all blocks: not another one for those whose size the compiler knows.
 #define SAME_FOR_ALL __attribute__((noipa))
@@ -98,57 +98,4 @@ void measure_latency(const struct self_test *test)
         report_append_tenths("dual", beyond(timed(read_dual, test, bytes), dual));
         report_append(" }\n");
     }
-}
-
-static void fill(uint64_t *to, const uint64_t *from, uint64_t words)
-{
-    (void)from;
-    for (uint64_t i = 0; i < words; i += 8)
-#pragma GCC unroll 8
-        for (unsigned k = 0; k < 8; k++)
-            ((volatile uint64_t *)to)[i + k] = 0;
-}
-
-static void read_all(uint64_t *to, const uint64_t *from, uint64_t words)
-{
-    (void)to;
-    for (uint64_t i = 0; i < words; i += 8)
-#pragma GCC unroll 8
-        for (unsigned k = 0; k < 8; k++)
-            (void)((const volatile uint64_t *)from)[i + k];
-}
-
-static void copy(uint64_t *to, const uint64_t *from, uint64_t words)
-{
-    for (uint64_t i = 0; i < words; i += copied_words) {
-        uint64_t first = ((const volatile uint64_t *)from)[i];
-        uint64_t second = ((const volatile uint64_t *)from)[i + 1];
-        ((volatile uint64_t *)to)[i] = first;
-        ((volatile uint64_t *)to)[i + 1] = second;
-    }
-}
-
-static void rate(const struct self_test *test, const char *kind, const char *loop,
-                 void (*move)(uint64_t *, const uint64_t *, uint64_t))
-{
-    uint64_t words = test->core_bytes / 8;
-    uint64_t *from = (uint64_t *)(void *)test->memory;
-    // Not a multiple of the caches' size away, so that source and destination do not alias.
-    uint64_t *to = from + words + 0xAA000 / 8;
-
-    move(to, from, words);
-    uint64_t begin = timer_now();
-    move(to, from, words);
-    report_append("  - { kind: %s, loop: %s", kind, loop);
-    report_append_tenths("mb_s", kilobytes_per_s(test->core_bytes, timer_now() - begin));
-    report_append(" }\n");
-}
-
-void measure_rates(const struct self_test *test)
-{
-    report_append("rates:  # MB/s of one core, of the bytes that it fills, reads or copies (%lu KiB)\n",
-                  test->core_bytes / 1024);
-    rate(test, "fill", "stores of 8 bytes", fill);
-    rate(test, "read", "loads of 8 bytes", read_all);
-    rate(test, "bcopy", "pairs of 8 bytes", copy);
 }

@@ -20,6 +20,8 @@ static const uint32_t events[] = {
     0x17, // L2D_CACHE_REFILL
     0x18, // L2D_CACHE_WB
     0x19, // BUS_ACCESS
+    0x2A, // L3D_CACHE_REFILL
+    0x2C, // L3D_CACHE_WB
 };
 static const enum pattern_id causes[] = {sequential_reads, sequential_writes, whole_lines};
 

@@ -9,7 +9,6 @@
 #include "guests/programs/self_test/self_test.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/gic.h"
-#include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 
 enum { samples = 200, rest_us = 20, self_sgi = 2 };
@@ -61,39 +60,16 @@ static uint64_t time_of_sgi(void)
     return until_interrupt(from);
 }
 
-static void sort(void)
-{
-    for (unsigned i = 1; i < samples; i++) {
-        uint64_t value = taken[i];
-        unsigned at = i;
-
-        for (; at > 0 && taken[at - 1] > value; at--)
-            taken[at] = taken[at - 1];
-        taken[at] = value;
-    }
-}
-
-static uint64_t ns_of(uint64_t ticks)
-{
-    return ticks_to_ns(ticks, timer_frequency());
-}
-
 static void measure(const char *name, uint64_t (*sample)(void))
 {
-    uint64_t sum = 0;
-
     for (unsigned i = 0; i < samples; i++) {
         uint64_t until = timer_now() + ticks_of_us(rest_us);
 
         while (timer_now() < until) {
         }
         taken[i] = sample();
-        sum += taken[i];
     }
-    sort();
-    report_append("  %s: { min: %lu ns, avg: %lu ns, max: %lu ns, median: %lu ns, count: %u }\n", name,
-                  ns_of(taken[0]), ns_of(sum) / samples, ns_of(taken[samples - 1]), ns_of(taken[samples / 2]),
-                  (unsigned)samples);
+    report_append_times(name, taken, samples);
 }
 
 void measure_paths(const struct self_test *test)

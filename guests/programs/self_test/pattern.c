@@ -7,7 +7,7 @@
 #include "guests/programs/self_test/monitors.h"
 #include "guests/runtime/timer.h"
 
-enum { step_lines = 256, batch = 4, mix_shift = 8 };
+enum { step_lines = 256, few_lines = 32, batch = 4, mix_shift = 8 };
 
 // Each pattern becomes a loop of its own, without a branch between its accesses.
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -24,6 +24,8 @@ const struct pattern patterns[pattern_count] = {
     [same_bank_writes] = {"same-bank writes", access_write, order_same_bank, 2},
     [same_bank_updates] = {"same-bank updates", access_update, order_same_bank, 2},
 };
+
+const struct pattern few_reads = {"few reads", access_read, order_few, 1};
 
 ALWAYS_INLINE volatile uint64_t *word_at(uint8_t *at)
 {
@@ -102,6 +104,10 @@ ALWAYS_INLINE uint64_t step(enum pattern_access access, enum pattern_order order
         walk(access, from + place->at * line_bytes, place->row_stride, place->rows);
         place->at = place->at + 1 < place->columns ? place->at + 1 : 0;
         return place->rows;
+    case order_few:
+        walk(access, from + place->at * line_bytes, line_bytes, few_lines);
+        place->at = (place->at + few_lines) & (place->lines - 1);
+        return few_lines;
     case order_sequential:
     default:
         walk(access, from + place->at * line_bytes, line_bytes, step_lines);
@@ -146,6 +152,7 @@ struct moved pattern_run(const struct pattern *pattern, struct place *place, uin
         moved.lines += lines;
         if (now < until)
             continue;
+        moved.begin = begin;
         moved.ticks = now - begin;
         moved.events = counted ? monitors_count() - events : 0;
         return moved;

@@ -11,7 +11,7 @@
 enum { line_bytes = 64 };
 
 enum pattern_access { access_read, access_write, access_update, access_whole_line };
-enum pattern_order { order_sequential, order_shuffled, order_same_bank };
+enum pattern_order { order_sequential, order_shuffled, order_same_bank, order_few };
 
 struct pattern {
     const char *name;
@@ -34,6 +34,9 @@ enum pattern_id {
 
 extern const struct pattern patterns[pattern_count];
 
+// Sequential reads, of a few lines in each step: for cores whose budget is a few lines.
+extern const struct pattern few_reads;
+
 // The part of memory that one core works on, and how far it has come.
 struct place {
     uint8_t *base;
@@ -47,6 +50,7 @@ struct place {
 // What a core did in the measured time.
 struct moved {
     uint64_t lines; // accessed
+    uint64_t begin; // counter value at the beginning
     uint64_t ticks;
     uint64_t events; // of the counter, if one counts
 };

@@ -22,9 +22,18 @@ struct self_test {
     uint32_t cpus;
 };
 
-// latency.c: time of a hit, then of random reads by working set; rates of one core.
+// setup.c: memory, parameters that all programs have, and the interrupt controller. Returns false, after a
+// line that says why, if the program cannot measure.
+bool self_test_begin(struct self_test *test);
+// Tells the tool that the program measures, and waits until the hypervisor's own output is over.
+void self_test_ready(void);
+
+// latency.c: time of a hit, then of random reads by working set.
 void measure_latency(const struct self_test *test);
+
+// rates.c: rates of one core, for large blocks and by working set.
 void measure_rates(const struct self_test *test);
+void measure_block_reads(const struct self_test *test);
 
 // bandwidth.c: rates of patterns on one core, and then on two, three, ...; how much writes of others delay a
 // read.
@@ -36,12 +45,27 @@ void measure_delays(const struct self_test *test);
 void measure_frequency(void);
 void measure_events(const struct self_test *test);
 
+// interruptions.c: time for which a budget's interrupts stop the first VCPU: of each period, and of an
+// overflow before the budget is spent, while the other VCPUs write. `typical` gets the median of a period's,
+// in ticks. Returns false, after a line that says why, if nothing can be measured.
+struct budget_setting {
+    uint64_t events; // of each VCPU in each period
+    uint64_t period_ns;
+};
+bool measure_interruptions(const struct self_test *test, const struct budget_setting *budget,
+                           uint64_t *typical);
+
+// enforcement.c: the same rate in shorter and shorter periods, and smaller and smaller budgets, each until
+// one does not hold. `typical`: as above; no shorter period than twice this is tried.
+void measure_enforcement(const struct self_test *test, const struct budget_setting *budget, uint64_t typical);
+
 // paths.c: time of a call of the hypervisor, and of interrupts.
 void measure_paths(const struct self_test *test);
 void paths_interrupt(uint32_t intid);
 
 // team.c: the other VCPUs. team_begin() makes VCPUs 1 to `last` repeat a pattern until the counter has
-// reached `until`; what they do from `from` on is measured. team_end() waits for them.
+// reached `until`; what they do from `from` on is measured. A pattern of a few lines a step goes on where the
+// VCPU has stopped, so that its lines are in no cache. team_end() waits for them.
 struct team_rate {
     uint64_t sum;   // KB/s that the VCPUs access together
     uint64_t least; // of one of them; 0: there are none
@@ -54,6 +78,11 @@ struct place place_of(const struct self_test *test, const struct pattern *patter
 void team_begin(const struct self_test *test, const struct pattern *pattern, uint32_t last, uint64_t from,
                 uint64_t until);
 struct team_rate team_end(uint32_t last);
+// What the first VCPU accesses in the measured time while VCPUs 1 to `others` run another pattern.
+struct moved team_beside(const struct self_test *test, const struct pattern *own, const struct pattern *other,
+                         uint32_t others, struct team_rate *rate);
+// Whether what the program knows of the memory is enough for the pattern.
+bool pattern_is_possible(const struct self_test *test, const struct pattern *pattern);
 
 // figures.c: conversion of figures, and the text that report_print() prints at the end. It returns false if
 // the text did not fit.
@@ -62,6 +91,8 @@ uint64_t picoseconds_each(uint64_t ticks, uint64_t count);
 uint64_t kilobytes_per_s(uint64_t bytes, uint64_t ticks);
 __attribute__((format(printf, 1, 2))) void report_append(const char *format, ...);
 void report_append_tenths(const char *name, uint64_t thousandths); // ", name: 12.3"
+// "  name: { min: 1 ns, ... }" of measured times, which are put in order. `count` is not 0.
+void report_append_times(const char *name, uint64_t *ticks, uint64_t count);
 bool report_print(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "guests/runtime/gic.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/smp.h"
+#include "guests/runtime/timer.h"
 
 enum {
     row_group = 8,       // the number of rows is a multiple of it
@@ -51,6 +52,11 @@ void program_secondary(uint32_t cpu)
     }
 }
 
+bool pattern_is_possible(const struct self_test *test, const struct pattern *pattern)
+{
+    return pattern->order != order_same_bank || test->row_stride != 0;
+}
+
 uint32_t team_start(void)
 {
     uint32_t cpus = smp_start();
@@ -78,7 +84,11 @@ void team_begin(const struct self_test *test, const struct pattern *pattern, uin
                 uint64_t until)
 {
     for (uint32_t cpu = 1; cpu <= last; cpu++) {
+        uint64_t at = members[cpu].place.at;
+
         members[cpu].place = place_of(test, pattern, cpu);
+        if (pattern->order == order_few)
+            members[cpu].place.at = at;
         members[cpu].from = from;
         members[cpu].until = until;
         __atomic_store_n(&members[cpu].pattern, pattern, __ATOMIC_RELEASE);
@@ -99,4 +109,17 @@ struct team_rate team_end(uint32_t last)
         rate.least = cpu == 1 || own < rate.least ? own : rate.least;
     }
     return rate;
+}
+
+struct moved team_beside(const struct self_test *test, const struct pattern *own, const struct pattern *other,
+                         uint32_t others, struct team_rate *rate)
+{
+    struct place place = place_of(test, own, 0);
+    uint64_t from = timer_now() + ticks_of_us(test->window_us); // until then the caches are full
+    uint64_t until = from + ticks_of_us(test->window_us);
+
+    team_begin(test, other, others, from, until);
+    struct moved moved = pattern_run(own, &place, from, until, false);
+    *rate = team_end(others);
+    return moved;
 }

@@ -14,7 +14,9 @@ from bulkhead.commands.output import complain, console, print_json, reported
 from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
+    from bulkhead.config.platform import Platform
     from bulkhead.results.self_test import MeasuredFigureResult, SelfTestResult
+    from bulkhead.validation.self_test import AnySelfTest
     from bulkhead.validation.self_test_figures import MeasuredFigure
 
 
@@ -30,7 +32,7 @@ def self_test(
         Path,
         typer.Argument(
             metavar="LOG",
-            help="Console log of a run of self-test.yaml or self-test-flows.yaml (examples) on the board.",
+            help="Console log of a run of one of the examples self-test*.yaml on the board.",
         ),
     ],
     write: Annotated[
@@ -45,9 +47,7 @@ def self_test(
 ) -> None:
     """Show the figures of a board's self-test, from its console log, beside those of the platform file."""
     from bulkhead.config.load import load_named
-    from bulkhead.validation.self_test import SelfTest, read_log
-    from bulkhead.validation.self_test_figures import figures_of
-    from bulkhead.validation.self_test_flow_figures import flow_figures_of
+    from bulkhead.validation.self_test import read_log
     from bulkhead.validation.self_test_lines import Lines, lines_for
 
     path, platform, reasons = load_named(name)
@@ -56,10 +56,7 @@ def self_test(
     test, problems = read_log(log)
     if test is None:
         _refuse(name, [problem.text() for problem in problems], as_json)
-    if isinstance(test, SelfTest):
-        figures = figures_of(test, platform)
-    else:
-        figures = list(flow_figures_of(test, platform))
+    figures = _figures_of(test, platform)
     lines = Lines("", ())
     if write is not None:
         command = f"bulkhead self-test {name} {log.name} --write {write.name}"
@@ -81,6 +78,21 @@ def self_test(
         for problem in lines.consequences:
             complain(f"notice: with these lines: {problem}")
         console().print(f"lines for the platform file: {write}")
+
+
+def _figures_of(test: AnySelfTest, platform: Platform) -> list[MeasuredFigure]:
+    from bulkhead.validation.self_test import BudgetSelfTest, FlowSelfTest, UtilizationSelfTest
+    from bulkhead.validation.self_test_budget_figures import budget_figures_of, utilization_figures_of
+    from bulkhead.validation.self_test_figures import figures_of
+    from bulkhead.validation.self_test_flow_figures import flow_figures_of
+
+    if isinstance(test, FlowSelfTest):
+        return list(flow_figures_of(test, platform))
+    if isinstance(test, BudgetSelfTest):
+        return list(budget_figures_of(test, platform))
+    if isinstance(test, UtilizationSelfTest):
+        return list(utilization_figures_of(test, platform))
+    return figures_of(test, platform)
 
 
 def _refuse(name: str, reasons: Sequence[str], as_json: bool) -> NoReturn:

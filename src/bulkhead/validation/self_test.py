@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that the guest programs `self_test` and `self_test_flows` print on a board's console, as
-models, and their only entrance: `read_log` takes the YAML text between a program's marks out of a console log
-and checks it.
+"""The figures that the guest programs `self_test`, `self_test_flows`, `self_test_budgets` and
+`self_test_utilization` print on a board's console, as models, and their only entrance: `read_log` takes the
+YAML text between a program's marks out of a console log and checks it.
 
 A log is somebody's recording of a serial line: it may be cut, mixed with other output, or anything else.
 """
@@ -9,6 +9,7 @@ A log is somebody's recording of a serial line: it may be cut, mixed with other 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,7 +18,7 @@ from pydantic import Field, model_validator
 from bulkhead.config.base import FormatVersion, Model, Text
 from bulkhead.config.flow_costs import CostNs
 from bulkhead.config.problem import Problem
-from bulkhead.config.quantity import Hertz, problem
+from bulkhead.config.quantity import Bytes, Hertz, Nanoseconds, problem
 from bulkhead.config.source import parse_text, read_text
 from bulkhead.config.validate import validate
 from bulkhead.validation.model import Figure, Latency, Rate
@@ -36,6 +37,7 @@ PatternName = Literal[
 Number = Annotated[int, Field(ge=0, le=1 << 40)]
 CoreCount = Annotated[int, Field(ge=1, le=64)]
 
+TOLERANCE = 0.05  # of a budget, as of machine/enforcement.py
 BEGIN, END = "# self-test: begin", "# self-test: end"
 # The hypervisor's tag before each line of a domain; `+`: the row continues a longer line.
 _TAG = re.compile(r"\[(?P<name>[^\s\[\]+]+)(?P<more>\+?) +\d{1,9}\.\d{6}\] ?(?P<text>.*)")
@@ -125,6 +127,67 @@ class FlowSelfTest(Model):
     parts: PathParts
 
 
+class Interruptions(Model):
+    """Time for which the interrupts of a budget stop the first core, while the others write."""
+
+    period: PathTime
+    overflow: PathTime | None = None  # none: the overflow stops the core until the next period
+
+
+class TriedBudget(Model):
+    """A budget within which all cores read as fast as they can."""
+
+    events: Annotated[int, Field(ge=1, le=1 << 40)]  # of each core in a period
+    period: Annotated[Nanoseconds, Field(ge=1, le=10**9)]
+    periods: Number  # of all cores together, for which the hypervisor has counted
+    counted: Number  # events
+    read_kb_s: Number  # what all cores have read
+
+    @property
+    def held(self) -> bool:
+        """As `bulkhead limits` says it of bandwidth."""
+        expected = self.events * self.periods
+        return self.periods > 0 and abs(self.counted - expected) <= TOLERANCE * expected
+
+
+class CountedCores(Model):
+    count: CoreCount
+
+
+class BudgetSelfTest(Model):
+    """What `self_test_budgets` prints."""
+
+    self_test_budgets: FormatVersion
+    cores: CountedCores
+    interruptions: Interruptions
+    periods: tuple[TriedBudget, ...]
+    budgets: tuple[TriedBudget, ...]
+
+
+class UtilizationRate(PatternRate):
+    busy_percent: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]  # of the memory
+
+
+class UtilizationSelfTest(Model):
+    """What `self_test_utilization` prints."""
+
+    self_test_utilization: FormatVersion
+    cores: CountedCores
+    utilization: tuple[UtilizationRate, ...]
+
+    @model_validator(mode="after")
+    def _agrees(self) -> UtilizationSelfTest:
+        _check_patterns(self.utilization, self.cores.count)
+        return self
+
+
+class BlockRead(Model):
+    """Rate of one core that reads a word of each line of a block."""
+
+    size: Bytes
+    mb_s: Figure
+
+
 class EventCount(Model):
     """What an event counter counted while one core accessed so many lines."""
 
@@ -141,6 +204,7 @@ class SelfTest(Model):
     hit: Hit
     latency: tuple[Latency, ...] = Field(min_length=2)
     rates: tuple[Rate, ...]
+    block_reads: tuple[BlockRead, ...] = ()
     events: tuple[EventCount, ...] = ()
     patterns: tuple[PatternRate, ...]
     delays: tuple[Delay, ...] = ()
@@ -148,13 +212,10 @@ class SelfTest(Model):
 
     @model_validator(mode="after")
     def _agrees(self) -> SelfTest:
-        sizes = [one.size for one in self.latency]
-        if sizes != sorted(set(sizes)):
-            raise problem("conflict", "sizes are not in ascending order, each once")
-        if any(one.cores > self.cores.count for one in self.patterns):
-            raise problem("conflict", "a pattern has more busy cores than there are")
-        if len({(one.pattern, one.cores) for one in self.patterns}) != len(self.patterns):
-            raise problem("conflict", "a pattern occurs twice with the same number of cores")
+        for sizes in ([one.size for one in self.latency], [one.size for one in self.block_reads]):
+            if sizes != sorted(set(sizes)):
+                raise problem("conflict", "sizes are not in ascending order, each once")
+        _check_patterns(self.patterns, self.cores.count)
         return self
 
     def rate(self, pattern: PatternName, cores: int) -> float | None:
@@ -162,7 +223,23 @@ class SelfTest(Model):
         return next(found, None)
 
 
-def read_log(path: Path) -> tuple[SelfTest | FlowSelfTest | None, list[Problem]]:
+AnySelfTest = SelfTest | FlowSelfTest | BudgetSelfTest | UtilizationSelfTest
+# By the key that a program prints first; anything else is taken for a `self_test`.
+_OTHERS: dict[str, type[FlowSelfTest] | type[BudgetSelfTest] | type[UtilizationSelfTest]] = {
+    "self_test_flows": FlowSelfTest,
+    "self_test_budgets": BudgetSelfTest,
+    "self_test_utilization": UtilizationSelfTest,
+}
+
+
+def _check_patterns(rates: Sequence[PatternRate], cores: int) -> None:
+    if any(one.cores > cores for one in rates):
+        raise problem("conflict", "a pattern has more busy cores than there are")
+    if len({(one.pattern, one.cores) for one in rates}) != len(rates):
+        raise problem("conflict", "a pattern occurs twice with the same number of cores")
+
+
+def read_log(path: Path) -> tuple[AnySelfTest | None, list[Problem]]:
     """The figures of the last self-test in a console log; None if there is any problem."""
     shown = str(path)
     text, source = read_text(path, shown)
@@ -174,9 +251,11 @@ def read_log(path: Path) -> tuple[SelfTest | FlowSelfTest | None, list[Problem]]
     parse_text("\n".join(found), source)
     if source.root is None or source.problems:
         return None, source.problems
-    if isinstance(source.root.value, dict) and "self_test_flows" in source.root.value:
-        flows, _, problems = validate(source.root, FlowSelfTest, shown)
-        return flows, problems
+    printed = source.root.value if isinstance(source.root.value, dict) else {}
+    for key, model in _OTHERS.items():
+        if key in printed:
+            other, _, problems = validate(source.root, model, shown)
+            return other, problems
     test, _, problems = validate(source.root, SelfTest, shown)
     return test, problems
 

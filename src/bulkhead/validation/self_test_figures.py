@@ -18,6 +18,7 @@ from bulkhead.planning.budgets import EVENT_NUMBERS
 from bulkhead.planning.delays import share_a_cluster
 from bulkhead.units import size_text
 from bulkhead.validation.self_test import PatternName, SelfTest
+from bulkhead.validation.self_test_levels import rate_within, three_levels_of
 
 MB, MHZ, GHZ = 10**6, 10**6, 10**9
 LINE = 64  # bytes that the program's patterns count as a line
@@ -128,6 +129,9 @@ def _caches(test: SelfTest, platform: Platform) -> Iterator[MeasuredFigure]:
             "cores.pipeline.load_use",
             None if pipeline is None else str(extra),
         )
+    if llc == "l3" and "l2" in platform.caches:
+        yield from _three_levels(test, platform, hz)
+        return
     if l1d is not None:
         yield _size("first level", "caches.l1d.size", levels.first_size, l1d.size)
     last = platform.llc
@@ -139,6 +143,41 @@ def _caches(test: SelfTest, platform: Platform) -> Iterator[MeasuredFigure]:
         value = None if found is None else str(round(found))
         yield MeasuredFigure("last level, beyond a hit", "cycles", found, stated, "caches.l2.latency", value)
     yield MeasuredFigure("memory, beyond a hit", "ns", levels.memory_ns)
+    if levels.first_size is not None:
+        rate = rate_within(test.block_reads, levels.first_size, levels.last_size)
+        if levels.last_size is not None:
+            yield MeasuredFigure("one core: lines from the last level", "MB/s", rate)
+            rate = rate_within(test.block_reads, levels.last_size, None)
+            yield MeasuredFigure("one core: lines from memory", "MB/s", rate)
+
+
+def _three_levels(test: SelfTest, platform: Platform, hz: int | None) -> Iterator[MeasuredFigure]:
+    """A second and a third level of caches, apart."""
+    found, l1d = three_levels_of(test), platform.l1d
+    if l1d is not None:
+        yield _size("first level", "caches.l1d.size", None if found is None else found.first_size, l1d.size)
+    for what, name, cache, level in (
+        ("second level", "l2", platform.caches["l2"], None if found is None else found.second),
+        ("third level", "l3", platform.caches["l3"], None if found is None else found.third),
+    ):
+        yield _size(what, f"caches.{name}.size", None if level is None else level.size, cache.size)
+        if hz is None:
+            continue
+        cycles = None if level is None else level.ns * hz / GHZ
+        stated = None if cache.latency is None else float(cache.latency)
+        value = None if cycles is None else str(round(cycles))
+        key = f"caches.{name}.latency"
+        yield MeasuredFigure(f"{what}, beyond a hit", "cycles", cycles, stated, key, value)
+    yield MeasuredFigure("memory, beyond a hit", "ns", None if found is None else found.memory_ns)
+    if found is None:
+        return
+    for what, inner, outer in (
+        ("the second level", found.first_size, found.second.size),
+        ("the third level", found.second.size, found.third.size),
+        ("memory", found.third.size, None),
+    ):
+        rate = rate_within(test.block_reads, inner, outer)
+        yield MeasuredFigure(f"one core: lines from {what}", "MB/s", rate)
 
 
 def _size(what: str, key: str, found: int | None, stated: int) -> MeasuredFigure:
