@@ -137,15 +137,31 @@ void give_mpam_hardware()
     }
 }
 
-void give_smmu(Manifest &m)
+void give_streams(Manifest &m)
 {
-    m.header.smmu = {sample_smmu_pa, 16, sample_smmu_event_irq, sample_smmu_error_irq,
-                     BH_SMMU_VERSION_SMMUV3};
     m.header.streams = table(m, m.streams);
     for (uint32_t i = 0; i < std::size(streams); i++) {
         m.streams[i] = {i % domains, streams[i]};
         m.domains[i % domains].flags |= BH_DOMAIN_FLAG_PREMAP;
     }
+}
+
+// Devices reach the addresses below the interface of interrupts, so it is above all memory.
+void give_smmuv2(Manifest &m)
+{
+    m.header.smmu = {sample_smmu_pa, 15, sample_smmu_event_irq, sample_smmu_event_irq,
+                     BH_SMMU_VERSION_SMMUV2};
+    m.header.platform.gicc_pa = 0xF9020000;
+    m.header.platform.gich_pa = 0xF9040000;
+    m.header.platform.gicv_pa = 0xF9060000;
+    give_streams(m);
+}
+
+void give_smmu(Manifest &m)
+{
+    m.header.smmu = {sample_smmu_pa, 16, sample_smmu_event_irq, sample_smmu_error_irq,
+                     BH_SMMU_VERSION_SMMUV3};
+    give_streams(m);
     m.header.pci.config_pa = sample_config_pa;
     m.header.pci.config_bytes = BH_PCI_BUS_BYTES;
     m.header.platform.messages_pa = m.header.platform.messages_bytes = 0;
@@ -239,7 +255,7 @@ Manifest make_manifest(const Options &options)
         partition(m);
     }
     if (options.plug_in_smmu != nullptr) {
-        give_smmu(m);
+        (options.smmu_version == BH_SMMU_VERSION_SMMUV2 ? give_smmuv2 : give_smmu)(m);
     }
     m.irqs[0] = {device_spis[0], 0};
     m.irqs[1] = {device_spis[1], 1};

@@ -50,6 +50,7 @@ struct Options {
     // the board has an SMMU, PCI and an ITS, which this adds at sample_smmu_pa, sample_config_pa,
     // sample_its_pa
     void (*plug_in_smmu)() = nullptr;
+    uint32_t smmu_version = BH_SMMU_VERSION_SMMUV3; // with an SMMUv2 there is neither PCI nor an ITS
 
     bool operator==(const Options &) const = default;
 };
