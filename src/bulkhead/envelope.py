@@ -45,13 +45,16 @@ def result_object(
     }
 
 
-def _sha256_of(platform: str | None) -> str | None:
-    """SHA-256 of a platform's text, by name or path; None if there is no such platform."""
-    if platform is None:
-        return None
+def platform_sha256(reference: str) -> str | None:
+    """SHA-256 of a platform's text; None if there is no such platform. `reference`: its name, or the path of
+    its file."""
     from bulkhead.config.load import load_platform
     from bulkhead.config.locate import platform_path
 
-    path = platform_path(platform)
+    path = platform_path(reference)
     text = load_platform(path)[1].text if path is not None else ""
     return hashlib.sha256(text.encode()).hexdigest() if text else None
+
+
+def _sha256_of(platform: str | None) -> str | None:
+    return None if platform is None else platform_sha256(platform)

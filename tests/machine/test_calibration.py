@@ -6,16 +6,21 @@ from __future__ import annotations
 
 import json
 import shutil
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from bulkhead.campaign.points import PointFailed
 from bulkhead.cli import build_app
+from bulkhead.envelope import platform_sha256
 from bulkhead.machine.calibrate import FREE, check, fit, settings_for, write
 from bulkhead.machine.delays import measured_delays, stated
 from bulkhead.machine.facts import KERNELS, measurement
+from bulkhead.machine.independence import perturb
+from bulkhead.machine.job import on_platform
 from bulkhead.machine.limits import SustainedRate, guaranteed, peak_mb_per_s, sustained
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
@@ -156,6 +161,48 @@ def test_the_commands_answer_in_json_and_name_an_unknown_platform(monkeypatch: p
         wrong = CliRunner().invoke(build_app(), [command, "zcu12", "--json"])
         assert wrong.exit_code == 1
         assert "zcu102" in parsed(wrong.stdout)["reasons"][0]
+
+
+@pytest.mark.parametrize("name", ["stm32f767", "own"])
+def test_a_platform_file_is_measured_itself_and_not_the_platform_of_its_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bulkhead.machine.native.built_machine", lambda **_: None)  # the fixture has built
+    text = (ROOT / "platforms" / "stm32f767.yaml").read_text()
+    path = tmp_path / "mine.yaml"
+    path.write_text(text.replace("load_use: 1", "load_use: 11").replace("name: stm32f767", f"name: {name}"))
+    shown = CliRunner().invoke(build_app(), ["calibrate", str(path), "--check", "--json"]).output
+    answer, _ = json.JSONDecoder().raw_decode(shown[shown.index("{") :])  # progress may stand around it
+    validated(answer)
+    facts = {fact["fact"]: fact for fact in answer["facts"]}
+    assert facts["load-hit"]["measured"] == pytest.approx(12, rel=0.01)
+    assert answer["platform"] == name
+    assert answer["platform_sha256"] == platform_sha256(str(path)) != platform_sha256("stm32f767")
+
+
+def test_limits_measures_the_platform_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bulkhead.machine.native.built_machine", lambda **_: None)  # the fixture has built
+    asked: list[str] = []
+
+    def ended(jobs: Any, *_: Any) -> list[Any]:
+        asked.extend(job["platform"] for _, job in jobs)
+        raise PointFailed("as the test wants")
+
+    monkeypatch.setattr("bulkhead.campaign.points.run_jobs", ended)
+    path = tmp_path / "mine.yaml"
+    shutil.copy(ROOT / "platforms" / "stm32f767.yaml", path)
+    assert CliRunner().invoke(build_app(), ["limits", str(path)]).exit_code == 1
+    assert set(asked) == {str(path)}
+
+
+def test_parameters_are_changed_within_the_limits_of_the_file(tmp_path: Path) -> None:
+    """`--perturb` of a file whose name no platform has."""
+    path = tmp_path / "mine.yaml"
+    text = (ROOT / "platforms" / "stm32f767.yaml").read_text()
+    path.write_text(text.replace("name: stm32f767", "name: own"))
+    one = platform(path)
+    found = perturb(path, one, lambda jobs: run(on_platform(jobs, str(path))), Fraction(1, 4))
+    assert len(found.settings) > 1
 
 
 def test_b11_a_core_of_the_same_cluster_delays_reads_by_more_than_one_of_another() -> None:

@@ -31,7 +31,7 @@ def run(jobs: Any) -> list[Any]:
 @pytest.mark.parametrize("name", ["s32v234", "zcu102"])
 def test_facts_that_always_move_together_are_marked_and_no_others(name: str) -> None:
     one = platform(name)
-    found = perturb(one, run, Fraction(1, 4), QUICK)
+    found = perturb(ROOT / "platforms" / f"{name}.yaml", one, run, Fraction(1, 4), QUICK)
     marked = {frozenset({fact.fact, fact.follows}) for fact in one.calibration if fact.follows}
     assert {frozenset(pair) for pair in found.same()} == marked
     assert marked, "both files have such a pair"

@@ -15,7 +15,7 @@ import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import complain, console, print_json, reported
-from bulkhead.envelope import result_object
+from bulkhead.envelope import platform_sha256, result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
@@ -65,6 +65,7 @@ def calibrate(
     from bulkhead.machine import calibrate as library
     from bulkhead.machine.facts import runs_workloads
     from bulkhead.machine.independence import perturb as perturbed
+    from bulkhead.machine.job import on_platform
     from bulkhead.machine.native import built_machine
 
     if write and check_only:
@@ -80,12 +81,13 @@ def calibrate(
     built_machine(workloads=runs_workloads(platform))
 
     def run(wanted: Sequence[Job]) -> list[PointAnswer]:
-        return run_jobs([(f"{number}", job) for number, job in enumerate(wanted)], None, engine, "calibrate")
+        jobs = on_platform(wanted, name)
+        return run_jobs([(f"{number}", job) for number, job in enumerate(jobs)], None, engine, "calibrate")
 
     with reported("calibrate", as_json=as_json, platform=name):
         values = {} if check_only else library.fit(platform, run)
         checked = library.check(platform, run, values)
-        moved = perturbed(platform, run, SHARE) if perturb else None
+        moved = perturbed(path, platform, run, SHARE) if perturb else None
     if write:
         library.write(path, values, checked)
     fitted: list[FittedParameterResult] = [
@@ -94,7 +96,13 @@ def calibrate(
     facts = [_fact(one) for one in checked]
     if as_json:
         result: CalibrateResult = {
-            **result_object("calibrate", platform=platform.name, on="machine", verdict="ok"),
+            **result_object(
+                "calibrate",
+                platform=platform.name,
+                on="machine",
+                verdict="ok",
+                platform_sha256=platform_sha256(name),
+            ),
             "parameters": fitted,
             "facts": facts,
             "perturbed": None if moved is None else list(moved.settings),

@@ -10,7 +10,7 @@ import typer
 
 from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
 from bulkhead.commands.output import complain, console, print_json, reported
-from bulkhead.envelope import result_object
+from bulkhead.envelope import platform_sha256, result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
@@ -63,6 +63,7 @@ def limits(
     from bulkhead.machine import enforcement
     from bulkhead.machine import limits as library
     from bulkhead.machine.delays import measured_delays, text
+    from bulkhead.machine.job import on_platform
     from bulkhead.machine.native import built_machine
 
     _, platform, reasons = load_named(name)
@@ -81,10 +82,13 @@ def limits(
     engine = engine_of(jobs, cluster)
     built_machine(workloads=rt is not None)
 
+    def run_named(wanted: Sequence[tuple[str, Job]]) -> list[PointAnswer]:
+        jobs = on_platform([job for _, job in wanted], name)
+        keys = [key for key, _ in wanted]
+        return run_jobs(list(zip(keys, jobs, strict=True)), None, engine, f"limits {name}")
+
     def run(wanted: Sequence[Job]) -> list[PointAnswer]:
-        return run_jobs(
-            [(f"{number}", job) for number, job in enumerate(wanted)], None, engine, f"limits {name}"
-        )
+        return run_named([(f"{number}", job) for number, job in enumerate(wanted)])
 
     with reported("limits", as_json=as_json, platform=name):
         found = library.sustained(platform, run)
@@ -98,7 +102,7 @@ def limits(
             else library.static_budget(
                 platform,
                 rt,
-                lambda wanted: run_jobs(wanted, None, engine, f"limits {name}"),
+                run_named,
                 bound=slowdown / 100,
                 step_mb_s=step,
                 guaranteed_mb_s=library.stated_guarantee(platform) or worst.mb_per_s,
@@ -109,7 +113,13 @@ def limits(
     if as_json:
         shortest, least = enforcement.smallest(periods), enforcement.smallest(budgets)
         result: LimitsResult = {
-            **result_object("limits", platform=platform.name, on="machine", verdict="ok"),
+            **result_object(
+                "limits",
+                platform=platform.name,
+                on="machine",
+                verdict="ok",
+                platform_sha256=platform_sha256(name),
+            ),
             "peak_mb_s": peak,
             "guaranteed_mb_s": worst.mb_per_s,
             "guaranteed_pattern": worst.pattern,

@@ -11,7 +11,7 @@ import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, reported
-from bulkhead.envelope import result_object
+from bulkhead.envelope import platform_sha256, result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
@@ -65,7 +65,9 @@ def self_test(
         write.write_text(lines.text, encoding="utf-8")
     if as_json:
         result: SelfTestResult = {
-            **result_object("self-test", platform=platform.name, verdict="ok"),
+            **result_object(
+                "self-test", platform=platform.name, verdict="ok", platform_sha256=platform_sha256(name)
+            ),
             "log": str(log),
             "figures": [_row(one) for one in figures],
             "written": None if write is None else str(write),

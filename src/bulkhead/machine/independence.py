@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 
 from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.assumed import assumed
@@ -50,15 +50,15 @@ def same_facts(values: Mapping[str, Sequence[float]]) -> list[tuple[str, str]]:
     ]
 
 
-def perturb(platform: Platform, run: Run, share: Fraction, only: Sequence[str] = ()) -> Perturbed:
+def perturb(path: Path, platform: Platform, run: Run, share: Fraction, only: Sequence[str] = ()) -> Perturbed:
     """Measures the facts that parameters are fitted to, with each assumed and each fitted parameter changed.
-    `only`: keys of assumed parameters to change."""
+    `path`: the platform's file; `only`: keys of assumed parameters to change."""
     facts = [fact.fact for fact in platform.calibration if not fact.compared]
     known = {name: how for name in facts if (how := measurement(platform, name)) is not None}
     jobs = {how.job: how.job(platform) for how in known.values()}
     changes: list[tuple[str, Job]] = [("", {})]
     for one in assumed(platform, share):
-        if (not only or one.key in only) and _possible(platform, one.high.setting):
+        if (not only or one.key in only) and _possible(path, one.high.setting):
             changes.append((one.high.setting, {"platform_set": [one.high.setting]}))
     for free in FREE.get(platform.name, ()):
         for value in (free.low, free.high):
@@ -71,9 +71,8 @@ def perturb(platform: Platform, run: Run, share: Fraction, only: Sequence[str] =
     )
 
 
-def _possible(platform: Platform, setting: str) -> bool:
-    path = platform_path(platform.name)
-    return path is not None and load_platform(path, overrides=(setting,))[0] is not None
+def _possible(path: Path, setting: str) -> bool:
+    return load_platform(path, overrides=(setting,))[0] is not None
 
 
 def _spread(values: Sequence[float]) -> float:
