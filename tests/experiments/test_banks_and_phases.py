@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bulkhead.experiments.columns import taken_names
 from bulkhead.experiments.model import Experiment, load_experiment, points_of
 from bulkhead.experiments.override import with_seeds, with_settings
 from bulkhead.experiments.phases import phases
@@ -86,6 +87,7 @@ def test_disparity_is_quiet_at_first_and_its_peaks_are_planes_that_are_cleared()
     what = experiment("phases", "width=640", "height=480", "shifts=12", "interval=500 us")
     points = points_of(what, ("disparity",))
     (row,), _ = rows_of_seeds(what, points, lambda jobs: [run_point(job) for _, job in jobs])
+    assert set(row) - set(points[0].point) <= set(taken_names(what)), "new columns, new taken names"
     assert row["quiet_ms"] > 10
     assert row["quiet_mb_s"] < 50 < row["busy_mb_s"]
     assert row["peaks"] >= 2

@@ -25,6 +25,7 @@ from bulkhead.cli import build_app
 from bulkhead.commands import experiment as command
 from bulkhead.env.paths import repository
 from bulkhead.experiments.budgets import find_budgets
+from bulkhead.experiments.columns import taken_names
 from bulkhead.experiments.model import (
     BadExperiment,
     Experiment,
@@ -330,6 +331,7 @@ def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> Non
     results = run_jobs(jobs, None, Engine(2), "x")
     (row,) = rows_of(experiment, points, results)
     assert (row["rt"], row["nrt"], row["policy"]) == ("latency", ["membomb"], "unregulated")
+    assert set(row) - set(points[0].point) <= set(taken_names(experiment)), "new columns, new taken names"
     assert 1.3 < row["rt_slowdown"] < 20
     assert len(row["nrt_slowdown"]) == 1
     alone = results[1]["programs"][0]["iterations"][1:]

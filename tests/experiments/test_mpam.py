@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
 from bulkhead.commands import experiment as command
+from bulkhead.experiments.columns import taken_names
 from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, load_experiment, points_of
 from bulkhead.experiments.override import quick, with_seeds, with_settings
 from bulkhead.experiments.partition_rows import partition_columns
@@ -92,6 +93,8 @@ def test_a_hard_maximum_is_kept_and_a_minimum_preferred() -> None:
     assert hard["others_mb_s"] == pytest.approx(PEAK_MB_S / 4, rel=0.02)
     assert hard["mean_ns"] < 0.8 * none["mean_ns"]
     assert least["mean_ns"] < 0.8 * none["mean_ns"]
+    point = points_of(what)[0].point
+    assert set(none) - set(point) <= set(taken_names(what)), "new columns, new taken names"
     assert least["others_mb_s"] > PEAK_MB_S / 3, "a minimum leaves the others what nobody wants"
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.quantity import described
+from bulkhead.experiments.columns import COUNTED_AGAIN, DRAWN, SEEDS_DRAWN, WORDS, drawn_of, taken_names
 from bulkhead.experiments.parts import references
 from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET, is_at
 from bulkhead.experiments.sweep import BadRange, is_value, values_of
@@ -25,74 +26,6 @@ if TYPE_CHECKING:
 
 Findings = Iterator[Finding]
 
-# Numeric columns that a plot can draw, besides the point's own values (rows.py).
-WALKED = ("max_ns", "mean_ns", "min_ns", "p99_ns", "walks", "evicted_by_others")
-DRAWN = {
-    "walk-times": (
-        *WALKED,
-        "tlb_misses",
-        "translation_ns",
-        "miss_ns",
-        "dram_utilization",
-        "simulated_ns",
-    ),
-    "partitions": (
-        *WALKED,
-        "dram_utilization",
-        "simulated_ns",
-        "measured_mb_s",
-        "others_mb_s",
-        "measured_kib",
-        "others_kib",
-        "held_off_bytes",
-        "read_off_bytes",
-        "written_off_bytes",
-    ),
-    "slowdown": (
-        "rt_slowdown",
-        "nrt_slowdown_mean",
-        "nrt_traffic_slowdown",
-        "rt_alone_ns",
-        "rt_alone_mb_s",
-        "rt_mb_s",
-        "nrt_mb_s",
-        "dram_utilization",
-        "simulated_ns",
-    ),
-    "phases": (
-        "quiet_ms",
-        "quiet_share",
-        "quiet_mb_s",
-        "busy_ms",
-        "busy_mb_s",
-        "peaks",
-        "peak_mb_s",
-        "peak_utilization",
-        "dram_utilization",
-        "simulated_ns",
-    ),
-}
-OFF = ("held_off_bytes", "read_off_bytes", "written_off_bytes")  # largest errors of monitors
-COUNTED = ("walks", "evicted_by_others", "simulated_ns", *OFF)  # columns that depend on the length of a run
-SEEDS_DRAWN = {  # over all seeds
-    "walk-times": ("longest_ns",),
-    "partitions": ("longest_ns",),
-    "slowdown": (),
-    "phases": (),
-}
-WORDS = {"walk-times": (), "partitions": (), "slowdown": ("rt", "nrt"), "phases": ()}  # columns of words
-
-
-def drawn_of(experiment: Experiment) -> tuple[str, ...]:
-    """Names of numeric columns."""
-    more = ("relative",) if experiment.relative is not None else ()
-    return (*DRAWN[experiment.result], *more)
-
-
-def with_interval(experiment: Experiment) -> tuple[str, ...]:
-    """Names of numeric columns that vary between seeds."""
-    return tuple(key for key in drawn_of(experiment) if key not in COUNTED)
-
 
 def findings_of(experiment: Experiment) -> list[Finding]:
     """Findings about an experiment whose points are runs of the machine."""
@@ -101,9 +34,11 @@ def findings_of(experiment: Experiment) -> list[Finding]:
     return [
         *_platform(experiment),
         *_values(experiment),
+        *_taken(experiment),
         *_parts(experiment),
         *_regulation(experiment),
         *_partitions(experiment),
+        *_search(experiment),
         *_said(experiment),
         *_plots((), experiment.plots, drawn, words),
     ]
@@ -193,9 +128,19 @@ def _values(experiment: Experiment) -> Findings:
     for key, value in experiment.fixed.items():
         if not is_value(value):
             yield Finding(("fixed", key), "wrong-type", f"is {described(value)}", "a word, a number")
+    known = _own_names(experiment)  # the search's values are not known yet where points are left out
     for number, name in enumerate(experiment.differ):
-        if name not in _names(experiment):
-            yield _unknown(("differ", number), "value", name, _names(experiment))
+        if name not in known:
+            yield _unknown(("differ", number), "value", name, known)
+
+
+def _taken(experiment: Experiment) -> Findings:
+    """Names of values that are columns of the results, too."""
+    taken = taken_names(experiment)
+    for where, values in (("sweep", experiment.sweep), ("fixed", experiment.fixed)):
+        for key in values:
+            if key in taken and (where, key) != ("fixed", COUNTED_AGAIN):
+                yield Finding((where, key), "bad-name", f"{quoted(key)} is {taken[key]}", "another name")
 
 
 def _parts(experiment: Experiment) -> Findings:
@@ -266,6 +211,15 @@ def _partitions(experiment: Experiment) -> Findings:
             yield _unknown(("parts", number, "partition"), "partition", part.partition, sorted(named))
 
 
+def _search(experiment: Experiment) -> Findings:
+    measured = next((part for part in experiment.parts if part.measured), None)
+    if experiment.search is None or measured is None:
+        return
+    if experiment.result != "slowdown" or measured.workload is None:
+        cause = "needs `result: slowdown`, and a `workload` in the measured part"
+        yield Finding(("search",), "conflict", cause, "no `search`")
+
+
 def _said(experiment: Experiment) -> Findings:
     """Checks names in what the file shows of its rows."""
     drawn = drawn_of(experiment)
@@ -278,6 +232,11 @@ def _said(experiment: Experiment) -> Findings:
                 yield _unknown(("table", "columns", number), "column", name, (*words, *drawn))
     if experiment.headline is not None and experiment.headline.y not in drawn:
         yield _unknown(("headline", "y"), "result", experiment.headline.y, drawn)
+    names = _names(experiment)
+    for number, timed in enumerate(experiment.series):
+        for place, name in enumerate(timed.series):
+            if name not in names:
+                yield _unknown(("series", number, "series", place), "value", name, names)
     known = figures()
     for number, one in enumerate(experiment.published):
         if one.figure not in known:
@@ -305,8 +264,14 @@ def _plots(at: KeyPath, plots: Sequence[Plot], drawn: Sequence[str], words: Sequ
 
 
 def _names(experiment: Experiment) -> list[str]:
+    """Names of all of a point's values."""
     found = [RT_BUDGET, NRT_BUDGET] if experiment.search is not None else []
-    return [*experiment.sweep, *(key for key in experiment.fixed if key not in experiment.sweep), *found]
+    return [*_own_names(experiment), *found]
+
+
+def _own_names(experiment: Experiment) -> list[str]:
+    """Names of the values that the file gives."""
+    return [*experiment.sweep, *(key for key in experiment.fixed if key not in experiment.sweep)]
 
 
 def _unknown(path: KeyPath, what: str, name: Any, known: Sequence[str]) -> Finding:

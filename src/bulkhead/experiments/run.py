@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bulkhead.campaign.points import runs_workloads
 from bulkhead.experiments.budgets import find_budgets
-from bulkhead.experiments.check import with_interval
+from bulkhead.experiments.columns import with_interval
 from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import (

@@ -16,7 +16,7 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.problem import no_such
 from bulkhead.experiments.budgets import find_budgets
-from bulkhead.experiments.check import with_interval
+from bulkhead.experiments.columns import with_interval
 from bulkhead.experiments.intervals import HIGH, LOW, combined
 from bulkhead.experiments.model import (
     BadExperiment,
@@ -244,9 +244,9 @@ def _refusal(what: AskedHeadline, varied: Varied) -> str | None:
 
 
 def _headline(what: AskedHeadline, results: Sequence[PointAnswer]) -> Row:
-    """The headline over all seeds, with its interval."""
-    row = what.value(results)
-    return {end: row[what.headline.y + end] for end in ("", LOW, HIGH)}
+    """The headline over all seeds, with its interval; counts have none."""
+    row, y = what.value(results), what.headline.y
+    return {"": row[y], LOW: row.get(y + LOW), HIGH: row.get(y + HIGH)}
 
 
 def _row(

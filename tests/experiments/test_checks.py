@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiment files whose keys are each valid, but not together: they are refused before anything is run."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.experiments.columns import OVER_TIME, taken_names
+from bulkhead.experiments.model import BadExperiment, Experiment, load_experiment, points_of
+from bulkhead.experiments.override import with_settings
+from bulkhead.experiments.run import rows_of_seeds
+from bulkhead.experiments.sensitivity import asked, sensitivity
+from bulkhead.experiments.series import table_of
+from bulkhead.machine.point import run_point
+
+FILE = """\
+experiment: 1
+name: mine
+title: t
+platform: zcu102
+seeds: 1
+sweep: { k: [1, 2] }
+fixed: { other: 3 }
+parts:
+  - { name: first, measured: true, core: 0, memory: 64 KiB, kind: read, walks: 4 }
+  - { name: second, core: 1, memory: 1 MiB, kind: read, walks: 0, bandwidth: { budget: 50 MB/s } }
+regulation: [{ policy: static, interval: 10 us }]
+result: walk-times
+series: [{ where: { k: 1 }, y: mb_s, y_label: y, series: [k] }]
+headline: { where: { k: 1 }, y: mean_ns, what: time of a walk }
+"""
+
+
+def loaded(tmp_path: Path, *changes: tuple[str, str]) -> Experiment:
+    text = FILE
+    for old, new in changes:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    found = load_experiment(str(file))
+    assert isinstance(found, Experiment)
+    return found
+
+
+def refusal(tmp_path: Path, *changes: tuple[str, str]) -> str:
+    with pytest.raises(BadExperiment) as refused:
+        loaded(tmp_path, *changes)
+    return str(refused.value)
+
+
+def run(jobs: Any) -> list[Any]:
+    return [run_point(job) for _, job in jobs]
+
+
+@pytest.mark.parametrize("where", ["sweep", "fixed"])
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        *((name, "the time series") for name in OVER_TIME),
+        *(
+            (name, "the rows")
+            for name in ("mean_ns", "mean_ns_low", "longest_ns", "digest", "seeds", "relative")
+        ),
+    ],
+)
+def test_a_value_cannot_have_the_name_of_a_column(tmp_path: Path, where: str, name: str, what: str) -> None:
+    own, line = ("k: [1, 2]", 6) if where == "sweep" else ("other: 3", 7)
+    shown = refusal(tmp_path, (f"{where}: {{ {own}", f"{where}: {{ {own}, {name}: 1"))
+    place = f"mine.yaml:{line}:{FILE.splitlines()[line - 1].index(own) + len(own) + 3}"
+    assert f"{place}: {where}.{name}: '{name}' is a column of {what} (allowed: another name)" in shown
+
+
+def test_names_that_nothing_else_has_are_allowed(tmp_path: Path) -> None:
+    """Time series need a regulation; a value for the number of walks is the rows' number of walks."""
+    unregulated = ("regulation: [{ policy: static, interval: 10 us }]\n", "")
+    unlimited = (", bandwidth: { budget: 50 MB/s } }", " }")
+    core = ("other: 3", "core: 3, other: 3, walks: 4")
+    assert loaded(tmp_path, core, unregulated, unlimited).fixed["core"] == 3
+    assert "sweep.walks: 'walks' is a column" in refusal(tmp_path, ("k: [1, 2]", "k: [1, 2], walks: [3, 4]"))
+    compared = "published: [{ where: { k: 1 }, y: mean_ns, figure: nothing }]\nresult: walk-times"
+    shown = refusal(tmp_path, ("other: 3", "published_mean_ns: 3"), ("result: walk-times", compared))
+    assert "fixed.published_mean_ns: 'published_mean_ns' is a column of the rows" in shown
+
+
+@pytest.mark.usefixtures("machine_built")
+def test_every_column_that_is_made_is_a_taken_name(tmp_path: Path) -> None:
+    what = loaded(tmp_path)
+    points = points_of(what)
+    (row, _), results = rows_of_seeds(what, points, run)
+    assert set(row) - set(points[0].point) <= set(taken_names(what))
+    table = table_of(points, results)
+    assert table is not None
+    assert set(table.columns) - set(points[0].point) == set(OVER_TIME)
+
+
+def test_a_line_over_time_is_named_by_values_of_points(tmp_path: Path) -> None:
+    shown = refusal(tmp_path, ("series: [k] }", "series: [nosuch] }"))
+    assert "mine.yaml:13:59: series[0].series[0]: there is no value 'nosuch' (allowed: k, other)" in shown
+
+
+@pytest.mark.usefixtures("workloads_built")
+def test_a_headline_that_counts_has_no_interval(tmp_path: Path) -> None:
+    what = loaded(tmp_path, ("y: mean_ns", "y: walks"))
+    rows = sensitivity(asked(what, Fraction(1, 4), ("interconnect.request",), run), run)
+    assert [row["headline"] for row in rows] == [4, 4, 4]
+    assert [row["headline_low"] for row in rows] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (),
+        (("kind: read, walks: 4", "workload: latency"),),
+        (("result: walk-times", "iterations: 1\nresult: slowdown"), ("y: mean_ns", "y: rt_slowdown")),
+    ],
+)
+def test_a_search_needs_slowdowns_of_a_workload(tmp_path: Path, changes: Any) -> None:
+    search = "search: { guaranteed: 1 GB/s, slowdown: 5 %, step: 50 MB/s }\nseries:"
+    shown = refusal(tmp_path, ("series: [{", f"{search} [{{"), *changes)
+    place = 13 + len(changes) // 2
+    assert f"mine.yaml:{place}:9: search: needs `result: slowdown`, and a `workload`" in shown
+
+
+def test_points_are_left_out_by_values_of_the_file(tmp_path: Path) -> None:
+    """Those of a search are found later."""
+    search = (
+        "differ: [budget.rt, k]\nsearch: { guaranteed: 1 GB/s, slowdown: 5 %, step: 50 MB/s }\nseries: [{"
+    )
+    shown = refusal(tmp_path, ("series: [{", search))
+    assert "mine.yaml:13:10: differ[0]: there is no value 'budget.rt' (allowed: k, other)" in shown
+
+
+def test_a_fixed_value_that_is_swept_by_a_setting_cannot_have_the_name_of_a_column(tmp_path: Path) -> None:
+    what = loaded(tmp_path, ("other: 3", "walks: 4"))
+    with pytest.raises(BadExperiment, match=r"--set sweep\.walks: 'walks' is a column of the rows"):
+        with_settings(what, ("walks=[4, 5]",))
