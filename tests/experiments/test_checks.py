@@ -16,6 +16,7 @@ from bulkhead.experiments.run import rows_of_seeds
 from bulkhead.experiments.sensitivity import asked, sensitivity
 from bulkhead.experiments.series import table_of
 from bulkhead.machine.point import run_point
+from tests.command_line import invoked
 
 FILE = """\
 experiment: 1
@@ -139,3 +140,10 @@ def test_a_fixed_value_that_is_swept_by_a_setting_cannot_have_the_name_of_a_colu
     what = loaded(tmp_path, ("other: 3", "walks: 4"))
     with pytest.raises(BadExperiment, match=r"--set sweep\.walks: 'walks' is a column of the rows"):
         with_settings(what, ("walks=[4, 5]",))
+
+
+@pytest.mark.parametrize("command", ["experiment", "sensitivity"])
+def test_the_command_line_takes_no_more_seeds_than_a_file(command: str) -> None:
+    done = invoked(command, "coloring", "--seeds", "100000000")
+    assert done.exit_code == 2
+    assert "less than or equal to 1000" in done.stderr

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson, Cluster, Jobs, engine_of
+from bulkhead.commands.options import AsJson, Cluster, Jobs, Seeds, engine_of
 from bulkhead.commands.output import console, print_json, reported
 from bulkhead.envelope import result_object
 
@@ -59,15 +59,7 @@ def experiment(
     ] = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Number of times that each point is run, each time with another seed.",
-            show_default="the file's",
-        ),
-    ] = None,
+    seeds: Seeds = None,
     small: Annotated[
         bool,
         typer.Option(

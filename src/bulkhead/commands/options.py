@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperOption
 
+from bulkhead.experiments.limits import MOST_SEEDS
+
 if TYPE_CHECKING:
     from bulkhead.campaign.engine import Engine
 
@@ -102,6 +104,17 @@ Misplace = Annotated[
     str | None, _witness_test("Put stage-2 tables of the domain into memory that its `spec` does not allow")
 ]
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all random choices.")]
+
+Seeds = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=MOST_SEEDS,
+        metavar="N",
+        help="Number of times that each point is run, each time with another seed.",
+        show_default="the file's",
+    ),
+]
 
 
 def engine_of(jobs: int | None, cluster: str | None) -> Engine:

@@ -26,6 +26,7 @@ from bulkhead.config.validate import locate, validate
 from bulkhead.env.paths import experiments_dir
 from bulkhead.errors import InvalidInput
 from bulkhead.experiments.check import findings_of, findings_of_sections
+from bulkhead.experiments.limits import MOST_ITERATIONS, MOST_SEEDS
 from bulkhead.experiments.partitioned import Change, PartitionChoice, changes_at, labelled, partitions_at
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
 from bulkhead.experiments.regulated import RegulationChoice, Search, choice_at, is_at, with_budgets
@@ -36,8 +37,6 @@ from bulkhead.machine.job import Job, JobPart
 from bulkhead.machine.regulation import problems_of as regulation_problems
 from bulkhead.machine.regulation import without_no_budget
 
-MOST_ITERATIONS = 1 << 20
-MOST_SEEDS = 1000
 SEEDS = 3  # default of a file
 _CHOSEN = ("colors", "banks", "bandwidth")  # keys of a part that may apply to some points only
 _NOT_IN_JOBS = ("when", "memory", "measured", *(f"{key}_when" for key in _CHOSEN))
