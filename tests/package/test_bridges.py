@@ -162,7 +162,9 @@ def test_a_bridge_that_cannot_be_is_refused(
     [
         ({"at": "03:00.0"}, "not-isolated", "bus 1 behind 'port'"),
         ({"at": "01:01.0"}, "out-of-range", "01:00.0"),
-        ({"at": "00:08.1"}, "not-isolated", "00:08.0"),
+        ({"at": "00:08.1"}, "not-isolated", "00:01.0"),
+        ({"at": "00:08.1", "multifunction": "isolated"}, "not-isolated", "00:01.0"),
+        ({"at": "00:08.1", "multifunction": "together"}, "not-isolated", "00:01.0"),
         ({"at": "00:08.0"}, "duplicate-name", "00:01.0"),
     ],
 )

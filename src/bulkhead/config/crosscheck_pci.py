@@ -97,6 +97,11 @@ def _place(path: KeyPath, function: PciFunction, host: PciHost, places: dict[int
     if function.requester in places:
         cause = f"'{places[function.requester]}' is at {function.at}, too"
         yield Finding(at, "duplicate-name", cause, f"a slot of its own{example}")
+    elif beside := [one for one in host.bridges if (one.bus, one.slot) == (function.bus, function.slot)]:
+        cause = (
+            f"'{beside[0].name}' is a bridge of the same device, which is not kept apart from its functions"
+        )
+        yield Finding(at, "not-isolated", cause, f"a slot of its own{example}")
     elif function.multifunction is None:
         yield from _alone(at, function, host)
     places.setdefault(function.requester, function.name)
@@ -105,8 +110,7 @@ def _place(path: KeyPath, function: PciFunction, host: PciHost, places: dict[int
 def _alone(path: KeyPath, function: PciFunction, host: PciHost) -> Findings:
     """The platform file does not say that the function's device has several functions."""
     place = function.at[:-1]
-    every = (*host.bridges, *host.functions)
-    same = [one for one in every if one.at.startswith(place) and one.at != function.at]
+    same = [one for one in host.functions if one.at.startswith(place) and one.at != function.at]
     if function.number != 0:
         cause = (
             f"'{function.name}' is function {function.number} of its device, which may not keep its "
