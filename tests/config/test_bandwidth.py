@@ -4,6 +4,7 @@ refused."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,14 @@ import pytest
 import yaml
 
 from bulkhead.admission.load import Loaded, load_system
+from bulkhead.config.load import load_platform
 from bulkhead.config.shares import Bandwidth
 from bulkhead.planning.budgets import Budget, CountedEvent, budget_of, counted_event
 from bulkhead.planning.delays import DelaysOfCores, delays_of
 from bulkhead.planning.demands import admission_of
 from bulkhead.planning.regulation import lines_of
+
+ROOT = Path(__file__).parents[2]
 
 
 def loaded(directory: Path, bandwidth: dict[str, Any], platform: str = "zcu102") -> Loaded:
@@ -189,8 +193,8 @@ def test_t5_an_event_of_other_accesses_alone_adds_to_refills(tmp_path: Path) -> 
 REGULATED = {"name": "rt", "criticality": "rt", "cpus": [0], "image": {"elf": "guests/mser.elf"}}
 
 
-def delays(directory: Path, platform: str, *cores: int, **regulation: Any) -> DelaysOfCores | None:
-    """The delays of `dynamic-delay`, for best-effort domains on these cores beside a real-time one on core
+def delays_file(directory: Path, platform: str, *cores: int, **regulation: Any) -> Path:
+    """A system with `dynamic-delay`, for best-effort domains on these cores beside a real-time one on core
     0."""
     bombs = [
         {"name": f"bomb-{core}", "cpus": [core], "image": {"elf": "guests/membomb.elf"}} for core in cores
@@ -200,7 +204,11 @@ def delays(directory: Path, platform: str, *cores: int, **regulation: Any) -> De
     system |= {"isolation": {"llc": "none"}, "regulation": {"policy": "dynamic-delay", **regulation}}
     path = directory / "system.yaml"
     path.write_text(yaml.safe_dump(system))
-    found = load_system(path)
+    return path
+
+
+def delays(directory: Path, platform: str, *cores: int, **regulation: Any) -> DelaysOfCores | None:
+    found = load_system(delays_file(directory, platform, *cores, **regulation))
     assert found.ok, found.problems
     assert found.system is not None and found.platform is not None and found.system.regulation is not None
     return delays_of(found.system.regulation, found.platform, cores, [0])
@@ -223,3 +231,32 @@ def test_b11_the_system_may_say_delays_of_its_own(tmp_path: Path) -> None:
 def test_b11_where_all_cores_share_one_cache_there_is_one_delay(tmp_path: Path) -> None:
     found = delays(tmp_path, "zcu102", 1, 3, cluster_delay="1 us")
     assert found is not None and found.event_ps == {1: 128_000, 3: 128_000}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "cause"),
+    [
+        ("least", "1 kB/s", "is 0 events of 64 bytes in an interval"),
+        ("threshold", "99.9993 %", "is 100 % of the time or more, in steps of 1/65536"),
+        ("delay", "5 ms", "is longer than 4 ms"),
+    ],
+)
+def test_b11_values_that_a_manifest_cannot_hold_are_refused_at_their_key(
+    tmp_path: Path, key: str, value: str, cause: str
+) -> None:
+    (found,) = load_system(delays_file(tmp_path, "s32v234", 1, **{key: value})).problems
+    assert (found.key, found.code, found.cause) == (f"regulation.{key}", "out-of-range", cause)
+
+
+def test_b11_the_largest_values_are_accepted(tmp_path: Path) -> None:
+    assert delays(tmp_path, "s32v234", 1, threshold="99.999 %", delay="4 ms", least="1 MB/s") is not None
+
+
+@pytest.mark.parametrize("key", ["apart", "cluster"])
+def test_b11_a_platform_has_delays_that_a_manifest_can_hold(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "mine.yaml"
+    text = (ROOT / "platforms" / "s32v234.yaml").read_text()
+    path.write_text(re.sub(rf"(delays: .*{key}: )\d+ ns", r"\1 10 ms", text))
+    _, _, (found,) = load_platform(path)
+    assert (found.key, found.code) == (f"dram.delays.{key}", "out-of-range")
+    assert found.cause == "is 10000000 ns, longer than 4 ms"

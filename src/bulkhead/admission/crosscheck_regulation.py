@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from bulkhead.config.platform import Platform
+from bulkhead.config.platform import LONGEST_DELAY_NS, Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Domain, Regulation, System
 from bulkhead.planning.budgets import counted_event, events_of_rate
-from bulkhead.planning.delays import LONGEST_NS, missing_key
 from bulkhead.planning.delays import POLICY as DELAY
+from bulkhead.planning.delays import missing_key
 from bulkhead.planning.device_rates import STATE_RATE, device_rates
 from bulkhead.planning.regulation import (
     BY_TRAFFIC,
@@ -23,6 +23,7 @@ from bulkhead.planning.regulation import (
     DYNAMIC,
     LONGEST_INTERVAL_NS,
     MOST_GLOBAL_EVENTS,
+    ONE,
     SHORTEST_INTERVAL_NS,
     RegulatorPlan,
     bandwidth_threshold,
@@ -71,13 +72,14 @@ def _threshold(system: System, regulation: Regulation, platform: Platform) -> Fi
 
 
 def _delay(regulation: Regulation, platform: Platform) -> Findings:
-    if isinstance(regulation.threshold, Fraction) and regulation.threshold >= 1:
-        yield Finding((*_AT, "threshold"), "out-of-range", "is 100 % of the time or more", "less than 100 %")
+    if isinstance(regulation.threshold, Fraction) and round(regulation.threshold * ONE) >= ONE:
+        cause = f"is 100 % of the time or more, in steps of 1/{ONE}"
+        yield Finding((*_AT, "threshold"), "out-of-range", cause, "at most 99.999 %")
     if (key := missing_key(regulation, platform)) is not None:
         cause = f"the policy '{DELAY}' needs the key '{key}': '{platform.name}' has no `dram.delays`"
         yield Finding(_AT, "missing-key", cause, "the delay that `bulkhead limits` prints")
     for key in ("delay", "cluster_delay"):
-        if (getattr(regulation, key) or 0) > LONGEST_NS:
+        if (getattr(regulation, key) or 0) > LONGEST_DELAY_NS:
             yield Finding((*_AT, key), "out-of-range", "is longer than 4 ms", "1 ns to 4 ms")
 
 
@@ -180,9 +182,10 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
     if events_of_rate(regulation.floor, regulation.interval, event) == 0 and not raised:
         cause = f"is less than one event of {event.bytes} bytes in an interval"
         yield Finding((*_AT, "floor"), "out-of-range", cause, "a higher value, or a longer interval")
-    if found.policy == "dynamic-bandwidth" and not 0 < found.bandwidth_threshold_events < 1 << 38:
+    key = {"dynamic-bandwidth": "threshold", DELAY: "least"}.get(found.policy)
+    if key is not None and not 0 < found.bandwidth_threshold_events < 1 << 38:
         cause = f"is {found.bandwidth_threshold_events} events of {event.bytes} bytes in an interval"
-        yield Finding((*_AT, "threshold"), "out-of-range", cause, "1 to 2^38 - 1 of them")
+        yield Finding((*_AT, key), "out-of-range", cause, "1 to 2^38 - 1 of them")
     others = [events for core, events in found.budget_events.items() if core not in found.regulated]
     limits = [events for events in others if events is not None]
     ceiling = found.ceiling_events

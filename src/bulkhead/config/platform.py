@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -42,6 +49,17 @@ from bulkhead.geometry import CacheShape
 
 PowerOfTwo = Annotated[int, Field(gt=0, le=1 << 20)]
 CacheName = Literal["l1i", "l1d", "l2", "l3"]
+
+LONGEST_DELAY_NS = 4_000_000  # the manifest has delays in ps, in 32 bits
+
+
+def _short_delay(delay_ns: int) -> int:
+    if delay_ns > LONGEST_DELAY_NS:
+        raise problem("out-of-range", f"is {delay_ns} ns, longer than 4 ms", "1 ns to 4 ms")
+    return delay_ns
+
+
+Delay = Annotated[Nanoseconds, AfterValidator(_short_delay)]
 
 
 def _bits(value: object) -> object:
@@ -268,8 +286,8 @@ class UtilizationCounters(Section):
 class Delays(Sourced):
     """How much longer one core's read of a line takes while other cores write as fast as they can."""
 
-    apart: Nanoseconds  # writers share no cache with the reader
-    cluster: Nanoseconds | None = None  # a writer shares the reader's last-level cache [apart]
+    apart: Delay  # writers share no cache with the reader
+    cluster: Delay | None = None  # a writer shares the reader's last-level cache [apart]
     least: BytesPerS  # rate that each writer reaches at least in that time
     source: Text
 

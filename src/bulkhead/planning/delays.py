@@ -14,7 +14,6 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.system import Regulation
 
 POLICY = "dynamic-delay"
-LONGEST_NS = 4_000_000  # fits in 32 bits of ps
 MOST_INTERVALS = 65535  # core/regulator.h
 PS_PER_NS = 1000
 
