@@ -19,6 +19,38 @@ bool regulated_init(struct regulated_core *core, struct budget *budget, struct r
     return true;
 }
 
+/* Takes the message with new budgets, unless the period's deadline has passed: in that case the timer
+ * interrupt takes it. */
+static void take_message(struct regulated_core *core, uint64_t now_ticks)
+{
+    struct reservation *reservation = &core->budget->reservation;
+    struct regulator_message message;
+
+    if (now_ticks >= budget_deadline(core->budget) || !regulator_exchange_take(core->exchange, &message)) {
+        return;
+    }
+    /* Also for a message of another interval: this core has left the others' grid if it missed a change of
+     * the interval. */
+    (void)reservation_set_grid(reservation, &message.grid, now_ticks);
+    /* A message of an earlier interval has the budget that is still in force: only a change is sent. This
+     * core usually has it, but not if the interrupt came after its deadline. */
+    if (message.number <= reservation->period.number &&
+        message.budgets[core->index] != reservation->parameters.limit_events[0]) {
+        uint64_t limits[RESERVATION_COUNTERS] = {message.budgets[core->index], 0};
+
+        (void)reservation_set_limits_now(reservation, limits, now_ticks);
+    }
+}
+
+/* Called by the last core of an interval, which will publish the grid from its own period on. It has not seen
+ * a change of the interval yet if its budget stayed in the interval before. */
+static void collect(struct regulated_core *core, uint64_t now_ticks, uint64_t number,
+                    struct regulator_sample *sample)
+{
+    take_message(core, now_ticks);
+    regulator_exchange_collect(core->exchange, number, sample);
+}
+
 bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
                      const uint64_t readings[RESERVATION_COUNTERS], struct regulator_sample *sample)
 {
@@ -37,12 +69,24 @@ bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
     if (!regulator_exchange_post(core->exchange, core->index, number, used_events, throttled)) {
         return false;
     }
-    regulator_exchange_collect(core->exchange, number, sample);
+    collect(core, now_ticks, number, sample);
     return true;
 }
 
-void regulated_step(struct regulated_core *core, struct regulator *regulator,
-                    const struct regulator_sample *sample)
+bool regulated_leave(struct regulated_core *core, uint64_t now_ticks, struct regulator_sample *sample)
+{
+    uint64_t number;
+
+    if (!regulator_exchange_leave(core->exchange, core->index, &number)) {
+        return false;
+    }
+    (void)budget_recharge(core->budget, now_ticks);
+    collect(core, now_ticks, number, sample);
+    return true;
+}
+
+uint32_t regulated_step(struct regulated_core *core, struct regulator *regulator,
+                        const struct regulator_sample *sample)
 {
     const struct period *period = &core->budget->reservation.period;
     struct regulator_message message;
@@ -55,27 +99,7 @@ void regulated_step(struct regulated_core *core, struct regulator *regulator,
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         message.budgets[i] = regulator->budgets[i];
     }
-    regulator_exchange_publish(core->exchange, &message);
-}
-
-/* Takes the message with new budgets, unless the period's deadline has passed: in that case the timer
- * interrupt takes it. */
-static void take_message(struct regulated_core *core, uint64_t now_ticks)
-{
-    struct reservation *reservation = &core->budget->reservation;
-    struct regulator_message message;
-
-    if (now_ticks >= budget_deadline(core->budget) || !regulator_exchange_take(core->exchange, &message)) {
-        return;
-    }
-    /* Also for a message of another interval: this core has left the others' grid if it missed a change of
-     * the interval. */
-    (void)reservation_set_grid(reservation, &message.grid, now_ticks);
-    if (message.number == reservation->period.number) {
-        uint64_t limits[RESERVATION_COUNTERS] = {message.budgets[core->index], 0};
-
-        (void)reservation_set_limits_now(reservation, limits, now_ticks);
-    }
+    return regulator_exchange_publish(core->exchange, &message);
 }
 
 struct budget_action regulated_load(struct regulated_core *core, uint64_t now_ticks)

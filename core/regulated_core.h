@@ -30,13 +30,18 @@ bool regulated_init(struct regulated_core *core, struct budget *budget, struct r
 bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
                      const uint64_t readings[RESERVATION_COUNTERS], struct regulator_sample *sample);
 
-/* Steps the regulator and publishes the budgets of the interval in which this core is; the caller then
- * interrupts the other cores. */
-void regulated_step(struct regulated_core *core, struct regulator *regulator,
-                    const struct regulator_sample *sample);
+/* The core stops taking part. Returns true if the others waited only for this core: then their interval ends
+ * now, also for this core, which does what regulated_timer() says. */
+bool regulated_leave(struct regulated_core *core, uint64_t now_ticks, struct regulator_sample *sample);
 
-/* Takes the budget that was published for the core's current interval, if there is one, and loads the budget.
- * Called after regulated_timer(), or after the publisher's interrupt and budget_save(). */
+/* Steps the regulator and publishes the budgets of the interval in which this core is. Returns the mask of
+ * the cores that have another budget than before: the caller then interrupts these, but not itself. A core
+ * whose budget stays needs no interrupt, as one that is only counted. */
+uint32_t regulated_step(struct regulated_core *core, struct regulator *regulator,
+                        const struct regulator_sample *sample);
+
+/* Takes the budget that was published last, unless it is for a later interval than the core's, and loads the
+ * budget. Called after regulated_timer(), or after the publisher's interrupt and budget_save(). */
 struct budget_action regulated_load(struct regulated_core *core, uint64_t now_ticks);
 
 #ifdef __cplusplus

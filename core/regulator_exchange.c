@@ -3,10 +3,12 @@
  * One word holds the interval that is being collected, the cores that take part, and those that have posted.
  * The core whose compare-and-swap completes the set is the last one, and there is exactly one. The message is
  * protected by a sequence lock whose readers do not retry: a core that finds the message half-written keeps
- * its old budget until the writer's interrupt arrives.
+ * its old budget until the writer's interrupt arrives. If the new message has the same budget for this core,
+ * there is no interrupt, and the core reads the message at the end of its interval.
  */
 #include "core/regulator_exchange.h"
 #include "core/atomic.h"
+#include <stddef.h>
 
 #define CORE_MASK      ((1u << REGULATOR_MAX_CORES) - 1)
 #define MEMBERS_SHIFT  REGULATOR_MAX_CORES
@@ -121,10 +123,30 @@ void regulator_exchange_collect(const struct regulator_exchange *exchange, uint6
     }
 }
 
-void regulator_exchange_publish(struct regulator_exchange *exchange, const struct regulator_message *message)
+/* Only the writer of messages calls it, so the words do not change meanwhile. */
+static uint32_t changed_budgets(const struct regulator_exchange *exchange,
+                                const struct regulator_message *message)
+{
+    uint32_t first = offsetof(struct regulator_message, budgets) / sizeof(uint64_t);
+    uint32_t changed = 0;
+
+    if (atomic_word_load(&exchange->sequence) == 0) {
+        return CORE_MASK;
+    }
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (atomic_word_load(&exchange->message[first + i]) != message->budgets[i]) {
+            changed |= 1u << i;
+        }
+    }
+    return changed;
+}
+
+uint32_t regulator_exchange_publish(struct regulator_exchange *exchange,
+                                    const struct regulator_message *message)
 {
     const uint64_t *words = (const uint64_t *)message;
     uint64_t sequence = atomic_word_load(&exchange->sequence);
+    uint32_t changed = changed_budgets(exchange, message);
 
     atomic_word_store(&exchange->sequence, sequence + 1);
     atomic_release_fence();
@@ -132,6 +154,7 @@ void regulator_exchange_publish(struct regulator_exchange *exchange, const struc
         atomic_word_store(&exchange->message[i], words[i]);
     }
     atomic_word_store_release(&exchange->sequence, sequence + 2);
+    return changed;
 }
 
 bool regulator_exchange_take(const struct regulator_exchange *exchange, struct regulator_message *message)

@@ -50,11 +50,14 @@ bool regulator_exchange_leave(struct regulator_exchange *exchange, uint32_t core
 void regulator_exchange_collect(const struct regulator_exchange *exchange, uint64_t number,
                                 struct regulator_sample *sample);
 
-/* Called by the last core: publishes the message. */
-void regulator_exchange_publish(struct regulator_exchange *exchange, const struct regulator_message *message);
+/* Called by the last core: publishes the message. Returns the mask of the cores whose budget is not that of
+ * the message before: the caller interrupts these. The others already have their budget, and read the grid at
+ * the end of their interval, when they need it. */
+uint32_t regulator_exchange_publish(struct regulator_exchange *exchange,
+                                    const struct regulator_message *message);
 
 /* Reads the last message, of any interval. Returns false if there is none or it is just being written; its
- * publisher then sends an interrupt. */
+ * publisher then sends an interrupt if the core's budget has changed. */
 bool regulator_exchange_take(const struct regulator_exchange *exchange, struct regulator_message *message);
 
 #ifdef __cplusplus

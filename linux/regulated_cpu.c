@@ -64,15 +64,16 @@ static void budgets_published(void *argument)
     arm_timer(own);
 }
 
-/* Sends the message to the other CPUs. A CPU that has not handled an earlier message handles both
- * together. */
+/* Sends the message to the other CPUs whose budget has changed. A CPU that has not handled an earlier message
+ * handles both together. */
 static void complete_interval(struct regulated_cpu *own, struct regulator_sample *sample)
 {
-    regulation_complete(&own->core, sample);
+    u32 changed = regulation_complete(&own->core, sample);
+
     for (u32 i = 0; i < REGULATOR_MAX_CORES; i++) {
         struct regulated_cpu *other = cpus_at(i);
 
-        if (other != NULL && other != own && READ_ONCE(other->started)) {
+        if ((changed >> i & 1) != 0 && other != NULL && other != own && READ_ONCE(other->started)) {
             (void)smp_call_function_single_async((int)i, &other->published);
         }
     }
@@ -175,11 +176,8 @@ void regulated_cpu_begin(struct regulated_cpu *own)
 static void leave_set(struct regulated_cpu *own)
 {
     struct regulator_sample sample;
-    u64 number;
 
-    if (regulator_exchange_leave(regulation_exchange(), own->cpu, &number)) {
-        (void)budget_recharge(&own->budget, ktime_get_ns());
-        regulator_exchange_collect(regulation_exchange(), number, &sample);
+    if (regulated_leave(&own->core, ktime_get_ns(), &sample)) {
         complete_interval(own, &sample);
     }
 }

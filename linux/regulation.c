@@ -110,17 +110,19 @@ static void fill_load(struct regulator_sample *sample)
     }
 }
 
-void regulation_complete(struct regulated_core *core, struct regulator_sample *sample)
+u32 regulation_complete(struct regulated_core *core, struct regulator_sample *sample)
 {
     const struct regulator *regulator = &regulation.regulator;
+    u32 changed;
 
     raw_spin_lock(&lock);
     fill_load(sample);
-    regulated_step(core, &regulation.regulator, sample);
+    changed = regulated_step(core, &regulation.regulator, sample);
     WRITE_ONCE(regulation.outcome,
                regulator->global >> REGULATOR_FRACTION_BITS << 32 | (u64)regulator->last_load);
     WRITE_ONCE(regulation.stores, regulator->parameters.store_samples);
     raw_spin_unlock(&lock);
+    return changed;
 }
 
 struct regulation_outcome regulation_latest(void)

@@ -26,8 +26,8 @@ u64 regulation_budget(u32 cpu);
 struct period_grid regulation_grid(void);
 
 /* The CPU of `core` has completed an interval: steps the regulator and publishes the budgets. Called with
- * interrupts off; the caller interrupts the other CPUs. */
-void regulation_complete(struct regulated_core *core, struct regulator_sample *sample);
+ * interrupts off. Returns the mask of CPUs whose budget has changed: the caller interrupts these. */
+u32 regulation_complete(struct regulated_core *core, struct regulator_sample *sample);
 
 struct regulation_outcome regulation_latest(void);
 bool regulation_stores_samples(void);

@@ -116,7 +116,7 @@ void prove_regulator_exchange(void)
     regulator_exchange_join(&exchange, core);
     (void)regulator_exchange_leave(&exchange, core, &number);
     regulator_exchange_collect(&exchange, any_u64(), &sample);
-    regulator_exchange_publish(&exchange, &message);
+    (void)regulator_exchange_publish(&exchange, &message);
     (void)regulator_exchange_take(&exchange, &message);
 }
 
@@ -143,7 +143,10 @@ void prove_regulated_core(void)
     while (any_bool()) {
         any_sample(&sample);
         if (regulated_timer(&core, any_u64(), readings, &sample)) {
-            regulated_step(&core, &regulator, &sample);
+            (void)regulated_step(&core, &regulator, &sample);
+        }
+        if (any_bool() && regulated_leave(&core, any_u64(), &sample)) {
+            (void)regulated_step(&core, &regulator, &sample);
         }
         (void)regulated_load(&core, any_u64());
     }

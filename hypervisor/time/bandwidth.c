@@ -146,11 +146,8 @@ void bandwidth_start(struct cpu *cpu)
 static void leave_set(struct cpu *cpu)
 {
     struct regulator_sample sample;
-    uint64_t number;
 
-    if (regulator_exchange_leave(regulation_exchange(), cpu->index, &number)) {
-        (void)budget_recharge(&cpu->bandwidth.budget, clock_now());
-        regulator_exchange_collect(regulation_exchange(), number, &sample);
+    if (regulated_leave(&cpu->bandwidth.regulated, clock_now(), &sample)) {
         regulation_complete(cpu, &sample);
     }
 }
@@ -224,13 +221,15 @@ void bandwidth_overflow(struct cpu *cpu)
 }
 
 /* Ends the interval. Returns true if the budget of the next interval is already known; otherwise the last
- * member's request brings it. */
+ * member's request brings it if it has changed. A sample that waits for it is complete now: the regulator's
+ * next step needs this core's post. */
 static bool end_interval(struct cpu *cpu, const uint64_t readings[RESERVATION_COUNTERS])
 {
     struct bandwidth *own = &cpu->bandwidth;
     struct regulator_sample sample;
     bool last;
 
+    statistics_next(cpu);
     note_limit(cpu);
     last = regulated_timer(&own->regulated, clock_now(), readings, &sample);
     if (last) {

@@ -146,14 +146,16 @@ static void fill_load(struct regulator_sample *sample)
     }
 }
 
-static void step(struct cpu *cpu, struct regulator_sample *sample)
+/* Returns the mask of cores whose budget has changed. */
+static uint32_t step(struct cpu *cpu, struct regulator_sample *sample)
 {
     bool waited = regulation.regulator.has_staged;
+    uint32_t changed = regulated_step(&cpu->bandwidth.regulated, &regulation.regulator, sample);
 
-    regulated_step(&cpu->bandwidth.regulated, &regulation.regulator, sample);
     if (waited && !regulation.regulator.has_staged) {
         regulation.held = regulation.latest;
     }
+    return changed;
 }
 
 /* The sum fits in 32 bits: the budgets of regulated devices are at most the ceiling together, and the others
@@ -167,14 +169,16 @@ static void set_devices(void)
 
 void regulation_complete(struct cpu *cpu, struct regulator_sample *sample)
 {
+    uint32_t changed;
+
     spin_lock(&regulation.lock);
     fill_load(sample);
-    step(cpu, sample);
+    changed = step(cpu, sample) & members() & ~(1u << cpu->index);
     set_devices();
     publish();
     spin_unlock(&regulation.lock);
     for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
-        if (regulation_has(i) && i != cpu->index) {
+        if ((changed >> i & 1) != 0) {
             cpu_send_request(cpu_at(i), CPU_REQUEST_BUDGETS);
         }
     }

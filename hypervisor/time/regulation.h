@@ -28,9 +28,9 @@ bool regulation_has(uint32_t core);
 /* The exchange in which members post their samples and from which they take their budgets. */
 struct regulator_exchange *regulation_exchange(void);
 
-/* Ends an interval: steps the regulator, publishes the new budgets and interrupts the other members. `cpu` is
- * the last core to end the interval, and `sample` is the collected sample. Called on that core, whose own
- * budget already belongs to the next interval. */
+/* Ends an interval: steps the regulator, publishes the new budgets and interrupts the other members whose
+ * budget has changed. `cpu` is the last core to end the interval, and `sample` is the collected sample.
+ * Called on that core, whose own budget already belongs to the next interval. */
 void regulation_complete(struct cpu *cpu, struct regulator_sample *sample);
 
 /* Result of the latest step: the global budget G of the interval that has begun, what devices have of it, and

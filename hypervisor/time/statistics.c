@@ -153,7 +153,6 @@ void statistics_period(struct cpu *cpu, uint64_t now_ticks, bool next_is_known)
     if (own->writer.ring == NULL) {
         return;
     }
-    statistics_next(cpu); /* completes the sample of the period before, if that is still open */
     begin(&own->sample, &cpu->status->budget, &own->seen, now_ticks);
     if (statistics_are_stored()) {
         own->sample.domain = cpu->vcpu->domain->index;

@@ -25,7 +25,8 @@ struct status_vcpu;
 bool statistics_init_all(void);
 
 /* The core's budget period has ended at `now_ticks`. If the budget of the next period is not known yet, as
- * can happen on a regulated core, statistics_next() is called when it is. Called on the core. */
+ * can happen on a regulated core, statistics_next() is called when it is, at the latest before the core ends
+ * the next period. Called on the core. */
 void statistics_period(struct cpu *cpu, uint64_t now_ticks, bool next_is_known);
 void statistics_next(struct cpu *cpu);
 

@@ -206,8 +206,8 @@ void core_driver::period()
     if (regulated_timer(&*regulated_, now.value, stop().data(), &sample)) {
         own_.instructions(cost_.step_instructions);
         then = own_.order();
-        shared_->step(*regulated_, sample, then);
-        published_(*this, then + latency_);
+        const std::uint32_t changed = shared_->step(*regulated_, sample, then);
+        published_(*this, changed, then + latency_);
     }
     obey(regulated_load(&*regulated_, then.value));
     set_timer();

@@ -27,8 +27,9 @@ public:
         const interrupt_cost &cost;
         picoseconds latency; // from an overflow, a timer's expiry or another core's request to the handler
         picoseconds start;   // of the first period
-        // Tells the other drivers that budgets were published: an interrupt that arrives at that time.
-        std::function<void(const core_driver &, picoseconds)> published;
+        // Tells the other drivers of the mask that their budgets have changed: an interrupt that arrives at
+        // that time.
+        std::function<void(const core_driver &, std::uint32_t, picoseconds)> published;
     };
     // The budget must be valid (driver.h). Call it outside of a run. `shared`: for a regulated core, else
     // null.
@@ -36,11 +37,15 @@ public:
     core_driver(const core_driver &) = delete;
     core_driver &operator=(const core_driver &) = delete;
 
-    // Budgets were published: an interrupt arrives at `when`.
+    // Another budget was published for this core: an interrupt arrives at `when`.
     void tell(picoseconds when);
 
     [[nodiscard]] core &own() const { return own_; }
-    [[nodiscard]] bool is_regulated() const { return shared_ != nullptr; }
+    // Whether it is one of a mask of regulated cores.
+    [[nodiscard]] bool is_in(std::uint32_t cores) const
+    {
+        return regulated_ && (cores >> regulated_->index & 1U) != 0;
+    }
     [[nodiscard]] const reservation &state() const { return budget_.reservation; }
     // Events so far, including those of the present period.
     [[nodiscard]] std::uint64_t used() const;
@@ -73,7 +78,7 @@ private:
     interrupt_cost cost_;
     picoseconds latency_;
     shared_regulator *shared_;
-    std::function<void(const core_driver &, picoseconds)> published_;
+    std::function<void(const core_driver &, std::uint32_t, picoseconds)> published_;
     ::budget budget_{};
     std::optional<regulated_core> regulated_;
     std::vector<std::unique_ptr<event_unit>> counters_;

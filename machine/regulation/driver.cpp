@@ -152,9 +152,9 @@ driver::driver(simulated_machine &of, const settings &wanted, const regulator_pa
         shared_ = std::make_unique<shared_regulator>(of.memory(), *regulator,
                                                      of.made_from().cores.front().l1d.line_bytes, start);
     }
-    const auto published = [this](const core_driver &by, picoseconds when) {
+    const auto published = [this](const core_driver &by, std::uint32_t changed, picoseconds when) {
         for (const auto &one : cores_) {
-            if (one.get() != &by && one->is_regulated()) {
+            if (one.get() != &by && one->is_in(changed)) {
                 one->tell(when);
             }
         }

@@ -23,7 +23,7 @@ shared_regulator::shared_regulator(memory_system &memory, const regulator_parame
     (void)utilization_measure(&meter_, profile.busy_cycles, profile.cycles, &none);
 }
 
-void shared_regulator::step(regulated_core &last, regulator_sample sample, picoseconds now)
+std::uint32_t shared_regulator::step(regulated_core &last, regulator_sample sample, picoseconds now)
 {
     const dram::memory_profile profile = memory_.profile(now);
     const std::uint64_t bytes = profile.read.value + profile.written.value;
@@ -33,7 +33,7 @@ void shared_regulator::step(regulated_core &last, regulator_sample sample, picos
     sample.elapsed_ticks = (now - sampled_).value;
     bytes_ = bytes;
     sampled_ = now;
-    regulated_step(&last, &regulator_, &sample);
+    return regulated_step(&last, &regulator_, &sample);
 }
 
 } // namespace bulkhead::machine::regulation

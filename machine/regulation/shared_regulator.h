@@ -24,8 +24,9 @@ public:
     [[nodiscard]] regulator_exchange &exchange() { return exchange_; }
     [[nodiscard]] const ::regulator &state() const { return regulator_; }
 
-    // Completes a sample with the controller's counts, and publishes new budgets.
-    void step(regulated_core &last, regulator_sample sample, picoseconds now);
+    // Completes a sample with the controller's counts, and publishes new budgets. Returns the mask of cores
+    // whose budget has changed.
+    std::uint32_t step(regulated_core &last, regulator_sample sample, picoseconds now);
 
 private:
     memory_system &memory_;

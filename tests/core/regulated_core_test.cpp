@@ -51,19 +51,21 @@ struct member {
 // driver.
 class regulated_system {
 public:
-    regulated_system(const regulator_parameters &parameters, unsigned seed) : random_(seed)
+    // `counted`: members that are not regulated; their budget stays that of the parameters.
+    regulated_system(const regulator_parameters &parameters, unsigned seed, uint32_t counted = 0)
+        : random_(seed)
     {
         regulator_init(&regulator, &parameters);
-        regulator_exchange_init(&exchange, parameters.regulated, 0);
+        regulator_exchange_init(&exchange, parameters.regulated | counted, 0);
         for (unsigned i = 1; i < REGULATOR_MAX_CORES; i++) {
-            if ((parameters.regulated >> i & 1) != 0) {
+            if (((parameters.regulated | counted) >> i & 1) != 0) {
                 cores.push_back(std::make_unique<member>(i, parameters, exchange));
             }
         }
     }
 
     // All timers of the interval that ends first, late and in any order; then the interrupts of the
-    // publisher.
+    // publisher, of which no other core learns anything.
     void interval()
     {
         std::vector<std::pair<uint64_t, member *>> timers;
@@ -80,7 +82,11 @@ public:
             now = std::max(now, when);
             timer(*core, double(used) / CAPACITY);
         }
-        for (auto &core : cores) { // interrupts sent by the publisher
+        for (auto &core : cores) {
+            if ((told >> core->index & 1) == 0) {
+                continue;
+            }
+            interrupts[core->index]++;
             budget_save(&core->budget, core->counters.stop());
             core->runs = core->counters.obey(regulated_load(&core->regulated, now));
         }
@@ -92,7 +98,7 @@ public:
         if (regulated_timer(&core.regulated, now, core.counters.stop(), &sample)) {
             sample.has_utilization = true;
             sample.utilization = uint32_t(std::min(1.0, u) * UTILIZATION_ONE);
-            regulated_step(&core.regulated, &regulator, &sample);
+            told = regulated_step(&core.regulated, &regulator, &sample) & ~(1U << core.index);
         }
         core.runs = core.counters.obey(regulated_load(&core.regulated, now));
     }
@@ -101,6 +107,8 @@ public:
     regulator_exchange exchange{};
     std::vector<std::unique_ptr<member>> cores;
     uint64_t now = 0;
+    uint32_t told = 0;                          // cores that the publisher interrupts
+    uint64_t interrupts[REGULATOR_MAX_CORES]{}; // of publishers, that a core took
 
 private:
     std::mt19937 random_;
@@ -158,6 +166,68 @@ TEST(RegulatedCores, B8_AnotherIntervalBeginsForAllWithTheSameNumber)
         }
         EXPECT_EQ(system.exchange.given_up, 0u);
     }
+}
+
+TEST(RegulatedCores, B11_ACoreWhoseBudgetStaysIsNotInterruptedAndSeesAnotherIntervalAsTheOthersDo)
+{
+    for (const uint64_t length : {INTERVAL / 2, INTERVAL * 3}) {
+        constexpr unsigned COUNTED = 5;
+        regulator_parameters parameters = dynamic_parameters(3, 100);
+        parameters.budget_events[COUNTED] = 2000;
+        regulated_system system(parameters, 9, 1U << COUNTED);
+        parameters.interval_ticks = length;
+        for (int i = 0; i < 20; i++) {
+            if (i == 10) {
+                ASSERT_EQ(regulator_change(&system.regulator, &parameters), REGULATOR_ERROR_NONE);
+            }
+            system.interval();
+            for (const auto &core : system.cores) {
+                ASSERT_EQ(core->number(), uint64_t(i + 1)) << core->index;
+                ASSERT_EQ(core->limit(), system.regulator.budgets[core->index]);
+                ASSERT_EQ(budget_deadline(&core->budget),
+                          i <= 10 ? uint64_t(i + 2) * INTERVAL : 12 * INTERVAL + uint64_t(i - 10) * length);
+            }
+        }
+        EXPECT_LE(system.interrupts[COUNTED], 1u); // the first message is new to all
+        EXPECT_GE(system.interrupts[1] + system.interrupts[2] + system.interrupts[3], 40u);
+        EXPECT_EQ(system.exchange.given_up, 0u);
+    }
+}
+
+TEST(RegulatedCores, B11_NobodyIsInterruptedWhileBudgetsStay)
+{
+    regulator_parameters parameters = dynamic_parameters(4, 100);
+    parameters.ceiling_events = 400; // G can neither grow nor, at this load, shrink
+    regulated_system system(parameters, 10);
+    for (int i = 0; i < 20; i++) {
+        system.interval();
+        expect_budgets_of_one_interval(system);
+    }
+    for (const uint64_t taken : system.interrupts) {
+        EXPECT_LE(taken, 1u);
+    }
+}
+
+TEST(RegulatedCores, B5_ABudgetWhoseInterruptCameTooLateIsTakenAtTheNextTimer)
+{
+    regulated_system system(dynamic_parameters(2, 100), 11);
+    member &core = *system.cores[0];
+    regulator_sample sample{};
+    regulator_message message{};
+    message.number = 1;
+    message.grid = {2, 2 * INTERVAL, INTERVAL};
+    message.budgets[1] = 777;
+    EXPECT_FALSE(regulated_timer(&core.regulated, INTERVAL, core.counters.stop(), &sample));
+    core.runs = core.counters.obey(regulated_load(&core.regulated, INTERVAL));
+    EXPECT_NE(regulator_exchange_publish(&system.exchange, &message) & 2u, 0u);
+    // Interval 1 has passed when the interrupt is taken. No message repeats a budget that stays.
+    budget_save(&core.budget, core.counters.stop());
+    core.runs = core.counters.obey(regulated_load(&core.regulated, 2 * INTERVAL));
+    EXPECT_EQ(core.limit(), 100u);
+    EXPECT_FALSE(regulated_timer(&core.regulated, 2 * INTERVAL, core.counters.stop(), &sample));
+    core.runs = core.counters.obey(regulated_load(&core.regulated, 2 * INTERVAL));
+    EXPECT_EQ(core.number(), 2u);
+    EXPECT_EQ(core.limit(), 777u);
 }
 
 TEST(RegulatedCores, B8_ACoreThatMissesTheChangeOfTheIntervalFallsInAgain)
@@ -232,7 +302,7 @@ TEST(RegulatedCores, B5_WhoWasThrottledIsKnownAlsoIfItWasReleasedOrNotYetStopped
     EXPECT_EQ(sample.accesses[2], 100u);
 }
 
-TEST(RegulatedCores, B5_BudgetsOfAnotherIntervalAreNotTaken)
+TEST(RegulatedCores, B5_BudgetsOfALaterIntervalAreNotTaken)
 {
     regulated_system system(dynamic_parameters(2, 100), 7);
     member &core = *system.cores[0];

@@ -157,6 +157,20 @@ TEST(RegulatorExchange, B5_AMessageIsTakenWholeOrNotAtAll)
     EXPECT_FALSE(regulator_exchange_take(&exchange, &taken));
 }
 
+TEST(RegulatorExchange, B11_APublisherLearnsWhoseBudgetHasChanged)
+{
+    regulator_exchange exchange = exchange_of(ALL, 1);
+    regulator_message message = message_of(2);
+    EXPECT_EQ(regulator_exchange_publish(&exchange, &message), (1u << REGULATOR_MAX_CORES) - 1);
+    EXPECT_EQ(regulator_exchange_publish(&exchange, &message), 0u);
+    message.number = 3; // the number and the grid are no budgets
+    message.grid.length_ticks *= 2;
+    EXPECT_EQ(regulator_exchange_publish(&exchange, &message), 0u);
+    message.budgets[0]++;
+    message.budgets[7]--;
+    EXPECT_EQ(regulator_exchange_publish(&exchange, &message), 1u << 0 | 1u << 7);
+}
+
 TEST(RegulatorExchange, B5_ThreadsThatPostAtOnceCompleteEachIntervalOnceAndTakeWholeMessages)
 {
     constexpr uint64_t INTERVALS = 500;

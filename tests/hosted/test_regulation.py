@@ -14,6 +14,7 @@ import pytest
 
 from bulkhead.env.native import ensure_built
 from bulkhead.machine.hosted import run_hosted
+from bulkhead.planning.regulation import BY_TRAFFIC, DYNAMIC
 from bulkhead.run.status import BudgetStatus, SystemStatus, read_status
 
 from .systems import MS, built_from, domain, said
@@ -137,6 +138,49 @@ def test_b5_a_dynamic_regulator_spares_the_real_time_core_and_wastes_less(tmp_pa
     assert found.samples >= FOR_MS - 1
     assert found.load_mean < 0.9
     assert limits.least < limits.mean < limits.most
+
+
+# Parameters that each policy needs beside its defaults, on a platform that has all counters and delays.
+POLICIES: dict[str, dict[str, str]] = {
+    "dynamic": {},
+    "dynamic-bandwidth": {},
+    "dynamic-delay": {},
+    "dynamic-turns": {},
+    "dynamic-phases": {},
+}
+
+
+@pytest.fixture(scope="module")
+def unregulated(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    on = {"platform": "s32v234", "isolation": {"llc": "none"}}
+    return run(tmp_path_factory.mktemp("unregulated"), vision(0), bomb(2), bomb(3, "second"), **on)
+
+
+@pytest.mark.req("B11")
+@pytest.mark.parametrize("policy", POLICIES)
+def test_b11_each_policy_of_the_system_file_spares_the_real_time_core_at_el2(
+    tmp_path: Path, unregulated: Seen, policy: str
+) -> None:
+    """The same object file as on Linux and on bare simulated cores. Budgets change from interval to interval,
+    and the real-time core is interrupted for nothing: it counts where the policy needs its traffic."""
+    regulation = {"policy": policy, "interval": "1 ms", **POLICIES[policy]}
+    on = {"platform": "s32v234", "isolation": {"llc": "none"}}
+    seen = run(tmp_path, vision(0), bomb(2), bomb(3, "second"), regulation=regulation, **on)
+    assert seen.instructions(0) > 1.02 * unregulated.instructions(0)
+    found = seen.status.regulation
+    assert found is not None
+    assert (found.missed, found.given_up, found.unusable) == (0, 0, 0)
+    assert found.samples >= FOR_MS - 1
+    for core in (2, 3):
+        limits = seen.budget(core).limits
+        assert limits is not None and limits.least < limits.most, core
+        assert seen.lines(core) < 0.98 * unregulated.lines(core)
+    counted = [core.core for core in seen.status.cores if core.budget is not None]
+    assert counted == ([0, 2, 3] if policy in BY_TRAFFIC else [2, 3])
+
+
+def test_every_policy_is_tried_at_el2() -> None:
+    assert tuple(POLICIES) == DYNAMIC
 
 
 def test_b8_a_manager_changes_the_threshold_and_reads_what_comes_of_it(tmp_path: Path) -> None:

@@ -158,6 +158,13 @@ say bandwidth-samples
 cat $B/samples
 put policy none
 
+say turns
+put parameters "policy=dynamic-turns regulated=0,1 budgets=0:20000,1:20000"
+sleep 0.1
+put policy none
+say turns-samples
+cat $B/samples
+
 # The memory controller is a piece of memory in which this script counts: so many of 1000 cycles are busy.
 say utilization
 device=/sys/bus/pci/devices/0000:00:01.0
@@ -174,6 +181,13 @@ feed() {
 }
 put parameters "policy=dynamic regulated=0 interval_ns=5000000 budgets=0:500000"
 spin 0
+for permille in 900 300; do
+    feed $permille
+    echo "$permille: $(value status load_permille) $(value status global_events) $(value status unusable)"
+done
+# All that both CPUs do is traffic of the others, so their phase is always the highest.
+say phases
+put parameters "policy=dynamic-phases budgets=0:500000 bandwidth_threshold_events=1000"
 for permille in 900 300; do
     feed $permille
     echo "$permille: $(value status load_permille) $(value status global_events) $(value status unusable)"

@@ -172,8 +172,19 @@ def test_b11_who_delays_the_others_for_too_long_has_its_floor(asked: Answers) ->
     assert limits[-1] == 0x3FFF_FFFF, "the ceiling"
 
 
-def test_b5_budgets_follow_the_memorys_utilization(asked: Answers) -> None:
-    taken, high, low = asked["utilization"]
+def test_b11_one_cpu_at_a_time_has_its_turn(asked: Answers) -> None:
+    assert asked["turns"] == ["taken", "taken"]
+    found = samples(asked["turns-samples"])
+    limits = {cpu: {one.interval: one.limit for one in found if one.cpu == cpu} for cpu in (0, 1)}
+    begun = next(interval for interval, limit in limits[0].items() if limit == 20_000)
+    for interval in range(begun + 2, begun + 80):
+        assert sorted((limits[0][interval] or 0, limits[1][interval] or 0)) == [16, 0x3FFF_FFFF - 16]
+        assert limits[0][interval] == limits[1][interval + 1]
+
+
+@pytest.mark.parametrize("name", ["utilization", "phases"])
+def test_b5_b11_budgets_follow_the_memorys_utilization(asked: Answers, name: str) -> None:
+    taken, high, low = asked[name]
     assert taken == "taken"
     load, events = map(int, high.split()[1:3])
     assert load == pytest.approx(900, abs=2)

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
+#include "core/regulator_policy.h"
 #include "time/regulation.h"
 }
 
@@ -60,7 +61,9 @@ void regulate(SampleManifest &m)
 
 class HypercallRegulation : public testing::Test {
 protected:
-    HypercallRegulation() : machine(regulate)
+    explicit HypercallRegulation(
+        void (*change)(SampleManifest &) = regulate, const std::function<void()> &hardware = [] {})
+        : machine(change, hardware)
     {
         machine.on_core(1);
         machine.on_core(0);
@@ -304,6 +307,34 @@ TEST_F(HypercallRegulation, B8_SamplesSayWhatTheRegulatorSawAndDid)
     }
 }
 
+// Core 0 is only counted, and its budget stays: after the first message the others leave it alone, and it
+// writes the sample of an interval when the next one ends.
+TEST_F(HypercallRegulation, B11_ACoreThatIsOnlyCountedIsNotInterruptedAndItsSampleComesAnIntervalLater)
+{
+    guest_regs &regs = machine.on_core(0);
+    status_sample sample{};
+    uint64_t global = 0;
+    for (uint64_t number = 1; number <= 4; number++) {
+        fake_switch_core(0);
+        fake_pmu_cause(traffic, FAKE_EL1, 1000 * static_cast<uint32_t>(number));
+        interval_ends(0, number * interval_ticks);
+        if (number > 2) {
+            machine.on_core(0);
+            ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 0, number - 2), 0u) << number;
+            std::memcpy(&sample, regs.x + 3, sizeof sample);
+            EXPECT_EQ(sample.time, (number - 1) * interval_ticks);
+            EXPECT_EQ(sample.events, 1000 * (number - 1));
+            EXPECT_EQ(sample.budget, BH_UNLIMITED_EVENTS);
+            EXPECT_EQ(sample.global_events, global) << "of the step at the end of this interval";
+            EXPECT_EQ(sample.utilization, 65536 * (number - 1) / 10);
+        }
+        interval_ends(1, number * interval_ticks);
+        global = system_status()->regulation.global_events;
+        EXPECT_EQ((atomic_load(&cpu_at(0)->requests) & CPU_REQUEST_BUDGETS) != 0, number == 1) << number;
+        notice(0);
+    }
+}
+
 TEST_F(HypercallRegulation, B8_AnIntervalThatNobodyCompletesHasASampleNevertheless)
 {
     guest_regs &regs = machine.on_core(0);
@@ -324,6 +355,62 @@ TEST_F(HypercallRegulation, B8_SamplesAreAParameterToo)
     ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLES_STORE, 1), 0u);
     EXPECT_EQ(regs.x[1], 0u);
     EXPECT_EQ(read().store_samples, 1u);
+}
+
+constexpr uint64_t controller_pa = 0x0B00'0000; // counters of the memory controller
+
+// All that a policy may need is there: delays, and counters of busy cycles.
+void regulate_by_any_policy(SampleManifest &m)
+{
+    regulate(m);
+    m.header.platform.utilization_pa = controller_pa;
+    m.header.platform.utilization_cycles = 0x418;
+    m.header.platform.utilization_busy = 0x41C;
+    m.header.platform.utilization_control = 0x410;
+    m.header.platform.utilization_bits = 32;
+    m.header.regulation.horizon_intervals = 100;
+    m.header.delays.event_ps[1] = m.header.delays.event_ps[3] = 100'000;
+}
+
+class HypercallPolicies : public HypercallRegulation {
+protected:
+    HypercallPolicies()
+        : HypercallRegulation(regulate_by_any_policy,
+                              [] { fake_map(controller_pa, BH_PAGE_BYTES, nullptr, nullptr); })
+    {
+    }
+};
+
+// Each policy of the table, so also one that is added later, is chosen while the system runs, with parameters
+// of its own, and sets budgets from the next interval on.
+TEST_F(HypercallPolicies, B8_B11_EachIsChosenAtRunTimeWithParametersOfItsOwn)
+{
+    uint64_t ticks = 0;
+    uint64_t changes = 0;
+    for (uint32_t policy = REGULATOR_STATIC; regulator_policy_at(policy) != nullptr; policy++) {
+        const char *name = regulator_policy_at(policy)->name;
+        manifest_regulation to = before;
+        to.policy = policy;
+        to.threshold = policy == REGULATOR_DELAY ? 1 << 12 : 1 << 15;
+        to.budget_events[1] = to.budget_events[3] = 400 + policy;
+        ASSERT_EQ(change(to), 0u) << name << ": " << machine.regs(0).x[1];
+        EXPECT_EQ(words_of(read()), words_of(to)) << name;
+        for (int i = 0; i < 3; i++) {
+            fake_set_mmio32(controller_pa + 0x418, fake_mmio32(controller_pa + 0x418) + 1000);
+            fake_set_mmio32(controller_pa + 0x41C, fake_mmio32(controller_pa + 0x41C) + 100);
+            ticks += interval_ticks;
+            interval_ends(0, ticks);
+            interval_ends(1, ticks);
+            notice(0);
+            if (i == 0) {
+                EXPECT_EQ(system_status()->regulation.changes, ++changes) << name;
+                EXPECT_EQ(limit(1), 400u + policy) << name;
+            }
+        }
+        EXPECT_GE(limit(1), before.floor_events) << name;
+        EXPECT_EQ(limit(1) == 400u + policy, policy == REGULATOR_STATIC) << name << ": " << limit(1);
+    }
+    EXPECT_GE(changes, 6u);
 }
 
 TEST(HypercallNoRegulation, B8_IsNotThere)
