@@ -15,7 +15,7 @@ bool regulated_init(struct regulated_core *core, struct budget *budget, struct r
         budget->reclaim != NULL || index >= REGULATOR_MAX_CORES) {
         return false;
     }
-    *core = (struct regulated_core){budget, exchange, index};
+    *core = (struct regulated_core){.budget = budget, .exchange = exchange, .index = index};
     return true;
 }
 
@@ -24,9 +24,11 @@ bool regulated_init(struct regulated_core *core, struct budget *budget, struct r
 static void take_message(struct regulated_core *core, uint64_t now_ticks)
 {
     struct reservation *reservation = &core->budget->reservation;
+    uint64_t count = regulator_exchange_count(core->exchange);
     struct regulator_message message;
 
-    if (now_ticks >= budget_deadline(core->budget) || !regulator_exchange_take(core->exchange, &message)) {
+    if (count == core->seen || now_ticks >= budget_deadline(core->budget) ||
+        !regulator_exchange_take(core->exchange, &message)) {
         return;
     }
     /* Also for a message of another interval: this core has left the others' grid if it missed a change of
@@ -34,12 +36,15 @@ static void take_message(struct regulated_core *core, uint64_t now_ticks)
     (void)reservation_set_grid(reservation, &message.grid, now_ticks);
     /* A message of an earlier interval has the budget that is still in force: only a change is sent. This
      * core usually has it, but not if the interrupt came after its deadline. */
-    if (message.number <= reservation->period.number &&
-        message.budgets[core->index] != reservation->parameters.limit_events[0]) {
+    if (message.number > reservation->period.number) {
+        return; /* to be taken when its interval begins here */
+    }
+    if (message.budgets[core->index] != reservation->parameters.limit_events[0]) {
         uint64_t limits[RESERVATION_COUNTERS] = {message.budgets[core->index], 0};
 
         (void)reservation_set_limits_now(reservation, limits, now_ticks);
     }
+    core->seen = count;
 }
 
 /* Called by the last core of an interval, which will publish the grid from its own period on. It has not seen

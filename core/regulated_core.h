@@ -17,6 +17,7 @@ struct regulated_core {
     struct budget *budget;
     struct regulator_exchange *exchange;
     uint32_t index; /* index of the core in masks and budgets */
+    uint64_t seen;  /* regulator_exchange_count() of the message that is in force here */
 };
 
 /* Returns false if the budget cannot be regulated: it has no periods, a separate budget for each of two

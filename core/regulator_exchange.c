@@ -157,6 +157,11 @@ uint32_t regulator_exchange_publish(struct regulator_exchange *exchange,
     return changed;
 }
 
+uint64_t regulator_exchange_count(const struct regulator_exchange *exchange)
+{
+    return atomic_word_load_acquire(&exchange->sequence);
+}
+
 bool regulator_exchange_take(const struct regulator_exchange *exchange, struct regulator_message *message)
 {
     uint64_t *words = (uint64_t *)message;

@@ -56,6 +56,10 @@ void regulator_exchange_collect(const struct regulator_exchange *exchange, uint6
 uint32_t regulator_exchange_publish(struct regulator_exchange *exchange,
                                     const struct regulator_message *message);
 
+/* Grows with each message; 0 before the first one. A message that is published after the call has a greater
+ * count. */
+uint64_t regulator_exchange_count(const struct regulator_exchange *exchange);
+
 /* Reads the last message, of any interval. Returns false if there is none or it is just being written; its
  * publisher then sends an interrupt if the core's budget has changed. */
 bool regulator_exchange_take(const struct regulator_exchange *exchange, struct regulator_message *message);

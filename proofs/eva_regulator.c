@@ -117,6 +117,7 @@ void prove_regulator_exchange(void)
     (void)regulator_exchange_leave(&exchange, core, &number);
     regulator_exchange_collect(&exchange, any_u64(), &sample);
     (void)regulator_exchange_publish(&exchange, &message);
+    (void)regulator_exchange_count(&exchange);
     (void)regulator_exchange_take(&exchange, &message);
 }
 
@@ -128,7 +129,7 @@ void prove_regulated_core(void)
                                          {0, 0, any_u64()}, any_bool()};
     struct regulator_parameters parameters;
     struct budget budget = {0};
-    struct regulated_core core = {&budget, &exchange, 0};
+    struct regulated_core core = {&budget, &exchange, 0, any_u64()};
     struct regulator_sample sample;
     uint64_t readings[RESERVATION_COUNTERS] = {any_u64(), any_u64()};
 

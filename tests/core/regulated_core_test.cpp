@@ -240,6 +240,7 @@ TEST(RegulatedCores, B8_ACoreThatMissesTheChangeOfTheIntervalFallsInAgain)
         ASSERT_EQ(regulator_change(&system.regulator, &parameters), REGULATOR_ERROR_NONE);
         system.interval();
         // As if core 3 had not seen the message: its grid is the old one.
+        system.cores[2]->regulated.seen = 0;
         period &strayed = system.cores[2]->budget.reservation.period;
         strayed.grid.length_ticks = INTERVAL;
         strayed.number = 20;

@@ -17,16 +17,16 @@ from bulkhead.config.platform import Platform
 OVERFLOW_INSTRUCTIONS = 449
 PERIOD_INSTRUCTIONS = 822
 # Of `bulkhead bench regulators`, for three regulated cores. A step is what the last core of an interval does
-# in addition: the regulator's arithmetic, and messages to the other cores. A policy that was not measured
-# takes the most of these.
+# in addition: the regulator's arithmetic, and messages to the cores whose budget has changed. A policy that
+# was not measured takes the most of these.
 STEP_INSTRUCTIONS = {
-    "dynamic": 1540,
-    "dynamic-bandwidth": 1440,
-    "dynamic-delay": 1890,
-    "dynamic-turns": 1100,
-    "dynamic-phases": 1700,
+    "dynamic": 1360,
+    "dynamic-bandwidth": 1630,
+    "dynamic-delay": 1680,
+    "dynamic-turns": 1240,
+    "dynamic-phases": 1490,
 }
-MESSAGE_INSTRUCTIONS = 780
+MESSAGE_INSTRUCTIONS = 830
 
 # `struct bandwidth` and its published statistics (hypervisor/), saved registers, stack: 16 lines of 64 bytes.
 LINES = 16
