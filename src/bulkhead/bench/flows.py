@@ -10,7 +10,6 @@ docs/design/flows.md defines the parts and their figures.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -76,17 +75,6 @@ class MeasuredFlows:
             },
         }
 
-    def yaml(self) -> list[str]:
-        """In the format of a platform file: with a margin, because a run does not show the largest possible
-        values."""
-        width = max(len(name) for name in self.parts) + 1
-        return [
-            f"  {name + ':':{width}} {{ "
-            + ", ".join(f"{key}: {value} ns" for key, value in statistics_of(with_margin(part)).items())
-            + " }"
-            for name, part in self.parts.items()
-        ]
-
 
 def statistics_of(part: Part) -> dict[str, int]:
     """Its values by name, without the count."""
@@ -105,21 +93,6 @@ def least_with_margin(least: int) -> int:
 def most_with_margin(most: int) -> int:
     """An eighth more, or 100 ns if that is more."""
     return most + max(-(-most // 8), LEAST_MARGIN_NS)
-
-
-def write_costs(platform: str, measured: MeasuredFlows) -> None:
-    """Put the parts into a platform file in place of its own; everything else stays. Raises
-    FlowsNotMeasured."""
-    path = platform_path(platform)
-    assert path is not None, "it was measured"
-    before, found, rest = path.read_text(encoding="utf-8").partition("\nflow_costs:")
-    if not found or measured.unit != "ns":
-        raise FlowsNotMeasured(f"{path}: has no `flow_costs` in ns")
-    for name, line in zip(measured.parts, measured.yaml(), strict=True):
-        rest, count = re.subn(rf"(?m)^  {name}:.*$", line, rest, count=1)
-        if count != 1:
-            raise FlowsNotMeasured(f"{path}: has no `flow_costs.{name}`")
-    path.write_text(before + found + rest, encoding="utf-8")
 
 
 def published_costs() -> FlowCosts | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bulkhead.admission.load import Loaded
-from bulkhead.bench.flows import WRITTEN_ROUNDS, FlowsNotMeasured, MeasuredFlows, load, measure, write_costs
+from bulkhead.bench.flow_costs_file import PLAIN, write_costs
+from bulkhead.bench.flows import WRITTEN_ROUNDS, FlowsNotMeasured, MeasuredFlows, load, measure
 from bulkhead.bench.not_measured import NotMeasured
 from bulkhead.config.locate import platform_path
 from bulkhead.env.paths import platforms_dir, repository
@@ -26,6 +27,7 @@ class PathRequest:
     overrides: tuple[str, ...] = ()
     seed: int = 0
     write: bool = False  # write the measured costs into the platform file
+    anew: bool = False  # forget the file's extremes; else each is kept if it is further out
 
 
 def load_flow_systems(request: PathRequest) -> tuple[Loaded, Loaded]:
@@ -43,7 +45,9 @@ def measure_flows(request: PathRequest, systems: tuple[Loaded, Loaded]) -> Measu
     try:
         measured = measure(systems, request.on, request.seed, run_quietly, rounds)
         if request.write:
-            write_costs(request.platform, measured)
+            platform = systems[0].platform
+            kept = None if request.anew or platform is None else platform.flow_costs
+            write_costs(request.platform, PLAIN, measured, kept)
     except FlowsNotMeasured as error:
         raise NotMeasured(str(error).split("\n")) from error
     return measured

@@ -199,7 +199,16 @@ def flows(
         ),
     ] = "machine",
     write: Annotated[
-        bool, typer.Option("--write", help="Write the measured costs into the platform file.")
+        bool,
+        typer.Option(
+            "--write",
+            help="Measure in more rounds, and write the costs into the platform file. Largest and smallest "
+            "values of the file stay if they are further out than the measured ones.",
+        ),
+    ] = False,
+    anew: Annotated[
+        bool,
+        typer.Option("--anew", help="With --write: also replace values of the file that are further out."),
     ] = False,
     overrides: Overrides = None,
     seed: Seed = 0,
@@ -213,7 +222,9 @@ def flows(
 
     if on not in (MACHINE, QEMU):
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
-    request = PathRequest(platform or "qemu-virt", on, tuple(overrides or ()), seed, write)
+    if anew and not write:
+        raise typer.BadParameter("needs --write", param_hint="--anew")
+    request = PathRequest(platform or "qemu-virt", on, tuple(overrides or ()), seed, write, anew)
     systems = load_flow_systems(request)
     published = published_costs()
     try:
@@ -231,6 +242,7 @@ def flows(
 def _show_flows(measured: MeasuredFlows, published: FlowCosts | None) -> None:
     from rich.table import Table
 
+    from bulkhead.bench.flow_costs_file import lines_of
     from bulkhead.bench.flows import STATISTICS, statistics_of
 
     table = Table("part", *STATISTICS, "seen", title=f"Parts of a packet's path, {measured.unit}")
@@ -250,7 +262,7 @@ def _show_flows(measured: MeasuredFlows, published: FlowCosts | None) -> None:
         shown.print("Cores take turns: averages and largest values have others' instructions in them.")
     else:
         shown.print("For the platform's file (`flow_costs`):")
-        for line in measured.yaml():
+        for line in lines_of(measured.parts, None).values():
             shown.print(line, highlight=False)
 
 
