@@ -10,8 +10,9 @@ import pytest
 
 from bulkhead.admission.load import Loaded, load_system
 from bulkhead.config.override import apply_override
-from bulkhead.config.source import Source, _parsed, parse_text
+from bulkhead.config.source import Source, parse_text
 from bulkhead.config.system import Expectation
+from bulkhead.config.yaml_events import events_of
 from bulkhead.planning.demands import admission_of
 
 ROOT = Path(__file__).parents[2]
@@ -332,7 +333,7 @@ def test_the_same_broken_text_is_the_same_problem_each_time() -> None:
     found = [parse_text(text, Source("one.yaml")).problems for _ in range(3)]
     assert len(found[0]) == 1 and found[0][0].code == "syntax"
     assert found[0] == found[1] == found[2]
-    _, failure = _parsed(text)
+    _, failure = events_of(text)
     depth, trace = 0, failure.__traceback__ if failure is not None else None
     while trace is not None:
         depth, trace = depth + 1, trace.tb_next

@@ -9,26 +9,14 @@ on any input, and it expands nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    CollectionStartEvent,
-    DocumentStartEvent,
-    MappingStartEvent,
-    ScalarEvent,
-)
-
 from bulkhead.config.problem import KeyPath, Problem, key_text, quoted
 from bulkhead.config.quantity import Empty
+from bulkhead.config.yaml_events import NotYaml, YamlEvent, YamlKind, events_of
 
 MAX_FILE_BYTES = 256 * 1024
 MAX_DEPTH = 24
@@ -137,65 +125,28 @@ def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
     source.text = text
     builder = _Builder(source, line)
     for number, content in enumerate(text.split("\n")):
+        if content.isprintable():
+            continue
         for column, char in enumerate(content):
             if not (char.isprintable() or char in "\t\r\ufeff\x85\xa0\u3000" or char.isspace()):
                 builder.problem(
                     number + 1, column + 1, "encoding", f"character U+{ord(char):04X} is not text"
                 )
                 return source
-    try:
-        for event in _events(text):
-            if not builder.feed(event):
-                return source
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        cause = " ".join(str(part) for part in (error.context, error.problem) if part)
-        builder.problem(
-            mark.line + 1 if mark else 1,
-            mark.column + 1 if mark else 1,
-            "syntax",
-            cause or "is not YAML",
-            "YAML 1.2",
-        )
+    events, failure = events_of(text)
+    for event in events:
+        if not builder.feed(event):
+            return source
+    if isinstance(failure, NotYaml):
+        builder.problem(failure.line or 1, failure.column or 1, "syntax", failure.cause, "YAML 1.2")
         return source
-    except (
-        YAMLError,
-        ValueError,
-        RecursionError,
-        AttributeError,
-        AssertionError,
-        IndexError,
-        TypeError,
-    ) as error:
-        cause = f"is not YAML: {str(error).splitlines()[0][:100] if str(error) else type(error).__name__}"
-        builder.problem(1, 1, "syntax", cause, "YAML 1.2")
-        return source
+    if failure is not None:
+        raise failure.with_traceback(None)  # the exception is cached: drop its traceback, which would grow
     if builder.root is None or isinstance(builder.root.value, Empty):
         builder.problem(1, 1, "empty-file", "is empty", "a mapping of keys to values")
         return source
     source.root = builder.root
     return source
-
-
-def _events(text: str) -> Iterator[Any]:
-    """The parser's events of `text`. Raises the parser's exception where the text stops being YAML."""
-    events, failure = _parsed(text)
-    yield from events
-    if failure is not None:
-        raise failure.with_traceback(None)  # the exception is cached: drop its traceback, which would grow
-
-
-@lru_cache(maxsize=64)
-def _parsed(text: str) -> tuple[list[Any], Exception | None]:
-    """All events, and the exception that ended them. Cached, since campaigns read the same platform files
-    again."""
-    events: list[Any] = []
-    try:
-        for event in YAML(typ="rt", pure=True).parse(text):
-            events.append(event)
-    except Exception as error:  # any exception; parse_text() decides which ones it expects
-        return events, error
-    return events, None
 
 
 class _Builder:
@@ -219,44 +170,48 @@ class _Builder:
             Problem(self.source.file, line, column, key_text(tuple(path)), code, cause, allowed)
         )
 
-    def feed(self, event: Any) -> bool:
+    def feed(self, event: YamlEvent) -> bool:
         """Process one event. Returns False to stop reading."""
-        line, column = event.start_mark.line + 1, event.start_mark.column + 1
-        if isinstance(event, DocumentStartEvent):
+        line, column = event.line, event.column
+        if event.kind is YamlKind.DOCUMENT:
             self.documents += 1
             if self.documents > 1:
                 self.problem(line, column, "many-documents", "a second document starts here", "one document")
                 return False
-        if isinstance(event, AliasEvent):
+        elif event.kind is YamlKind.ALIAS:
             self.problem(
                 line,
                 column,
                 "alias",
-                f"alias {quoted('*' + str(event.anchor))} is not supported",
+                f"alias {quoted(f'*{event.anchor}')} is not supported",
                 "the value itself",
             )
             self._put(self._node(Broken(), line, column))
-            return True
-        if isinstance(event, (ScalarEvent, CollectionStartEvent)):
+        elif event.kind is YamlKind.SCALAR:
             self._check_markers(event, line, column)
-        if isinstance(event, ScalarEvent):
             value = self._scalar(event, line, column)
-            self._put(self._node(value, line, column), text=event.value)
-        elif isinstance(event, CollectionStartEvent):
-            if len(self.stack) >= MAX_DEPTH:
-                self.problem(line, column, "too-deep", "is nested too deeply", f"at most {MAX_DEPTH} levels")
-                return False
-            node = self._node({} if isinstance(event, MappingStartEvent) else [], line, column)
-            below = self._next_part()
-            self._put(node)
-            self.depths.append(len(self.parts))
-            self.parts += below
-            self.stack.append(node)
-            self.keys.append(None)
-        elif isinstance(event, CollectionEndEvent):
+            self._put(self._node(value, line, column), text=event.text)
+        elif event.kind is YamlKind.END:
             self.stack.pop()
             self.keys.pop()
             del self.parts[self.depths.pop() :]
+        else:
+            return self._open(event, line, column)
+        return True
+
+    def _open(self, event: YamlEvent, line: int, column: int) -> bool:
+        """Begin a mapping or a sequence. Returns False to stop reading."""
+        self._check_markers(event, line, column)
+        if len(self.stack) >= MAX_DEPTH:
+            self.problem(line, column, "too-deep", "is nested too deeply", f"at most {MAX_DEPTH} levels")
+            return False
+        node = self._node({} if event.kind is YamlKind.MAPPING else [], line, column)
+        below = self._next_part()
+        self._put(node)
+        self.depths.append(len(self.parts))
+        self.parts += below
+        self.stack.append(node)
+        self.keys.append(None)
         return True
 
     def _next_part(self) -> list[str | int]:
@@ -276,22 +231,21 @@ class _Builder:
         return."""
         return max(1, min(line, self.last_line)) if self.fixed_line is None else self.fixed_line
 
-    def _check_markers(self, event: Any, line: int, column: int) -> None:
+    def _check_markers(self, event: YamlEvent, line: int, column: int) -> None:
         if event.anchor is not None:
             self.problem(
                 line,
                 column,
                 "alias",
-                f"anchor {quoted('&' + str(event.anchor))} is not supported",
+                f"anchor {quoted('&' + event.anchor)} is not supported",
                 "no anchors",
             )
-        tag = None if event.tag is None else str(event.tag)
-        if tag is not None and tag != "!" and tag not in _CORE_TAGS:
-            self.problem(line, column, "tag", f"tag {quoted(tag)} is not supported", "no tags")
+        if event.tag is not None and event.tag != "!" and event.tag not in _CORE_TAGS:
+            self.problem(line, column, "tag", f"tag {quoted(event.tag)} is not supported", "no tags")
 
-    def _scalar(self, event: Any, line: int, column: int) -> Any:
+    def _scalar(self, event: YamlEvent, line: int, column: int) -> Any:
         """The value of a scalar by the core schema of YAML 1.2; numbers stay exact."""
-        text = event.value
+        text = event.text
         if event.style in ("|", ">"):
             # The parser marks folded lines. The last line end belongs to the block and not to the text.
             return text.replace(_FOLD, "").rstrip("\n")
