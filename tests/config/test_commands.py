@@ -115,6 +115,16 @@ def test_plan_writes_a_file_that_check_accepts(tmp_path: Path) -> None:
     assert run("check", resolved)[0] == 0
 
 
+def test_plan_says_no_if_its_file_cannot_be_written(tmp_path: Path) -> None:
+    resolved = tmp_path / "missing" / "resolved.yaml"
+    code, result = run_json("plan", SMP, "-o", resolved)
+    assert (code, result["verdict"]) == (1, "error")
+    assert result["reasons"] == [f"{resolved}: cannot be written: No such file or directory"]
+    said = invoked("plan", SMP, "-o", resolved)
+    assert (said.exit_code, said.stderr) == (1, f"error: {result['reasons'][0]}\n")
+    assert "wrote" not in said.stdout
+
+
 def test_plan_says_no_to_what_does_not_fit() -> None:
     code, result = run_json("plan", GOOD, "--set", "domains.hog.memory.0.size=1 GiB")
     assert code == 1

@@ -42,31 +42,37 @@ def plan(
     from bulkhead.check.files import plan_file
 
     checked = plan_file(system, overrides or [], unprotected=unprotected)
+    not_written = None if output is None else _not_written(checked, output)
     if as_json:
-        print_json(_json(checked))
+        print_json(_json(checked, not_written))
     else:
         print_problems(checked.problems)
         print_problems(checked.loaded.notices, kind="notice")
-    if checked.plan is None:
-        raise typer.Exit(1)
-    if not as_json:
-        _show(checked.plan)
-    if output is not None:
-        from bulkhead.planning.resolve import resolved_text
-
-        try:
-            output.write_text(
-                resolved_text(checked.plan, beside=Path(checked.loaded.file).parent, target=output.parent),
-                "utf-8",
-            )
-        except OSError as error:
-            complain(f"error: {output}: cannot be written: {error.strerror}")
-            raise typer.Exit(1) from error
-        if not as_json:
+        if checked.plan is not None:
+            _show(checked.plan)
+        if not_written is not None:
+            complain(f"error: {not_written}")
+        elif checked.plan is not None and output is not None:
             console().print(f"wrote {output}")
+    if checked.plan is None or not_written is not None:
+        raise typer.Exit(1)
 
 
-def _json(checked: Checked) -> PlanResult | NotPlannedResult:
+def _not_written(checked: Checked, output: Path) -> str | None:
+    """Writes the resolved file if there is a plan. Returns why it cannot be written, or None."""
+    from bulkhead.planning.resolve import resolved_text
+
+    if checked.plan is None:
+        return None
+    beside = Path(checked.loaded.file).parent
+    try:
+        output.write_text(resolved_text(checked.plan, beside=beside, target=output.parent), "utf-8")
+    except OSError as error:
+        return f"{output}: cannot be written: {error.strerror}"
+    return None
+
+
+def _json(checked: Checked, not_written: str | None) -> PlanResult | NotPlannedResult:
     from bulkhead.check.result import device_rates_json, unconfined_names
     from bulkhead.planning.flow_result import flows_json
     from bulkhead.planning.shares import rows_of
@@ -77,8 +83,8 @@ def _json(checked: Checked) -> PlanResult | NotPlannedResult:
         "plan",
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
-        verdict="ok" if planned is not None else "error",
-        reasons=[problem.text() for problem in checked.problems],
+        verdict="ok" if planned is not None and not_written is None else "error",
+        reasons=[problem.text() for problem in checked.problems] + ([not_written] if not_written else []),
         platform_sha256=loaded.platform_sha256,
     )
     errors = [problem.json() for problem in checked.problems]
