@@ -102,6 +102,8 @@ PLATFORM = {
     "StorageMonitors": "storage_monitors, of a resource",
     "BandwidthMonitors": "bandwidth_monitors, of a resource",
     "FlowCosts": "flow_costs",
+    "IsolatedFlowCosts": "flow_costs_isolated",
+    "CostLimits": "flow_costs_isolated.within",
     "CostPart": "flow_costs.PART",
     "MemoryBudget": "memory_budget",
     "CurvePoint": "memory_budget.cores[]",

@@ -308,6 +308,13 @@ def test_parts_have_the_names_of_their_broker(
     assert found & differ == names
 
 
+def test_costs_of_an_isolated_broker_have_a_section_of_their_own(tmp_path: Path) -> None:
+    text = FLOWS.replace("wait: event", "wait: event, isolated: true")
+    plain, isolated = flow_values(tmp_path), flow_values(tmp_path, text)
+    assert plain == {key.replace("flow_costs_isolated", "flow_costs"): one for key, one in isolated.items()}
+    assert all(key.startswith("flow_costs_isolated.") for key in isolated)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [

@@ -6,8 +6,9 @@
 // `write_ms`: what is measured then gives the largest times, and what is measured afterwards averages and
 // medians. At the end it ends the machine. Parameters: `receive_port` (given by the tool), `core`: the
 // board's core that it runs on, `engine` [0]: 1: an engine copies for the broker, `by_interrupt` [0]: 1: the
-// broker waits for an interrupt, `write_ms` [200], `quiet_ms` [200], `write_kib` [4096], `times` [60] of the
-// call, `rest_us` [1000] between two of them beside writers, `quiet_rest_us` [50] afterwards.
+// broker waits for an interrupt, `isolated` [0]: 1: colors keep EL2 and the broker apart from all domains,
+// `write_ms` [200], `quiet_ms` [200], `write_kib` [4096], `times` [60] of the call, `rest_us` [1000] between
+// two of them beside writers, `quiet_rest_us` [50] afterwards.
 #include <arch/sysreg.h>
 #include <stddef.h>
 
@@ -160,8 +161,9 @@ static bool measure(void)
     struct call_times quiet = call_times_measure(times, ticks_of_us(param("quiet_rest_us", 50)), &none);
 
     report_append("self_test_flows: 1\n");
-    report_append("broker: { engine: %s, wait: %s }\n", param("engine", 0) != 0 ? "zdma" : "cpu-copy",
-                  param("by_interrupt", 0) != 0 ? "interrupt" : "event");
+    report_append(
+        "broker: { engine: %s, wait: %s, isolated: %s }\n", param("engine", 0) != 0 ? "zdma" : "cpu-copy",
+        param("by_interrupt", 0) != 0 ? "interrupt" : "event", param("isolated", 0) != 0 ? "true" : "false");
     report_append("parts:  # averages and medians without writers, smallest and largest also beside them\n");
     print_call(&displaced, &quiet);
     return print_parts(&writing, &all);

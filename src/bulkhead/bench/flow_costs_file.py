@@ -15,8 +15,6 @@ from bulkhead.config.flow_costs import CostPart, FlowCosts
 from bulkhead.config.locate import platform_path
 from bulkhead.results.run import PathPartResult as Part
 
-PLAIN = "flow_costs"  # key of a platform file: costs of any system
-
 
 def lines_of(parts: dict[str, Part], kept: FlowCosts | None) -> dict[str, str]:
     """The line of each part for a platform file, with the margin of a measurement. `kept`: costs whose

@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from bulkhead.admission.load import Loaded, load_system
+from bulkhead.bench.flow_isolation import isolated_settings
 from bulkhead.config.flow_costs import LOCKED, CostPart, FlowCosts, part_names
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
@@ -102,10 +103,24 @@ def published_costs() -> FlowCosts | None:
     return published.flow_costs if published is not None else None
 
 
-def load(given: Sequence[str], on: str) -> tuple[Loaded, Loaded]:
-    """The two systems, on the platform that the settings name first."""
-    flows = load_system(str(examples_dir() / SYSTEM), given, emulated=on == QEMU)
-    return flows, load_system(str(examples_dir() / CALLS), given[:1])
+def load(given: Sequence[str], on: str, *, isolated: bool = False) -> tuple[Loaded, Loaded]:
+    """The two systems, on the platform that the settings name first. `isolated`: with colors that keep the
+    hypervisor and the broker apart. Raises GeometryError if that is asked for and there are no colors."""
+    flows, calls = str(examples_dir() / SYSTEM), str(examples_dir() / CALLS)
+    board = given[:1]
+    colors = {file: _apart_from_domains(file, board) if isolated else [] for file in (flows, calls)}
+    return (
+        load_system(flows, [*board, *colors[flows], *given[1:]], emulated=on == QEMU),
+        load_system(calls, [*board, *colors[calls]]),
+    )
+
+
+def _apart_from_domains(file: str, board: Sequence[str]) -> list[str]:
+    found = load_system(file, board)
+    if found.system is None or found.platform is None:
+        return []  # the caller loads it again, and reports the problems
+    names = [domain.name for domain in found.system.domains if domain.name != BROKER]
+    return isolated_settings(found.platform, names)
 
 
 def measure(
@@ -256,7 +271,7 @@ def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
         cpu = f"{platform.emulator.cpu or platform.cores.type},cntfrq={EMULATOR_HZ}"
         emulator = platform.emulator.model_copy(update={"cpu": cpu})
         platform = platform.model_copy(update={"emulator": emulator})
-    platform = platform.model_copy(update={"flow_costs": costs})
+    platform = platform.model_copy(update={"flow_costs": costs, "flow_costs_isolated": None})
     return replace(loaded, platform=platform, system=system)
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bulkhead.admission.load import Loaded
-from bulkhead.bench.flow_costs_file import PLAIN, write_costs
+from bulkhead.bench.flow_costs_file import write_costs
 from bulkhead.bench.flows import WRITTEN_ROUNDS, FlowsNotMeasured, MeasuredFlows, load, measure
 from bulkhead.bench.not_measured import NotMeasured
+from bulkhead.config.flow_costs import ISOLATED, PLAIN
 from bulkhead.config.locate import platform_path
 from bulkhead.env.paths import platforms_dir, repository
+from bulkhead.geometry import GeometryError
 from bulkhead.run.system import run_quietly
 from bulkhead.run.target import MACHINE, QEMU
 
@@ -28,15 +30,21 @@ class PathRequest:
     seed: int = 0
     write: bool = False  # write the measured costs into the platform file
     anew: bool = False  # forget the file's extremes; else each is kept if it is further out
+    isolated: bool = False  # the costs of systems within the limits of `flow_costs_isolated`
 
 
 def load_flow_systems(request: PathRequest) -> tuple[Loaded, Loaded]:
+    """The two systems to measure. Raises NotMeasured."""
     if request.on == QEMU:
         repository("`bench flows --on qemu`")
     path = platform_path(request.platform)
     if request.write and path is not None and path.is_relative_to(platforms_dir()):
         repository("`--write` to a platform's own file")
-    return load([f"platform={request.platform}", *request.overrides], request.on)
+    settings = [f"platform={request.platform}", *request.overrides]
+    try:
+        return load(settings, request.on, isolated=request.isolated)
+    except GeometryError as error:
+        raise NotMeasured([str(error)]) from error
 
 
 def measure_flows(request: PathRequest, systems: tuple[Loaded, Loaded]) -> MeasuredFlows:
@@ -46,8 +54,10 @@ def measure_flows(request: PathRequest, systems: tuple[Loaded, Loaded]) -> Measu
         measured = measure(systems, request.on, request.seed, run_quietly, rounds)
         if request.write:
             platform = systems[0].platform
-            kept = None if request.anew or platform is None else platform.flow_costs
-            write_costs(request.platform, PLAIN, measured, kept)
+            assert platform is not None, "it was measured"
+            kept = platform.flow_costs_isolated if request.isolated else platform.flow_costs
+            section = ISOLATED if request.isolated else PLAIN
+            write_costs(request.platform, section, measured, None if request.anew else kept)
     except FlowsNotMeasured as error:
         raise NotMeasured(str(error).split("\n")) from error
     return measured

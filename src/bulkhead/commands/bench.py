@@ -210,6 +210,14 @@ def flows(
         bool,
         typer.Option("--anew", help="With --write: also replace values of the file that are further out."),
     ] = False,
+    isolated: Annotated[
+        bool,
+        typer.Option(
+            "--isolated",
+            help="Measure where colors of the cache keep the hypervisor and the broker apart from all "
+            "domains (`flow_costs_isolated` of the platform file).",
+        ),
+    ] = False,
     overrides: Overrides = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -218,15 +226,19 @@ def flows(
     from bulkhead.bench.flows import published_costs
     from bulkhead.bench.flows_run import PathRequest, load_flow_systems, measure_flows
     from bulkhead.bench.not_measured import NotMeasured
+    from bulkhead.config.flow_costs import ISOLATED, PLAIN
     from bulkhead.run.target import MACHINE, QEMU
 
     if on not in (MACHINE, QEMU):
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
     if anew and not write:
         raise typer.BadParameter("needs --write", param_hint="--anew")
-    request = PathRequest(platform or "qemu-virt", on, tuple(overrides or ()), seed, write, anew)
-    systems = load_flow_systems(request)
+    request = PathRequest(platform or "qemu-virt", on, tuple(overrides or ()), seed, write, anew, isolated)
     published = published_costs()
+    try:
+        systems = load_flow_systems(request)
+    except NotMeasured as error:
+        _end_unmeasured(result_object("bench flows", verdict="error", reasons=error.reasons), as_json)
     try:
         measured = measure_flows(request, systems)
     except NotMeasured as error:
@@ -236,10 +248,10 @@ def flows(
         result: BenchFlowsResult = {**common, **measured.json(published)}
         print_json(result)
     else:
-        _show_flows(measured, published)
+        _show_flows(measured, published, ISOLATED if isolated else PLAIN)
 
 
-def _show_flows(measured: MeasuredFlows, published: FlowCosts | None) -> None:
+def _show_flows(measured: MeasuredFlows, published: FlowCosts | None, section: str) -> None:
     from rich.table import Table
 
     from bulkhead.bench.flow_costs_file import lines_of
@@ -261,7 +273,7 @@ def _show_flows(measured: MeasuredFlows, published: FlowCosts | None) -> None:
     if measured.unit != "ns":
         shown.print("Cores take turns: averages and largest values have others' instructions in them.")
     else:
-        shown.print("For the platform's file (`flow_costs`):")
+        shown.print(f"For the platform's file (`{section}`):")
         for line in lines_of(measured.parts, None).values():
             shown.print(line, highlight=False)
 

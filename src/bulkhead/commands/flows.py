@@ -44,6 +44,13 @@ Size = Annotated[str, typer.Option(metavar="BYTES", help="Payload of a packet, a
 Bandwidth = Annotated[
     str, typer.Option(metavar="BYTES/S", help="Bandwidth at which the broker copies, as 148MB/s.")
 ]
+Isolated = Annotated[
+    bool,
+    typer.Option(
+        "--isolated",
+        help="Take the costs of systems whose colors keep EL2 and the broker apart from domains.",
+    ),
+]
 Chunk = Annotated[str, typer.Option(metavar="BYTES", help="Largest size of one transfer, as 4KiB.")]
 
 
@@ -122,6 +129,7 @@ def min_period(
     platform: PlatformName = "zcu102-published",
     chunk: Chunk = "4KiB",
     senders: Annotated[int, typer.Option(min=1, max=32, help="Number of domains that send.")] = 1,
+    isolated: Isolated = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the smallest period of a single flow whose deadline equals its period.
@@ -131,13 +139,10 @@ def min_period(
     from bulkhead.flows import analysis
 
     command = "flows min-period"
-    used = _platform(platform, command, as_json)
-    assert used.flow_costs is not None
+    used, costs = _platform(platform, command, as_json, isolated=isolated)
     packet, rate, chunk_bytes = _bytes("--size", size), _rate(bandwidth), _bytes("--chunk", chunk)
     try:
-        found = analysis.smallest_period(
-            used.flow_costs, packet, rate, chunk_bytes=chunk_bytes, senders=senders
-        )
+        found = analysis.smallest_period(costs, packet, rate, chunk_bytes=chunk_bytes, senders=senders)
     except ValueError as error:
         _no(command, platform, str(error.args[0]), as_json)
     if found is None:
@@ -152,13 +157,13 @@ def min_period(
             "senders": senders,
             "transfers": -(-packet // chunk_bytes),
             "flow_model": used.flow_model,
-            "costs_assumed": used.flow_costs.assumed,
+            "costs_assumed": costs.assumed,
         }
         print_json(result)
         return
     count = -(-packet // chunk_bytes)
     console().print(f"{found} ns ({found / 1000:.3f} us), {used.flow_model}, transfers by chunk: {count}")
-    _say_assumed(used.flow_costs)
+    _say_assumed(costs)
 
 
 def sweep(
@@ -184,6 +189,7 @@ def sweep(
     step: Annotated[
         float, typer.Option(min=0.0001, max=2, help="Step from one utilization to the next.")
     ] = 0.05,
+    isolated: Isolated = False,
     seed: Seed = 1,
     jobs: Annotated[
         int | None,
@@ -214,14 +220,13 @@ def sweep(
     from bulkhead.flows import sweep as library
 
     command = "flows sweep"
-    used = _platform(platform, command, as_json)
-    assert used.flow_costs is not None
+    used, costs = _platform(platform, command, as_json, isolated=isolated)
     steps = int((last - first) / step + 1e-9) + 1 if last >= first else 0
     utilizations = tuple(round(first + number * step, 6) for number in range(steps))
     if not utilizations:
         raise typer.BadParameter("is below --from", param_hint="--to")
     packet, rate, chunk_bytes = _bytes("--size", size), _rate(bandwidth), _bytes("--chunk", chunk)
-    what = library.Sweep(used.flow_costs, domains, flows, packet, rate, sets, chunk_bytes, utilizations, seed)
+    what = library.Sweep(costs, domains, flows, packet, rate, sets, chunk_bytes, utilizations, seed)
     try:
         with progress("flows sweep") as update:
             swept = library.run(what, jobs or os.cpu_count() or 1, update)
@@ -238,11 +243,10 @@ def sweep(
         f"95 % within {took.p95:.1f} us, longest {took.max:.1f} us"
     )
     console().print(f"wrote {', '.join(files)}")
-    _say_assumed(used.flow_costs)
+    _say_assumed(costs)
 
 
 def _sweep_json(what: Sweep, swept: Swept, used: Platform, files: list[str]) -> FlowsSweepResult:
-    assert used.flow_costs is not None
     return {
         **result_object("flows sweep", platform=used.name, seed=what.seed, verdict="ok"),
         "domains": what.domains,
@@ -252,7 +256,7 @@ def _sweep_json(what: Sweep, swept: Swept, used: Platform, files: list[str]) -> 
         "chunk": what.chunk_bytes,
         "sets": what.sets,
         "flow_model": used.flow_model,
-        "costs_assumed": used.flow_costs.assumed,
+        "costs_assumed": what.costs.assumed,
         "analysis_us": swept.took.json(),
         "rows": [point.json() for point in swept.points],
         "files": files,
@@ -294,12 +298,12 @@ def _common(command: str, loaded: Loaded, problems: Sequence[Problem]) -> Envelo
     )
 
 
-def _platform(name: str, command: str, as_json: bool) -> Platform:
-    """The platform with its `flow_costs`; without them the command ends with exit code 1."""
+def _platform(name: str, command: str, as_json: bool, *, isolated: bool) -> tuple[Platform, FlowCosts]:
+    """The platform, and its costs; without them the command ends with exit code 1."""
     from bulkhead.flows.platforms import NoFlowCosts, platform_with_costs
 
     try:
-        return platform_with_costs(name)
+        return platform_with_costs(name, isolated=isolated)
     except NoFlowCosts as error:
         _no(command, name, str(error), as_json)
 

@@ -33,6 +33,8 @@ MOST_POINTS, MOST_ROWS = 16, 64  # sizes of EL2's tables: schema/manifest.yaml
 FlowPath = Literal["published", "single-thread"]
 PATHS: tuple[FlowPath, ...] = ("published", "single-thread")
 
+PLAIN, ISOLATED = "flow_costs", "flow_costs_isolated"  # keys of a platform file with costs of the path
+
 CostNs = Annotated[
     int,
     BeforeValidator(whole(TIME_UNITS, "940 ns", "ns", 0, MAX_COST_NS)),
@@ -159,6 +161,20 @@ class FlowCosts(Sourced):
         if self.between_copies is None:
             return self.hypervisor_call.max + self.dma_interrupt.max
         return self.between_copies.max
+
+
+class CostLimits(Section):
+    """What a system must keep so that its costs are at most those measured: planning/flow_costs.py."""
+
+    domains: Annotated[int, Field(ge=1, le=1 << 10)]  # with a socket, at most
+    flows: Annotated[int, Field(ge=1, le=1 << 10)]  # at most, each direction and receiver counted
+
+
+class IsolatedFlowCosts(FlowCosts):
+    """Costs of the path where colors keep the lines of EL2 and the broker in the last-level cache apart from
+    those of all domains. Beside writers without budgets: budgets make little difference then."""
+
+    within: CostLimits
 
 
 # The record of a packet in the broker's ring: some 60 instructions, and two lines of the ring that may come

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bulkhead.config.crosscheck_platform import check_platform
+from bulkhead.config.flow_costs import ISOLATED, PLAIN
 from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.config.override import apply_override
 from bulkhead.config.parts import add_parts, text_of_parts
@@ -90,7 +91,12 @@ def _extend(source: Source) -> list[Problem]:
                 Finding(("extends",), "conflict", cause, "a platform that extends none"), root, source.file
             )
         ]
-    root.value = {**base.root.value, **root.value}
+    inherited = dict(base.root.value)
+    if PLAIN in root.value:
+        inherited.pop(
+            ISOLATED, None
+        )  # its own costs were measured elsewhere, and so would the shorter ones be
+    root.value = {**inherited, **root.value}
     source.text += base.text  # the digest covers both texts
     return base.problems
 

@@ -14,6 +14,26 @@ QOS = (
 RATE = "Highest rate of its reads and writes of memory together. Default: not known."
 SHARED = "Section"  # the entry with the keys that most sections share
 
+_FLOW_COSTS = {
+    "assumed": "Where costs come from that were not measured on this platform; reports print it.",
+    "hypervisor_call": "Entry into EL2 and exit (HC).",
+    "transport": "A driver's notification, from its trap to the broker (PT).",
+    "parse": "Parsing of a packet (PP).",
+    "queue_lock": "Lock of a queue (QL); only with `flow_model: published`, as the next three.",
+    "queue_insert": "Insertion into a queue (QI).",
+    "find_place": "Search for the place in the queue, for each packet in it (QA).",
+    "queue_remove": "Removal from a queue (QR).",
+    "find_earliest": "Choice of the earliest packet, for each domain (PS).",
+    "program_dma": "Programming of a transfer (PD).",
+    "finalize": "End of a transfer, with the interrupt to another core (FT).",
+    "dma_interrupt": "Interrupt of the DMA engine (IP).",
+    "notify": "Interrupt at the receiver (BR).",
+    "wake": "Time from a packet's insertion until a sleeping broker looks at its queues. Default: 0.",
+    "wake_by_interrupt": "The same if the broker waits for an interrupt, not an event.",
+    "between_copies": "Time between two copies by the core, without a call. Default: `dma_interrupt`.",
+    "copied_rate": "Highest rate at which copies by the core were measured. Default: any rate.",
+}
+
 MEANINGS: dict[str, dict[str, str]] = {
     "Section": {
         "source": "Source of the section's numbers.",
@@ -55,6 +75,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "release_delay": "Bound of the release delay of VCPUs on a shared core.",
         "flow_model": "Path of packets, which determines the parts that `flow_costs` has.",
         "flow_costs": "Cost of each part of a packet's path.",
+        "flow_costs_isolated": "The same for systems that keep to its limits, and whose colors keep EL2 and "
+        "the broker apart from all domains.",
         "memory_budget": "What cores and the broker together may ask of the memory.",
         "interconnect": "The way from the last-level caches to the memory controller.",
         "costs": "Time of hypervisor code on the simulated machine, besides instructions and accesses.",
@@ -526,24 +548,14 @@ MEANINGS: dict[str, dict[str, str]] = {
         "emulated_by": "Platform that stands for this one on the emulator.",
     },
     "Place": {"at": "First address.", "size": "Size."},
-    "FlowCosts": {
-        "assumed": "Where costs come from that were not measured on this platform; reports print it.",
-        "hypervisor_call": "Entry into EL2 and exit (HC).",
-        "transport": "A driver's notification, from its trap to the broker (PT).",
-        "parse": "Parsing of a packet (PP).",
-        "queue_lock": "Lock of a queue (QL); only with `flow_model: published`, as the next three.",
-        "queue_insert": "Insertion into a queue (QI).",
-        "find_place": "Search for the place in the queue, for each packet in it (QA).",
-        "queue_remove": "Removal from a queue (QR).",
-        "find_earliest": "Choice of the earliest packet, for each domain (PS).",
-        "program_dma": "Programming of a transfer (PD).",
-        "finalize": "End of a transfer, with the interrupt to another core (FT).",
-        "dma_interrupt": "Interrupt of the DMA engine (IP).",
-        "notify": "Interrupt at the receiver (BR).",
-        "wake": "Time from a packet's insertion until a sleeping broker looks at its queues. Default: 0.",
-        "wake_by_interrupt": "The same if the broker waits for an interrupt, not an event.",
-        "between_copies": "Time between two copies by the core, without a call. Default: `dma_interrupt`.",
-        "copied_rate": "Highest rate at which copies by the core were measured. Default: any rate.",
+    "FlowCosts": _FLOW_COSTS,
+    "IsolatedFlowCosts": {
+        **_FLOW_COSTS,
+        "within": "What a system must keep so that these costs are used.",
+    },
+    "CostLimits": {
+        "domains": "Most domains with a socket.",
+        "flows": "Most flows; each direction counts, and so does each receiver.",
     },
     "CostPart": {
         "min": "Shortest time.",

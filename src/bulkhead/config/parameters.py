@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from bulkhead.config.flow_costs import ISOLATED, PLAIN
 from bulkhead.config.platform import Platform
 from bulkhead.config.timing import ALL, MARKS, Fact
 from bulkhead.results.platforms import FactResult, Origin
@@ -50,6 +51,8 @@ _SECTIONS_WITH_TIMES = (
     "mpam",
     "iommus",
 )
+_COSTS_OF_FLOWS = (f"{PLAIN}.", f"{ISOLATED}.")
+_NO_COSTS = (f"{PLAIN}.copied_rate", f"{ISOLATED}.copied_rate", f"{ISOLATED}.within.")
 _LOWEST_ADDRESS = 1 << 10
 _MARKS: tuple[tuple[str, Origin], ...] = (
     ("fitted", "fitted"),
@@ -151,7 +154,7 @@ def _number(value: Fraction | Decimal) -> float:
 
 
 def _shown(path: str, key: str, value: Any) -> str:
-    if path.startswith("flow_costs.") and isinstance(value, int):
+    if path.startswith(_COSTS_OF_FLOWS) and not path.startswith(_NO_COSTS) and isinstance(value, int):
         return f"{value} ns"
     if key == "rate" and isinstance(value, int):
         return f"{value / 10**6:g} MB/s"

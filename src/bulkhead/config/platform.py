@@ -24,7 +24,14 @@ from pydantic_core import CoreSchema
 from bulkhead.config.armv7 import ExceptionCosts, Nvic, Peripheral
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.devices import Device, Dma, IntId, Iommu
-from bulkhead.config.flow_costs import FlowCosts, FlowPath, MemoryBudget
+from bulkhead.config.flow_costs import (
+    ISOLATED,
+    PLAIN,
+    FlowCosts,
+    FlowPath,
+    IsolatedFlowCosts,
+    MemoryBudget,
+)
 from bulkhead.config.microkernel import Microkernel
 from bulkhead.config.mpam import Mpam
 from bulkhead.config.pci import PciHost
@@ -365,6 +372,7 @@ class Platform(Model):
     release_delay: ReleaseDelay | None = None
     flow_model: FlowPath = "single-thread"  # path of packets whose parts `flow_costs` has
     flow_costs: FlowCosts | None = None
+    flow_costs_isolated: IsolatedFlowCosts | None = None  # shorter ones: planning/flow_costs.py says when
     memory_budget: MemoryBudget | None = None
     interconnect: Interconnect | None = None
     costs: Costs = Costs()
@@ -376,6 +384,21 @@ class Platform(Model):
     def _costs_of_the_path(self) -> Self:
         if self.flow_costs is not None:
             object.__setattr__(self, "flow_costs", self.flow_costs.on_path(self.flow_model))
+        if self.flow_costs_isolated is not None:
+            if self.flow_costs is None:
+                cause = "there are costs of isolated systems, and none of others"
+                raise problem("missing-key", cause, "`flow_costs`")
+            plain = self.flow_costs.parts()
+            longer = [
+                name
+                for name, part in self.flow_costs_isolated.parts().items()
+                if name in plain and part.max > plain[name].max
+            ]
+            if longer:
+                cause = f"{', '.join(longer)} of `{ISOLATED}` cost more than in `{PLAIN}`"
+                raise problem("conflict", cause, "both measured anew")
+            isolated = self.flow_costs_isolated.on_path(self.flow_model)
+            object.__setattr__(self, "flow_costs_isolated", isolated)
         return self
 
     @property

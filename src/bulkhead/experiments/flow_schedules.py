@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.config.flow_costs import ISOLATED, PLAIN, FlowCosts
 from bulkhead.config.system import Flow
 from bulkhead.experiments.mxu_systems import Json
 from bulkhead.experiments.row import Row
@@ -77,7 +77,12 @@ def half_ratio(rows: list[Row]) -> float:
 
 
 def latency_points() -> list[Row]:
-    return [{"rate_mb_s": rate, "size_kib": size} for rate in RUN_RATES_MB_S for size in SIZES_KIB]
+    return [
+        {"costs": section, "rate_mb_s": rate, "size_kib": size}
+        for section in (PLAIN, ISOLATED)
+        for rate in RUN_RATES_MB_S
+        for size in SIZES_KIB
+    ]
 
 
 def smallest_system_period(costs: FlowCosts, size: int, bytes_per_s: int) -> int | None:
@@ -104,7 +109,8 @@ def smallest_system_period(costs: FlowCosts, size: int, bytes_per_s: int) -> int
 
 
 def latency_system(point: Row, period_ns: int, packets: int) -> Json:
-    """A system with a single flow, which sends in each period."""
+    """A system with a single flow, which sends in each period; with colors if its costs are those of isolated
+    systems."""
     memory = [{"at": 0x4000_0000, "size": "4 MiB"}]
     image = {"elf": "guests/traffic.elf"}
     domains = [
@@ -115,11 +121,12 @@ def latency_system(point: Row, period_ns: int, packets: int) -> Json:
     domains[1]["params"] = {"packets": 1}
     flow = {"name": "one", "from": "sender", "to": "receiver", "port": 5000}
     size = f"{point['size_kib']} KiB"
+    apart = point["costs"] == ISOLATED
     return {
         "bulkhead": 1,
-        "name": f"latency-{point['rate_mb_s']}-{point['size_kib']}",
+        "name": f"latency-{point['rate_mb_s']}-{point['size_kib']}{'-isolated' if apart else ''}",
         "platform": "zcu102",
-        "isolation": {"llc": "none"},
+        "isolation": {"llc": "coloring" if apart else "none"},
         "regulation": {"overcommit": True},
         "domains": domains,
         "broker": {"cpu": 3, "chunk": "4 KiB", "rate": f"{point['rate_mb_s']} MB/s"},

@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bulkhead.config.flow_costs import ISOLATED, PLAIN
 from bulkhead.experiments import device_rows, flow_memory, flow_rates, flow_schedules, mxu
 from bulkhead.experiments.flow_memory import PLATFORM
 from bulkhead.experiments.means import Means
@@ -114,13 +115,18 @@ def _schedulable(means: Means) -> list[Row]:
 
 def _latency(means: Means) -> list[Row]:
     published, hosted = costs_of(PUBLISHED), _hosted_inputs()
-    own = costs_of(PLATFORM).of_broker(by_event=True, copies=True)  # as for the system that is run
+    # As for the system that is run.
+    own = {
+        section: costs_of(PLATFORM, section).of_broker(by_event=True, copies=True)
+        for section in (PLAIN, ISOLATED)
+    }
 
     def inputs(point: Row) -> str:
-        return json.dumps([point, published.analyzed(), own.analyzed(), hosted])
+        return json.dumps([point, published.analyzed(), own[point["costs"]].analyzed(), hosted])
 
     def work(point: Row) -> Row:
-        return flow_schedules.latency_row(point, published, own, lambda system: _hosted(means, system))
+        costs = own[point["costs"]]
+        return flow_schedules.latency_row(point, published, costs, lambda system: _hosted(means, system))
 
     return means.kept_each("latency", flow_schedules.latency_points(), inputs, work)
 
@@ -213,16 +219,17 @@ WAYS = {
 }
 
 
-def costs_of(name: str) -> FlowCosts:
+def costs_of(name: str, section: str = PLAIN) -> FlowCosts:
     """Flow costs of a platform. Raises ValueError if it has none."""
     from bulkhead.config.load import load_platform
     from bulkhead.config.locate import platform_path
 
     path = platform_path(name)
     platform = load_platform(path)[0] if path is not None else None
-    if platform is None or platform.flow_costs is None:
-        raise ValueError(f"platform '{name}' has no costs of a packet's path (`flow_costs`)")
-    return platform.flow_costs
+    costs: FlowCosts | None = None if platform is None else getattr(platform, section)
+    if costs is None:
+        raise ValueError(f"platform '{name}' has no costs of a packet's path (`{section}`)")
+    return costs
 
 
 def _hosted_inputs() -> str:

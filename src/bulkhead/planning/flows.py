@@ -35,6 +35,7 @@ from bulkhead.planning.broker import (
 )
 from bulkhead.planning.chains import PlannedChain, plan_chains
 from bulkhead.planning.device_rates import STATE_RATE
+from bulkhead.planning.flow_costs import chosen_costs
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 from bulkhead.planning.memory_changes import AskedMemory, smaller_budgets
@@ -89,16 +90,16 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
     wrong = list(_check_copy_up_to(system.broker))
     if wrong:
         return None, wrong
-    costs = platform.flow_costs
-    if costs is None:
+    chosen = chosen_costs(system, platform)
+    if chosen is None:
         cause = f"platform '{platform.name}' has no costs of a packet's path (`flow_costs`)"
         allowed = "a platform that has them, as zcu102-published, or measured figures in the platform file"
         return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
     by_event = waits_for_events(system, platform, emulated=False)
-    costs = costs.of_broker(
+    costs = chosen.costs.of_broker(
         by_event=by_event,
         copies=system.broker.copies,
-        copied_bytes=_copied_bytes(system.broker, costs),
+        copied_bytes=_copied_bytes(system.broker, chosen.costs),
         samples=system.broker.samples,
     )
     model = FlowModel(
@@ -353,6 +354,9 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
         yield f"costs of the path are assumed, not measured on '{platform.name}': {costs.assumed}"
     if costs.wake_by_interrupt is None and not waits_for_events(system, platform, emulated=False):
         yield f"the costs of '{platform.name}' do not include the wake-up of the broker by an interrupt"
+    chosen = chosen_costs(system, platform)
+    if chosen is not None:
+        yield f"costs of the path: {chosen.reason}"
     yield f"transfers of a packet: {model.transfers_from}"
     if system.broker is not None and system.broker.copy_up_to is not None:
         copied = [way.name for way in model.ways if costs.copies(way.size)]

@@ -100,6 +100,7 @@ class MeasuredBroker(Model):
 
     engine: Literal["cpu-copy", "zdma"]
     wait: Literal["event", "interrupt"]
+    isolated: bool = False  # colors keep the hypervisor and the broker apart from all domains
 
 
 class PathParts(Model):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bulkhead.bench.flows import beyond_call, named_by_broker, statistics_of, with_margin
-from bulkhead.config.flow_costs import part_names
+from bulkhead.config.flow_costs import ISOLATED, PLAIN, part_names
 from bulkhead.config.platform import Platform
 from bulkhead.planning.broker import engine_on
 from bulkhead.results.run import PathPartResult
@@ -20,12 +20,14 @@ from bulkhead.validation.self_test_figures import MeasuredFigure
 
 def flow_figures_of(test: FlowSelfTest, platform: Platform) -> Iterator[MeasuredFigure]:
     """Median and largest value of each part. The line for the file goes with the median."""
-    stated = {} if platform.flow_costs is None else platform.flow_costs.parts()
+    isolated = test.broker.isolated
+    costs = platform.flow_costs_isolated if isolated else platform.flow_costs
+    stated = {} if costs is None else costs.parts()
     for name, part in _costs_of(test, platform).items():
         kept = stated.get(name)
         values = ", ".join(f"{key}: {ns} ns" for key, ns in statistics_of(with_margin(part)).items())
         median = None if kept is None or kept.median is None else float(kept.median)
-        key = f"flow_costs.{name}"
+        key = f"{ISOLATED if isolated else PLAIN}.{name}"
         yield MeasuredFigure(f"{name}, median", "ns", part["median"], median, key, f"{{ {values} }}")
         longest = None if kept is None else float(kept.max)
         yield MeasuredFigure(f"{name}, longest", "ns", part["max"], longest)
