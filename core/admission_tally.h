@@ -62,10 +62,10 @@ static inline bool tally_has_curve(const struct tally *tally)
     return tally->capacity.point_count != 0;
 }
 
-/* The broker's traffic is its rate, which is counted separately. */
+/* A broker's traffic is its rate, which is counted separately. */
 static inline bool tally_is_broker(const struct manifest_header *manifest, uint32_t domain)
 {
-    return manifest->flows.count != 0 && manifest->broker.domain == domain;
+    return manifest_is_broker(manifest, domain);
 }
 
 /* Whether the domain is in the regulator's set. Either all cores of a domain are members, or none. */

@@ -125,9 +125,30 @@ bool manifest_budget_is_sound(uint64_t events, uint64_t period_ns);
  * time. */
 bool manifest_flow_is_sound(const struct manifest_header *manifest, const struct manifest_flow *flow);
 
-static inline const struct flow_costs *manifest_costs(const struct manifest_header *manifest)
+/* The record of a broker, by number, which is below BH_MAX_BROKERS. */
+static inline const struct manifest_broker *manifest_broker_at(const struct manifest_header *manifest,
+                                                               uint32_t number)
 {
-    return (const struct flow_costs *)(const void *)&manifest->broker.costs;
+    return number == 0 ? &manifest->broker : &manifest->second_broker;
+}
+
+/* Whether the system has the broker of this number. */
+static inline bool manifest_has_broker(const struct manifest_header *manifest, uint32_t number)
+{
+    return number < BH_MAX_BROKERS && manifest_broker_at(manifest, number)->chunk_bytes != 0;
+}
+
+/* Whether a domain, by index, is a broker's own. */
+static inline bool manifest_is_broker(const struct manifest_header *manifest, uint32_t domain)
+{
+    uint32_t number = manifest_domains(manifest)[domain].socket_broker;
+
+    return manifest_has_broker(manifest, number) && manifest_broker_at(manifest, number)->domain == domain;
+}
+
+static inline const struct flow_costs *manifest_costs(const struct manifest_broker *broker)
+{
+    return (const struct flow_costs *)(const void *)&broker->costs;
 }
 
 #ifdef __cplusplus

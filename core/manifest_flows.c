@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks flows between domains: their ends, the sockets of the ends, and the broker. Part of
+ * Checks flows between domains: their ends, the sockets of the ends, and their brokers. Part of
  * manifest_check(); runs after domains, memory and devices have been checked.
  */
 #include "core/flow.h"
@@ -105,7 +105,7 @@ static bool reach_is_sound(const struct manifest_header *manifest, const struct 
     return domain->socket_cid != 0 ? reach.segment_count != 0 : !reach.is_pool;
 }
 
-/* The broker's window covers all memory that it reaches of a domain with a socket. */
+/* A broker's window covers all memory that it reaches of a domain with a socket. */
 static bool memory_is_in_window(const struct manifest_header *manifest, const struct manifest_domain *domain)
 {
     struct socket_reach reach = socket_reach_of(manifest, domain);
@@ -129,8 +129,12 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
         return refuse(check, &domain->segment_count);
     }
     if (domain->socket_cid == 0) {
-        return (domain->socket_ipa == 0 && domain->socket_root_ipa == 0 && domain->socket_irq == 0) ||
+        return (domain->socket_ipa == 0 && domain->socket_root_ipa == 0 && domain->socket_irq == 0 &&
+                domain->socket_broker == 0) ||
                refuse(check, &domain->socket_ipa);
+    }
+    if (!manifest_has_broker(manifest, domain->socket_broker)) {
+        return refuse(check, &domain->socket_broker);
     }
     if (domain->socket_cid < LEAST_CID || domain->socket_cid > MOST_CID ||
         domain->socket_cid - BH_FIRST_GROUP_CID < BH_MAX_FLOW_GROUPS) {
@@ -153,7 +157,7 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
     return memory_is_in_window(manifest, domain) || refuse(check, &domain->first_segment);
 }
 
-/* The broker has no memory of its own in its window. */
+/* A broker has no memory of its own in its window. */
 static bool check_broker_domain(struct manifest_check *check, const struct manifest_domain *domain)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -183,10 +187,9 @@ static bool check_broker_domain(struct manifest_check *check, const struct manif
     return true;
 }
 
-static bool check_engine(struct manifest_check *check)
+static bool check_engine(struct manifest_check *check, const struct manifest_broker *broker)
 {
     const struct manifest_header *manifest = check->manifest;
-    const struct manifest_broker *broker = &manifest->broker;
 
     switch (broker->engine) {
     case BH_BROKER_ENGINE_CPU_COPY:
@@ -216,24 +219,52 @@ static bool check_engine(struct manifest_check *check)
     return (broker->qos_rate != 0 && broker->qos_rate <= MOST_QOS_RATE) || refuse(check, &broker->qos_rate);
 }
 
-static bool check_broker(struct manifest_check *check)
+static bool check_broker(struct manifest_check *check, uint32_t number)
 {
     const struct manifest_header *manifest = check->manifest;
-    const struct manifest_broker *broker = &manifest->broker;
+    const struct manifest_broker *broker = manifest_broker_at(manifest, number);
+    const struct flow_costs *costs = manifest_costs(broker);
 
-    if (broker->domain >= manifest->domains.count || broker->chunk_bytes < LEAST_CHUNK_BYTES ||
-        broker->chunk_bytes > BH_MOST_CHUNK_BYTES || broker->bytes_per_s > MOST_BYTES_PER_S ||
+    if (broker->domain >= manifest->domains.count ||
+        manifest_domains(manifest)[broker->domain].socket_broker != number ||
+        broker->chunk_bytes < LEAST_CHUNK_BYTES || broker->chunk_bytes > BH_MOST_CHUNK_BYTES ||
+        broker->bytes_per_s > MOST_BYTES_PER_S ||
         (broker->bytes_per_s != 0 && broker->bytes_per_s < LEAST_BYTES_PER_S) ||
         broker->patience_ns > MOST_NS || broker->stamps > 1 || broker->run_bytes % BH_PAGE_BYTES != 0 ||
         broker->reserved != 0) {
         return refuse(check, broker);
     }
-    if (!flow_costs_fit(manifest_costs(manifest)) ||
-        manifest_costs(manifest)->copied_bytes > broker->chunk_bytes ||
-        (broker->engine == BH_BROKER_ENGINE_CPU_COPY && manifest_costs(manifest)->copied_bytes != 0)) {
+    if (!flow_costs_fit(costs) || costs->copied_bytes > broker->chunk_bytes ||
+        (broker->engine == BH_BROKER_ENGINE_CPU_COPY && costs->copied_bytes != 0)) {
         return refuse(check, &broker->costs);
     }
-    return check_engine(check);
+    return check_engine(check, broker);
+}
+
+/* Two brokers share neither a core nor an engine's interrupt. manifest_check() keeps their registers
+ * apart. */
+static bool are_apart(const struct manifest_header *manifest)
+{
+    const struct manifest_domain *domains = manifest_domains(manifest);
+    const struct manifest_vcpu *vcpus = manifest_vcpus(manifest);
+    const struct manifest_broker *one = &manifest->broker;
+    const struct manifest_broker *other = &manifest->second_broker;
+
+    return vcpus[domains[one->domain].first_vcpu].core != vcpus[domains[other->domain].first_vcpu].core &&
+           (one->engine_irq != other->engine_irq || one->engine_irq == 0);
+}
+
+static bool check_brokers(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (!check_broker(check, 0)) {
+        return false;
+    }
+    if (!manifest_has_broker(manifest, 1)) {
+        return manifest_has_nothing_of(&manifest->second_broker) || refuse(check, &manifest->second_broker);
+    }
+    return check_broker(check, 1) && (are_apart(manifest) || refuse(check, &manifest->second_broker));
 }
 
 static bool is_end(const struct manifest_header *manifest, uint64_t domain)
@@ -248,7 +279,10 @@ static bool is_time(uint64_t ns)
 
 bool manifest_flow_is_sound(const struct manifest_header *manifest, const struct manifest_flow *flow)
 {
+    const struct manifest_domain *domains = manifest_domains(manifest);
+
     return is_end(manifest, flow->source) && is_end(manifest, flow->destination) &&
+           domains[flow->source].socket_broker == domains[flow->destination].socket_broker &&
            flow->source != flow->destination && flow->port != ANY_PORT && flow->packet_bytes != 0 &&
            flow->packet_bytes <= MOST_PACKET_BYTES && is_time(flow->period_ns) &&
            is_time(flow->deadline_ns) && flow->transfers <= MOST_TRANSFERS &&
@@ -332,14 +366,17 @@ bool manifest_check_flows(struct manifest_check *check)
     if (manifest->flows.count == 0) {
         return manifest_has_no_flows(manifest) || refuse(check, &manifest->broker);
     }
-    if (!check_broker(check)) {
+    if (!check_brokers(check)) {
         return false;
     }
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 
-        if (i == manifest->broker.domain ? !check_broker_domain(check, domain)
-                                         : !check_socket(check, domain)) {
+        if (domain->reserved != 0) {
+            return refuse(check, &domain->reserved);
+        }
+        if (manifest_is_broker(manifest, i) ? !check_broker_domain(check, domain)
+                                            : !check_socket(check, domain)) {
             return false;
         }
     }

@@ -94,6 +94,7 @@ bool manifest_check_its(struct manifest_check *check);
 bool manifest_has_no_mpam(const struct manifest_header *manifest);
 bool manifest_has_no_bandwidth(const struct manifest_header *manifest);
 bool manifest_has_no_flows(const struct manifest_header *manifest);
+bool manifest_has_nothing_of(const struct manifest_broker *broker);
 bool manifest_has_no_budget(const struct manifest_domain *domain);
 bool manifest_has_no_regulation(const struct manifest_header *manifest);
 
@@ -114,6 +115,11 @@ bool manifest_check_domains(struct manifest_check *check);
 /* Whether EL2 can use a shared interrupt itself: no domain, no core's performance monitors and no UART has
  * it. */
 bool manifest_is_own_irq(const struct manifest_header *manifest, uint32_t intid);
+/* Whether an engine of EL2 has it. */
+static inline bool manifest_is_engine_irq(const struct manifest_header *manifest, uint32_t intid)
+{
+    return intid == manifest->broker.engine_irq || intid == manifest->second_broker.engine_irq;
+}
 
 /* manifest_memory.c: the pool and all segments lie in RAM, and no frame has two owners. */
 bool manifest_check_memory(struct manifest_check *check);

@@ -197,7 +197,7 @@ static bool check_partids(struct manifest_check *check)
 
 static bool is_irq(const struct manifest_header *manifest, uint32_t intid)
 {
-    return intid == 0 || (manifest_is_own_irq(manifest, intid) && intid != manifest->broker.engine_irq);
+    return intid == 0 || (manifest_is_own_irq(manifest, intid) && !manifest_is_engine_irq(manifest, intid));
 }
 
 static bool check_component(struct manifest_check *check, uint32_t index, uint32_t instances_left)

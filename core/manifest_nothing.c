@@ -26,22 +26,32 @@ bool manifest_has_no_regulation(const struct manifest_header *manifest)
     return any == 0;
 }
 
+bool manifest_has_nothing_of(const struct manifest_broker *broker)
+{
+    const uint64_t *words = (const uint64_t *)(const void *)broker;
+    uint64_t any = 0;
+
+    for (uint32_t i = 0; i < sizeof *broker / sizeof *words; i++) {
+        any |= words[i];
+    }
+    return any == 0;
+}
+
 bool manifest_has_no_flows(const struct manifest_header *manifest)
 {
-    const struct manifest_broker *broker = &manifest->broker;
-    uint64_t any = broker->domain | broker->chunk_bytes | broker->bytes_per_s | broker->patience_ns |
-                   broker->stamps | broker->engine | broker->engine_irq | broker->engine_pa | broker->qos_pa |
-                   broker->qos_rate;
+    uint64_t any = 0;
 
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 
-        any |= domain->socket_ipa | domain->socket_root_ipa | domain->socket_cid | domain->socket_irq;
+        any |= domain->socket_ipa | domain->socket_root_ipa | domain->socket_cid | domain->socket_irq |
+               domain->socket_broker | domain->reserved;
     }
     for (uint32_t i = 0; i < manifest->segments.count; i++) {
         any |= manifest_segments(manifest)[i].flags & BH_SEGMENT_FLAG_SOCKET_POOL;
     }
-    return any == 0 && manifest->flows.count == 0;
+    return any == 0 && manifest->flows.count == 0 && manifest_has_nothing_of(&manifest->broker) &&
+           manifest_has_nothing_of(&manifest->second_broker);
 }
 
 bool manifest_has_no_bandwidth(const struct manifest_header *manifest)

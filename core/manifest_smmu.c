@@ -28,7 +28,7 @@ static bool is_free_irq(const struct manifest_header *manifest, uint32_t intid)
             return false;
         }
     }
-    return intid != manifest->broker.engine_irq && manifest_is_own_irq(manifest, intid);
+    return !manifest_is_engine_irq(manifest, intid) && manifest_is_own_irq(manifest, intid);
 }
 
 static bool has_gicv2(const struct manifest_header *manifest)
@@ -73,12 +73,14 @@ static bool is_in_reach(const struct manifest_header *manifest, const struct man
     return true;
 }
 
-/* The broker's tables map memory of all domains with sockets. Only an engine that copies it may reach that,
+/* A broker's tables map memory of other domains. Only an engine that copies it may reach that,
  * and beside a GICv2 no device reaches the broker's window. */
 static bool may_have_streams(const struct manifest_header *manifest, uint32_t domain)
 {
-    return manifest->flows.count == 0 || manifest->broker.domain != domain ||
-           (manifest->broker.engine == BH_BROKER_ENGINE_OWN && !has_gicv2(manifest));
+    uint32_t number = manifest_domains(manifest)[domain].socket_broker;
+
+    return !manifest_is_broker(manifest, domain) ||
+           (manifest_broker_at(manifest, number)->engine == BH_BROKER_ENGINE_OWN && !has_gicv2(manifest));
 }
 
 static bool stream_is_sound(const struct manifest_header *manifest, uint32_t index)

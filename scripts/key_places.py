@@ -24,7 +24,7 @@ SYSTEM = {
     "Bandwidth": "domains[].bandwidth",
     "DomainConsole": "domains[].console",
     "Calls": "domains[].firmware[]",
-    "Broker": "broker",
+    "Broker": "broker, brokers.NAME",
     "Flow": "flows[]",
     "WayBack": "flows[].back",
     "Chain": "chains[]",

@@ -4,7 +4,8 @@
 // memory of domains with a socket that the door's map names, and then memory that the map does not name. EL2
 // must end it there. Parameters: `event`, given by the tool, as for the broker; `victim`: index of the domain
 // that is attacked; `before` [1]: 1: it reads the byte before the segments that it reaches, 0: the byte
-// behind them. It writes where the attack is, to the console.
+// behind them; `page` [0: none]: the physical page that it reads instead, memory of another broker's domain. It
+// writes where the attack is, to the console.
 #include "guests/programs/broker/broker.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/params.h"
@@ -44,6 +45,8 @@ void program_main(void)
     for (const struct manifest_segment *one = first; one <= last; one++)
         read_all(one);
     target = param("before", 1) != 0 ? first->pa - 1 : last->pa + last->bytes;
+    if (param("page", 0) != 0)
+        target = (uint64_t)param("page", 0) * BH_PAGE_BYTES;
     console_printf("reads %lx\n", target);
     console_printf("has read %lx: %u\n", target, *window(target));
 }

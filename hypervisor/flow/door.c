@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Maps the door through windows of each core that stay open.
+ * Maps the doors through windows of each core that stay open.
  */
 #include "flow/door.h"
 #include "core/socket_reach.h"
@@ -16,21 +16,23 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static struct {
-    const struct domain *broker;
+struct place {
+    const struct domain *domain; /* the broker's own */
     paddr_t pages[BROKER_DOOR_PAGES];
     bool by_event;
     _Atomic uint32_t opening; /* number of openings; 0: the door was never open */
     _Atomic uint32_t kept;    /* number of the last opening whose broker's progress was saved */
     _Atomic bool open;
     struct door_progress progress[BH_MAX_DOMAINS]; /* progress of the last broker that has ended */
-} place;
+};
+
+static struct place places[BH_MAX_BROKERS];
 
 void door_init(void)
 {
-    memset(&place, 0, sizeof(place));
+    memset(places, 0, sizeof(places));
     for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
-        cpu_at(i)->flow.view.opening = 0;
+        memset(cpu_at(i)->flow.views, 0, sizeof(cpu_at(i)->flow.views));
     }
 }
 
@@ -39,11 +41,31 @@ static uint64_t ticks_per_mebibyte(uint64_t bytes_per_s)
     return bytes_per_s == 0 ? 0 : ((1ull << 20) * clock_hz() + bytes_per_s - 1) / bytes_per_s;
 }
 
-static void fill(struct broker_map *map)
+/* What a broker is told about the domains that it serves. It learns nothing about the memory of others. */
+static void fill_domains(struct broker_map *map, uint32_t number)
 {
     const struct manifest_header *manifest = system_manifest();
-    const struct manifest_broker *broker = &manifest->broker;
-    const struct flow_costs *costs = manifest_costs(manifest);
+
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        const struct manifest_domain *config = domain_at(i)->config;
+        struct socket_reach reach = socket_reach_of(manifest, config);
+
+        if (config->socket_cid == 0 || config->socket_broker != number) {
+            continue;
+        }
+        map->domains[i].cid = config->socket_cid;
+        map->domains[i].first_segment = reach.first_segment;
+        map->domains[i].segment_count = reach.segment_count;
+        memcpy(&map->segments[reach.first_segment], manifest_segments(manifest) + reach.first_segment,
+               reach.segment_count * sizeof(map->segments[0]));
+    }
+}
+
+static void fill(struct broker_map *map, uint32_t number)
+{
+    const struct manifest_header *manifest = system_manifest();
+    const struct manifest_broker *broker = manifest_broker_at(manifest, number);
+    const struct flow_costs *costs = manifest_costs(broker);
 
     *map = (struct broker_map){
         .chunk_bytes = broker->chunk_bytes,
@@ -58,115 +80,122 @@ static void fill(struct broker_map *map)
         .run_bytes = broker->run_bytes,
         .bytes_per_s = broker->bytes_per_s,
     };
-    for (uint32_t i = 0; i < domain_count(); i++) {
-        const struct manifest_domain *config = domain_at(i)->config;
-        struct socket_reach reach = socket_reach_of(manifest, config);
-
-        map->domains[i].cid = config->socket_cid;
-        map->domains[i].first_segment = reach.first_segment;
-        map->domains[i].segment_count = config->socket_cid != 0 ? reach.segment_count : 0;
-    }
+    fill_domains(map, number);
     memcpy(map->color_sets, manifest_color_sets(manifest),
            manifest->color_sets.count * sizeof(map->color_sets[0]));
-    memcpy(map->segments, manifest_segments(manifest), manifest->segments.count * sizeof(map->segments[0]));
 }
 
 /* Finds the physical pages of the door, which must be whole pages of the broker's own memory. */
-static bool find_pages(const struct domain *broker, uint64_t at)
+static bool find_pages(struct place *place, const struct domain *domain, uint64_t at)
 {
-    struct segment_map map = placement_map(system_manifest(), broker->config);
+    struct segment_map map = placement_map(system_manifest(), domain->config);
 
     if (at % BH_PAGE_BYTES != 0 || !segment_map_owns(&map, at, (uint64_t)BROKER_DOOR_PAGES * BH_PAGE_BYTES)) {
         return false;
     }
     for (uint32_t i = 0; i < BROKER_DOOR_PAGES; i++) {
-        place.pages[i] = segment_map_at(&map, at + (uint64_t)i * BH_PAGE_BYTES, 1).pa;
+        place->pages[i] = segment_map_at(&map, at + (uint64_t)i * BH_PAGE_BYTES, 1).pa;
     }
     return true;
 }
 
-static struct door_view *view(void)
+static enum window window_of(uint32_t broker, enum window first)
 {
-    struct door_view *own = &this_cpu()->flow.view;
-    uint32_t opening = atomic_load(&place.opening);
+    return (enum window)((uint32_t)first + broker * (WINDOW_SECOND_DOOR - WINDOW_DOOR));
+}
+
+static struct door_view *view(uint32_t broker)
+{
+    struct door_view *own = &this_cpu()->flow.views[broker];
+    uint32_t opening = atomic_load(&places[broker].opening);
 
     if (own->opening != opening) {
-        own->door = window_open(this_cpu()->index, WINDOW_DOOR, place.pages[0]);
-        own->reply = window_open(this_cpu()->index, WINDOW_REPLY, place.pages[1]);
+        const struct place *place = &places[broker];
+
+        own->door = window_open(this_cpu()->index, window_of(broker, WINDOW_DOOR), place->pages[0]);
+        own->reply = window_open(this_cpu()->index, window_of(broker, WINDOW_REPLY), place->pages[1]);
         own->opening = opening;
     }
     return own;
 }
 
-bool door_open(const struct domain *broker, uint64_t at, bool by_event)
+bool door_open(uint32_t broker, const struct domain *domain, uint64_t at, bool by_event)
 {
+    struct place *place = &places[broker];
     struct broker_map *map;
 
-    if (atomic_load(&place.open) || !find_pages(broker, at)) {
+    if (atomic_load(&place->open) || !find_pages(place, domain, at)) {
         return false;
     }
-    place.broker = broker;
-    place.by_event = by_event;
-    map = window_open(this_cpu()->index, WINDOW_DESTINATION, place.pages[2]);
-    fill(map);
+    place->domain = domain;
+    place->by_event = by_event;
+    map = window_open(this_cpu()->index, WINDOW_DESTINATION, place->pages[2]);
+    fill(map, broker);
     window_close(this_cpu()->index, WINDOW_DESTINATION);
-    atomic_fetch_add(&place.opening, 1);
-    memset(view()->door, 0, sizeof(struct broker_door));
-    memcpy(view()->reply->progress, place.progress, sizeof(place.progress));
-    atomic_store(&place.open, true);
+    atomic_fetch_add(&place->opening, 1);
+    memset(view(broker)->door, 0, sizeof(struct broker_door));
+    memcpy(view(broker)->reply->progress, place->progress, sizeof(place->progress));
+    atomic_store(&place->open, true);
     return true;
 }
 
-void door_close(void)
+void door_close(uint32_t broker)
 {
-    atomic_store(&place.open, false);
+    atomic_store(&places[broker].open, false);
 }
 
-const struct broker_reply *door_keep_progress(void)
+const struct broker_reply *door_keep_progress(uint32_t broker)
 {
+    struct place *place = &places[broker];
     const struct broker_reply *reply;
 
-    if (atomic_load(&place.opening) == atomic_load(&place.kept)) {
+    if (atomic_load(&place->opening) == atomic_load(&place->kept)) {
         return NULL;
     }
-    reply = view()->reply;
-    memcpy(place.progress, reply->progress, sizeof(place.progress));
-    atomic_store(&place.kept, atomic_load(&place.opening));
+    reply = view(broker)->reply;
+    memcpy(place->progress, reply->progress, sizeof(place->progress));
+    atomic_store(&place->kept, atomic_load(&place->opening));
     return reply;
 }
 
-struct broker_door *door_here(void)
+struct broker_door *door_here(uint32_t broker)
 {
-    return atomic_load(&place.open) ? view()->door : NULL;
+    return atomic_load(&places[broker].open) ? view(broker)->door : NULL;
 }
 
-const struct broker_reply *door_reply_here(void)
+const struct broker_reply *door_reply_here(uint32_t broker)
 {
-    return atomic_load(&place.open) ? view()->reply : NULL;
+    return atomic_load(&places[broker].open) ? view(broker)->reply : NULL;
+}
+
+/* Sets the interrupt line of a broker that waits for interrupts. */
+static void set_line(const struct place *place, bool level)
+{
+    vgic_set_spi_level(domain_at(place->domain->index), place->domain->config->socket_irq, level);
 }
 
 /* Either this core sees that the broker waits, or the broker sees the earlier stores when it checks a last
  * time before it waits. */
-void door_wake(struct broker_door *door)
+void door_wake(uint32_t broker, struct broker_door *door)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    if (__atomic_load_n(&view()->reply->waits, __ATOMIC_RELAXED) == 0) {
+    if (__atomic_load_n(&view(broker)->reply->waits, __ATOMIC_RELAXED) == 0) {
         return;
     }
     if (__atomic_exchange_n(&door->woken, 1, __ATOMIC_RELEASE) != 0) {
         return; /* already woken: one event or interrupt for each time that the broker waits */
     }
-    if (place.by_event) {
+    if (places[broker].by_event) {
         arch_sev();
     } else {
-        vgic_set_spi_level(domain_at(place.broker->index), place.broker->config->socket_irq, true);
+        set_line(&places[broker], true);
     }
 }
 
-void door_heard(void)
+void door_heard(uint32_t broker)
 {
-    if (!place.by_event) {
-        vgic_set_spi_level(domain_at(place.broker->index), place.broker->config->socket_irq, false);
+    if (!places[broker].by_event) {
+        set_line(&places[broker], false);
     }
 }
 
@@ -182,7 +211,7 @@ uint64_t door_unheard_since(const struct broker_door *door, uint32_t device)
     return has_sent_bell(from) ? __atomic_load_n(&from->notified_at, __ATOMIC_RELAXED) : 0;
 }
 
-void door_ring(struct broker_door *door, uint32_t device, uint32_t bells)
+void door_ring(uint32_t broker, struct broker_door *door, uint32_t device, uint32_t bells)
 {
     struct door_device *to = &door->devices[device];
 
@@ -190,5 +219,5 @@ void door_ring(struct broker_door *door, uint32_t device, uint32_t bells)
         __atomic_store_n(&to->notified_at, clock_now(), __ATOMIC_RELAXED);
     }
     __atomic_fetch_or(&to->bells, bells, __ATOMIC_RELEASE);
-    door_wake(door);
+    door_wake(broker, door);
 }

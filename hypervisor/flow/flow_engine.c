@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * State of the copy engine, on top of the driver of its registers (zdma.h).
+ * State of the copy engines, on top of the driver of their registers (zdma.h).
  */
 #include "flow/flow_engine.h"
 #include "base/qos400.h"
@@ -10,84 +10,85 @@
 #include <arch/gic.h>
 #include <stdatomic.h>
 
-static struct {
+static struct flow_engine {
     _Atomic uint32_t state; /* enum flow_engine_state */
     _Atomic uint64_t since; /* counter value at the start of the last transfer */
     bool routed;            /* its interrupt is routed to a core */
-} engine;
+} engines[BH_MAX_BROKERS];
 
-static const struct manifest_broker *broker_of_manifest(void)
+static const struct manifest_broker *config(uint32_t broker)
 {
-    return &system_manifest()->broker;
+    return manifest_broker_at(system_manifest(), broker);
 }
 
-static paddr_t channel(void)
+static paddr_t channel(uint32_t broker)
 {
-    return paddr(broker_of_manifest()->engine_pa);
+    return paddr(config(broker)->engine_pa);
 }
 
-bool flow_engine_exists(void)
+bool flow_engine_exists(uint32_t broker)
 {
-    return broker_of_manifest()->engine == BH_BROKER_ENGINE_ZDMA;
+    return config(broker)->engine == BH_BROKER_ENGINE_ZDMA;
 }
 
-void flow_engine_init(void)
+void flow_engine_init(uint32_t broker)
 {
-    const struct manifest_broker *broker = broker_of_manifest();
+    const struct manifest_broker *stated = config(broker);
 
-    engine.routed = false;
-    atomic_store(&engine.state, (uint32_t)FLOW_ENGINE_IDLE);
-    if (flow_engine_exists()) {
-        zdma_init(channel());
+    engines[broker].routed = false;
+    atomic_store(&engines[broker].state, (uint32_t)FLOW_ENGINE_IDLE);
+    if (flow_engine_exists(broker)) {
+        zdma_init(channel(broker));
     }
-    if (broker->qos_pa != 0) { /* if it does not hold the rate, transfers are late enough without it */
-        (void)qos400_limit(paddr(broker->qos_pa), broker->qos_rate, broker->qos_rate);
+    if (stated->qos_pa != 0) { /* if it does not hold the rate, transfers are late enough without it */
+        (void)qos400_limit(paddr(stated->qos_pa), stated->qos_rate, stated->qos_rate);
     }
 }
 
-void flow_engine_start(const struct cpu *cpu, const struct engine_transfer *transfer)
+void flow_engine_start(uint32_t broker, const struct cpu *cpu, const struct engine_transfer *transfer)
 {
-    if (!engine.routed) { /* a GICv2 can route to a core only when that core is up */
-        engine.routed = true;
-        gic_enable(broker_of_manifest()->engine_irq, cpu->mpidr);
+    if (!engines[broker].routed) { /* a GICv2 can route to a core only when that core is up */
+        engines[broker].routed = true;
+        gic_enable(config(broker)->engine_irq, cpu->mpidr);
     }
-    atomic_store(&engine.since, clock_now());
-    atomic_store(&engine.state, (uint32_t)FLOW_ENGINE_RUNS);
-    zdma_start(channel(), paddr(transfer->from), paddr(transfer->to), transfer->bytes);
+    atomic_store(&engines[broker].since, clock_now());
+    atomic_store(&engines[broker].state, (uint32_t)FLOW_ENGINE_RUNS);
+    zdma_start(channel(broker), paddr(transfer->from), paddr(transfer->to), transfer->bytes);
 }
 
-enum flow_engine_state flow_engine_look(void)
+enum flow_engine_state flow_engine_look(uint32_t broker)
 {
     enum zdma_outcome outcome;
 
-    if (!flow_engine_runs()) {
-        return (enum flow_engine_state)atomic_load(&engine.state);
+    if (!flow_engine_runs(broker)) {
+        return (enum flow_engine_state)atomic_load(&engines[broker].state);
     }
-    outcome = zdma_outcome(channel());
+    outcome = zdma_outcome(channel(broker));
     if (outcome == ZDMA_UNDER_WAY) {
         return FLOW_ENGINE_RUNS;
     }
-    system_status()->failed_transfers += outcome == ZDMA_FAILED;
-    atomic_store(&engine.state, (uint32_t)(outcome == ZDMA_DONE ? FLOW_ENGINE_ENDED : FLOW_ENGINE_FAILED));
-    return (enum flow_engine_state)atomic_load(&engine.state);
+    system_status()->failed_transfers[broker] += outcome == ZDMA_FAILED;
+    atomic_store(&engines[broker].state,
+                 (uint32_t)(outcome == ZDMA_DONE ? FLOW_ENGINE_ENDED : FLOW_ENGINE_FAILED));
+    return (enum flow_engine_state)atomic_load(&engines[broker].state);
 }
 
-void flow_engine_forget(void)
+void flow_engine_forget(uint32_t broker)
 {
-    atomic_store(&engine.state, (uint32_t)FLOW_ENGINE_IDLE);
+    atomic_store(&engines[broker].state, (uint32_t)FLOW_ENGINE_IDLE);
 }
 
-bool flow_engine_runs(void)
+bool flow_engine_runs(uint32_t broker)
 {
-    return atomic_load(&engine.state) == FLOW_ENGINE_RUNS;
+    return atomic_load(&engines[broker].state) == FLOW_ENGINE_RUNS;
 }
 
-uint64_t flow_engine_runs_since(void)
+uint64_t flow_engine_runs_since(uint32_t broker)
 {
-    return flow_engine_runs() ? atomic_load(&engine.since) : 0;
+    return flow_engine_runs(broker) ? atomic_load(&engines[broker].since) : 0;
 }
 
-bool flow_engine_has(uint32_t intid)
+bool flow_engine_has(uint32_t broker, uint32_t intid)
 {
-    return flow_engine_exists() && intid == broker_of_manifest()->engine_irq;
+    return flow_engine_exists(broker) && intid == config(broker)->engine_irq;
 }

@@ -6,12 +6,13 @@
 #define BULKHEAD_FLOW_STATE_H
 
 #include "core/path_costs.h"
+#include <bulkhead_layout.h>
 #include <stdint.h>
 
 struct broker_door;
 struct broker_reply;
 
-/* The broker's door as it is mapped on this core (door.c). */
+/* A broker's door as it is mapped on this core (door.c). */
 struct door_view {
     uint32_t opening; /* number of the opening of the door for which the pointers are valid */
     struct broker_door *door;
@@ -20,7 +21,7 @@ struct door_view {
 
 struct flow_core {
     struct path_recorder recorder; /* stamps of packets' paths on this core (path_stamps.h) */
-    struct door_view view;
+    struct door_view views[BH_MAX_BROKERS];
 };
 
 #endif

@@ -60,6 +60,7 @@ static bool init_device(struct domain *domain)
     memset(device, 0, sizeof(*device));
     device->memory.domain = domain;
     device->memory.map = map_of(domain, &reach);
+    device->broker = domain->config->socket_broker;
     device->on_root = domain->config->socket_root_ipa != 0;
     device->life = 1;
     virtio_mmio_init(&device->mmio, VSOCK_DEVICE_ID, features, VSOCK_QUEUES);
@@ -114,24 +115,24 @@ static void write_device(struct socket_device *device, struct broker_door *door)
         };
     }
     __atomic_store_n(&to->version, to->version + 1, __ATOMIC_RELEASE);
-    door_ring(door, device->memory.domain->index, DOOR_BELL_CHANGED);
+    door_ring(device->broker, door, device->memory.domain->index, DOOR_BELL_CHANGED);
 }
 
 static void write_device_if_open(struct socket_device *device)
 {
-    struct broker_door *door = door_here();
+    struct broker_door *door = door_here(device->broker);
 
     if (door != NULL) {
         write_device(device, door);
     }
 }
 
-void sockets_tell_all(void)
+void sockets_tell_all(uint32_t broker)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
         struct socket_device *device = sockets.devices[i];
 
-        if (device != NULL) {
+        if (device != NULL && device->broker == broker) {
             spin_lock(&device->lock);
             write_device_if_open(device);
             spin_unlock(&device->lock);
@@ -190,11 +191,11 @@ void socket_fail(const struct domain *domain)
  * Called under the device's lock. */
 static bool is_in_use(const struct socket_device *device)
 {
-    const struct broker_reply *reply = door_reply_here();
-    uint32_t index = device->memory.domain->index;
+    const struct broker_reply *reply = door_reply_here(device->broker);
+    const struct domain *domain = device->memory.domain;
 
-    return flow_broker_touches(index) ||
-           (reply != NULL && __atomic_load_n(&reply->lives[index], __ATOMIC_ACQUIRE) != device->life);
+    return flow_broker_touches(domain) ||
+           (reply != NULL && __atomic_load_n(&reply->lives[domain->index], __ATOMIC_ACQUIRE) != device->life);
 }
 
 /* Begins to stop the device: from now on, operations in flight belong to an earlier life. Called under the
@@ -244,12 +245,12 @@ void socket_left(struct domain *domain)
     }
 }
 
-void sockets_forget_broker(void)
+void sockets_forget_broker(uint32_t broker)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
         struct socket_device *device = sockets.devices[i];
 
-        if (device != NULL) {
+        if (device != NULL && device->broker == broker) {
             spin_lock(&device->lock); /* who held it has seen the door open */
             spin_unlock(&device->lock);
         }
@@ -258,7 +259,7 @@ void sockets_forget_broker(void)
 
 bool flows_is_broker(const struct domain *domain)
 {
-    return there_are_flows() && domain->index == system_manifest()->broker.domain;
+    return manifest_is_broker(system_manifest(), domain->index);
 }
 
 bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset)
@@ -289,7 +290,7 @@ static void count_begun(struct socket_device *device, const bool before[VSOCK_QU
  * size. Called under the device's lock. */
 static bool write_register(struct socket_device *device, struct mmio_access *access)
 {
-    struct broker_door *door = door_here();
+    struct broker_door *door = door_here(device->broker);
     enum virtio_mmio_event event = VIRTIO_MMIO_NOTHING;
     uint32_t status = device->mmio.device.status;
     bool before[VSOCK_QUEUES];
@@ -314,7 +315,7 @@ static bool write_register(struct socket_device *device, struct mmio_access *acc
     if (event == VIRTIO_MMIO_CHANGED) {
         write_device_if_open(device);
     } else if (event == VIRTIO_MMIO_NOTIFIED && door != NULL) {
-        door_ring(door, device->memory.domain->index, 1u << queue);
+        door_ring(device->broker, door, device->memory.domain->index, 1u << queue);
         if (queue == VSOCK_QUEUE_TX) {
             path_close(BH_PATH_PART_TRANSPORT, 0);
         }
@@ -431,7 +432,7 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
 void flows_domain_stops(const struct domain *domain)
 {
     if (flows_is_broker(domain)) {
-        flow_broker_stops();
+        flow_broker_stops(domain);
     }
 }
 
@@ -444,7 +445,7 @@ void flows_domain_stopped(struct domain *domain)
     }
     hypercall_flows_domain_stopped(domain);
     if (flows_is_broker(domain)) {
-        flow_broker_stop();
+        flow_broker_stop(domain);
         return;
     }
     device = socket_of(domain);
@@ -460,7 +461,7 @@ void flows_domain_stopped(struct domain *domain)
 void flows_vcpu_off(const struct vcpu *vcpu)
 {
     if (flows_is_broker(vcpu->domain)) {
-        flow_broker_vcpu_off();
+        flow_broker_vcpu_off(vcpu->domain);
     }
 }
 
@@ -469,9 +470,9 @@ const struct domain *flows_leaving(void)
     return there_are_flows() ? flow_broker_leaving() : NULL;
 }
 
-void flows_left(void)
+void flows_left(const struct domain *broker)
 {
-    flow_broker_left();
+    flow_broker_left(broker);
 }
 
 bool flows_touch(const struct domain *domain)
@@ -493,7 +494,7 @@ void flows_domain_reset(struct domain *domain)
     struct socket_device *device = socket_of(domain);
 
     if (flows_is_broker(domain)) {
-        flow_broker_reset();
+        flow_broker_reset(domain);
     }
     if (device == NULL) {
         return;

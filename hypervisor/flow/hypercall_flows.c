@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Flows that managers add and end. The broker tests whether a flow can be admitted
+ * Flows that managers add and end. The broker of a flow's ends tests whether a flow can be admitted
  * (core/broker_admission.h); EL2 checks the flow, finds a slot for it, passes the request on, and opens the
  * flow if the broker's answer to this request is that it is schedulable.
  */
@@ -30,7 +30,7 @@ struct online {
 };
 
 static struct spinlock lock;  /* serializes the calls of several managers */
-static struct online *online; /* NULL: there is no manager, or no rate to test with */
+static struct online *online; /* NULL: there is no manager, or no broker with a rate to test with */
 
 static uint64_t failure(enum bh_hypercall_error error)
 {
@@ -75,7 +75,7 @@ bool hypercall_flows_init(void)
     const struct manifest_header *manifest = system_manifest();
 
     online = NULL;
-    if (manifest->broker.bytes_per_s == 0 || !there_are_managers()) {
+    if ((manifest->broker.bytes_per_s | manifest->second_broker.bytes_per_s) == 0 || !there_are_managers()) {
         return true;
     }
     online = pool_allocate_bytes(system_pool(), sizeof(*online));
@@ -159,6 +159,9 @@ static enum bh_hypercall_error add(const struct domain *caller, uint64_t x[31])
     if (!flow_of(x, &flow) || !manifest_flow_is_sound(system_manifest(), &flow)) {
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
     }
+    if (!flows_can_be_tested(&flow)) {
+        return BH_HYPERCALL_ERROR_NO_FLOWS;
+    }
     if (online->testing) {
         x[1] = online->tested;
         return BH_HYPERCALL_ERROR_FLOW_BUSY;
@@ -187,7 +190,7 @@ static enum flow_verdict verdict_of(const struct door_answer *answer)
 static void cancel(void)
 {
     online->testing = false;
-    flows_cancel_test();
+    flows_cancel_test(&online->flows[online->tested]);
 }
 
 static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
@@ -198,7 +201,7 @@ static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
     if (!online->testing || online->owner != caller->index) {
         return BH_HYPERCALL_ERROR_FLOW_BUSY;
     }
-    if (!flows_test_answer(&answer)) {
+    if (!flows_test_answer(&online->flows[online->tested], &answer)) {
         answer = (struct door_answer){.verdict = FLOW_GOES_ON};
         verdict = FLOW_GOES_ON;
     } else {

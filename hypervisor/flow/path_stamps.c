@@ -37,7 +37,7 @@ bool path_stamps_init(void)
     struct pool *pool = system_pool();
 
     wanted = false;
-    if (system_manifest()->broker.stamps == 0) {
+    if ((system_manifest()->broker.stamps | system_manifest()->second_broker.stamps) == 0) {
         return true;
     }
     for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * EL2's part of the socket devices of all domains (F8): registers, interrupt lines, and resets. Each reset
- * begins a new 'life' of the device. The broker handles the contents of the queues.
+ * begins a new 'life' of the device. The device's broker handles the contents of the queues.
  */
 #ifndef BULKHEAD_SOCKETS_H
 #define BULKHEAD_SOCKETS_H
@@ -26,6 +26,7 @@ struct guest_memory {
 struct socket_device {
     struct spinlock lock; /* protects this structure and the device's part of the door */
     struct guest_memory memory;
+    uint32_t broker;              /* number of the broker that serves the device */
     bool on_root;                 /* a function of a virtual PCI root, not behind the MMIO transport */
     struct virtio_mmio mmio;      /* registers with either transport */
     uint32_t life;                /* number of resets */
@@ -38,8 +39,9 @@ struct socket_device {
 /* The domain's socket device; NULL if it has none. */
 struct socket_device *socket_of(const struct domain *domain);
 
-/* Tells a broker that has just opened its door about all devices. Called on the broker's core. */
-void sockets_tell_all(void);
+/* Tells a broker that has just opened its door about all devices that it serves. `broker`: its number. Called
+ * on the broker's core. */
+void sockets_tell_all(uint32_t broker);
 
 /* Notify the device's driver: of used buffers, or that the device has failed. Called on the broker's core. */
 void socket_interrupt(const struct domain *domain);
@@ -50,7 +52,7 @@ void socket_left(struct domain *domain);
 
 /* Called after door_close(): waits until no core writes to the door any more. The devices' lives do not
  * change. */
-void sockets_forget_broker(void);
+void sockets_forget_broker(uint32_t broker);
 
 #ifdef __cplusplus
 }

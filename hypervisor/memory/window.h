@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Windows: pages of EL2's address space, a few for each core, through which a core temporarily accesses
- * physical memory that is not the hypervisor's: to load a domain's images again, and to write the door to the
- * broker.
+ * physical memory that is not the hypervisor's: to load a domain's images again, and to write the doors to
+ * brokers.
  */
 #ifndef BULKHEAD_WINDOW_H
 #define BULKHEAD_WINDOW_H
@@ -21,8 +21,10 @@ extern "C" {
 enum window {
     WINDOW_SOURCE,      /* read past the caches: leaves no lines in a domain's colors */
     WINDOW_DESTINATION, /* cached, like the domain's own accesses */
-    WINDOW_DOOR,        /* two pages of the broker (flow/door.h): cached, and left open */
+    WINDOW_DOOR,        /* two pages of each broker (flow/door.h): cached, and left open */
     WINDOW_REPLY,
+    WINDOW_SECOND_DOOR,
+    WINDOW_SECOND_REPLY,
     WINDOW_COUNT,
 };
 

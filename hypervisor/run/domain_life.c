@@ -120,7 +120,7 @@ static bool any_domain_runs(void)
     for (uint32_t i = 0; i < domain_count(); i++) {
         uint32_t state = atomic_load(&domain_at(i)->state);
 
-        /* The broker does not keep the machine running, because it only serves other domains; unless it is a
+        /* A broker does not keep the machine running, because it only serves other domains; unless it is a
          * manager, which may restart one of them. */
         if (flows_is_broker(domain_at(i)) && !domain_has_flag(domain_at(i), BH_DOMAIN_FLAG_MANAGER)) {
             continue;
@@ -154,7 +154,7 @@ void domain_ask_engine(void)
     const struct domain *broker = flows_leaving();
 
     if (broker != NULL && smmu_domain_is_quiet(broker)) {
-        flows_left();
+        flows_left(broker);
     }
 }
 

@@ -13,8 +13,9 @@ from bulkhead.admission.load import Loaded, load_system
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
+from bulkhead.config.system import BROKER
 from bulkhead.package.smmu import stream_rows
-from bulkhead.planning.broker import BROKER, parameters_of
+from bulkhead.planning.broker import broker_parameters
 from bulkhead.planning.device_rates import device_rates
 from bulkhead.planning.plan import plan_memory
 from bulkhead.schema import load_layout
@@ -34,7 +35,7 @@ def load(*overrides: str) -> Loaded:
 
 def told(loaded: Loaded) -> dict[str, int]:
     assert loaded.system is not None and loaded.platform is not None
-    found = parameters_of(loaded.system, loaded.platform, BROKER, {}, emulated=True)
+    found = broker_parameters(loaded.system, loaded.platform, emulated=True)
     return {name: value for name, value in found.items() if name.startswith("engine")}
 
 

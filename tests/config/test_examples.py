@@ -72,6 +72,7 @@ RUN_BY = {
     "shared-linux": "tests/system/test_shared_linux.py",
     "throttled": "tests/hosted/test_examples.py",
     "tuned": "tests/hosted/test_run.py",
+    "two-brokers": "tests/hosted/test_two_brokers.py",
     "imx8mp": "tests/system/test_kernel_trees.py",
     "imx8mp-linux": "tests/system/test_boards.py",
     "rpi4": "tests/system/test_kernel_trees.py",

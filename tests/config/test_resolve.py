@@ -21,12 +21,13 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.quantity import BYTE_UNITS, RATE_UNITS, SHARE_UNITS, TIME_UNITS, amount_text, parse
 from bulkhead.config.shares import Colored
 from bulkhead.config.source import Source, parse_text
-from bulkhead.config.system import System
+from bulkhead.config.system import BROKER, System
 from bulkhead.config.validate import validate
 from bulkhead.env.board_firmware import NAMES
 from bulkhead.package.manifest import PlacedPiece, pack_manifest
 from bulkhead.package.memory import LoadedMemory
-from bulkhead.planning.broker import BROKER, with_broker
+from bulkhead.planning.broker import names_of
+from bulkhead.planning.broker_parts import with_broker
 from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import PlanningError, plan_memory
@@ -75,7 +76,7 @@ def same_plan(one: Plan, other: Plan) -> bool:
     def result(plan: Plan) -> tuple[Any, ...]:
         tables = None if plan.tables is None else (plan.tables.on_chip_pa, plan.tables.colored)
         regions = None if plan.tables is None else plan.tables.plan.regions
-        flows = None if plan.flows is None else (plan.flows.cpu, plan.flows.rate, plan.flows.register)
+        flows = [(one.cpu, one.rate, one.register) for one in plan.brokers]
         return plan.pool, plan.domains, plan.load_area, plan.mpam, tables, regions, flows
 
     return result(one) == result(other)
@@ -100,6 +101,9 @@ def open_again(system: System) -> System:
     def pool(of: Any) -> Any:
         return None if of is None else of.model_copy(update={"size": None})
 
+    def open_broker(one: Any) -> Any:
+        return holder(one, cpu=None, rate=None, llc=None)
+
     domains = tuple(
         holder(
             one,
@@ -108,7 +112,7 @@ def open_again(system: System) -> System:
             socket_pool=pool(one.socket_pool),
         )
         for one in system.domains
-        if one.name != BROKER
+        if one.name not in names_of(system)
     )
     tables = system.hypervisor.tables.model_copy(update={"colors": None})
     broker = system.broker
@@ -117,7 +121,8 @@ def open_again(system: System) -> System:
             "hypervisor": holder(system.hypervisor, memory=None, tables=tables),
             "isolation": system.isolation.model_copy(update={"llc": "auto"}),
             "domains": domains,
-            "broker": None if broker is None else holder(broker, cpu=None, rate=None, llc=None),
+            "broker": None if broker is None else open_broker(broker),
+            "brokers": {name: open_broker(one) for name, one in system.brokers.items()},
         }
     )
 

@@ -423,6 +423,12 @@ INSTANTIATE_TEST_SUITE_P(
         BAD_FLOW("a smallest cost above the largest", m.header.broker.costs.transport_min = 1),
         BAD_FLOW("an analysis that is none", m.header.broker.costs.model = BH_FLOW_MODEL_COUNT),
         BAD_FLOW("a reserved word of the broker", m.header.broker.reserved = 1),
+        BAD_FLOW("a reserved word of a domain", m.domains[0].reserved = 1),
+        BAD_FLOW("a socket at a broker that is none", m.domains[0].socket_broker = 1),
+        BAD_FLOW("a socket at a number that no broker has", m.domains[0].socket_broker = BH_MAX_BROKERS),
+        BAD_FLOW("a broker with another one's number", m.domains[2].socket_broker = 1),
+        BAD_FLOW("a rest of a second broker", m.header.second_broker.patience_ns = 1),
+        BAD_FLOW("a second broker that is the first", m.header.second_broker = m.header.broker),
         BAD_FLOW("a host's CID", m.domains[0].socket_cid = 2),
         BAD_FLOW("a CID twice", m.domains[0].socket_cid = m.domains[1].socket_cid),
         BAD_FLOW("a socket in half a page", m.domains[0].socket_ipa += 8),
@@ -712,6 +718,42 @@ TEST(Manifest, F2_AcceptsAnEngine)
     sample->header.broker.qos_rate = 0;
     sample->seal();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "without a regulator";
+}
+
+#define BAD_SECOND(what, change) BAD(what, FLOW, give_two_brokers(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    TwoBrokers, BadManifest,
+    testing::Values(
+        BAD_SECOND("a flow whose ends have two brokers", m.flows[0].destination = sample_second_domain),
+        BAD_SECOND("a flow from one broker's domain to another's", m.flows[1].source = sample_second_domain),
+        BAD_SECOND("a broker without the other's number", m.domains[sample_second_broker].socket_broker = 0),
+        BAD_SECOND("a number that no broker has", m.domains[sample_second_domain].socket_broker = 2),
+        BAD_SECOND("a second broker with a socket", m.domains[sample_second_broker].socket_cid = 10),
+        BAD_SECOND("a second broker without a line", m.domains[sample_second_broker].socket_irq = 0),
+        BAD_SECOND("a second broker that is no domain", m.header.second_broker.domain = 5),
+        BAD_SECOND("a second broker at no possible rate", m.header.second_broker.bytes_per_s = 999),
+        BAD_SECOND("a second broker's endless cost",
+                   m.header.second_broker.costs.finalize_max = FLOW_MAX_COST_NS + 1),
+        BAD_SECOND("two brokers on one core", m.vcpus[4].core = 2),
+        BAD_SECOND("two brokers with one engine's interrupt", give_engine_alone(m);
+                   m.header.second_broker.engine = BH_BROKER_ENGINE_ZDMA;
+                   m.header.second_broker.engine_irq = sample_engine_irq;
+                   m.header.second_broker.engine_pa = sample_engine_pa + 0x1000),
+        BAD("two brokers with one engine", PLATFORM, give_two_brokers(m); give_engine_alone(m);
+            m.header.second_broker.engine = BH_BROKER_ENGINE_ZDMA;
+            m.header.second_broker.engine_irq = sample_engine_irq + 1;
+            m.header.second_broker.engine_pa = sample_engine_pa)));
+
+TEST(Manifest, F8_AcceptsTwoBrokers)
+{
+    auto sample = make_sample_manifest();
+    give_two_brokers(*sample);
+    const manifest_verdict verdict = sample->check();
+    EXPECT_EQ(verdict.error, BH_MANIFEST_ERROR_NONE) << "at " << verdict.offset;
+    EXPECT_TRUE(manifest_is_broker(&sample->header, 2));
+    EXPECT_TRUE(manifest_is_broker(&sample->header, sample_second_broker));
+    EXPECT_FALSE(manifest_is_broker(&sample->header, sample_second_domain));
 }
 
 TEST(Manifest, F1_AcceptsFlows)

@@ -307,6 +307,34 @@ void give_flows(SampleManifest &m)
     m.seal();
 }
 
+void give_two_brokers(SampleManifest &m)
+{
+    give_flows(m);
+    m.header.domains.count = 5;
+    m.header.vcpus.count = 5;
+    m.header.segments.count = 6;
+    for (const uint32_t i : {sample_second_domain, sample_second_broker}) {
+        m.domains[i] = m.domains[2];
+        m.domains[i].name[0] = static_cast<char>('0' + i);
+        m.domains[i].first_segment = i + 1;
+        m.domains[i].first_vcpu = i;
+        m.domains[i].socket_broker = 1;
+    }
+    m.domains[1].vcpu_count = 1;
+    m.irqs[0].vcpu = 0;
+    m.domains[2].first_vcpu = 2;
+    m.vcpus[2] = {2, 2};
+    m.vcpus[3] = {sample_second_domain, 1};
+    m.vcpus[4] = {sample_second_broker, 3};
+    m.domains[sample_second_domain].socket_ipa = 0x0B000000;
+    m.domains[sample_second_domain].socket_cid = 9;
+    m.segments[4] = {0x40000000, 0x100000, 0x64000000, 1, 0};
+    m.segments[5] = {0x40000000, 0x100000, 0x68000000, 1, 0};
+    m.header.second_broker = m.header.broker;
+    m.header.second_broker.domain = sample_second_broker;
+    m.seal();
+}
+
 void give_pool(SampleManifest &m)
 {
     give_flows(m);

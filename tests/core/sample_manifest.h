@@ -12,9 +12,9 @@ struct SampleManifest {
     struct manifest_cpu cpus[4];
     struct manifest_ram ram[1];
     struct color_set_record color_sets[4];
-    struct manifest_domain domains[3];
-    struct manifest_vcpu vcpus[4];
-    struct manifest_segment segments[5];
+    struct manifest_domain domains[5];
+    struct manifest_vcpu vcpus[5];
+    struct manifest_segment segments[6];
     struct manifest_image images[2];
     struct manifest_irq irqs[1];
     struct manifest_device devices[3];
@@ -53,7 +53,13 @@ void give_calls(SampleManifest &m);
 // Adds a broker on core 2, and flows in both directions between its two domains.
 void give_flows(SampleManifest &m);
 
-// The same, with a pool for domain 0's socket device: its last 64 KiB.
+// The same, and a second broker (domain 4) on core 3 for domain 3, which has a socket and no flow. Domain 1
+// has one VCPU, on a core that it shares with domain 3.
+constexpr uint32_t sample_second_domain = 3;
+constexpr uint32_t sample_second_broker = 4;
+void give_two_brokers(SampleManifest &m);
+
+// The same as with flows, with a pool for domain 0's socket device: its last 64 KiB.
 constexpr uint64_t sample_pool_ipa = 0x403F0000;
 constexpr uint64_t sample_pool_bytes = 0x10000;
 void give_pool(SampleManifest &m);

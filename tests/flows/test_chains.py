@@ -423,8 +423,7 @@ def codes(directory: Path, made: dict[str, Any]) -> list[tuple[str, str]]:
 
 def test_the_bound_is_the_sum_of_its_parts() -> None:
     loaded = load_system(EXAMPLE)
-    planned = check_flows(loaded).planned
-    assert planned is not None
+    (planned,) = check_flows(loaded).planned
     for chain in flows_json(planned)["chains"]:
         parts: dict[str, Any] = dict(chain["parts"])
         assert chain["bound_ns"] == sum(parts.values()) <= chain["deadline_ns"]
@@ -444,8 +443,7 @@ def test_the_bound_is_the_sum_of_its_parts() -> None:
 
 def test_answers_leave_room_for_the_longest_turn_of_the_server(tmp_path: Path) -> None:
     """The period of the answers and this turn fit into the period of the requests, to the nanosecond."""
-    planned = check_flows(load_system(EXAMPLE)).planned
-    assert planned is not None
+    (planned,) = check_flows(load_system(EXAMPLE)).planned
     most = 8_000_000 - planned.chains[0].bound.blocking
     assert codes(tmp_path, system(_set("flows.1.back.period", f"{most} ns"))) == []
     late = system(_set("flows.1.back.period", f"{most + 1} ns"))
@@ -478,8 +476,8 @@ def test_a_limit_that_is_no_fixed_budget_has_no_bound(
 ) -> None:
     """For how long such a limit stops a core is not known."""
     loaded = load_system(EXAMPLE)
-    planned = check_flows(loaded).planned
-    assert loaded.system is not None and loaded.platform is not None and planned is not None
+    (planned,) = check_flows(loaded).planned
+    assert loaded.system is not None and loaded.platform is not None
     changed = loaded.system.model_copy(update={"regulation": regulation})
     if bandwidth is not None:
         limit = {"bandwidth": Bandwidth.model_validate(bandwidth)}
@@ -493,8 +491,8 @@ def test_a_limit_that_is_no_fixed_budget_has_no_bound(
 def findings(**changes: dict[str, Any]) -> tuple[tuple[PlannedChain, ...], list[str]]:
     """Chains of the example whose domains are changed, and causes of refusals."""
     loaded = load_system(EXAMPLE)
-    planned = check_flows(loaded).planned
-    assert loaded.system is not None and loaded.platform is not None and planned is not None
+    (planned,) = check_flows(loaded).planned
+    assert loaded.system is not None and loaded.platform is not None
     domains = tuple(one.model_copy(update=changes.get(one.name, {})) for one in loaded.system.domains)
     changed = loaded.system.model_copy(update={"domains": domains})
     chains, found = plan_chains(changed, loaded.platform, planned.model, planned.rate)

@@ -40,7 +40,7 @@ def test_a_sender_connects_to_the_group_and_a_receiver_sees_the_sender() -> None
     assert loaded.system is not None
     assert loaded.platform is not None
     cids = cids_of(loaded.system)
-    given = {name: parameters_of(loaded.system, loaded.platform, name, cids, emulated=True) for name in cids}
+    given = {name: parameters_of(loaded.system, name, cids) for name in cids}
     group = limits()["first_group_cid"]
     assert group not in cids.values()
     assert given["sensor"]["out0_cid"] == given["sensor"]["scan_cid"] == given["sensor"]["send_cid"] == group

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xB0A4235Cu
+#define BH_LAYOUT_HASH 0x3EDA580Bu
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -49,6 +49,7 @@
 #define BH_MAX_TABLE_FRAMES 128u /* of memory for stage-2 tables with a specification: colored and on the chip together */
 #define BH_MAX_FLOWS 32u
 #define BH_FLOW_CONNECTIONS 16u /* of a flow at a time, unless it says how many, and of one that a manager adds */
+#define BH_MAX_BROKERS 2u /* each with its own domains */
 #define BH_MAX_FLOW_GROUPS 16u /* multicast flows */
 #define BH_FIRST_GROUP_CID 256u /* CID of multicast flow 0, to which its sender connects */
 #define BH_MOST_FLOW_CONNECTIONS 128u
@@ -583,8 +584,8 @@ struct manifest_flow_costs { /* Costs in ns of the parts of a packet's path (cor
     uint32_t model; /* flow_model: which of these parts exist, and how they are analyzed */
 };
 
-struct manifest_broker { /* The broker, which copies packets of flows. All zero without flows. */
-    uint32_t domain; /* index of the broker */
+struct manifest_broker { /* A broker, which copies packets of the flows between its domains. All zero without flows. */
+    uint32_t domain; /* index of the broker's own domain */
     uint32_t chunk_bytes; /* of a transfer, at most */
     uint64_t bytes_per_s; /* of all transfers; 0: no limit */
     uint64_t patience_ns; /* time after its deadline for which a packet waits for a receive buffer */
@@ -667,7 +668,8 @@ struct manifest_header { /* The manifest begins with it. */
     struct manifest_tables tables; /* memory for stage-2 tables */
     struct manifest_regulation regulation; /* the regulator */
     struct manifest_delays delays; /* delays that cores cause */
-    struct manifest_broker broker; /* the broker */
+    struct manifest_broker broker; /* broker 0 */
+    struct manifest_broker second_broker; /* broker 1; all zero: there is one broker at most */
     struct manifest_bandwidth bandwidth; /* what the memory sustains */
     struct manifest_device_regulators device_regulators; /* what devices of domains may move */
     struct manifest_mpam mpam; /* MPAM */
@@ -839,6 +841,8 @@ struct manifest_domain { /* A domain. Its rows of other tables follow each other
     uint32_t mpam_virtual; /* PARTIDs that its guest may use; 0: one partition, and the guest sees no MPAM */
     uint32_t mpam_pmg; /* its performance monitoring group */
     uint32_t table_memory; /* table_memory */
+    uint32_t socket_broker; /* number of the broker that serves its socket device, or that it is; 0 if neither */
+    uint32_t reserved;
 };
 
 struct manifest_vcpu { /* A VCPU. */
@@ -957,8 +961,8 @@ struct status_system { /* Page 0: the whole system. */
     uint64_t ttbr0_el2; /* TTBR0_EL2 */
     uint64_t pool_frames; /* frames of the hypervisor's pool */
     uint64_t pool_used; /* used frames of the pool */
-    uint64_t failed_transfers; /* transfers of the broker's engine that failed */
-    uint64_t transfer_ticks; /* at the machine's end: time since the start of the engine's transfer that was under way */
+    uint32_t failed_transfers[2]; /* by broker: transfers of its engine that failed */
+    uint32_t transfer_ticks[2]; /* by broker, at the machine's end: time since the start of its engine's transfer that was under way; 2^32 - 1: at least that */
     struct status_regulation regulation; /* the regulator */
     uint32_t mpam_frame; /* number in the pool of the frame with status_mpam; 0: the manifest has no components */
     uint32_t smmu_frame; /* number in the pool of the frame with status_smmu; 0: the manifest has no SMMU */
@@ -1141,7 +1145,7 @@ struct bh_region {
     uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
     uint32_t mapped; /* 1: EL2 maps it at its physical address */
 };
-#define BH_REGION_COUNT 26u
+#define BH_REGION_COUNT 28u
 #define BH_REGION_ROWS \
     {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
     {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
@@ -1156,6 +1160,8 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, tables.on_chip_pa), (uint32_t)offsetof(struct manifest_header, tables.on_chip_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* table_memory */ \
     {(uint32_t)offsetof(struct manifest_header, broker.engine_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine */ \
     {(uint32_t)offsetof(struct manifest_header, broker.qos_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine_regulator */ \
+    {(uint32_t)offsetof(struct manifest_header, second_broker.engine_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* second_engine */ \
+    {(uint32_t)offsetof(struct manifest_header, second_broker.qos_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* second_engine_regulator */ \
     {(uint32_t)offsetof(struct manifest_header, device_regulators.page_0), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_0 */ \
     {(uint32_t)offsetof(struct manifest_header, device_regulators.page_1), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_1 */ \
     {(uint32_t)offsetof(struct manifest_header, device_regulators.page_2), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_2 */ \
@@ -1346,7 +1352,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pa) == 0u, "manifest_its.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_pa) == 8u, "manifest_its.pending_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_bytes) == 16u, "manifest_its.pending_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1048u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1184u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1359,32 +1365,33 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, tables) == 264u, "manifest_hea
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 304u, "manifest_header.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, delays) == 440u, "manifest_header.delays");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 472u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 608u, "manifest_header.bandwidth");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, device_regulators) == 656u, "manifest_header.device_regulators");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 752u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 808u, "manifest_header.smmu");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 832u, "manifest_header.pci");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 864u, "manifest_header.its");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 888u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 896u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 904u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 912u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 920u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 928u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 936u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 944u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 952u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 960u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 968u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 976u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 984u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 992u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 1000u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 1008u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 1016u, "manifest_header.mpam_words");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 1024u, "manifest_header.streams");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 1032u, "manifest_header.functions");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bridges) == 1040u, "manifest_header.bridges");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, second_broker) == 608u, "manifest_header.second_broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 744u, "manifest_header.bandwidth");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, device_regulators) == 792u, "manifest_header.device_regulators");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 888u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 944u, "manifest_header.smmu");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 968u, "manifest_header.pci");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 1000u, "manifest_header.its");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 1024u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 1032u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 1040u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 1048u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 1056u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 1064u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 1072u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 1080u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 1088u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 1096u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 1104u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 1112u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 1120u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 1128u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 1136u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 1144u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 1152u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 1160u, "manifest_header.streams");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 1168u, "manifest_header.functions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bridges) == 1176u, "manifest_header.bridges");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -1482,7 +1489,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_ram, bytes) == 8u, "manifest_ram.bytes
 BH_LAYOUT_ASSERT(sizeof(struct color_set_record) == 32u, "size of color_set_record");
 BH_LAYOUT_ASSERT(offsetof(struct color_set_record, word) == 0u, "color_set_record.word");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 208u, "size of manifest_domain");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 216u, "size of manifest_domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, name) == 0u, "manifest_domain.name");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, entry_ipa) == 32u, "manifest_domain.entry_ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, boot_argument) == 40u, "manifest_domain.boot_argument");
@@ -1517,6 +1524,8 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_partid) == 192u, "manifes
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_virtual) == 196u, "manifest_domain.mpam_virtual");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_pmg) == 200u, "manifest_domain.mpam_pmg");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, table_memory) == 204u, "manifest_domain.table_memory");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_broker) == 208u, "manifest_domain.socket_broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, reserved) == 212u, "manifest_domain.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");

@@ -13,7 +13,7 @@ import yaml
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import WITH_CONSOLE, Image, System
-from bulkhead.planning import broker
+from bulkhead.planning import broker_parts
 from tests.command_line import run_json
 
 from .systems import domain
@@ -53,7 +53,7 @@ def test_f8_what_is_sent_through_a_pool_arrives_in_time(tmp_path: Path, *, on_pc
 
 def taken_over(monkeypatch: pytest.MonkeyPatch, **params: int) -> None:
     """The broker runs another program, with a console."""
-    real = broker.with_broker
+    real = broker_parts.with_broker
 
     def instead(given: System, platform: Platform) -> System:
         found = real(given, platform)

@@ -18,13 +18,12 @@ from bulkhead.admission.load import load_system
 from bulkhead.config.devices import Device
 from bulkhead.config.platform import Platform
 from bulkhead.config.shares import UNLIMITED, Bandwidth
-from bulkhead.config.system import Regulation, System
+from bulkhead.config.system import BROKER, Regulation, System
 from bulkhead.env.paths import repository
 from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
 from bulkhead.package.manifest import pack_manifest
 from bulkhead.package.memory import LoadedMemory
 from bulkhead.package.verdict import manifest_check
-from bulkhead.planning.broker import BROKER
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.memory_budget import below_workable, memory_use
 from bulkhead.planning.model import Plan
@@ -174,7 +173,7 @@ def test_a_device_takes_from_what_budgets_and_the_broker_may_have() -> None:
     system, platform = with_disk(plan.system, plan.platform, 96 * MB)
     use = memory_use(system, platform, 500 * MB, "zdma", 4096)
     assert use is not None
-    changed = replace(plan, system=system, platform=platform, flows=replace(plan.flows, memory=use))
+    changed = replace(plan, system=system, platform=platform, brokers=(replace(plan.flows, memory=use),))
     row = bandwidth_row(changed, event)
     assert (row["limit_bytes_per_s"], row["broker_bytes_per_s"]) == (864 * MB, 700 * MB)
     assert use.largest_rate == plan.flows.memory.largest_rate - 200 * MB
@@ -216,7 +215,7 @@ def test_the_hypervisor_admits_what_the_check_of_a_file_admits(
     budgeted = with_budgets(plan, (hog, small if slow else governor), None)
     system, platform = with_disk(budgeted, plan.platform, disk)
     use = memory_use(system, platform, rate, "zdma", 4096)
-    changed = replace(plan, system=system, platform=platform, flows=replace(plan.flows, memory=use))
+    changed = replace(plan, system=system, platform=platform, brokers=(replace(plan.flows, memory=use),))
     error = error_of(manifest_of(changed, event, layout), layout)
     if file_admits(system, platform, rate):
         assert error == "none"
@@ -256,7 +255,7 @@ def test_it_does_for_regulated_domains_too(
     )
     system = with_budgets(plan, bandwidths, regulation)
     use = memory_use(system, plan.platform, 500 * MB, "zdma", 4096)
-    changed = replace(plan, system=system, flows=replace(plan.flows, memory=use))
+    changed = replace(plan, system=system, brokers=(replace(plan.flows, memory=use),))
     error = error_of(manifest_of(changed, event, layout), layout)
     if error != "regulation":  # initial budgets below the floor, or above the ceiling
         assert (error == "none") == file_admits(system, plan.platform, 500 * MB)

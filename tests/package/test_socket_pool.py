@@ -110,8 +110,7 @@ def test_f8_auto_has_room_for_the_domains_flows(tmp_path: Path) -> None:
 
 def test_f8_the_witness_lets_the_broker_reach_the_pool_alone(tmp_path: Path) -> None:
     plan = plan_of(system(tmp_path))
-    exchange = make_promise(plan).exchange
-    assert exchange is not None
+    (exchange,) = make_promise(plan).exchanges
     memory, pool = domain_of(plan, "one").segments
     assert np.isin(pool.pages(plan.space), exchange.frames).all()
     assert not np.isin(memory.pages(plan.space), exchange.frames).any()

@@ -46,7 +46,7 @@ def memory(content: bytes) -> dict[int, bytes]:
 
 
 def recorder() -> PacketRecorder:
-    return PacketRecorder(LAYOUT, [0x9000, 0x3000])
+    return PacketRecorder(LAYOUT, [[0x9000, 0x3000]])
 
 
 def events(directory: Path, packets: list[Packet]) -> list[dict[str, Any]]:

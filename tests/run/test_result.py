@@ -231,12 +231,12 @@ def test_what_the_broker_owes_at_the_end_is_late(
     targets = [
         FlowTarget(name, "linux", "control", 5000, 64, 10**7, deadline_ns) for name, deadline_ns in FLOWS
     ]
-    found = flow_reasons([(target, flow) for target in targets], on, {"linux": unheard_ns}, transfer_ns)
+    found = flow_reasons([(target, flow) for target in targets], on, {"linux": unheard_ns}, [transfer_ns])
     assert len(found) == len(reasons)
     assert all(words in reason for words, reason in zip(reasons, found, strict=True))
     closed = replace(flow, state="closed")
     assert (
-        flow_reasons([(target, closed) for target in targets], on, {"linux": unheard_ns}, transfer_ns) == []
+        flow_reasons([(target, closed) for target in targets], on, {"linux": unheard_ns}, [transfer_ns]) == []
     )
 
 

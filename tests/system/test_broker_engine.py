@@ -14,8 +14,7 @@ import pytest
 
 from bulkhead.admission.load import Loaded, load_system
 from bulkhead.config.locate import limits
-from bulkhead.config.system import WITH_CONSOLE, Image
-from bulkhead.planning.broker import BROKER
+from bulkhead.config.system import BROKER, WITH_CONSOLE, Image
 from bulkhead.planning.plan import plan_memory
 
 from . import harness

@@ -106,7 +106,7 @@ TEST_F(BrokerEngine, F9_ATransferThatHasNotEndedWhenTheMachineDoesIsSaid)
         fake_clock_set(clock_now() + ticks);
         system_ended();
         flows_ended();
-        EXPECT_EQ(system_status()->transfer_ticks, ticks);
+        EXPECT_EQ(system_status()->transfer_ticks[0], ticks);
     }
 }
 

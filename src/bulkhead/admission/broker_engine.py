@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of an engine that the broker programs itself (`broker.engine` names a device).
 
-The engine is a device of the domain that planning/broker.py adds, so what holds for each device of a domain
-holds for it, too. crosscheck.py calls this.
+The engine is a device of the domain that planning/broker.py makes, so what holds for each device of a domain
+holds for it, too. crosscheck_brokers.py calls this for each broker, with the system as that broker sees it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bulkhead.config.devices import Device, Dma
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, nearest_of, quoted
 from bulkhead.config.system import CPU_COPY, HYPERVISORS_ENGINE, System
-from bulkhead.planning.broker import LARGEST_CHUNKS, is_broker, kind_of, own_engine_of, with_broker
+from bulkhead.planning.broker import LARGEST_CHUNKS, broker_domain, kind_of, own_engine_of
 from bulkhead.units import size_text
 
 Findings = Iterator[Finding]
@@ -78,10 +78,10 @@ def _as_a_device(engine: Device | Dma, system: System, platform: Platform) -> Fi
         cause = f"device '{engine.name}' is given away twice: '{holder}' has it, too"
         yield Finding(_ENGINE, "duplicate-name", cause, "each device once")
         return
-    whole = with_broker(system, platform)
-    broker = next((one for one in whole.domains if is_broker(whole, one.name)), None)
+    broker = broker_domain(system, platform)
     if broker is None:
         return
+    whole = system.model_copy(update={"domains": (*system.domains, broker)})
     for found in check_given(("broker",), broker, whole, platform):
         if found.path[:2] == ("broker", "devices") and found.code != "dma-unconfined":
             yield Finding(_ENGINE, found.code, found.cause, found.allowed)

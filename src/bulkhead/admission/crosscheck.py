@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bulkhead.admission.bandwidth import check_admission
-from bulkhead.admission.broker_engine import check_broker_engine
+from bulkhead.admission.crosscheck_brokers import check_brokers
 from bulkhead.admission.crosscheck_budgets import check_budgets
 from bulkhead.admission.crosscheck_chains import check_chains
 from bulkhead.admission.crosscheck_colors import check_colors
@@ -29,7 +29,6 @@ from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.references import check_image
 from bulkhead.config.regions import MAX_GUEST_ADDRESS, guest_windows
 from bulkhead.config.system import Domain, Flow, Region, System
-from bulkhead.planning import broker
 from bulkhead.planning.socket_pool import check_pools
 
 SHORTEST_SLICE_NS, LONGEST_SLICE_NS = 10_000, 10**10  # the same as in core/manifest_domains.c
@@ -188,18 +187,7 @@ def _overlap(region: Region, start: int, end: int) -> bool:
 
 def _flows(system: System, platform: Platform) -> Findings:
     names = [domain.name for domain in system.domains]
-    if system.flows and system.broker is None:
-        yield Finding(("broker",), "missing-key", "flows need the key 'broker'", "broker: { cpu: auto, ... }")
-    if (
-        system.broker is not None
-        and system.broker.cpu is not None
-        and system.broker.cpu >= platform.cores.count
-    ):
-        cause = f"platform '{platform.name}' has no core {system.broker.cpu}"
-        yield Finding(("broker", "cpu"), "out-of-range", cause, f"auto, or 0 to {platform.cores.count - 1}")
-    if system.flows:
-        yield from broker.findings(system, platform)
-        yield from check_broker_engine(system, platform)
+    yield from check_brokers(system, platform)
     for index, domain in enumerate(system.domains):
         if domain.socket and not system.flows:
             cause = "the system has no flows and so no broker, which moves the packets of sockets"

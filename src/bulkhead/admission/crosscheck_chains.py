@@ -13,6 +13,7 @@ from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.system import Chain, Domain, System
 from bulkhead.config.ways import Way, ways_of
 from bulkhead.planning.broker import core_of
+from bulkhead.planning.broker_parts import parts_of
 from bulkhead.planning.device_rates import rates_of
 from bulkhead.units import time_text
 
@@ -87,8 +88,8 @@ def _of_cores(at: KeyPath, server: Domain, system: System, platform: Platform) -
     beside = [
         f"'{one.name}'" for one in system.domains if one is not server and set(one.cpus) & set(server.cpus)
     ]
-    if core_of(system, platform) in server.cpus:
-        beside.append("the broker")
+    if any(core_of(part.system, platform) in server.cpus for part in parts_of(system)):
+        beside.append("a broker")
     if beside:
         cause = f"the server '{server.name}' shares a core with {', '.join(beside)}"
         yield Finding((*at, "request"), "conflict", cause, "a server with a core of its own")

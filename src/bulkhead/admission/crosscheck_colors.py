@@ -12,7 +12,7 @@ from itertools import combinations
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.shares import Colored
-from bulkhead.config.system import System
+from bulkhead.config.system import Broker, System
 from bulkhead.geometry import GeometryError, color_space
 from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.planning.space import (
@@ -68,9 +68,15 @@ def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: b
             for index, domain in enumerate(system.domains)
         ),
     ]
-    if system.broker is not None and (own := getattr(system.broker, key)) is not None:
-        cores = frozenset() if system.broker.cpu is None else frozenset({system.broker.cpu})
-        owners.append(("the broker", ("broker", key), own, cores))
+    brokers: list[tuple[str, KeyPath, Broker]] = [
+        (f"broker '{name}'", ("brokers", name), broker) for name, broker in system.brokers.items()
+    ]
+    if system.broker is not None:
+        brokers.append(("the broker", ("broker",), system.broker))
+    for name, at, broker in brokers:
+        if (own := getattr(broker, key)) is not None:
+            cores = frozenset() if broker.cpu is None else frozenset({broker.cpu})
+            owners.append((name, (*at, key), own, cores))
     if key == "llc" and system.hypervisor.tables.colors is not None:
         tables = Colored(colors=system.hypervisor.tables.colors)
         owners.append(("memory for stage-2 tables", ("hypervisor", "tables"), tables, frozenset()))
@@ -81,7 +87,7 @@ def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: b
         return
     for (name, _, one, cores), (other_name, path, other, other_cores) in combinations(owners, 2):
         both = set(one.colors or ()) & set(other.colors or ())
-        for_hypervisor = name == "the hypervisor" and other_name == "the broker"  # the broker acts for it
+        for_hypervisor = name == "the hypervisor" and path[0] in ("broker", "brokers")  # it acts for it
         if both and not cores & other_cores and not for_hypervisor:
             listed = ", ".join(str(color) for color in sorted(both))
             cause = f"{other_name} shares {what} color{'s' if len(both) > 1 else ''} {listed} with {name}"

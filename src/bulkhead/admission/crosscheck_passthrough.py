@@ -20,6 +20,7 @@ from bulkhead.config.references import check_disk
 from bulkhead.config.regions import MAX_GUEST_ADDRESS, own_regions
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.broker import engine_of
+from bulkhead.planning.broker_parts import parts_of
 from bulkhead.schema import load_layout
 
 Findings = Iterator[Finding]
@@ -130,10 +131,9 @@ def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platfo
             f"{where} is above the highest address of a guest",
             f"up to {MAX_GUEST_ADDRESS:#x}",
         )
-    engine = engine_of(system, platform)
-    for region in own_regions(
-        platform, None if engine is device else engine
-    ):  # the broker's engine is checked in planning/broker.py
+    engines = [engine_of(part.system, platform) for part in parts_of(system)]
+    others = [one for one in engines if one is not None and one is not device]
+    for region in own_regions(platform, *others):  # a broker's engine is checked in planning/broker.py
         if pages.at < region.end and region.at < pages.end:
             kept = f"'{region.name}', which the hypervisor keeps: {region.at:#x}..{region.end - 1:#x}"
             yield Finding(path, "overlap", f"{where} overlaps {kept}", "a device with pages of its own")

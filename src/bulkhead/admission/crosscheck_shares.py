@@ -15,6 +15,7 @@ from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.shares import Llc
 from bulkhead.config.system import Domain, System
 from bulkhead.geometry import GeometryError
+from bulkhead.planning.broker_parts import parts_of
 from bulkhead.planning.demands import admission_of
 from bulkhead.planning.device_rates import STATE_RATE, charged_together
 from bulkhead.planning.mechanism import Mechanism, bandwidth_by_mpam, llc_by_mpam, llc_mechanism
@@ -30,8 +31,9 @@ def check_shares(system: System, platform: Platform) -> Iterator[Finding]:
     yield from _mechanism(system, platform)
     mechanism = llc_mechanism(system, platform)
     yield from _llc(("hypervisor", "llc"), system.hypervisor.llc, platform, mechanism)
-    if system.broker is not None and system.broker.llc is not None:
-        yield from _llc(("broker", "llc"), system.broker.llc, platform, mechanism)
+    for part in parts_of(system):
+        if part.system.broker is not None and part.system.broker.llc is not None:
+            yield from _llc((*part.key, "llc"), part.system.broker.llc, platform, mechanism)
     for index, domain in enumerate(system.domains):
         at: KeyPath = ("domains", index)
         yield from _llc((*at, "llc"), domain.llc, platform, mechanism)

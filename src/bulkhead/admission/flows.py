@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schedulability of the flows of a system, and the smallest bandwidth of the broker that is enough.
+"""Schedulability of the flows of a system, and the smallest bandwidth of each broker that is enough.
 
 The commands `flows check` and `flows min-bandwidth` call these functions. The platform need not be bootable.
 """
@@ -10,26 +10,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bulkhead.admission.load import Loaded, load_system
+from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
-from bulkhead.planning.flows import FlowPlan, flow_model, plan_flows
+from bulkhead.planning.broker_parts import BrokerPart, parts_of
+from bulkhead.planning.flows import FlowPlan, flow_model, plan_brokers, plan_flows
 
 
 @dataclass(frozen=True)
 class FlowCheck:
-    """The broker's plan, or the problems found."""
+    """The brokers' plans, or the problems found."""
 
     loaded: Loaded
-    planned: FlowPlan | None
+    planned: tuple[FlowPlan, ...]  # none: there are problems
     problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True)
 class LeastBandwidth:
-    """The smallest bandwidth, or the problems found."""
+    """The smallest bandwidth of one broker, or the problems found."""
 
-    loaded: Loaded
+    broker: str
     model: FlowModel | None
     bytes_per_s: int | None
     problems: tuple[Problem, ...]
@@ -47,26 +49,29 @@ def load_flows(file: str, overrides: Sequence[str]) -> tuple[Loaded, tuple[Probl
 def check_flows(loaded: Loaded) -> FlowCheck:
     assert loaded.system is not None
     assert loaded.platform is not None
-    planned, findings = plan_flows(loaded.system, loaded.platform)
+    planned, findings = plan_brokers(loaded.system, loaded.platform)
     return FlowCheck(loaded, planned, tuple(loaded.locate(finding) for finding in findings))
 
 
-def least_bandwidth(loaded: Loaded) -> LeastBandwidth:
-    """The smallest bandwidth with which the flows are schedulable."""
+def least_bandwidths(loaded: Loaded) -> tuple[LeastBandwidth, ...]:
+    """For each broker, the smallest bandwidth with which its flows are schedulable."""
     assert loaded.system is not None
+    return tuple(_least(loaded, part) for part in parts_of(loaded.system))
+
+
+def _least(loaded: Loaded, part: BrokerPart) -> LeastBandwidth:
     assert loaded.platform is not None
-    model, findings = flow_model(loaded.system, loaded.platform)
-    if model is None:
-        return LeastBandwidth(loaded, None, None, tuple(loaded.locate(finding) for finding in findings))
-    found = analysis.smallest_bandwidth(model)
-    return LeastBandwidth(loaded, model, found, _impossible(loaded) if found is None else ())
+    model, findings = flow_model(part.system, loaded.platform)
+    found = None if model is None else analysis.smallest_bandwidth(model)
+    if model is not None and found is None:
+        findings = _impossible(part, loaded.platform)
+    problems = tuple(loaded.locate(finding) for finding in part.in_file(findings))
+    return LeastBandwidth(part.name, model, found, problems)
 
 
-def _impossible(loaded: Loaded) -> tuple[Problem, ...]:
+def _impossible(part: BrokerPart, platform: Platform) -> list[Finding]:
     """Why no bandwidth is enough, in the words that `check` uses for `rate: auto`."""
-    assert loaded.system is not None
-    assert loaded.system.broker is not None
-    assert loaded.platform is not None
-    open_rate = loaded.system.broker.model_copy(update={"rate": None})
-    system = loaded.system.model_copy(update={"broker": open_rate})
-    return tuple(loaded.locate(finding) for finding in plan_flows(system, loaded.platform)[1])
+    assert part.system.broker is not None
+    open_rate = part.system.broker.model_copy(update={"rate": None})
+    alone = part.system.model_copy(update={"broker": open_rate, "brokers": {}})
+    return plan_flows(alone, platform)[1]

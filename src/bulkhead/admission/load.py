@@ -32,7 +32,7 @@ from bulkhead.config.shares import UNLIMITED
 from bulkhead.config.source import Node, read_file
 from bulkhead.config.system import UNLIMITED_CPU, Isolation, System
 from bulkhead.config.validate import is_below, locate, validate
-from bulkhead.planning.broker import with_broker
+from bulkhead.planning.broker_parts import with_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.reserved import with_reservations
 

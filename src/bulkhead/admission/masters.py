@@ -16,6 +16,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.broker import engine_of, own_engine_of
+from bulkhead.planning.broker_parts import parts_of
 
 
 def unconfined(domain: Domain, platform: Platform) -> list[Device | Dma]:
@@ -72,7 +73,12 @@ def trusted(system: System, platform: Platform) -> Iterator[Finding]:
 
 
 def trusted_broker(system: System, platform: Platform) -> Iterator[Finding]:
-    """A notice for a broker with `dma: trusted`: isolation depends on the broker, too."""
+    """A notice for each broker with `dma: trusted`: isolation depends on the broker, too."""
+    for part in parts_of(system):
+        yield from part.in_file(_trusted_broker(part.system, platform))
+
+
+def _trusted_broker(system: System, platform: Platform) -> Iterator[Finding]:
     if system.broker is None or system.broker.dma != "trusted":
         return
     engine = own_engine_of(system, platform)
@@ -101,7 +107,8 @@ def unlabelled(system: System, platform: Platform) -> Iterator[Finding]:
                 f"'{domain.name}': the domain's shares do not limit them, and its monitors do not count them"
             )
             yield Finding(("domains", index, "devices"), "unlabelled", cause)
-    engine = engine_of(system, platform) or own_engine_of(system, platform)
-    if engine is not None:
-        cause = f"copies of '{engine.name}' have a PARTID that the chip sets, not one of the broker"
-        yield Finding(("broker", "engine"), "unlabelled", cause, "cpu-copy")
+    for part in parts_of(system):
+        engine = engine_of(part.system, platform) or own_engine_of(part.system, platform)
+        if engine is not None:
+            cause = f"copies of '{engine.name}' have a PARTID that the chip sets, not one of the broker"
+            yield Finding((*part.key, "engine"), "unlabelled", cause, "cpu-copy")

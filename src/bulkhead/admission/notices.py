@@ -44,6 +44,8 @@ def not_enforced(system: System, events: Sequence[CountedEvent]) -> list[Finding
             notices.append(Finding(("domains", index, "bandwidth"), "not-enforced", cause))
     if system.broker is not None and not system.flows:
         note(("broker",), "the broker of a system without flows")
+    if system.brokers and not system.flows:
+        note(("brokers",), "the brokers of a system without flows")
     return notices
 
 

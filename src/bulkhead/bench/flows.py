@@ -23,10 +23,11 @@ from bulkhead.bench.flow_isolation import isolated_settings
 from bulkhead.config.flow_costs import LOCKED, CostPart, FlowCosts, part_names
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
+from bulkhead.config.system import BROKER
 from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress
 from bulkhead.errors import BulkheadError
-from bulkhead.planning.broker import BROKER, engine_on
+from bulkhead.planning.broker import engine_on
 from bulkhead.results.bench import FlowCostsKeys, Unit
 from bulkhead.results.run import PathPartResult as Part
 from bulkhead.run.target import MACHINE, QEMU, RunOptions

@@ -93,6 +93,7 @@ def _promised(plan: Plan) -> PromisedResult:
         "bandwidth": _bandwidth(admission_of(plan.system, plan.platform)),
         "stage2_tables": _tables_json(plan),
         "flows": None if plan.flows is None else flows_json(plan.flows),
+        "further_brokers": [flows_json(broker) for broker in plan.brokers[1:]],
     }
 
 

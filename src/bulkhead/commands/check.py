@@ -119,22 +119,29 @@ def show_usage(title: str, plan: Plan) -> None:
     found = admission_of(plan.system, plan.platform)
     if found.budgets or found.devices:
         _show_bandwidth(found, plan)
-    if plan.flows is not None:
-        show_flows(plan.flows, "flows")
+    for broker in plan.brokers:
+        show_flows(broker, "flows" if len(plan.brokers) == 1 else f"flows of broker '{broker.broker.name}'")
+    if plan.brokers:
         _show_reach(plan)
 
 
 def _show_reach(plan: Plan) -> None:
-    """Print how much memory the broker reaches of each domain with a socket device."""
+    """Print how much memory each broker reaches of each domain with a socket device."""
+    from bulkhead.planning.broker import sockets_of
+    from bulkhead.planning.broker_parts import parts_of
     from bulkhead.planning.socket_pool import reach_of
     from bulkhead.units import size_text
 
     pools = {domain.name for domain in plan.system.domains if domain.socket_pool is not None}
-    parts = [
-        f"{name} {size_text(nbytes)} ({'its pool' if name in pools else 'all'})"
-        for name, nbytes in reach_of(plan).items()
-    ]
-    console().print(f"the broker reaches memory of: {', '.join(parts)}")
+    reach = reach_of(plan)
+    parts = parts_of(plan.system)
+    for part in parts:
+        who = "the broker" if len(parts) == 1 else f"broker '{part.name}'"
+        texts = [
+            f"{name} {size_text(reach[name])} ({'its pool' if name in pools else 'all'})"
+            for name in sockets_of(part.system)
+        ]
+        console().print(f"{who} reaches memory of: {', '.join(texts)}")
 
 
 def _show_shares(plan: Plan) -> None:
@@ -195,15 +202,21 @@ def _demand_note(one: Demand) -> str:
     return "at the start: regulated" if one.regulated else ""
 
 
-def _engine_row(plan: Plan) -> tuple[str, str, str] | None:
-    """The broker's DMA engine, reads and writes together; None: it has none with a register for its rate."""
+def _engine_row(plan: Plan, name: str) -> tuple[str, str, str] | None:
+    """The DMA engine of the broker with this name, reads and writes together; None: it is no broker, or it
+    has no engine with a register for its rate."""
     from bulkhead.planning.broker import engine_of, own_engine_of
+    from bulkhead.planning.broker_parts import part_of
 
-    engine = engine_of(plan.system, plan.platform) or own_engine_of(plan.system, plan.platform)
-    if engine is None or plan.flows is None or plan.flows.register is None:
+    part = part_of(plan.system, name)
+    planned = next((one for one in plan.brokers if one.broker.name == name), None)
+    if part is None or planned is None or planned.register is None:
+        return None
+    engine = engine_of(part.system, plan.platform) or own_engine_of(part.system, plan.platform)
+    if engine is None:
         return None
     held = "regulated by QoS-400" if engine.qos is not None else "unregulated"
-    rate = 2 * plan.flows.register.bytes_per_s / 1e6
+    rate = 2 * planned.register.bytes_per_s / 1e6
     return f"  {engine.name}", f"{rate:.1f}", f"{held}: admitted with the flows, not in this sum"
 
 
@@ -211,8 +224,6 @@ def _show_bandwidth(found: Admission, plan: Plan) -> None:
     """Print the bandwidth that each domain and each device may use, and the bandwidth that memory
     sustains."""
     from rich.table import Table
-
-    from bulkhead.planning.broker import is_broker
 
     table = Table(title="bandwidth of memory", title_justify="left")
     table.add_column("domain", no_wrap=True)
@@ -225,7 +236,7 @@ def _show_bandwidth(found: Admission, plan: Plan) -> None:
             if device.domain == one.domain:
                 rate = "unlimited" if device.charged is None else f"{device.charged / 1e6:.1f}"
                 table.add_row(f"  {device.device}", rate, device.note)
-        if is_broker(plan.system, one.domain) and (engine := _engine_row(plan)) is not None:
+        if (engine := _engine_row(plan, one.domain)) is not None:
             table.add_row(*engine)
     note = "" if found.budgets else "nothing is promised: no domain has a budget"
     if found.exceeded:

@@ -18,7 +18,7 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
-    from bulkhead.admission.flows import FlowCheck
+    from bulkhead.admission.flows import FlowCheck, LeastBandwidth
     from bulkhead.admission.load import Loaded
     from bulkhead.config.flow_costs import FlowCosts
     from bulkhead.config.platform import Platform
@@ -78,13 +78,15 @@ def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False
     planned = found.planned
     if as_json:
         print_json(_check_json(found))
-    elif planned is not None:
-        show_flows(planned, f"{file}: {loaded.system.name} on {loaded.platform.name}")
+    elif planned:
+        for broker in planned:
+            of = "" if len(planned) == 1 else f", broker '{broker.broker.name}'"
+            show_flows(broker, f"{file}: {loaded.system.name} on {loaded.platform.name}{of}")
         console().print("schedulable", style="green")
     else:
         print_problems(found.problems)
         console().print("not schedulable", style="red")
-    if planned is None:
+    if not planned:
         raise typer.Exit(1)
 
 
@@ -93,34 +95,43 @@ def _check_json(found: FlowCheck) -> FlowsCheckResult | NotSchedulableResult:
 
     common = _common("flows check", found.loaded, found.problems)
     errors = [problem.json() for problem in found.problems]
-    if found.planned is None:
+    if not found.planned:
         return {**common, "errors": errors, "schedulable": False}
-    return {**common, "errors": errors, "schedulable": True, **flows_json(found.planned)}
+    first, *further = (flows_json(planned) for planned in found.planned)
+    return {**common, "errors": errors, "schedulable": True, **first, "further_brokers": further}
 
 
 def min_bandwidth(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
-    """Find the smallest bandwidth of the broker with which the flows of a system are schedulable."""
-    from bulkhead.admission.flows import least_bandwidth
+    """Find the smallest bandwidth of each broker with which the flows of a system are schedulable."""
+    from bulkhead.admission.flows import least_bandwidths
 
     loaded = _load(file, overrides, "flows min-bandwidth", as_json)
-    least = least_bandwidth(loaded)
-    found, model = least.bytes_per_s, least.model
+    brokers = least_bandwidths(loaded)
     if as_json:
+        problems = tuple(problem for least in brokers for problem in least.problems)
+        found = brokers[0].bytes_per_s
         result: MinBandwidthResult = {
-            **_common("flows min-bandwidth", loaded, least.problems),
-            "errors": [problem.json() for problem in least.problems],
+            **_common("flows min-bandwidth", loaded, problems),
+            "errors": [problem.json() for problem in problems],
             "bytes_per_s": found,
             "mb_per_s": None if found is None else found / 1e6,
+            "brokers": {least.broker: least.bytes_per_s for least in brokers},
         }
         print_json(result)
-    elif found is not None:
-        assert model is not None
-        console().print(f"{found} B/s ({found / 1e6:.3f} MB/s), transfers {model.transfers_from}")
-        _say_assumed(model.costs)
     else:
-        print_problems(least.problems)
-    if found is None:
+        for least in brokers:
+            _show_least(least, "" if len(brokers) == 1 else f"{least.broker}: ")
+    if any(least.bytes_per_s is None for least in brokers):
         raise typer.Exit(1)
+
+
+def _show_least(least: LeastBandwidth, of: str) -> None:
+    found, model = least.bytes_per_s, least.model
+    if found is None or model is None:
+        print_problems(least.problems)
+        return
+    console().print(f"{of}{found} B/s ({found / 1e6:.3f} MB/s), transfers {model.transfers_from}")
+    _say_assumed(model.costs)
 
 
 def min_period(

@@ -58,7 +58,8 @@ def show_flows(planned: FlowPlan, title: str) -> None:
     chosen = "chosen: the smallest that is enough" if planned.broker.rate is None else "as the file says"
     rate = f"{planned.rate / 1e6:.3f} MB/s ({chosen})"
     console().print(
-        f"broker: {core}, {planned.broker.engine}, {size_text(planned.broker.chunk)} chunks, {rate}"
+        f"{planned.broker.name}: {core}, {planned.broker.engine}, "
+        f"{size_text(planned.broker.chunk)} chunks, {rate}"
     )
     if planned.register is not None:
         console().print(f"regulator: {planned.register.value}, {planned.register.bytes_per_s / 1e6:.3f} MB/s")

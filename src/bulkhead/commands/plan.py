@@ -122,6 +122,7 @@ def _json(checked: Checked, not_written: str | None) -> PlanResult | NotPlannedR
             for domain in planned.domains
         ],
         "flows": None if planned.flows is None else flows_json(planned.flows),
+        "further_brokers": [flows_json(broker) for broker in planned.brokers[1:]],
         "shares": [row.json() for row in rows_of(planned)],
         "mpam": None if planned.mpam is None else planned.mpam.json(),
         "choices": [{"key": c.key, "value": c.value, "reason": c.reason} for c in planned.choices],

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bulkhead.config.platform import Platform
-from bulkhead.config.problem import Finding
-from bulkhead.config.system import System
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.system import Broker, System
 
 MACHINES_OWN = "measured on the simulated machine, not on a board"
 
@@ -28,6 +28,9 @@ def machines_own(platform: Platform) -> str | None:
 def admitted_by_machine(system: System, platform: Platform) -> Iterator[Finding]:
     """A notice for a broker that is admitted by a table from the simulated machine."""
     own = machines_own(platform)
-    if own is not None and system.flows and system.broker is not None and not system.broker.copies:
-        cause = f"admission of the broker's rate uses a table, and {own}"
-        yield Finding(("broker", "engine"), "machine-figure", cause)
+    brokers: list[tuple[KeyPath, Broker | None]] = [(("broker",), system.broker)]
+    brokers += [(("brokers", name), broker) for name, broker in system.brokers.items()]
+    for key, broker in brokers:
+        if own is not None and system.flows and broker is not None and not broker.copies:
+            cause = f"admission of the broker's rate uses a table, and {own}"
+            yield Finding((*key, "engine"), "machine-figure", cause)

@@ -17,6 +17,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "regulation": "How budgets of best-effort domains follow the load.",
         "domains": "The domains of the system.",
         "broker": "The domain that copies packets of flows; needed if there are flows.",
+        "brokers": "Several of them, by name, in place of `broker`: each serves its own domains.",
         "flows": "Packets that domains may send to each other.",
         "chains": "Requests to servers, with their answers, and how long they take at most together.",
         "run": "How `bulkhead run` runs the system if the command does not say otherwise.",
@@ -170,6 +171,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "raw": "Only this domain uses the terminal, and its bytes pass unchanged.",
     },
     "Broker": {
+        "domains": "Domains whose sockets this one of several `brokers` serves; each domain has one broker.",
         "cpu": "Core of the broker; `auto`: a free one.",
         "engine": "Engine that copies: the broker's core (`cpu-copy`), a DMA engine that the hypervisor "
         "programs (`zdma`), or one that the broker programs, by its name in the platform file.",

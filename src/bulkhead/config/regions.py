@@ -36,6 +36,7 @@ _KEYS: dict[str, KeyPath] = {
     "sram_pa": ("ocm", "at"),
     "sram_bytes": ("ocm", "free_bytes"),
 }
+BROKERS = ("broker", "second_broker")  # of the manifest's header
 _PENDING: KeyPath = ("interrupt_controller", "its", "pending")
 _OF_A_VERSION = {"gicv2": ("gicr_pa", "gicr_bytes"), "gicv3": ("gicc_pa", "gich_pa", "gicv_pa")}
 
@@ -117,21 +118,21 @@ def redistributor_sizes(cores: int) -> range:
     return range(cores * each, 2 * layout.constant("max_cores") * each + 1, each)
 
 
-def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion]:
-    """All regions that the hypervisor keeps on this platform. `engine`: the broker's DMA engine, if it has
-    one."""
+def own_regions(platform: Platform, *engines: Dma) -> list[OwnRegion]:
+    """All regions that the hypervisor keeps on this platform. `engines`: DMA engines that it programs for
+    brokers."""
     layout = load_layout()
     gic = platform.interrupt_controller
     of_platform: dict[str, int] = addresses(platform)
     of_platform["gic_version"] = 0 if gic is None else layout.enum_value("gic_version", gic.type)
-    of_broker = {"engine_pa": 0, "qos_pa": 0}
+    of_brokers = {name: {"engine_pa": 0, "qos_pa": 0} for name in BROKERS}
     components = [] if platform.mpam is None else list(platform.mpam.components)
     of_mpam = {f"page_{number}": 0 for number in range(layout.constant("max_mpam_components"))}
     keys = {f"platform.{field}": key for field, key in _KEYS.items()}
-    if engine is not None:
-        of_broker = {"engine_pa": engine.at, "qos_pa": engine.qos or 0}
+    for name, engine in zip(BROKERS, engines, strict=False):
+        of_brokers[name] = {"engine_pa": engine.at, "qos_pa": engine.qos or 0}
         at: KeyPath = ("dma", platform.dma.index(engine))
-        keys |= {"broker.engine_pa": (*at, "at"), "broker.qos_pa": (*at, "qos")}
+        keys |= {f"{name}.engine_pa": (*at, "at"), f"{name}.qos_pa": (*at, "qos")}
     for number, component in enumerate(components[: len(of_mpam)]):
         of_mpam[f"page_{number}"] = component.at
         keys[f"mpam.page_{number}"] = ("mpam", "components", number, "at")
@@ -150,7 +151,7 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     keys |= {"its.pa": ("interrupt_controller", "its", "at"), "its.pending_pa": _PENDING}
     header = {
         "platform": of_platform,
-        "broker": of_broker,
+        **of_brokers,
         "device_regulators": of_regulators,
         "mpam": of_mpam,
         "smmu": of_smmu,

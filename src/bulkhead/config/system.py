@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
 from bulkhead.config.base import NAME_PATTERN, FormatVersion, Model, Name, ShortModel, Text, WordModel
@@ -388,10 +388,12 @@ class Domain(Model):
         return next((region for region in self.memory if region.programmable), None)
 
 
+BROKER = "broker"  # name of the domain that moves the packets, unless the file names it
 CPU_COPY, HYPERVISORS_ENGINE = "cpu-copy", "zdma"  # values of `broker.engine` that name no device
 
 
 class Broker(Model):
+    domains: tuple[Name, ...] = ()  # whose packets it moves [of the only broker: all]
     cpu: Annotated[
         Core | None,
         BeforeValidator(_auto_core),
@@ -415,6 +417,18 @@ class Broker(Model):
     banks: Banks = AUTO_BANKS
     stamps: bool = False  # measure and report the parts of packets' paths
     samples: bool = False  # record each delivered packet, for `bulkhead trace`
+    _name: str = PrivateAttr(BROKER)
+
+    @property
+    def name(self) -> str:
+        """Name of the domain that is this broker."""
+        return self._name
+
+    def called(self, name: str) -> Broker:
+        """The same broker with the name that the file gives it."""
+        named = self.model_copy()
+        named._name = name
+        return named
 
     @property
     def copies(self) -> bool:
@@ -569,6 +583,7 @@ class System(Model):
         min_length=1, description="a list of domains, or `components` in a system of the microkernel"
     )
     broker: Broker | None = None
+    brokers: dict[Name, Broker] = {}  # several of them, in place of `broker`
     flows: tuple[Flow, ...] = ()
     chains: tuple[Chain, ...] = ()
     run: Run = Run()

@@ -55,11 +55,11 @@ class DomainPromise:
 
 @dataclass(frozen=True)
 class Exchange:
-    """Memory that flows require: broker and hypervisor access the memory of the flows' ends."""
+    """Memory that flows require: a broker and the hypervisor access the memory of the flows' ends."""
 
     broker: str  # name of a domain
     window: int  # the broker's guest-physical address of physical address 0
-    frames: Words  # of all ends of flows, or of their pools, ascending
+    frames: Words  # of all domains that the broker serves, or of their pools, ascending
     broker_frames: Words  # the broker's own; the hypervisor wakes it by a word there
 
 
@@ -106,7 +106,7 @@ class Promise:
     ram: tuple[PromisedWindow, ...]
     load_area: PromisedWindow | None
     hypervisor_devices: tuple[PromisedWindow, ...]
-    exchange: Exchange | None = None
+    exchanges: tuple[Exchange, ...] = ()  # of each broker
     # Memory for stage-2 tables in RAM, in colors used for nothing else.
     table_frames: Words = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     table_colors: frozenset[int] = frozenset()

@@ -185,10 +185,10 @@ class _Checker:
         self._add("walk_type", where, _array(wrong), [text])
 
     def _without_window(self, domain: DomainPromise, ipa: Words, pa: Words) -> tuple[Words, Words]:
-        """The domain's own mappings. The broker's window, which maps the memory of flows' ends at fixed
-        places, is checked and left out."""
-        exchange = self.promise.exchange
-        if exchange is None or exchange.broker != domain.name:
+        """The domain's own mappings. A broker's window, which maps the memory of the domains that it serves
+        at fixed places, is checked and left out."""
+        exchange = next((one for one in self.promise.exchanges if one.broker == domain.name), None)
+        if exchange is None:
             return ipa, pa
         window = np.uint64(exchange.window)
         behind = ipa >= window
@@ -201,7 +201,7 @@ class _Checker:
             pa[wrong],
             (
                 f"{where}: IPA {source:#x} -> PA {target:#x}: {self._owner_of(target)}, "
-                "which no socket device reaches"
+                "which no socket device of this broker reaches"
                 for source, target in _pairs(ipa[wrong], pa[wrong])
             ),
         )
@@ -235,10 +235,10 @@ class _Checker:
         is_ram = within(pa, self.promise.ram)
         self._devices(where, "VA", va[~is_ram], pa[~is_ram], self.promise.hypervisor_devices)
         self.witness.frames_checked += int(is_ram.sum())
-        if self.promise.exchange is not None:
+        for exchange in self.promise.exchanges:
             # EL2 also maps queues of sockets, and the broker's word.
-            is_ram &= ~np.isin(pa, self.promise.exchange.frames)
-            is_ram &= ~np.isin(pa, self.promise.exchange.broker_frames)
+            is_ram &= ~np.isin(pa, exchange.frames)
+            is_ram &= ~np.isin(pa, exchange.broker_frames)
         is_ram &= ~np.isin(pa, self.promise.table_frames)  # have colors of their own
         self._colors(where, "VA", va[is_ram], pa[is_ram], self.promise.hypervisor_colors)
         foreign = is_ram & ~np.isin(pa, self.promise.pool_frames)

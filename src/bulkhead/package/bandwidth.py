@@ -73,7 +73,13 @@ def _limit(plan: Plan) -> int:
 
 
 def _sustained(plan: Plan, event: CountedEvent | None) -> Sustained | None:
-    """The data by which cores and broker were admitted; None: the memory's part is not enforced."""
-    if plan.flows is None or plan.flows.memory is None or not_held(plan.system) is not None:
+    """The data by which cores and brokers were admitted; None: the memory's part is not enforced.
+
+    The measured table is of an engine, so of two brokers the one with an engine is taken, beside which the
+    other one is counted."""
+    seen = sorted(
+        (one for one in plan.brokers if one.memory is not None), key=lambda one: one.engine != "zdma"
+    )
+    if not seen or seen[0].memory is None or not_held(plan.system) is not None:
         return None
-    return plan.flows.memory.sustained if _counts_memory(plan, event) else None
+    return seen[0].memory.sustained if _counts_memory(plan, event) else None

@@ -23,7 +23,8 @@ from bulkhead.package.images import Surroundings, find_program, load_domain
 from bulkhead.package.memory import LoadedMemory, LoadRegion, regions_of, socket_pool_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.package.program import FILES, FULL, Program, smallest_program
-from bulkhead.planning.broker import BROKER, cids_of, is_broker, parameters_of, windows_of
+from bulkhead.planning.broker import broker_parameters, cids_of, parameters_of, windows_of
+from bulkhead.planning.broker_parts import part_of, parts_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.model import DomainPlan, Hooks, Plan
 from bulkhead.planning.plan import plan_memory
@@ -117,14 +118,17 @@ def surroundings(plan: Plan, base: Path, options: BuildOptions) -> Surroundings:
         LoadRegion(region.at, region.size)
         for region in windows_of(plan.platform, load_layout().constant("broker_window"))
     )
-    emulated = options.emulated
     params = {
-        domain.name: parameters_of(system, plan.platform, domain.name, cids, emulated=emulated)
-        | physical[domain.name]
+        domain.name: parameters_of(system, domain.name, cids) | physical[domain.name]
         for domain in system.domains
     }
+    for part in parts_of(system):
+        params[part.name] |= broker_parameters(part.system, plan.platform, emulated=options.emulated)
     pools = {domain.name: pool for domain in plan.domains if (pool := socket_pool_of(domain)) is not None}
-    return replace(around, broker=BROKER, windows=windows, cids=cids, flow_params=params, socket_pools=pools)
+    brokers = frozenset(part.name for part in parts_of(system))
+    return replace(
+        around, brokers=brokers, windows=windows, cids=cids, flow_params=params, socket_pools=pools
+    )
 
 
 def _physical(plan: Plan, name: str) -> dict[str, int]:
@@ -152,7 +156,8 @@ def hypervisor_file(plan: Plan, around: Surroundings, program: Program) -> Path:
 
 def key_of(plan: Plan, domain: DomainPlan) -> KeyPath:
     """The domain's key in the system file."""
-    return ("broker",) if is_broker(plan.system, domain.name) else ("domains", domain.index)
+    part = part_of(plan.system, domain.name)
+    return ("domains", domain.index) if part is None else part.key
 
 
 def images_of(plan: Plan, domain: DomainPlan, around: Surroundings) -> LoadedMemory:

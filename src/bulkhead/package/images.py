@@ -55,8 +55,8 @@ class Surroundings:
     hosted: bool = False  # use programs for the simulated machine
     built: bool = True  # `target_dir` has all programs that exist
     fetch: bool = True  # fetch the tool's own kernel and RAM disk if they are not on this machine
-    broker: str | None = None  # name of the broker's domain
-    windows: tuple[LoadRegion, ...] = ()  # where the broker sees the memory of other domains
+    brokers: frozenset[str] = frozenset()  # names of the brokers' domains
+    windows: tuple[LoadRegion, ...] = ()  # where a broker sees the memory of other domains
     cids: Mapping[str, int] = field(default_factory=dict)  # of domains with a socket
     flow_params: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # that the tool knows
     socket_pools: Mapping[str, LoadRegion] = field(default_factory=dict)  # of domains that have one
@@ -179,7 +179,7 @@ def _board(
         entropy=f"{around.seed}/{around.system_name}/{domain.name}".encode(),
         console=console,
         socket=socket,
-        windows=around.windows if domain.name == around.broker else (),
+        windows=around.windows if domain.name in around.brokers else (),
         devices=_described_devices(domain, platform),
         pci=pci_tree(domain, platform, around.shared_cores),
         socket_root=root,

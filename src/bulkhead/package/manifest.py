@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from bulkhead.admission.masters import incoherent
 from bulkhead.config.flow_costs import no_costs
 from bulkhead.config.platform import Platform
-from bulkhead.config.regions import addresses, ram_of
+from bulkhead.config.regions import BROKERS, addresses, ram_of
 from bulkhead.config.system import Broker, Domain
 from bulkhead.config.ways import ways_of
 from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
@@ -26,7 +26,9 @@ from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
 from bulkhead.package.pci import bridge_rows, function_rows, its_row, pci_row
 from bulkhead.package.smmu import smmu_row, stream_rows
 from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker, own_engine_of
+from bulkhead.planning.broker_parts import BrokerPart, number_of, parts_of
 from bulkhead.planning.budgets import Budget, CountedEvent
+from bulkhead.planning.flows import FlowPlan
 from bulkhead.planning.model import DomainPlan, Plan, Segment
 from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.schema import Layout, LayoutError, Value
@@ -164,7 +166,7 @@ def pack_manifest(
         "tables": table_memory,
         "regulation": _regulation(plan, layout, event),
         "delays": _delays(plan, layout, event),
-        "broker": _broker(plan, layout),
+        **_brokers(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
         "device_regulators": device_regulators_row(plan, layout, event, emulated=emulated),
         "mpam": mpam_row(plan),
@@ -328,41 +330,48 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
     }
 
 
-def _broker(plan: Plan, layout: Layout) -> Row:
-    broker = plan.system.broker
-    costs = plan.platform.flow_costs if plan.flows is None else plan.flows.model.costs
-    if not plan.system.flows or broker is None:
-        return {**dict.fromkeys((*_BROKER, *_ENGINE), 0), "costs": no_costs()}
-    index = next(domain.index for domain in plan.domains if is_broker(plan.system, domain.name))
+def _brokers(plan: Plan, layout: Layout) -> dict[str, Row]:
+    nothing: Row = {**dict.fromkeys((*_BROKER, *_ENGINE), 0), "costs": no_costs()}
+    found = dict.fromkeys(BROKERS, nothing)
+    planned: list[FlowPlan | None] = list(plan.brokers)
+    for number, (name, part) in enumerate(zip(BROKERS, parts_of(plan.system), strict=False)):
+        found[name] = _broker(plan, part, planned[number] if planned else None, layout)
+    return found
+
+
+def _broker(plan: Plan, part: BrokerPart, planned: FlowPlan | None, layout: Layout) -> Row:
+    broker = part.system.broker
+    assert broker is not None
+    costs = plan.platform.flow_costs if planned is None else planned.model.costs
     return {
-        "domain": index,
+        "domain": next(domain.index for domain in plan.domains if domain.name == part.name),
         "chunk_bytes": broker.chunk,
-        "bytes_per_s": _rate(plan, broker),
+        "bytes_per_s": _rate(planned, broker),
         "patience_ns": PATIENCE_NS,
         "stamps": int(broker.stamps),
-        "run_bytes": 0 if plan.flows is None else plan.flows.model.run_bytes,
+        "run_bytes": 0 if planned is None else planned.model.run_bytes,
         "reserved": 0,
         "costs": no_costs() if costs is None else costs.analyzed(),
-        **_engine(plan, layout),
+        **_engine(plan, part, planned, layout),
     }
 
 
-def _rate(plan: Plan, broker: Broker) -> int:
+def _rate(planned: FlowPlan | None, broker: Broker) -> int:
     """Rate to which the hypervisor limits the broker, in bytes/s; with an engine, the rate set in its
     regulator."""
-    if plan.flows is None:
+    if planned is None:
         return broker.rate or 0
-    register = plan.flows.register
-    return max(plan.flows.rate if register is None else int(register.bytes_per_s), LEAST_RATE)
+    register = planned.register
+    return max(planned.rate if register is None else int(register.bytes_per_s), LEAST_RATE)
 
 
-def _engine(plan: Plan, layout: Layout) -> Row:
+def _engine(plan: Plan, part: BrokerPart, planned: FlowPlan | None, layout: Layout) -> Row:
     """The engine that copies for the broker: the first channel of the hypervisor's, or the broker's own."""
-    hypervisors, own = engine_of(plan.system, plan.platform), own_engine_of(plan.system, plan.platform)
+    hypervisors, own = engine_of(part.system, plan.platform), own_engine_of(part.system, plan.platform)
     engine = hypervisors or own
     if engine is None:
         return dict.fromkeys(_ENGINE, 0)
-    register = plan.flows.register if plan.flows is not None else None
+    register = planned.register if planned is not None else None
     held = engine.qos is not None and register is not None
     return {
         "engine": layout.enum_value("broker_engine", "own" if hypervisors is None else hypervisors.type),
@@ -394,11 +403,11 @@ def flow_rows(plan: Plan) -> list[Row]:
 
 
 def _socket(plan: Plan, name: str) -> Row:
-    """A domain's socket device; the broker has only the device's interrupt."""
+    """A domain's socket device; a broker has only the device's interrupt."""
     cid = cids_of(plan.system).get(name)
     socket = plan.platform.socket
     if socket is None or (cid is None and not is_broker(plan.system, name)):
-        return {"socket_ipa": 0, "socket_root_ipa": 0, "socket_cid": 0, "socket_irq": 0}
+        return {"socket_ipa": 0, "socket_root_ipa": 0, "socket_cid": 0, "socket_irq": 0, "socket_broker": 0}
     domain = plan.system.domain(name)
     on_root = domain is not None and domain.socket_transport == "pci"
     return {
@@ -406,6 +415,7 @@ def _socket(plan: Plan, name: str) -> Row:
         "socket_root_ipa": socket.root if on_root and socket.root is not None else 0,
         "socket_cid": cid or 0,
         "socket_irq": socket.interrupt,
+        "socket_broker": number_of(plan.system, name) or 0,
     }
 
 
@@ -513,6 +523,7 @@ def _add_domain(
     row |= {"cpu_budget_ns": cpu_budget_ns, "cpu_period_ns": cpu_period_ns}
     row |= _socket(plan, domain.name)
     row |= mpam_of_domain(plan, domain.name)
+    row["reserved"] = 0
     row["table_memory"] = layout.enum_value("table_memory", domain.tables)
     tables["domains"].append(row)
 

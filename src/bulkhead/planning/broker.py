@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The broker as a domain: a bare-metal program that moves packets between domains, on a core of its own if
-one is free.
+"""Brokers as domains: bare-metal programs that move packets between domains, each on a core of its own if one
+is free.
 
-A system file with flows describes the broker but does not list it as a domain. `with_broker` adds the domain
-when the file is loaded, so that everything done for domains is also done for it. CIDs of the other domains'
-sockets follow from their order. Used by admission/load.py, the planner and the builder.
+A system file with flows describes its brokers but does not list them as domains. `with_broker` adds the
+domains when the file is loaded, so that everything done for domains is also done for them. CIDs of the other
+domains' sockets follow from their order. Used by admission/load.py, the planner and the builder.
+
+What concerns one broker takes the system as this broker sees it (planning/broker_parts.py): `system.broker`
+is this one, `system.flows` are its flows, and only domains that it serves have sockets.
 """
 
 from __future__ import annotations
@@ -20,9 +23,11 @@ from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.regions import check_engine
 from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, Llc
 from bulkhead.config.system import (
+    BROKER,
     CPU_COPY,
     HYPERVISORS_ENGINE,
     WITHOUT_CONSOLE,
+    Broker,
     Domain,
     Flow,
     Image,
@@ -34,7 +39,6 @@ from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.schema import load_layout
 from bulkhead.units import size_text
 
-BROKER = "broker"
 MOST_PACKET_BYTES = 64 * KIB  # the largest packet that the Linux driver sends
 LEAST_RATE = 1000  # bytes/s; the hypervisor's minimum (core/manifest_flows.c)
 PATIENCE_NS = 1_000_000_000  # a receiver without a free buffer for this time is treated as not reading
@@ -48,12 +52,25 @@ SAMPLES = Region.model_validate({"at": 0x4040_0000, "size": 256 * KIB})  # with 
 
 def core_of(system: System, platform: Platform) -> int | None:
     """The broker's core: the one that the file names, else the last core without a domain, else the last core
-    with best-effort domains only, which the broker then shares; None: there is none."""
-    others = [domain for domain in system.domains if domain.name != BROKER]
+    with best-effort domains only, which the broker then shares; None: there is none. No two brokers have the
+    same core unless the file says so."""
+    others = _others(system)
     taken = {core for domain in others for core in domain.cpus}
     real_time = {core for domain in others if domain.criticality == "rt" for core in domain.cpus}
-    if system.broker is not None and system.broker.cpu is not None:
-        return None if system.broker.cpu in real_time else system.broker.cpu
+    asked: Mapping[str, Broker | None] = system.brokers or {BROKER: system.broker}
+    given = {name: None if broker is None else broker.cpu for name, broker in asked.items()}
+    brokers = {core for core in given.values() if core is not None}
+    own = BROKER if system.broker is None else system.broker.name
+    for name, core in given.items():
+        if core is None:
+            core = _free_core(platform, taken | brokers, real_time | brokers)
+            brokers |= set() if core is None else {core}
+        if name == own:
+            return None if core in real_time else core
+    return None
+
+
+def _free_core(platform: Platform, taken: set[int], real_time: set[int]) -> int | None:
     for unwanted in (taken, real_time):
         left = [core for core in range(platform.cores.count) if core not in unwanted]
         if left:
@@ -61,14 +78,24 @@ def core_of(system: System, platform: Platform) -> int | None:
     return None
 
 
+def _others(system: System) -> list[Domain]:
+    """The domains of the file, whether it has flows or not."""
+    return [domain for domain in system.domains if domain.name not in names_of(system)]
+
+
+def names_of(system: System) -> tuple[str, ...]:
+    """Names of the brokers' domains, in the order of their numbers."""
+    return tuple(system.brokers) or (BROKER,)
+
+
 def shares_core_with(system: System, core: int) -> list[str]:
     """Domains on the broker's core. If there are any, the broker's costs differ from the measured ones."""
-    return [domain.name for domain in system.domains if domain.name != BROKER and core in domain.cpus]
+    return [domain.name for domain in _others(system) if core in domain.cpus]
 
 
 def findings(system: System, platform: Platform) -> list[Finding]:
-    """Findings about why the broker of a system with flows is not possible."""
-    found = []
+    """Findings about why a broker is not possible."""
+    found: list[Finding] = []
     if system.broker is not None and core_of(system, platform) is None:
         if system.broker.cpu is not None:
             which = f"core {system.broker.cpu} has"
@@ -76,17 +103,19 @@ def findings(system: System, platform: Platform) -> list[Finding]:
             which = f"all {platform.cores.count} cores have"
         cause = f"{which} a real-time domain, and the broker needs a core without one"
         found.append(Finding(("broker", "cpu"), "conflict", cause, "a core that no real-time domain names"))
+    return found + _engine_findings(system, platform)
+
+
+def flow_findings(system: System, platform: Platform) -> list[Finding]:
+    """Findings about why no broker can move the packets of the system's flows."""
+    found = []
     if platform.socket is None:
         cause = f"platform '{platform.name}' does not state where guests see a socket device"
         found.append(Finding(("flows",), "missing-key", cause, "the key 'socket' in the platform file"))
-    found += _engine_findings(system, platform)
     for index, domain in enumerate(system.domains):
-        if domain.name == BROKER:
+        if domain.name in names_of(system):
             cause = "the name is reserved for the domain that moves the packets of flows"
             found.append(Finding(("domains", index, "name"), "bad-name", cause, "another name"))
-        if domain.socket and not system.flows:
-            cause = "a socket needs a broker, and a system without flows has none"
-            found.append(Finding(("domains", index, "socket"), "conflict", cause, "a flow in the file"))
     for way in ways_of(system.flows):
         if way.size > MOST_PACKET_BYTES:
             cause = f"packets of {size_text(way.size)} are larger than the packets of a socket driver"
@@ -119,15 +148,15 @@ def _engine_findings(system: System, platform: Platform) -> list[Finding]:
     return found
 
 
-def with_broker(system: System, platform: Platform) -> System:
-    """A checked system; if it has flows, with the broker added as its last domain."""
+def broker_domain(system: System, platform: Platform) -> Domain | None:
+    """The broker as a domain; None: no core is free, or there are no flows."""
     core = core_of(system, platform)
     if not system.flows or core is None:
-        return system
+        return None
     given = system.broker
     own = own_engine_of(system, platform)
-    broker = Domain(
-        name=BROKER,
+    return Domain(
+        name=BROKER if given is None else given.name,
         criticality="rt",
         cpus=(core,),
         image=Image(elf="guests/broker.elf"),
@@ -139,20 +168,20 @@ def with_broker(system: System, platform: Platform) -> System:
         devices=() if own is None else (own.name,),
         dma="refuse" if given is None else given.dma,
     )
-    return system.model_copy(update={"domains": (*system.domains, broker)})
 
 
 def _default_llc(system: System, platform: Platform) -> Llc:
     """The broker acts for the hypervisor: colors that the file gives to the hypervisor are the broker's, too.
-    Portions do not take memory away, so with MPAM the broker has its own."""
-    colored = llc_mechanism(system, platform) == "coloring"
+    Portions do not take memory away, so with MPAM the broker has its own. Several brokers have no colors in
+    common, so each has its own."""
+    colored = llc_mechanism(system, platform) == "coloring" and len(names_of(system)) == 1
     colors = system.hypervisor.llc.colors if colored else None
     return AUTO_LLC if colors is None else Llc(colors=colors)
 
 
 def is_broker(system: System, name: str) -> bool:
-    """Whether this is the domain that `with_broker` added."""
-    return name == BROKER and bool(system.flows)
+    """Whether this is a domain that `with_broker` added."""
+    return bool(system.flows) and name in names_of(system)
 
 
 def sockets_of(system: System) -> tuple[str, ...]:
@@ -228,9 +257,21 @@ def waits_for_events(system: System, platform: Platform, *, emulated: bool) -> b
     return not emulated and core is not None and not shares_core_with(system, core)
 
 
-def parameters_of(
-    system: System, platform: Platform, name: str, cids: Mapping[str, int], *, emulated: bool
-) -> dict[str, int]:
+def broker_parameters(system: System, platform: Platform, *, emulated: bool) -> dict[str, int]:
+    """Parameters of the broker's program."""
+    if platform.socket is None:
+        return {}
+    by_event = waits_for_events(system, platform, emulated=emulated)
+    recorded = system.broker is not None and system.broker.samples
+    return {
+        "interrupt": platform.socket.interrupt,
+        "event": int(by_event),
+        **_engine_parameters(system, platform),
+        **({"samples": SAMPLES.at, "samples_bytes": SAMPLES.size} if recorded else {}),
+    }
+
+
+def parameters_of(system: System, name: str, cids: Mapping[str, int]) -> dict[str, int]:
     """Parameters that tell a bare-metal program about its flows: its own CID, and for each flow the other
     end's CID and the port, named after the flow. The other end of a multicast flow is its group for the
     sender.
@@ -239,15 +280,6 @@ def parameters_of(
     Programs that use all flows find those that begin there as `out0_...` and those that end there as
     `in0_...`, with the sizes of packets in both directions, and the period of the way back.
     """
-    if is_broker(system, name) and platform.socket is not None:
-        by_event = waits_for_events(system, platform, emulated=emulated)
-        recorded = system.broker is not None and system.broker.samples
-        return {
-            "interrupt": platform.socket.interrupt,
-            "event": int(by_event),
-            **_engine_parameters(system, platform),
-            **({"samples": SAMPLES.at, "samples_bytes": SAMPLES.size} if recorded else {}),
-        }
     if name not in cids:
         return {}
     found = {"socket_cid": cids[name]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The broker's plan with the slack of each flow, as the object that `check --json` and `flows check --json`
+"""A broker's plan with the slack of each flow, as the object that `check --json` and `flows check --json`
 print."""
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ def flows_json(planned: FlowPlan) -> FlowPlanResult:
     tasks = zip(model.members, made.tasks(), strict=True)
     return {
         "broker": {
+            "name": planned.broker.name,
             "cpu": planned.cpu,
             "engine": planned.broker.engine,
             "chunk": planned.broker.chunk,

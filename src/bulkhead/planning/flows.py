@@ -2,23 +2,24 @@
 """Plans the parameters of flows that a system leaves open, and decides whether the flows are schedulable: the
 broker's rate (F4), the regulator's register, and the memory's part (F3).
 
-`check`, `plan` and the builder use it through plan_memory; `flows check` uses it directly, also for platforms
-that boot nothing. The verdicts are those of core's test.
+Each broker's flows are a set of their own, because no thread, engine or queue has flows of two. The memory
+serves all brokers together. `check`, `plan` and the builder use this through plan_memory; `flows check` uses
+it directly, also for platforms that boot nothing. The verdicts are those of core's test.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.config.machine_figures import MACHINES_OWN
 from bulkhead.config.platform import Platform
-from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.config.system import HYPERVISORS_ENGINE, Broker, System
+from bulkhead.config.problem import Finding, KeyPath, key_text
+from bulkhead.config.system import CPU_COPY, HYPERVISORS_ENGINE, Broker, System
 from bulkhead.config.timing import Regulator
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
@@ -33,11 +34,12 @@ from bulkhead.planning.broker import (
     sockets_of,
     waits_for_events,
 )
+from bulkhead.planning.broker_parts import BrokerPart, parts_of
 from bulkhead.planning.chains import PlannedChain, plan_chains
 from bulkhead.planning.device_rates import STATE_RATE
 from bulkhead.planning.flow_costs import chosen_costs
 from bulkhead.planning.flow_refusal import refusal
-from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
+from bulkhead.planning.memory_budget import BrokerLoad, MemoryUse, below_workable, memory_use
 from bulkhead.planning.memory_changes import AskedMemory, smaller_budgets
 from bulkhead.planning.model import Choice
 from bulkhead.planning.qos400 import MOST_REGISTER, regulator_before, step_of
@@ -68,7 +70,7 @@ class EngineRegister:
 
 @dataclass(frozen=True)
 class FlowPlan:
-    """All parameters of the broker and of the flows."""
+    """All parameters of a broker and of its flows."""
 
     model: FlowModel
     broker: Broker
@@ -80,11 +82,12 @@ class FlowPlan:
     choices: tuple[Choice, ...]
     remarks: tuple[str, ...]  # assumptions of the verdict
     chains: tuple[PlannedChain, ...] = ()
+    engine: str = CPU_COPY  # the kind of what copies
 
 
 def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, list[Finding]]:
-    """The model for the analysis, independent of the rate, or findings about why there is none. Without
-    flows: None and no findings."""
+    """The model for the analysis of one broker's flows, independent of the rate, or findings about why there
+    is none. Without flows: None and no findings."""
     if not system.flows or system.broker is None:
         return None, []
     wrong = list(_check_copy_up_to(system.broker))
@@ -147,26 +150,58 @@ def run_bytes_of(system: System, platform: Platform) -> int:
 
 
 def plan_flows(system: System, platform: Platform) -> tuple[FlowPlan | None, list[Finding]]:
-    """The plan, or findings about why the flows cannot be kept. Without flows: None and no findings."""
-    model, findings = flow_model(system, platform)
-    if model is None or system.broker is None:
+    """The plan of the only broker, or findings about why its flows cannot be kept. Without flows: None and no
+    findings."""
+    plans, findings = plan_brokers(system, platform)
+    return (plans[0] if plans else None), findings
+
+
+def plan_brokers(system: System, platform: Platform) -> tuple[tuple[FlowPlan, ...], list[Finding]]:
+    """A plan for each broker, or findings about why flows cannot be kept. Without flows: neither."""
+    planners: list[_FlowPlanner] = []
+    plans: list[FlowPlan] = []
+    findings: list[Finding] = []
+    for part in parts_of(system):
+        planner, found = _planner(part, platform)
+        plan = None
+        if planner is not None:
+            plan, found = planner.rated()
+        findings += part.in_file(found)
+        if planner is not None and plan is not None:
+            planners.append(planner)
+            plans.append(plan)
+    if findings:
+        return (), findings
+    loads = [planner.load(plan) for planner, plan in zip(planners, plans, strict=True)]
+    for number, planner in enumerate(planners):
+        others = (*loads[:number], *loads[number + 1 :])
+        plans[number], found = planner.admitted(plans[number], others)
+        findings += planner.part.in_file(found)
+    findings = list(dict.fromkeys(findings))  # all brokers find the same domain without a budget
+    return ((), findings) if findings else (tuple(plans), [])
+
+
+def _planner(part: BrokerPart, platform: Platform) -> tuple[_FlowPlanner | None, list[Finding]]:
+    model, findings = flow_model(part.system, platform)
+    if model is None or part.system.broker is None:
         return None, findings
-    wrong = list(_broker(system, platform))
-    if wrong:
-        return None, wrong
-    return _FlowPlanner(system, platform, system.broker, model, model.make()).run()
+    wrong = list(_broker(part.system, platform))
+    return (None, wrong) if wrong else (_FlowPlanner(part, platform, model, model.make()), [])
 
 
 class _FlowPlanner:
-    def __init__(
-        self, system: System, platform: Platform, broker: Broker, model: FlowModel, made: FlowSet
-    ) -> None:
-        self.system, self.platform, self.broker = system, platform, broker
+    """Plans one broker with its flows."""
+
+    def __init__(self, part: BrokerPart, platform: Platform, model: FlowModel, made: FlowSet) -> None:
+        assert part.system.broker is not None
+        self.part, self.system, self.platform, self.broker = part, part.system, platform, part.system.broker
         self.model, self.made = model, made
-        self.regulator = _regulator(system, platform)
+        self.key = key_text(part.key)
+        self.regulator = _regulator(part.system, platform)
         self.choices: list[Choice] = []
 
-    def run(self) -> tuple[FlowPlan | None, list[Finding]]:
+    def rated(self) -> tuple[FlowPlan | None, list[Finding]]:
+        """The plan without what depends on the memory, or findings about why there is none."""
         rate = self._rate()
         if rate is None:
             return None, [self._impossible()]
@@ -180,31 +215,29 @@ class _FlowPlanner:
         if self.regulator is not None and register is None:
             cause = f"{rate} B/s are more than the largest setting of the regulator of '{self.platform.name}'"
             return None, [Finding(("broker", "rate"), "out-of-range", cause)]
-        given = rate if register is None else register.charged
         kind = engine_kind(self.system, self.platform)
-        memory = memory_use(self.system, self.platform, given, kind, self.broker.chunk)
-        findings = list(self._memory(memory)) if memory is not None else []
+        core = core_of(self.system, self.platform)
+        plan = FlowPlan(self.model, self.broker, core, rate, checked, register, None, (), (), engine=kind)
+        return plan, []
+
+    def load(self, plan: FlowPlan) -> BrokerLoad:
+        """What the broker of a plan may ask of the memory."""
+        given = plan.rate if plan.register is None else plan.register.charged
+        both = self.broker.copy_up_to is not None
+        return BrokerLoad(self.part.name, given, plan.engine, self.broker.chunk, both)
+
+    def admitted(self, plan: FlowPlan, others: tuple[BrokerLoad, ...]) -> tuple[FlowPlan, list[Finding]]:
+        """The whole plan beside other brokers, and findings about why it cannot be kept."""
+        given = self.load(plan).rate
+        memory = memory_use(self.system, self.platform, given, plan.engine, self.broker.chunk, others)
+        findings = list(self._memory(memory, others)) if memory is not None else []
         if findings:
-            return None, findings
-        chains, late = plan_chains(self.system, self.platform, self.model, rate)
-        if late:
-            return None, late
-        cpu = self._cpu()
-        return (
-            FlowPlan(
-                self.model,
-                self.broker,
-                cpu,
-                rate,
-                checked,
-                register,
-                memory,
-                tuple(self.choices),
-                tuple(_remarks(self.model, self.platform, memory, self.system)),
-                chains,
-            ),
-            [],
-        )
+            return plan, findings
+        chains, late = plan_chains(self.system, self.platform, self.model, plan.rate)
+        self._note_cpu(plan.cpu)
+        remarks = tuple(_remarks(self.model, self.platform, memory, self.system))
+        whole = replace(plan, memory=memory, chains=chains, choices=tuple(self.choices), remarks=remarks)
+        return whole, late
 
     def _rate(self) -> int | None:
         if self.broker.rate is not None:
@@ -212,7 +245,7 @@ class _FlowPlanner:
         found = analysis.smallest_bandwidth(self.model)
         if found is not None:
             why = "the smallest bandwidth with which every packet is notified in time"
-            self.choices.append(Choice("broker.rate", f"{found} B/s", why))
+            self.choices.append(Choice(f"{self.key}.rate", f"{found} B/s", why))
         return found
 
     def _beyond_copies(self, rate: int) -> Iterator[Finding]:
@@ -235,20 +268,18 @@ class _FlowPlanner:
             return None
         register = EngineRegister(value, step_of(self.regulator))
         why = f"the smallest value with at least {rate} B/s: {register.bytes_per_s / 1e6:.3f} MB/s"
-        self.choices.append(Choice("broker.rate register", str(value), why))
+        self.choices.append(Choice(f"{self.key}.rate register", str(value), why))
         return register
 
-    def _cpu(self) -> int | None:
-        core = core_of(self.system, self.platform)
+    def _note_cpu(self, core: int | None) -> None:
         if self.broker.cpu is None and core is not None:
             beside = shares_core_with(self.system, core)
             why = (
                 f"shared with {', '.join(beside)}: no core is free" if beside else "a core that no domain has"
             )
-            self.choices.append(Choice("broker.cpu", str(core), why))
-        return core
+            self.choices.append(Choice(f"{self.key}.cpu", str(core), why))
 
-    def _memory(self, memory: MemoryUse) -> Iterator[Finding]:
+    def _memory(self, memory: MemoryUse, others: tuple[BrokerLoad, ...]) -> Iterator[Finding]:
         if not_held(self.system) is not None:
             return
         for number, cause in below_workable(self.system, self.platform):
@@ -280,10 +311,10 @@ class _FlowPlanner:
             reason = f"with {parts} of the DRAM in use, the budgets leave"
         needs = f"the broker needs {float(memory.rate) / 1e6:.2f} MB/s"
         cause = f"{needs}: {reason} {memory.largest_rate / 1e6:.2f} MB/s"
-        asked = AskedMemory(self.system, self.platform, self.broker, -int(-memory.rate // 1))
+        asked = AskedMemory(self.system, self.platform, self.broker, -int(-memory.rate // 1), others)
         found = [*self._smaller_rate(memory), *smaller_budgets(asked)]
-        others = "lower budgets, or longer periods or deadlines of flows"
-        change = f"{', or '.join(found) or others}, or `regulation: {{ overcommit: true }}`"
+        relief = "lower budgets, or longer periods or deadlines of flows"
+        change = f"{', or '.join(found) or relief}, or `regulation: {{ overcommit: true }}`"
         yield Finding(("broker", "rate"), "memory-budget", cause, change)
 
     def _smaller_rate(self, memory: MemoryUse) -> Iterator[str]:

@@ -9,14 +9,15 @@ because a refill may evict a dirty line, and a copy reads and writes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bulkhead.config.flow_costs import MemoryBudget
 from bulkhead.config.machine_figures import machines_own
 from bulkhead.config.platform import Platform
-from bulkhead.config.system import Domain, System
-from bulkhead.planning.broker import BROKER, is_broker
+from bulkhead.config.system import BROKER, Domain, System
+from bulkhead.planning.broker import is_broker
 from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.demands import Demand, admission_of
 from bulkhead.planning.device_rates import DeviceRate, device_rates
@@ -24,6 +25,17 @@ from bulkhead.planning.native import NativeCapacity, Point, Row, memory
 from bulkhead.planning.regulation import budget_in, saturation_of
 
 MOST_BYTES_PER_S = 10**13  # as in core/memory_admission.h
+
+
+@dataclass(frozen=True)
+class BrokerLoad:
+    """What a broker may ask of the memory."""
+
+    name: str
+    rate: int  # bytes/s in each direction
+    engine: str  # the kind of what copies (`engine_kind`)
+    chunk_bytes: int  # copied at most at a time
+    both: bool = False  # a core copies in addition to the engine, and the rate may be that of either
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,8 @@ class Sustained:
     shortest_period_ns: int
     smallest_events: int
     event_bytes: int
-    broker_bytes_per_s: int  # of the broker and, as a rate of the broker with equal utilization, of devices
+    # Of the broker and, as a rate of this broker with equal utilization, of devices and other brokers.
+    broker_bytes_per_s: int
     broker_full_bytes_per_s: int  # rate at which the broker alone uses the memory fully
 
     def capacity(self) -> NativeCapacity:
@@ -60,7 +73,7 @@ class MemoryPart:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """The memory's use (F3) by a system, at a given rate of the broker."""
+    """The memory's use (F3) by a system, at given rates of its brokers, as one of them sees it."""
 
     parts: tuple[MemoryPart, ...]
     unbounded: tuple[str, ...]  # domains without a limit
@@ -69,6 +82,7 @@ class MemoryUse:
     limited_by: str  # "utilization", "table"
     table_from: str | None  # remark about the table if it was not measured on a board
     sustained: Sustained
+    broker: str = BROKER  # the one that sees it: the largest rate and `sustained` are its
 
     @property
     def utilization(self) -> Fraction:
@@ -78,7 +92,7 @@ class MemoryUse:
     @property
     def rate(self) -> Fraction:
         """The broker's rate in bytes per second, in each direction."""
-        return next(part.bytes_per_s for part in self.parts if part.name == BROKER)
+        return next(part.bytes_per_s for part in self.parts if part.name == self.broker)
 
     @property
     def fits(self) -> bool:
@@ -96,29 +110,40 @@ class _BudgetOwner:
 
 
 def memory_use(
-    system: System, platform: Platform, rate: int, engine: str, chunk_bytes: int
+    system: System,
+    platform: Platform,
+    rate: int,
+    engine: str,
+    chunk_bytes: int,
+    others: Sequence[BrokerLoad] = (),
 ) -> MemoryUse | None:
-    """The memory's use by cores and broker together; None: the platform has no curves.
+    """The memory's use by cores and brokers together; None: the platform has no curves.
 
-    `rate`: the broker's rate in bytes/s in each direction. `engine`: the kind of what copies
-    (`engine_kind`), at most `chunk_bytes` at a time.
+    `rate`: the rate in bytes/s in each direction of the system's broker. `engine`: the kind of what copies
+    for it (`engine_kind`), at most `chunk_bytes` at a time. `others`: further brokers. Each is charged as
+    this broker at the rate with the same utilization.
     """
     if platform.memory_budget is None:
         return None
-    both = system.broker is not None and system.broker.copy_up_to is not None
-    sustained = sustained_by(platform, platform.memory_budget, rate, engine, chunk_bytes, both=both)
+    curves, broker = platform.memory_budget, system.broker
+    name = BROKER if broker is None else broker.name
+    both = broker is not None and broker.copy_up_to is not None
+    sustained = sustained_by(platform, curves, rate, engine, chunk_bytes, both=both)
     capacity = sustained.capacity()
+    full = sustained.broker_full_bytes_per_s
+    beside = [(one.name, one.rate, -(-one.rate * full // _full_of(platform, curves, one))) for one in others]
     owners, unbounded = _owners(system, platform)
     devices = device_rates(system, platform)
     shares = [(one, _share(one.charged, sustained)) for one in devices if one.charged is not None]
-    taken = sum(share for _, share in shares)
+    taken = sum(share for _, share in shares) + sum(share for *_, share in beside)
     largest, by_table = capacity.broker_room([(one.rate, one.cores) for one in owners])
-    parts = [MemoryPart(BROKER, Fraction(rate), Fraction(capacity.broker_utilization(), memory().ONE))]
+    parts = [MemoryPart(name, Fraction(rate), Fraction(capacity.broker_utilization(), memory().ONE))]
+    parts += [MemoryPart(other, Fraction(asked), Fraction(share, full)) for other, asked, share in beside]
     for one in owners:
         used = Fraction(capacity.utilization(one.rate, one.cores), memory().ONE)
         parts.append(MemoryPart(one.name, Fraction(one.rate, 2 * memory().RATE_UNIT), used))
     for device, share in shares:
-        used = Fraction(share, sustained.broker_full_bytes_per_s)
+        used = Fraction(share, full)
         parts.append(MemoryPart(device.device, Fraction(device.charged or 0, 2), used))
     return MemoryUse(
         tuple(parts),
@@ -128,7 +153,14 @@ def memory_use(
         "table" if by_table else "utilization",
         machines_own(platform),
         replace(sustained, broker_bytes_per_s=rate + taken),
+        name,
     )
+
+
+def _full_of(platform: Platform, curves: MemoryBudget, load: BrokerLoad) -> int:
+    """Rate at which a broker alone uses the memory fully."""
+    alone = sustained_by(platform, curves, load.rate, load.engine, load.chunk_bytes, both=load.both)
+    return alone.broker_full_bytes_per_s
 
 
 def _share(charged: int, sustained: Sustained) -> int:
@@ -198,7 +230,7 @@ def _owners(system: System, platform: Platform) -> tuple[list[_BudgetOwner], tup
         owners.append(together)
     for demand, domain in demands:
         if is_broker(system, domain.name) or (demand.regulated and together is not None):
-            continue  # the broker's traffic is its rate, which is counted already
+            continue  # a broker's traffic is its rate, which is counted already
         if demand.rate is None or demand.regulated:
             unbounded.append(domain.name)
             continue

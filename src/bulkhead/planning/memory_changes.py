@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Broker, System
 from bulkhead.planning.broker import engine_kind
-from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
+from bulkhead.planning.memory_budget import BrokerLoad, MemoryUse, below_workable, memory_use
 
 KEYS = {"budget": "B/s", "events": "events of a period"}
 
@@ -25,11 +25,11 @@ class AskedMemory:
     platform: Platform
     broker: Broker
     rate: int
+    others: tuple[BrokerLoad, ...] = ()  # further brokers
 
     def use(self, system: System) -> MemoryUse | None:
-        return memory_use(
-            system, self.platform, self.rate, engine_kind(system, self.platform), self.broker.chunk
-        )
+        kind = engine_kind(system, self.platform)
+        return memory_use(system, self.platform, self.rate, kind, self.broker.chunk, self.others)
 
 
 def smaller_budgets(asked: AskedMemory) -> Iterator[str]:

@@ -139,7 +139,7 @@ class Plan:
     load_area: tuple[int, int]  # (pa, bytes): where the boot package is loaded
     choices: tuple[Choice, ...] = ()
     miscolored_pa: int | None = None  # the misplaced frame, if the test hook was used
-    flows: FlowPlan | None = None  # None: there are none
+    brokers: tuple[FlowPlan, ...] = ()  # with their flows, in the order of their numbers; none: no flows
     mpam: MpamPlan | None = None  # None: the platform has none
     tables: TableMemory | None = None  # None: no region has a specification
     # If a test hook misplaces stage-2 tables: the domains that EL2 gets instead.
@@ -147,3 +147,8 @@ class Plan:
     wrong_mpam: MpamPlan | None = None  # what EL2 gets instead, if a test hook is used
     # Input of left.py for its account; None: the plan was not made by the planner.
     placed: Placed | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def flows(self) -> FlowPlan | None:
+        """The plan of the first broker; None: there are no flows."""
+        return self.brokers[0] if self.brokers else None

@@ -74,7 +74,7 @@ def partitions_of(system: System) -> tuple[Partition, ...]:
     found = [Partition("hypervisor", HYPERVISOR_PARTID)]
     next_partid = FIRST_DOMAIN_PARTID
     for domain in system.domains:
-        if is_broker(system, domain.name):
+        if is_broker(system, domain.name) and all(one.partid != BROKER_PARTID for one in found):
             found.append(Partition(domain.name, BROKER_PARTID))
             continue
         count = max(1, domain.virtual_partids)

@@ -21,7 +21,7 @@ from bulkhead.errors import BulkheadError
 from bulkhead.geometry import ColorSpace, GeometryError
 from bulkhead.planning.allocate import AllocatedMemory
 from bulkhead.planning.colors import HYPERVISOR, TABLES, Assignment, ColorRequest, assign
-from bulkhead.planning.flows import plan_flows
+from bulkhead.planning.flows import plan_brokers
 from bulkhead.planning.left import Placed
 from bulkhead.planning.mechanism import llc_mechanism, llc_reason
 from bulkhead.planning.miscolor import miscolor as put_wrong
@@ -60,7 +60,7 @@ def plan_memory(system: System, platform: Platform, hooks: Hooks | None = None) 
     if platform.load is None:
         cause = f"platform '{platform.name}' has no load area: nothing can be booted on it"
         raise PlanningError([Finding(("platform",), "no-load-area", cause)])
-    flows, findings = plan_flows(system, platform)
+    brokers, findings = plan_brokers(system, platform)
     mpam = plan_mpam(system, platform)
     findings += mpam.findings if mpam is not None else []
     try:
@@ -72,11 +72,11 @@ def plan_memory(system: System, platform: Platform, hooks: Hooks | None = None) 
     choices = (*_mechanism_choice(system, platform), *plan.choices)
     if mpam is not None:
         choices += tuple(mpam.choices)
-    if flows is not None:
-        choices += flows.choices
+    for broker in brokers:
+        choices += broker.choices
     planned = mpam.plan if mpam is not None else None
     wrong = _wrong_mpam(system, planned, hooks)
-    plan = replace(plan, flows=flows, mpam=planned, wrong_mpam=wrong, choices=choices)
+    plan = replace(plan, brokers=brokers, mpam=planned, wrong_mpam=wrong, choices=choices)
     if hooks.misplace is None:
         return plan
     misplaced = place_wrong(hooks.misplace, plan.domains)

@@ -20,7 +20,8 @@ from ruamel.yaml.representer import RoundTripRepresenter
 from bulkhead.config.file_form import FileForm
 from bulkhead.config.shares import Bandwidth
 from bulkhead.config.system import Broker, Domain, Hypervisor, Isolation, SocketPool, System
-from bulkhead.planning.broker import BROKER, is_broker
+from bulkhead.planning.broker import is_broker
+from bulkhead.planning.flows import FlowPlan
 from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.planning.model import Plan
 from bulkhead.planning.resolve_shares import resolved_shares
@@ -73,7 +74,10 @@ def resolved_system(plan: Plan) -> System:
         "domains": domains,
     }
     if system.broker is not None and plan.flows is not None:
-        choices["broker"] = _broker(plan, system.broker)
+        choices["broker"] = _broker(plan, plan.flows, system.broker)
+    if system.brokers and plan.brokers:
+        given = zip(plan.brokers, system.brokers.items(), strict=True)
+        choices["brokers"] = {name: _broker(plan, planned, broker) for planned, (name, broker) in given}
     return system.model_copy(update=choices)
 
 
@@ -111,11 +115,11 @@ def _budget_alone(bandwidth: Bandwidth) -> Bandwidth:
     return Bandwidth.model_construct(kept, **{key: getattr(bandwidth, key) for key in kept})
 
 
-def _broker(plan: Plan, broker: Broker) -> Broker:
-    assert plan.flows is not None
-    domain = plan.system.domain(BROKER)
-    planned = next((one for one in plan.domains if one.name == BROKER), None)
-    choices: dict[str, Any] = {"cpu": plan.flows.cpu, "rate": plan.flows.rate}
-    if domain is not None and planned is not None:
-        choices |= resolved_shares(plan, domain, BROKER, planned.colors)
+def _broker(plan: Plan, planned: FlowPlan, broker: Broker) -> Broker:
+    name = planned.broker.name
+    domain = plan.system.domain(name)
+    placed = next((one for one in plan.domains if one.name == name), None)
+    choices: dict[str, Any] = {"cpu": planned.cpu, "rate": planned.rate}
+    if domain is not None and placed is not None:
+        choices |= resolved_shares(plan, domain, name, placed.colors)
     return broker.model_copy(update=choices)

@@ -165,7 +165,9 @@ class PromisedResult(TypedDict):
     stage2_tables: Stage2TablesResult | None
     """Places of stage-2 tables; null if no region has a specification."""
     flows: FlowPlanResult | None
-    """Analysis of the flows; null if there are none."""
+    """Analysis of the flows of the only broker, or of the first; null if there are none."""
+    further_brokers: list[FlowPlanResult]
+    """The same of each further broker."""
 
 
 @with_config(CLOSED)

@@ -28,6 +28,8 @@ class RateRegisterResult(TypedDict):
 class BrokerResult(TypedDict):
     """The broker, and its costs as the analysis uses them."""
 
+    name: str
+    """Name of its domain."""
     cpu: int | None
     """Core that it runs on; null if no core is free."""
     engine: str
@@ -114,7 +116,7 @@ class MemoryPartResult(TypedDict):
 
 @with_config(CLOSED)
 class MemoryUseResult(TypedDict):
-    """The memory's use by the broker and by all domains with a budget."""
+    """The memory's use by all brokers and by all domains with a budget."""
 
     utilization: float
     """Of the memory by all owners together; 1 is full."""
@@ -176,12 +178,12 @@ class PlannedChainResult(TypedDict):
 
 @with_config(CLOSED)
 class FlowPlanResult(TypedDict):
-    """The flows of a system that are schedulable, with the tasks that were tested."""
+    """The flows of a broker that are schedulable, with the tasks that were tested."""
 
     broker: BrokerResult
     """The broker."""
     flows: list[PlannedFlowResult]
-    """Each direction of each flow."""
+    """Each direction of each flow between its domains."""
     chains: list[PlannedChainResult]
     """Requests to servers with their answers."""
     transfers: str

@@ -33,24 +33,28 @@ class NotSchedulableResult(Envelope):
 
 @with_config(CLOSED)
 class FlowsCheckResult(Envelope, FlowPlanResult):
-    """The flows are schedulable."""
+    """The flows are schedulable: those of the only broker, or of the first and of all further ones."""
 
     errors: list[ProblemResult]
     """Empty."""
     schedulable: Literal[True]
     """Whether the flows are schedulable."""
+    further_brokers: list[FlowPlanResult]
+    """Analysis of the flows of each further broker."""
 
 
 @with_config(CLOSED)
 class MinBandwidthResult(Envelope):
-    """The smallest bandwidth of the broker with which the flows are schedulable."""
+    """The smallest bandwidth of each broker with which its flows are schedulable."""
 
     errors: list[ProblemResult]
     """The reasons why no bandwidth is enough; else empty."""
     bytes_per_s: int | None
-    """The bandwidth; null if none is enough."""
+    """The bandwidth of the only broker, or of the first; null if none is enough."""
     mb_per_s: float | None
     """The same in MB/s."""
+    brokers: dict[str, int | None]
+    """The bandwidth of each broker in bytes/s, by the broker's name; null if none is enough."""
 
 
 @with_config(CLOSED)

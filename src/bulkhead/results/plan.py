@@ -166,7 +166,9 @@ class PlanResult(Envelope):
     domains: list[PlannedDomainResult]
     """The domains."""
     flows: FlowPlanResult | None
-    """Analysis of the flows; null if there are none."""
+    """Analysis of the flows of the only broker, or of the first; null if there are none."""
+    further_brokers: list[FlowPlanResult]
+    """The same of each further broker."""
     shares: list[ShareResult]
     """Shares of cache and bandwidth."""
     mpam: MpamPlanResult | None

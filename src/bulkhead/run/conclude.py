@@ -85,11 +85,13 @@ def _owners(target: Target) -> list[str]:
 
 
 def _broker_owner(target: Target) -> int | None:
-    """The broker's number as owner if it has colors of the hypervisor, else None."""
+    """The number as owner of the broker that has colors of the hypervisor; None: there is none. Two brokers
+    have no colors in common."""
     promise = target.promise
+    brokers = {exchange.broker for exchange in promise.exchanges}
     for owner, domain in enumerate(promise.domains, FIRST_DOMAIN):
-        if promise.exchange is not None and domain.name == promise.exchange.broker:
-            return owner if domain.colors & promise.hypervisor_colors else None
+        if domain.name in brokers and domain.colors & promise.hypervisor_colors:
+            return owner
     return None
 
 

@@ -69,13 +69,16 @@ def flows_json(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[FlowResul
 
 
 def flow_reasons(
-    flows: Sequence[tuple[FlowTarget, FlowStatus]], on: str, unheard_ns: Mapping[str, int], transfer_ns: int
+    flows: Sequence[tuple[FlowTarget, FlowStatus]],
+    on: str,
+    unheard_ns: Mapping[str, int],
+    transfer_ns: Sequence[int],
 ) -> list[str]:
     """Reasons why flows make a run fail.
 
     Packets that the broker had not handled at the end are not counted as late, so their waiting time is
     checked here. `unheard_ns`: by domain, time since its first notification that the broker had not heard.
-    `transfer_ns`: time since the start of the engine's transfer. Closed flows are not checked.
+    `transfer_ns`: by broker, time since the start of its engine's transfer. Closed flows are not checked.
     """
     if on != MACHINE:
         return []
@@ -92,12 +95,12 @@ def flow_reasons(
         for target in open_ones
         if unheard_ns.get(target.source, 0) > target.deadline_ns
     ]
-    if any(transfer_ns > target.deadline_ns for target in open_ones):
-        late.append(
-            "flows: when the run ended, the engine had worked on one transfer for "
-            f"{time_text(transfer_ns)}, longer than the "
-            "shortest deadline"
-        )
+    for broker, ns in enumerate(transfer_ns):
+        if any(target.broker == broker and ns > target.deadline_ns for target in open_ones):
+            late.append(
+                "flows: when the run ended, the engine had worked on one transfer for "
+                f"{time_text(ns)}, longer than the shortest deadline"
+            )
     return late
 
 

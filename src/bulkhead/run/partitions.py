@@ -14,7 +14,7 @@ from operator import or_
 from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.portions import PortionPromise
 from bulkhead.package.mpam import HYPERVISOR
-from bulkhead.planning.broker import BROKER
+from bulkhead.planning.broker_parts import number_of, parts_of
 from bulkhead.planning.mechanism import llc_instances, llc_mechanism
 from bulkhead.planning.model import Plan
 
@@ -28,7 +28,7 @@ def mpam_promise(plan: Plan) -> MpamPromise | None:
 
 def portion_promise(plan: Plan) -> PortionPromise | None:
     """Portions of the last-level cache for each domain's lines; None: the cache is not divided by portions. A
-    domain's lines may also be in the portions of the hypervisor and of the broker, which access its memory
+    domain's lines may also be in the portions of the hypervisor and of its broker, which access its memory
     under their own labels."""
     found = llc_instances(plan.platform)
     divided = plan.mpam is not None and llc_mechanism(plan.system, plan.platform) == "mpam"
@@ -49,10 +49,15 @@ def portion_promise(plan: Plan) -> PortionPromise | None:
         return reduce(or_, (every if bitmap is None else bitmap for bitmap in given), 0)
 
     own = {name: of(name) for name in (HYPERVISOR, *(domain.name for domain in plan.domains))}
-    common = own[HYPERVISOR] | own.get(BROKER, 0)
+    brokers = [part.name for part in parts_of(plan.system)]
+
+    def others(name: str) -> int:
+        number = number_of(plan.system, name)
+        return own[HYPERVISOR] | (0 if number is None else own[brokers[number]])
+
     return PortionPromise(
         level=found[0].resource.name,
         resource=found[0].resource,
-        domains={name: bitmap | common for name, bitmap in own.items() if name != HYPERVISOR},
+        domains={name: bitmap | others(name) for name, bitmap in own.items() if name != HYPERVISOR},
         own=own,
     )

@@ -39,7 +39,8 @@ from bulkhead.package.build import Build, BuildOptions, program_of_domain
 from bulkhead.package.disks import disk_files
 from bulkhead.package.elf import read_elf
 from bulkhead.package.pci import all_functions, has_messages
-from bulkhead.planning.broker import BROKER, SAMPLES, cids_of, engine_of, is_broker, own_engine_of
+from bulkhead.planning.broker import SAMPLES, cids_of, engine_of, is_broker, own_engine_of
+from bulkhead.planning.broker_parts import BrokerPart, number_of, parts_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.device_rates import device_rates, rates_of
 from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
@@ -148,9 +149,8 @@ def frames_of(target: Target) -> list[int]:
     tables = [
         pa for one in target.promise.domains if one.tables is not None for pa in one.tables.frames.tolist()
     ]
-    return list(
-        dict.fromkeys((*target.status_frames, *pool, *target.on_chip_frames, *target.packet_frames, *tables))
-    )
+    packets = [pa for ring in target.packet_frames for pa in ring]
+    return list(dict.fromkeys((*target.status_frames, *pool, *target.on_chip_frames, *packets, *tables)))
 
 
 def _target(loaded: Loaded, build: Build, options: RunOptions, directory: Path, booted: Path) -> Target:
@@ -207,15 +207,14 @@ def _on_chip_frames(platform: Platform, event: CountedEvent | None) -> tuple[int
     return tuple(range(platform.ocm.at, end, PAGE_BYTES))
 
 
-def _packet_frames(plan: Plan) -> tuple[int, ...]:
-    """Frames of the broker's record of packets, in order."""
+def _packet_frames(plan: Plan) -> tuple[tuple[int, ...], ...]:
+    """Frames of each broker's record of packets, in order, of brokers that have one."""
     return tuple(
-        pa
+        tuple(segment.pages(plan.space).tolist())
         for domain in plan.domains
         if is_broker(plan.system, domain.name)
         for segment in domain.segments
         if segment.ipa == SAMPLES.at
-        for pa in segment.pages(plan.space).tolist()
     )
 
 
@@ -243,7 +242,7 @@ def make_promise(plan: Plan) -> Promise:
         ram=tuple(PromisedWindow(at, size, "RAM") for at, size in ram_of(plan.platform)),
         load_area=PromisedWindow(load_pa, load_bytes, "load area"),
         hypervisor_devices=_hypervisor_devices(plan),
-        exchange=_exchange(plan),
+        exchanges=tuple(_exchange(plan, part) for part in parts_of(plan.system)),
         table_frames=_table_frames(plan),
         table_colors=_table_colors(plan),
         smmu=_smmu_of(plan),
@@ -322,17 +321,31 @@ def _own_attributes(domain: DomainPlan, plan: Plan) -> bool:
 
 def _flows_of(plan: Plan) -> tuple[FlowTarget, ...]:
     flows = ways_of(plan.system.flows)
-    bounds: Sequence[int | None] = [None] * len(flows)
-    if plan.flows is not None and plan.flows.checked.schedulable:
-        bounds = bounds_ns(plan.flows.model, plan.flows.rate)
+    bounds: dict[tuple[str, str], int | None] = {}
+    for planned in plan.brokers:
+        if planned.checked.schedulable:
+            found = bounds_ns(planned.model, planned.rate)
+            bounds |= {
+                (way.name, way.to): bound for way, bound in zip(planned.model.ways, found, strict=True)
+            }
     return tuple(
-        FlowTarget(f.name, f.from_, f.to, f.port, f.size, f.period, f.deadline, bound)
-        for f, bound in zip(flows, bounds, strict=True)
+        FlowTarget(
+            f.name,
+            f.from_,
+            f.to,
+            f.port,
+            f.size,
+            f.period,
+            f.deadline,
+            bounds.get((f.name, f.to)),
+            number_of(plan.system, f.from_) or 0,
+        )
+        for f in flows
     )
 
 
 def _chains_of(plan: Plan) -> tuple[ChainTarget, ...]:
-    planned = () if plan.flows is None else plan.flows.chains
+    planned = [chain for broker in plan.brokers for chain in broker.chains]
     return tuple(
         ChainTarget(
             one.chain.name,
@@ -346,10 +359,8 @@ def _chains_of(plan: Plan) -> tuple[ChainTarget, ...]:
     )
 
 
-def _exchange(plan: Plan) -> Exchange | None:
-    if not plan.system.flows:
-        return None
-    ends = cids_of(plan.system)
+def _exchange(plan: Plan, part: BrokerPart) -> Exchange:
+    ends = cids_of(part.system)
     frames = [
         segment.pages(plan.space)
         for domain in plan.domains
@@ -359,11 +370,11 @@ def _exchange(plan: Plan) -> Exchange | None:
     broker = [
         segment.pages(plan.space)
         for domain in plan.domains
-        if domain.name == BROKER
+        if domain.name == part.name
         for segment in domain.segments
     ]
     return Exchange(
-        BROKER,
+        part.name,
         limits()["broker_window"],
         np.sort(np.concatenate(frames)),
         np.sort(np.concatenate(broker)),
@@ -463,15 +474,16 @@ def _hypervisor_devices(plan: Plan) -> tuple[PromisedWindow, ...]:
 
 
 def _engine_windows(plan: Plan) -> list[PromisedWindow]:
-    """Registers of the engine that the hypervisor programs for the broker, and of the regulator in front of
-    an engine that copies."""
-    engine, own = engine_of(plan.system, plan.platform), own_engine_of(plan.system, plan.platform)
+    """Registers of the engines that the hypervisor programs for brokers, and of the regulators in front of
+    engines that copy."""
     found = []
-    if engine is not None:
-        found.append(PromisedWindow(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
-    for copier in (engine, own):
-        if copier is not None and copier.qos is not None:
-            found.append(PromisedWindow(copier.qos, 4 * _KIB, f"regulator of {copier.name}"))
+    for part in parts_of(plan.system):
+        engine, own = engine_of(part.system, plan.platform), own_engine_of(part.system, plan.platform)
+        if engine is not None:
+            found.append(PromisedWindow(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
+        for copier in (engine, own):
+            if copier is not None and copier.qos is not None:
+                found.append(PromisedWindow(copier.qos, 4 * _KIB, f"regulator of {copier.name}"))
     return found
 
 

@@ -92,7 +92,7 @@ def run_result(facts: RunFacts) -> RunResult:
     unheard_ns = (
         {name: one.unheard_ns for name, one in zip(names, status.domains, strict=False)} if status else {}
     )
-    reasons += flow_reasons(flows, options.on, unheard_ns, status.transfer_ns if status else 0)
+    reasons += flow_reasons(flows, options.on, unheard_ns, status.transfer_ns if status else ())
     chains = chains_json(target.chains, {domain["name"]: domain["report"] for domain in domains})
     guest_ns, clock = _guest_time(facts)
     ran_ns = {

@@ -202,7 +202,8 @@ class SystemStatus:
     flows: list[FlowStatus] = field(default_factory=list)  # all places for flows, in order
     mpam_frame: int = 0  # pool frame with MPAM's data (status_mpam.py); 0: none
     smmu_frame: int = 0  # pool frame with the SMMU's data (status_smmu.py); 0: none
-    transfer_ns: int = 0  # at the machine's end: time since the start of the engine's current transfer
+    # By broker, at the machine's end: time since the start of its engine's current transfer.
+    transfer_ns: tuple[int, ...] = ()
 
 
 def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus | str:
@@ -260,7 +261,7 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
         flows=[_flow(layout, one, hz) for one in raw["flows"]],
         mpam_frame=int(raw["mpam_frame"]),
         smmu_frame=int(raw["smmu_frame"]),
-        transfer_ns=int(raw["transfer_ticks"]) * 10**9 // hz if hz else 0,
+        transfer_ns=tuple(int(ticks) * 10**9 // hz if hz else 0 for ticks in raw["transfer_ticks"]),
     )
 
 

@@ -61,6 +61,7 @@ class FlowTarget:
     period_ns: int
     deadline_ns: int
     bound_ns: int | None = None  # bound by the analysis; None: the flows were not analyzed
+    broker: int = 0  # number of the broker that moves its packets
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class Target:
     granule_bytes: int = 4096
     miscolored_pa: int | None = None
     on_chip_frames: tuple[int, ...] = ()  # possible places of sample rings besides the pool
-    packet_frames: tuple[int, ...] = ()  # of the broker's record of packets, in order; none: it has none
+    packet_frames: tuple[tuple[int, ...], ...] = ()  # in order, of each broker's record of packets
     request: dict[str, Any] = field(default_factory=dict)  # for the simulated machine (machine/hosted/run.h)
     regulator: RegulatorPlan | None = None  # a dynamic regulator
     flows: tuple[FlowTarget, ...] = ()
