@@ -11,6 +11,7 @@ from fractions import Fraction
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -18,13 +19,14 @@ from rich.console import Console
 
 from bulkhead.config.system import Expectation
 from bulkhead.planning.device_rates import DeviceRate, RateRegister
-from bulkhead.report.html import command_of, render
+from bulkhead.report.html import command_of, render, write_html
 from bulkhead.report.load import LoadedRun, NotARun, load_run
 from bulkhead.report.style import PALETTE, WRONG, text_on
 from bulkhead.report.terminal import show_run
 from bulkhead.results.problem import ProblemResult
 from bulkhead.run.target import RunOptions
 
+from ..command_line import invoked, run_json
 from ..json_results import validated
 from ..run.made_up import UNPROTECTED_EVICTIONS, MadeUp
 
@@ -334,6 +336,48 @@ def test_not_a_run(tmp_path: Path, content: str | None) -> None:
         (tmp_path / "report.json").write_text(content)
     with pytest.raises(NotARun):
         load_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ({"flows": [{"name": "f"}]}, "report.json: "),
+        ({"events": {}}, "report.json: "),
+        ({"options": None}, "report.json: "),
+        ({"witnesses": []}, "report.json: "),
+        ({"admitted": {}}, "report.json: "),
+    ],
+)
+def test_a_result_of_another_version_that_cannot_be_shown_says_so(
+    tmp_path: Path, content: dict[str, Any], place: str
+) -> None:
+    report = {"command": "run", "domains": [{"name": "a"}], **content}
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    done = invoked("report", tmp_path, "-o", tmp_path / "page.html")
+    assert done.exit_code == 1
+    assert f"{tmp_path}/{place}" in done.stderr
+    assert "another version has written it, or it is damaged" in done.stderr
+    code, result = run_json("report", tmp_path, "-o", tmp_path / "page.html")
+    assert (code, result["files"]) == (1, [])
+    assert "another version" in result["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    "about", ["{", "[]", '{"options": null, "command": 3}', '{"options": {"repeat": 3}}']
+)
+def test_damaged_data_of_one_run_are_left_out(tmp_path: Path, about: str) -> None:
+    MadeUp(tmp_path / "r").result()
+    (tmp_path / "r" / "run.json").write_text(about)
+    run = load_run(tmp_path / "r")
+    assert command_of(run) is None
+    assert "QEMU –" in render([run])
+
+
+def test_a_page_of_a_file_whose_name_is_no_text_is_written(isolated: LoadedRun, tmp_path: Path) -> None:
+    name = b"e\xff.yaml".decode("utf-8", "surrogateescape")
+    run = replace(isolated, about={"options": {"repeat": ["run", name]}, "command": []})
+    write_html([run], tmp_path / "page.html")
+    assert "e\\udcff.yaml" in (tmp_path / "page.html").read_text()
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -55,14 +55,14 @@ def report(
     make = _of_components if all(is_components_run(path) for path in runs) else _of_domains
     made = make(runs)
     page = output or made.page
-    errors = made.errors or _written(page, made.write)
+    errors = made.errors or _written(page, made)
     if as_json:
         verdict: Verdict = "error" if errors else "ok"
         common = result_object("report", verdict=verdict, reasons=errors)
         result: ReportResult = {**common, "runs": made.results, "files": [] if errors else [str(page)]}
         print_json(result)
     else:
-        made.show()
+        errors = _shown(made, errors)
         for text in errors:
             complain(f"error: {text}")
         if not errors:
@@ -78,6 +78,7 @@ class _Report:
     results: list[dict[str, object]]
     show: Callable[[], None]
     write: Callable[[Path], None]
+    places: list[Path]  # of each run
     page: Path  # where nothing else is asked for
     errors: list[str]
 
@@ -100,7 +101,8 @@ def _of_domains(runs: list[Path]) -> _Report:
             show_run(run)
 
     page = loaded[-1].directory.parent / PAGE if loaded else Path(PAGE)
-    return _Report([run.report for run in loaded], show, lambda file: write_html(loaded, file), page, errors)
+    results, places = [run.report for run in loaded], [run.directory for run in loaded]
+    return _Report(results, show, lambda file: write_html(loaded, file), places, page, errors)
 
 
 def _of_components(runs: list[Path]) -> _Report:
@@ -115,13 +117,33 @@ def _of_components(runs: list[Path]) -> _Report:
 
     page = found[-1][0].parent / PAGE
     results = [dict(result) for _, result, _ in found]
-    return _Report(results, show, lambda file: write_components_page(found, file), page, [])
+    places = [directory for directory, _, _ in found]
+    return _Report(results, show, lambda file: write_components_page(found, file), places, page, [])
 
 
-def _written(page: Path, write: Callable[[Path], None]) -> list[str]:
+def _written(page: Path, made: _Report) -> list[str]:
+    from bulkhead.report.form import readable
+    from bulkhead.report.load import NotARun
+
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
-        write(page)
+        with readable(list(zip(made.places, made.results, strict=True))):
+            made.write(page)
     except OSError as error:
         return [f"{page}: cannot be written: {error.strerror}"]
+    except NotARun as error:
+        return [str(error)]
     return []
+
+
+def _shown(made: _Report, errors: list[str]) -> list[str]:
+    """Prints the runs. Returns `errors`, with that of a run that cannot be shown."""
+    from bulkhead.report.form import readable
+    from bulkhead.report.load import NotARun
+
+    try:
+        with readable(list(zip(made.places, made.results, strict=True))):
+            made.show()
+    except NotARun as error:
+        return list(dict.fromkeys([*errors, str(error)]))
+    return errors

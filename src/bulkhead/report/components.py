@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bulkhead.report.load import read_about
 from bulkhead.report.numbers import count
 from bulkhead.run.console import visible
 from bulkhead.units import duration
@@ -164,9 +165,7 @@ def is_components_run(path: Path) -> bool:
 def read_run(path: Path) -> tuple[Path, Json, Json]:
     """Directory, result and variable data of a run for which is_components_run() is true."""
     file = _report_file(path)
-    about = file.with_name("run.json")
-    said = json.loads(about.read_text(encoding="utf-8")) if about.is_file() else {}
-    return file.parent, json.loads(file.read_text(encoding="utf-8")), said
+    return file.parent, json.loads(file.read_text(encoding="utf-8")), read_about(file.parent)
 
 
 def _report_file(path: Path) -> Path:
@@ -191,4 +190,4 @@ def write_components_page(runs: Sequence[tuple[Path, Json, Json]], path: Path) -
     ]
     title = " and ".join(dict.fromkeys(str(result["system"]) for _, result, _ in runs))
     text = page_templates().get_template(_TEMPLATE).render(title=title, runs=shown, jobs=JOBS, memory=MEMORY)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")

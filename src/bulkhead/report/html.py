@@ -42,7 +42,7 @@ _TEMPLATE = "page.html.j2"
 
 def write_html(runs: Sequence[LoadedRun], path: Path) -> None:
     """Write the page of these runs; several runs are compared, in the given order."""
-    path.write_text(render(runs), encoding="utf-8")
+    path.write_text(render(runs), encoding="utf-8", errors="backslashreplace")
 
 
 def render(runs: Sequence[LoadedRun]) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the directory of a run for the terminal and the HTML page.
 
-Directories can be old or incomplete: missing parts are left out, and only a missing or unreadable report.json
-is an error.
+Directories can be old or incomplete: missing parts are left out. A missing or unreadable report.json is an
+error, and so is one of another form if it cannot be shown (form.py).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bulkhead.env.files import exists
 from bulkhead.errors import BulkheadError
 from bulkhead.evidence.observer import ObserverResult, read_observer
 from bulkhead.results.times import rated_ns
@@ -130,7 +131,7 @@ class LoadedRun:
 
 def load_run(path: Path) -> LoadedRun:
     """A run, given by its directory or by any file in it. Raises NotARun."""
-    if not path.exists():
+    if not exists(path):
         raise NotARun(f"{path} does not exist, so this is not the directory of a run")
     directory = path if path.is_dir() else path.parent
     report = _read(directory / "report.json")
@@ -138,16 +139,28 @@ def load_run(path: Path) -> LoadedRun:
     named = isinstance(domains, list) and all(isinstance(d, dict) and "name" in d for d in domains)
     if report.get("command") != "run" or not named:
         raise NotARun(f"{directory / 'report.json'} is not the result of `bulkhead run`")
-    try:
-        about = _read(directory / "run.json")
-    except NotARun:
-        about = {}
     observer = None
     if isinstance(report.get("witnesses"), dict) and "observer" in report["witnesses"]:
         owners = ["nobody", "hypervisor", *(domain["name"] for domain in report["domains"])]
         found = read_observer(directory / "observe-result.json", owners)
         observer = found if isinstance(found, ObserverResult) else None
-    return LoadedRun(directory, report, about, observer)
+    return LoadedRun(directory, report, read_about(directory), observer)
+
+
+def read_about(directory: Path) -> Json:
+    """The data that vary between equal runs (run.json). What is missing, damaged or of another form is left
+    out."""
+    try:
+        found = _read(directory / "run.json")
+    except NotARun:
+        return {}
+    command, options = found.get("command"), found.get("options")
+    repeat = options.get("repeat") if isinstance(options, dict) else None
+    return {
+        **found,
+        "command": command if isinstance(command, list) else [],
+        "options": {"repeat": repeat if isinstance(repeat, list) else []},
+    }
 
 
 def _read(path: Path) -> Json:
