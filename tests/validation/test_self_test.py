@@ -141,6 +141,31 @@ def test_a_log_that_ends_anywhere_is_refused_or_complete(tmp_path: Path, cut: in
     assert test is None or "# self-test: end" in console()[:cut]
 
 
+def test_noise_of_the_line_before_and_after_a_self_test_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "console.log"
+    path.write_bytes(b"\xff\x00\xfe boot\n" + console().encode() + b"\n\x80\n")
+    test, problems = read_log(path)
+    assert test == read(tmp_path, console()), problems
+
+
+def test_a_byte_within_a_self_test_that_is_no_text_is_refused_at_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "console.log"
+    path.write_bytes(b"\xff\n" + console().encode().replace(b"count: 4", b"count: \xff4"))
+    test, (problem,) = read_log(path)
+    assert test is None
+    at = next(n for n, line in enumerate(path.read_bytes().split(b"\n"), 1) if b"\xff4" in line)
+    assert (problem.line, problem.code, problem.cause) == (at, "encoding", "byte 0xff is not UTF-8 text")
+
+
+@pytest.mark.parametrize("name", ["", ".", "missing/lines.yaml", "x" * 300])
+def test_lines_that_cannot_be_written_are_an_error_with_the_name(tmp_path: Path, name: str) -> None:
+    log = write(tmp_path, console())
+    to = str(tmp_path / name) if name else ""
+    done = invoked("self-test", BOARD, log, "--write", to)
+    assert done.exit_code == (1 if name else 2)
+    assert (f"{to}: cannot be written: " if name else "names no file") in done.stderr
+
+
 def test_a_log_that_is_not_text_or_not_there_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "console.log"
     for content in (b"\xff\xfe", b"x" * (300 * 1024)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from bulkhead.commands.options import AsJson
+from bulkhead.commands.options import AsJson, refuse_no_file
 from bulkhead.commands.output import complain, console, print_json, reported
 from bulkhead.envelope import platform_sha256, result_object
 
@@ -50,6 +50,7 @@ def self_test(
     from bulkhead.validation.self_test import read_log
     from bulkhead.validation.self_test_lines import Lines, lines_for
 
+    refuse_no_file(write, "--write")
     path, platform, reasons = load_named(name)
     if platform is None or path is None:
         _refuse(name, reasons, as_json)
@@ -62,7 +63,10 @@ def self_test(
         command = f"bulkhead self-test {name} {log.name} --write {write.name}"
         with reported("self-test", as_json=as_json, platform=platform.name):
             lines = lines_for(path, figures, command)
-        write.write_text(lines.text, encoding="utf-8")
+        try:
+            write.write_text(lines.text, encoding="utf-8")
+        except OSError as error:
+            _refuse(name, [f"{write}: cannot be written: {error.strerror}"], as_json)
     if as_json:
         result: SelfTestResult = {
             **result_object(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from bulkhead.env.files import exists, is_file
 from bulkhead.env.paths import examples_dir, platforms_dir
 from bulkhead.schema.layout import load_layout
 
@@ -45,7 +46,7 @@ def system_path(reference: str | Path) -> Path:
     ships."""
     path = Path(reference)
     ours = examples_dir() / Path(*path.parts[1:])
-    named = path.parts[:1] == (EXAMPLES,) and not path.exists() and ours.is_file()
+    named = path.parts[:1] == (EXAMPLES,) and not exists(path) and is_file(ours)
     return ours if named else path
 
 

@@ -27,6 +27,7 @@ _FOLD = "\a"  # mark of ruamel's round-trip scanner; files cannot contain it, si
 _INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_NOT_UTF_8 = range(0xDC80, 0xDD00)  # characters for bytes that could not be decoded ("surrogateescape")
 _CORE_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
@@ -87,8 +88,9 @@ def read_file(path: Path, shown: str) -> Source:
     return source if text is None else parse_text(text, source)
 
 
-def read_text(path: Path, shown: str) -> tuple[str | None, Source]:
-    """The text of a file, or None and the reason in the source."""
+def read_text(path: Path, shown: str, errors: str = "strict") -> tuple[str | None, Source]:
+    """The text of a file, or None and the reason in the source. `errors`: "surrogateescape" if parse_text()
+    shall report bytes that are not UTF-8, so that they may be in a part that it does not get."""
     source = Source(shown)
 
     def whole(code: str, cause: str, allowed: str | None = None) -> tuple[None, Source]:
@@ -110,7 +112,7 @@ def read_text(path: Path, shown: str) -> tuple[str | None, Source]:
     if len(data) > MAX_FILE_BYTES:
         return whole("too-large", "is too large", f"at most {MAX_FILE_BYTES} bytes")
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         before = data[: error.start]
         line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
@@ -129,9 +131,10 @@ def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
             continue
         for column, char in enumerate(content):
             if not (char.isprintable() or char in "\t\r\ufeff\x85\xa0\u3000" or char.isspace()):
-                builder.problem(
-                    number + 1, column + 1, "encoding", f"character U+{ord(char):04X} is not text"
-                )
+                what = f"character U+{ord(char):04X} is not text"
+                if ord(char) in _NOT_UTF_8:
+                    what = f"byte 0x{ord(char) & 0xFF:02x} is not UTF-8 text"
+                builder.problem(number + 1, column + 1, "encoding", what)
                 return source
     events, failure = events_of(text)
     for event in events:

@@ -77,7 +77,9 @@ def write_output(
             title = f"{timed.y_label} over time: {', '.join(str(value) for value in timed.where.values())}"
             figures.append({"title": title, "svg": Markup(picture)})  # noqa: S704
             images += _images(line, picture, directory / f"series-{number + 1}-{timed.y}")
-    page.write_text(_page(sheet, table, figures, command, facts), encoding="utf-8")
+    # A file name in the command can have bytes that are no UTF-8.
+    text = _page(sheet, table, figures, command, facts)
+    page.write_text(text, encoding="utf-8", errors="backslashreplace")
     return [page, parquet, csv, *over_time, *images]
 
 

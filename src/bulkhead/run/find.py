@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bulkhead.config.locate import system_path
+from bulkhead.env.files import is_directory, is_file
 from bulkhead.env.paths import build_dir
 from bulkhead.errors import BulkheadError
 from bulkhead.run.directory import is_in_use
@@ -20,7 +21,7 @@ class NoRun(BulkheadError):
 
 def find_run(given: Path, wanted: str) -> Path:
     """The directory of a run that has the file `wanted`. Raises NoRun."""
-    if given.is_dir():
+    if is_directory(given):
         if not (given / wanted).is_file():
             raise NoRun(
                 _goes_on(given, wanted)
@@ -29,7 +30,7 @@ def find_run(given: Path, wanted: str) -> Path:
             )
         return given
     given = system_path(given)
-    if not given.is_file():
+    if not is_file(given):
         raise NoRun(f"{given} does not exist: name a system file, or the directory of a run")
     name = _system_name(given)
     parent = build_dir() / "run"

@@ -243,7 +243,7 @@ def _check_patterns(rates: Sequence[PatternRate], cores: int) -> None:
 def read_log(path: Path) -> tuple[AnySelfTest | None, list[Problem]]:
     """The figures of the last self-test in a console log; None if there is any problem."""
     shown = str(path)
-    text, source = read_text(path, shown)
+    text, source = read_text(path, shown, "surrogateescape")  # a serial line has noise at first
     if text is None:
         return None, source.problems
     found = _between_marks(text.split("\n"))
