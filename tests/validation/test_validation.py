@@ -21,6 +21,7 @@ from bulkhead.validation.groups import grouped
 from bulkhead.validation.measure import BLOCK, DRAWS, ValidationPoint, points
 from bulkhead.validation.model import Board, board_names, boards_of, load_board
 from bulkhead.validation.page import write_page
+from tests.command_line import run_json
 from tests.json_results import parsed
 
 pytestmark = pytest.mark.usefixtures("machine_built")
@@ -188,9 +189,10 @@ def test_the_page_has_curves_points_and_explanations(tmp_path: Path) -> None:
 
 
 def test_a_board_that_is_not_there_is_named_with_the_nearest() -> None:
-    failed = CliRunner().invoke(build_app(), ["validate", "teres"])
-    assert failed.exit_code == 2
-    assert "teres-i" in failed.output
+    """As an unknown platform, it is an answer and no wrong usage."""
+    code, result = run_json("validate", "teres")
+    assert (code, result["verdict"]) == (1, "error")
+    assert "teres-i" in result["reasons"][0]
 
 
 def test_the_command_prints_points_and_ends_by_the_verdict(

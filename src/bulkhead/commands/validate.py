@@ -56,16 +56,13 @@ def validate(
     from bulkhead.machine.native import built_machine
     from bulkhead.validation.compare import compare, of_role, summary
     from bulkhead.validation.measure import points
-    from bulkhead.validation.model import NoSuchBoard, boards_of
+    from bulkhead.validation.model import boards_of
     from bulkhead.validation.page import write_page
 
     begin, engine = time.monotonic(), engine_of(jobs, cluster)
-    try:
-        named = boards_of(boards or [])
-    except NoSuchBoard as error:
-        raise typer.BadParameter(str(error)) from error
     directory = build_dir() / "run" / "validate"
     with reported("validate", as_json=as_json, on="machine"):
+        named = boards_of(boards or [])
         built_machine()
         wanted = [point for board in named for point in points(board, LEAST_NS)]
         compared = compare(wanted, lambda made: run_jobs(made, directory / "points", engine, "validate"))
