@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bulkhead.config.locate import platform_path
 from bulkhead.experiments.columns import OVER_TIME, taken_names
 from bulkhead.experiments.model import BadExperiment, Experiment, load_experiment, points_of
 from bulkhead.experiments.override import with_settings
@@ -16,8 +17,9 @@ from bulkhead.experiments.run import rows_of_seeds
 from bulkhead.experiments.sensitivity import asked, sensitivity
 from bulkhead.experiments.series import table_of
 from bulkhead.machine.point import run_point
-from tests.command_line import invoked
+from tests.command_line import invoked, run_json
 
+ROOT = Path(__file__).parents[2]
 FILE = """\
 experiment: 1
 name: mine
@@ -142,8 +144,48 @@ def test_a_fixed_value_that_is_swept_by_a_setting_cannot_have_the_name_of_a_colu
         with_settings(what, ("walks=[4, 5]",))
 
 
+@pytest.mark.parametrize("command", ["experiment", "top", "report", "trace", "check"])
+@pytest.mark.parametrize("name", ["x" * 300, f"examples/{'x' * 300}.yaml"])
+def test_a_name_that_is_too_long_for_a_file_is_an_answer(command: str, name: str) -> None:
+    code, result = run_json(command, name)
+    assert (code, result["verdict"]) == (1, "error")
+    assert "x" * 50 in result["reasons"][0]
+
+
 @pytest.mark.parametrize("command", ["experiment", "sensitivity"])
 def test_the_command_line_takes_no_more_seeds_than_a_file(command: str) -> None:
     done = invoked(command, "coloring", "--seeds", "100000000")
     assert done.exit_code == 2
     assert "less than or equal to 1000" in done.stderr
+
+
+def test_a_platform_file_is_beside_the_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    board = (ROOT / "platforms" / "zcu102.yaml").read_text()
+    (tmp_path / "own.yaml").write_text(board)
+    (tmp_path / "mine.yaml").write_text(
+        FILE.replace("zcu102", "./own.yaml").replace("other: 3", "platform: own.yaml")
+    )
+    for here, name in ((tmp_path, "mine.yaml"), (tmp_path / "elsewhere", "../mine.yaml")):
+        monkeypatch.chdir(here)
+        what = load_experiment(name)
+        assert isinstance(what, Experiment)
+        for reference in (what.platform, points_of(what)[0].job["platform"]):
+            path = platform_path(reference)
+            assert path is not None and path.samefile(tmp_path / "own.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [(None, "no such file"), ("platform: 1\nname: own\nnonsense: 2\n", "unknown key 'nonsense'")],
+)
+def test_a_platform_file_that_cannot_be_loaded_is_refused_at_its_key(
+    tmp_path: Path, text: str | None, cause: str
+) -> None:
+    if text is not None:
+        (tmp_path / "own.yaml").write_text(text)
+    first, *_ = refusal(tmp_path, ("platform: zcu102", "platform: ./own.yaml")).splitlines()
+    assert "mine.yaml:4:11: platform: platform file " in first
+    shown = refusal(tmp_path, ("other: 3", "platform: ./own.yaml"))
+    assert "mine.yaml:7:20: fixed.platform: platform file " in shown
+    assert cause in shown

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bulkhead.config.locate import platform_names, platform_path
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import is_path, platform_names, platform_path
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.quantity import described
 from bulkhead.experiments.columns import COUNTED_AGAIN, DRAWN, SEEDS_DRAWN, WORDS, drawn_of, taken_names
@@ -100,12 +101,20 @@ def _of_experiment(name: str, section: SheetSection) -> Findings:
 
 
 def _platform(experiment: Experiment) -> Findings:
-    if platform_path(experiment.platform) is None:
-        yield _unknown(("platform",), "platform", experiment.platform, [*platform_names(), "a path"])
+    yield from _one_platform(("platform",), experiment.platform)
     for where, values in (("sweep", experiment.sweep), ("fixed", experiment.fixed)):
         for name in values_of("platform", values["platform"]) if "platform" in values else ():
-            if not isinstance(name, str) or platform_path(name) is None:
-                yield _unknown((where, "platform"), "platform", name, [*platform_names(), "a path"])
+            yield from _one_platform((where, "platform"), name)
+
+
+def _one_platform(key: KeyPath, name: Any) -> Findings:
+    """Checks that a platform can be loaded. Those of the tool can."""
+    path = platform_path(name) if isinstance(name, str) else None
+    if path is None:
+        yield _unknown(key, "platform", name, [*platform_names(), "a path"])
+    elif is_path(name):
+        for problem in load_platform(path)[2]:
+            yield Finding(key, problem.code, f"platform file {quoted(name)}: {problem.text()}")
 
 
 def _values(experiment: Experiment) -> Findings:

@@ -19,10 +19,12 @@ from pydantic import Field
 from pydantic_core import PydanticCustomError
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text
+from bulkhead.config.locate import is_path
 from bulkhead.config.problem import nearest_of, no_such
 from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
 from bulkhead.config.validate import locate, validate
+from bulkhead.env.files import is_file
 from bulkhead.env.paths import experiments_dir
 from bulkhead.errors import InvalidInput
 from bulkhead.experiments.check import findings_of, findings_of_sections
@@ -115,7 +117,7 @@ def experiment_names() -> list[str]:
 def load_experiment(name: str) -> Experiment | Sectioned:
     """An experiment of experiments/, or a user's file. Raises BadExperiment with all problems."""
     path = Path(name) if name.endswith((".yaml", ".yml")) else experiments_dir() / f"{name}.yaml"
-    if not path.is_file():
+    if not is_file(path):
         raise BadExperiment(no_such("experiment", name, experiment_names()))
     source = read_file(path, str(path))
     problems = list(source.problems)
@@ -126,11 +128,32 @@ def load_experiment(name: str) -> Experiment | Sectioned:
         loaded, _, found = validate(source.root, kind, str(path))
         problems += found
     if loaded is not None:
+        loaded = _with_own_platforms(loaded, path.parent)
         wrong = findings_of(loaded) if isinstance(loaded, Experiment) else findings_of_sections(loaded)
         problems += [locate(finding, source.root, str(path)) for finding in wrong]
     if problems or loaded is None:
         raise BadExperiment("\n".join(problem.text() for problem in problems))
     return loaded
+
+
+def _with_own_platforms(loaded: Experiment | Sectioned, beside: Path) -> Experiment | Sectioned:
+    """With paths of platform files that are relative to the experiment's file made relative to the current
+    directory."""
+
+    def found(platform: Any) -> Any:
+        if not isinstance(platform, str) or not is_path(platform) or Path(platform).is_absolute():
+            return platform
+        made = str(beside / platform)
+        return made if is_path(made) else f"./{made}"
+
+    changed: dict[str, Any] = {"platform": found(loaded.platform)}
+    for key in ("sweep", "fixed") if isinstance(loaded, Experiment) else ():
+        values = getattr(loaded, key)
+        if isinstance(given := values.get("platform"), tuple):
+            changed[key] = {**values, "platform": tuple(map(found, given))}
+        elif given is not None:
+            changed[key] = {**values, "platform": found(given)}
+    return loaded.model_copy(update=changed)
 
 
 def points_of(
