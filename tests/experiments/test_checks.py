@@ -12,11 +12,14 @@ import pytest
 from bulkhead.config.locate import platform_path
 from bulkhead.experiments.columns import OVER_TIME, taken_names
 from bulkhead.experiments.model import BadExperiment, Experiment, load_experiment, points_of
+from bulkhead.experiments.output import drawing_of
 from bulkhead.experiments.override import with_settings
 from bulkhead.experiments.run import rows_of_seeds
+from bulkhead.experiments.said import Plot
 from bulkhead.experiments.sensitivity import asked, sensitivity
 from bulkhead.experiments.series import table_of
 from bulkhead.machine.point import run_point
+from bulkhead.report.style import svg
 from tests.command_line import invoked, run_json
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +102,37 @@ def test_every_column_that_is_made_is_a_taken_name(tmp_path: Path) -> None:
     table = table_of(points, results)
     assert table is not None
     assert set(table.columns) - set(points[0].point) == set(OVER_TIME)
+
+
+LINES = "plots: [{ x: k, y: mean_ns, x_label: x, y_label: y, where: { k: %s } }]\nseries: [{"
+
+
+@pytest.mark.parametrize("values", ["[1, a]", "[1, null]", "[a, null]", "[1, true, a]"])
+def test_lines_are_over_numbers_or_over_words(tmp_path: Path, values: str) -> None:
+    given = ("sweep: { k: [1, 2] }", f"sweep: {{ k: {values} }}")
+    shown = refusal(tmp_path, given, ("series: [{", LINES % values))
+    assert "mine.yaml:13:14: plots[0].x: the values of 'k' are not all numbers or all words" in shown
+    bars = (LINES % values).replace("x: k,", "kind: bars, x: k,")
+    assert loaded(tmp_path, given, ("series: [{", bars)).plots
+
+
+def test_lines_may_select_the_values_that_have_an_order(tmp_path: Path) -> None:
+    for values, where in (("[1, a]", "1"), ("[1, a, b]", "[a, b]"), ("[1, 2.5, true]", "[1, 2.5]")):
+        given = ("sweep: { k: [1, 2] }", f"sweep: {{ k: {values} }}")
+        assert loaded(tmp_path, given, ("series: [{", LINES % where)).plots
+
+
+def test_a_figure_shows_its_texts_as_they_are() -> None:
+    """Nothing in them is a formula, also if it looks like one."""
+    label = "$\\frac{$ of $x$"
+    rows: list[Any] = [{"k": n, "price": label, "y": 1} for n in (2, 1, None)]
+    for kind in ("lines", "bars"):
+        x = "k" if kind == "lines" else "price"
+        plot = Plot.model_validate(
+            {"kind": kind, "x": x, "y": "y", "x_label": label, "y_label": label, "series": ("price",)}
+        )
+        drawn = svg(drawing_of(plot, rows), (6, 4))
+        assert drawn.count("$\\frac{$ of $x$") == (3 if kind == "lines" else 4)
 
 
 def test_a_line_over_time_is_named_by_values_of_points(tmp_path: Path) -> None:

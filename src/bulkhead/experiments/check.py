@@ -17,7 +17,7 @@ from bulkhead.config.quantity import described
 from bulkhead.experiments.columns import COUNTED_AGAIN, DRAWN, SEEDS_DRAWN, WORDS, drawn_of, taken_names
 from bulkhead.experiments.parts import references
 from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET, is_at
-from bulkhead.experiments.sweep import BadRange, is_value, values_of
+from bulkhead.experiments.sweep import BadRange, is_value, plain, values_of
 from bulkhead.published.figures import figures
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def findings_of(experiment: Experiment) -> list[Finding]:
         *_search(experiment),
         *_said(experiment),
         *_plots((), experiment.plots, drawn, words),
+        *_lines(experiment),
     ]
 
 
@@ -270,6 +271,22 @@ def _plots(at: KeyPath, plots: Sequence[Plot], drawn: Sequence[str], words: Sequ
                 "is not a possible divisor of the plot's values",
                 "more than 0",
             )
+
+
+def _lines(experiment: Experiment) -> Findings:
+    """Checks that lines are over numbers, or over words."""
+    given = {**experiment.fixed, **experiment.sweep}
+    for number, plot in enumerate(experiment.plots):
+        if plot.kind != "lines" or plot.x not in given:
+            continue
+        try:
+            values = [plain(one) for one in values_of(plot.x, given[plot.x]) if is_value(one)]
+        except BadRange:
+            continue  # reported where the value is
+        drawn = [one for one in values if is_at(plot.where, {plot.x: one})]
+        if not any(all(isinstance(one, kind) for one in drawn) for kind in ((int, float), str)):
+            cause = f"the values of {quoted(plot.x)} are not all numbers or all words, so they have no order"
+            yield Finding(("plots", number, "x"), "wrong-type", cause, "`kind: bars`, or a `where`")
 
 
 def _names(experiment: Experiment) -> list[str]:

@@ -25,7 +25,7 @@ from bulkhead.experiments.series import drawing, table_of, write_series
 from bulkhead.experiments.sweep import word
 from bulkhead.experiments.tornado import draw_tornado
 from bulkhead.machine.answer import PointAnswer
-from bulkhead.report.style import PALETTE, svg
+from bulkhead.report.style import PALETTE, plain_text, svg
 from bulkhead.report.templates import page_templates
 
 Recorded = tuple[Sequence[PointJob], Sequence[PointAnswer]]
@@ -108,7 +108,8 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
         beside = {word: [key for key, own in series.items() if word in _words(plot, own)] for word in words}
         width = _GROUP / max(len(keys) for keys in beside.values())
         for index, (key, own) in enumerate(series.items()):
-            label = ", ".join(_label(name, value) for name, value in zip(plot.series, key, strict=True))
+            names = (_label(name, value) for name, value in zip(plot.series, key, strict=True))
+            label = plain_text(", ".join(names))
             color, line = PALETTE[index % len(PALETTE)], _LINES[index // len(PALETTE) % len(_LINES)]
             if plot.kind == "bars":
                 # Only the bars of this word, without gaps for other series.
@@ -128,7 +129,8 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
                     label=label,
                 )
                 continue
-            own = sorted((row for row in own if row[plot.y] is not None), key=lambda row: row[plot.x])
+            known_rows = (row for row in own if row[plot.x] is not None and row[plot.y] is not None)
+            own = sorted(known_rows, key=lambda row: row[plot.x])
             x, y = [row[plot.x] for row in own], [row[plot.y] / plot.scale for row in own]
             axes.plot(
                 x, y, line, color=color, label=label, linewidth=1.3, marker=_POINT if len(x) < _FEW else None
@@ -140,9 +142,10 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
                 axes.fill_between(x, low, high, color=color, alpha=_BAND, linewidth=0)
         if plot.kind == "bars":
             long = sum(len(str(one)) for one in words) > _WORDS
-            axes.set_xticks(range(len(words)), [str(one) for one in words], rotation=20 if long else 0)
-        axes.set_xlabel(plot.x_label)
-        axes.set_ylabel(plot.y_label)
+            ticks = [plain_text(str(one)) for one in words]
+            axes.set_xticks(range(len(words)), ticks, rotation=20 if long else 0)
+        axes.set_xlabel(plain_text(plot.x_label))
+        axes.set_ylabel(plain_text(plot.y_label))
         axes.set_yscale("log" if plot.log else "linear")
         if not plot.log:
             axes.set_ylim(bottom=0)

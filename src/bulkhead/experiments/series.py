@@ -17,7 +17,7 @@ from bulkhead.experiments.model import PointJob
 from bulkhead.experiments.regulated import Series, is_at
 from bulkhead.experiments.said import Sheet
 from bulkhead.machine.answer import PointAnswer
-from bulkhead.report.style import PALETTE
+from bulkhead.report.style import PALETTE, plain_text
 
 MB = 10**6
 PS_PER_S = 10**12
@@ -60,11 +60,11 @@ def drawing(
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         for index, (one, line) in enumerate(lines):
-            label = ", ".join(str(one.point[name]) for name in plot.series)
+            label = plain_text(", ".join(str(one.point[name]) for name in plot.series))
             color = PALETTE[index % len(PALETTE)]
             axes.plot(line["end_ms"].to_list(), line[plot.y].to_list(), color=color, label=label, linewidth=1)
         axes.set_xlabel("time, ms")
-        axes.set_ylabel(plot.y_label)
+        axes.set_ylabel(plain_text(plot.y_label))
         axes.set_ylim(bottom=0)
         axes.grid(axis="y")
         if plot.series:

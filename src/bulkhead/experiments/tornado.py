@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from bulkhead.experiments.row import Row
 from bulkhead.experiments.said import Plot
-from bulkhead.report.style import PALETTE
+from bulkhead.report.style import PALETTE, plain_text
 
 _MOST = 20  # most parameters; the others have no visible effect
 _LINE_INCHES = 0.22
@@ -41,12 +41,12 @@ def draw_tornado(
             [row[plot.y] / plot.scale for row in own],
             _HEIGHT,
             color=PALETTE[index % len(PALETTE)],
-            label=", ".join(map(str, key)),
+            label=plain_text(", ".join(map(str, key))),
         )
-    axes.set_yticks(range(len(words)), words, fontsize=7.5)
+    axes.set_yticks(range(len(words)), [plain_text(word) for word in words], fontsize=7.5)
     axes.invert_yaxis()
     axes.axvline(0, color="#555555", linewidth=0.8)
-    axes.set_xlabel(plot.y_label)
+    axes.set_xlabel(plain_text(plot.y_label))
     axes.grid(axis="x")
     axes.legend(fontsize=8.5)
     width, height = figure.get_size_inches()

@@ -46,6 +46,12 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+def plain_text(text: str) -> str:
+    """Text of a user's file for a figure. Matplotlib would typeset what is between two dollar signs as a
+    formula."""
+    return text.replace("$", r"\$")
+
+
 def owner_color(names: Sequence[str], name: str) -> str:
     """Color of an owner, the same in all plots of a page."""
     if name == "hypervisor":
