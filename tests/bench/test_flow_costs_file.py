@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.bench.flow_costs_file import write_costs
+from bulkhead.bench.flow_costs_file import contain, write_costs
 from bulkhead.bench.flows import FlowsNotMeasured, MeasuredFlows, least_with_margin, most_with_margin
 from bulkhead.config.flow_costs import ISOLATED, LOCKED, PLAIN, FlowCosts
 from bulkhead.config.load import load_platform
@@ -87,6 +87,23 @@ def test_a_file_without_the_section_is_refused(board: Path) -> None:
     assert costs is not None
     with pytest.raises(FlowsNotMeasured, match="has no `other_costs`"):
         write_costs(str(board), "other_costs", measured_as(costs, {}), None)
+
+
+def test_f5_costs_of_any_system_contain_those_of_isolated_ones() -> None:
+    kept = platform("zcu102")
+    assert kept.flow_costs is not None and kept.flow_costs_isolated is not None
+    plain = kept.flow_costs.parts()
+    assert all(part.max <= plain[name].max for name, part in kept.flow_costs_isolated.parts().items())
+
+
+def test_f5_an_isolated_system_that_shows_more_raises_the_costs_of_any(board: Path) -> None:
+    before = costs_of(board)
+    contain(str(board), measured_as(before, {"notify": 2 * before.notify.max}), before)
+    after = costs_of(board)
+    assert after.notify.max == most_with_margin(2 * before.notify.max)
+    assert after.notify.median == before.notify.median
+    unchanged = {name: part for name, part in before.parts().items() if name != "notify"}
+    assert {name: part for name, part in after.parts().items() if name != "notify"} == unchanged
 
 
 def test_anew_belongs_to_write() -> None:

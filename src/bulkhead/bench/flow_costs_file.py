@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from bulkhead.bench.flows import FlowsNotMeasured, MeasuredFlows, statistics_of, with_margin
-from bulkhead.config.flow_costs import CostPart, FlowCosts
+from bulkhead.config.flow_costs import PLAIN, CostPart, FlowCosts
 from bulkhead.config.locate import platform_path
 from bulkhead.results.run import PathPartResult as Part
 
@@ -51,6 +51,20 @@ def write_costs(platform: str, key: str, measured: MeasuredFlows, kept: FlowCost
         section, count = re.subn(rf"(?m)^  {name}:.*$", line, section, count=1)
         if count != 1:
             raise FlowsNotMeasured(f"{path}: has no `{key}.{name}`")
+    path.write_text(before + found + section + end, encoding="utf-8")
+
+
+def contain(platform: str, measured: MeasuredFlows, plain: FlowCosts) -> None:
+    """Raise largest values of the file's `flow_costs` to those that an isolated system has shown: they are
+    costs of any system. Colors can make a part longer: a domain with few colors has few banks of the DRAM."""
+    path = platform_path(platform)
+    assert path is not None, "it was measured"
+    before, found, rest = path.read_text(encoding="utf-8").partition(f"\n{PLAIN}:")
+    section, end = _section(rest)
+    for name, kept in plain.parts().items():
+        most = with_margin(measured.parts[name])["max"] if name in measured.parts else 0
+        if most > kept.max:
+            section = re.sub(rf"(?m)^(  {name}:.* max: )\d+ ns", rf"\g<1>{most} ns", section, count=1)
     path.write_text(before + found + section + end, encoding="utf-8")
 
 

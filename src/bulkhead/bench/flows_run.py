@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bulkhead.admission.load import Loaded
-from bulkhead.bench.flow_costs_file import write_costs
+from bulkhead.bench.flow_costs_file import contain, write_costs
 from bulkhead.bench.flows import WRITTEN_ROUNDS, FlowsNotMeasured, MeasuredFlows, load, measure
 from bulkhead.bench.not_measured import NotMeasured
 from bulkhead.config.flow_costs import ISOLATED, PLAIN
@@ -58,6 +58,8 @@ def measure_flows(request: PathRequest, systems: tuple[Loaded, Loaded]) -> Measu
             kept = platform.flow_costs_isolated if request.isolated else platform.flow_costs
             section = ISOLATED if request.isolated else PLAIN
             write_costs(request.platform, section, measured, None if request.anew else kept)
+            if request.isolated and platform.flow_costs is not None:
+                contain(request.platform, measured, platform.flow_costs)
     except FlowsNotMeasured as error:
         raise NotMeasured(str(error).split("\n")) from error
     return measured
