@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bulkhead.admission.load import Loaded, load_system
+from bulkhead.config.load import load_platform
 from bulkhead.config.override import apply_override
 from bulkhead.config.source import Source, parse_text
 from bulkhead.config.system import Expectation
@@ -311,6 +312,14 @@ def test_a_device_that_can_be_passed_has_shared_interrupts_of_its_own(
     path = tmp_path / "system.yaml"
     path.write_text(NORMATIVE.replace("platform: qemu-virt", "platform: ./board.yaml"))
     assert [problem.cause for problem in load_system(path).problems] == [cause]
+
+
+@pytest.mark.parametrize("intid", [31, 288, 987])
+@pytest.mark.parametrize("key", ["uart.interrupt", "socket.interrupt", "dma[0].interrupts[0]"])
+def test_what_guests_see_has_interrupts_that_they_can_have(key: str, intid: int) -> None:
+    _, _, problems = load_platform(ROOT / "platforms" / "zcu102.yaml", overrides=[f"{key}={intid}"])
+    causes = [one.cause for one in problems if one.key == key]
+    assert f"INTID {intid} is not a shared interrupt that a guest can have" in causes, problems
 
 
 def test_examples_of_the_tool_are_known_anywhere_by_their_names(

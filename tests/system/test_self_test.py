@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/self-test.yaml and self-test-flows.yaml in the emulator: their times mean nothing, but the
-programs run to their end on all cores, and their output can be read."""
+"""examples/self-test*.yaml in the emulator: their times mean nothing, but the programs run to their end on
+all cores, and their output can be read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.command_line import run_json
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "self-test.yaml"
 FLOWS = EXAMPLE.with_name("self-test-flows.yaml")
+BUDGETS = EXAMPLE.with_name("self-test-budgets.yaml")
 QUICK = ("largest_kib=1024", "core_kib=256", "window_us=200", "draws=2000")
 
 
@@ -40,3 +41,16 @@ def test_the_self_test_of_flows_runs_and_is_read(tmp_path: Path, platform: str) 
         assert all("[out-of-range]" in reason for reason in read["reasons"]), read["reasons"]
         return
     assert {"flow_costs.parse", "flow_costs.notify"} <= {one["key"] for one in read["figures"]}
+
+
+@pytest.mark.emulator
+def test_the_self_test_of_budgets_runs_and_is_read(tmp_path: Path) -> None:
+    """The emulator counts instructions of all cores together, so that no small budget holds."""
+    options = ("--no-page", "--no-attach", "--directory", tmp_path)
+    code, result = run_json("run", BUDGETS, *options)
+    assert code == 0, result["reasons"]
+    code, read = run_json("self-test", "qemu-virt", tmp_path / "console.log")
+    assert code == 0, read["reasons"]
+    found = {one["figure"]: one["measured"] for one in read["figures"]}
+    assert found["cores"] == 4
+    assert found["interrupt of a period, median"] > 0

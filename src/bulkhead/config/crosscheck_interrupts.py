@@ -21,6 +21,7 @@ Findings = Iterator[Finding]
 
 def check_interrupts(platform: Platform) -> Findings:
     yield from _private_interrupts(platform)
+    yield from _guest_interrupts(platform)
     yield from _pmu_interrupts(platform)
     yield from _mpam_interrupts(platform)
     yield from _device_interrupts(platform)
@@ -44,6 +45,23 @@ def _private_interrupts(platform: Platform) -> Findings:
             cause = f"INTID {intid} is already used by '{seen[intid]}'"
             yield Finding(path, "duplicate-name", cause, "each interrupt once")
         seen.setdefault(intid, key)
+
+
+def _guest_interrupts(platform: Platform) -> Findings:
+    """Guests see their virtual UART and their socket device with the board's numbers, and engines' interrupts
+    are given to domains."""
+    first, last = _first_shared(), limits()["max_intid"] - 1
+    used: list[tuple[KeyPath, int]] = []
+    if platform.uart is not None:
+        used.append((("uart", "interrupt"), platform.uart.interrupt))
+    if platform.socket is not None:
+        used.append((("socket", "interrupt"), platform.socket.interrupt))
+    for index, dma in enumerate(platform.dma):
+        used += [(("dma", index, "interrupts", at), intid) for at, intid in enumerate(dma.interrupts)]
+    for path, intid in used:
+        if not first <= intid <= last:
+            cause = f"INTID {intid} is not a shared interrupt that a guest can have"
+            yield Finding(path, "out-of-range", cause, f"{first} to {last}")
 
 
 def _pmu_interrupts(platform: Platform) -> Findings:
