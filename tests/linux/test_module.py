@@ -176,7 +176,7 @@ def test_b11_one_cpu_at_a_time_has_its_turn(asked: Answers) -> None:
     assert asked["turns"] == ["taken", "taken"]
     found = samples(asked["turns-samples"])
     limits = {cpu: {one.interval: one.limit for one in found if one.cpu == cpu} for cpu in (0, 1)}
-    begun = next(interval for interval, limit in limits[0].items() if limit == 20_000)
+    begun = next(at for at, limit in limits[0].items() if limit == limits[1].get(at) == 20_000)
     for interval in range(begun + 2, begun + 80):
         assert sorted((limits[0][interval] or 0, limits[1][interval] or 0)) == [16, 0x3FFF_FFFF - 16]
         assert limits[0][interval] == limits[1][interval + 1]
