@@ -4,8 +4,8 @@
 // memory of domains with a socket that the door's map names, and then memory that the map does not name. EL2
 // must end it there. Parameters: `event`, given by the tool, as for the broker; `victim`: index of the domain
 // that is attacked; `before` [1]: 1: it reads the byte before the segments that it reaches, 0: the byte
-// behind them; `page` [0: none]: the physical page that it reads instead, memory of another broker's domain. It
-// writes where the attack is, to the console.
+// behind them; `page` [0: none]: the physical page that it reads instead, memory of another broker's domain.
+// It writes where the attack is, to the console.
 #include "guests/programs/broker/broker.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/params.h"
