@@ -162,11 +162,13 @@ def test_b11_each_policy_of_the_system_file_spares_the_real_time_core_at_el2(
     tmp_path: Path, unregulated: Seen, policy: str
 ) -> None:
     """The same object file as on Linux and on bare simulated cores. Budgets change from interval to interval,
-    and the real-time core is interrupted for nothing: it counts where the policy needs its traffic."""
+    and the real-time core counts only where the policy needs its traffic. Of two cores that take turns one
+    writes at full speed, which is hardly less than both do: this policy wins little beside two."""
     regulation = {"policy": policy, "interval": "1 ms", **POLICIES[policy]}
     on = {"platform": "s32v234", "isolation": {"llc": "none"}}
     seen = run(tmp_path, vision(0), bomb(2), bomb(3, "second"), regulation=regulation, **on)
-    assert seen.instructions(0) > 1.02 * unregulated.instructions(0)
+    takes_turns = policy == "dynamic-turns"
+    assert seen.instructions(0) > (1.0 if takes_turns else 1.02) * unregulated.instructions(0)
     found = seen.status.regulation
     assert found is not None
     assert (found.missed, found.given_up, found.unusable) == (0, 0, 0)
@@ -174,7 +176,7 @@ def test_b11_each_policy_of_the_system_file_spares_the_real_time_core_at_el2(
     for core in (2, 3):
         limits = seen.budget(core).limits
         assert limits is not None and limits.least < limits.most, core
-        assert seen.lines(core) < 0.98 * unregulated.lines(core)
+        assert takes_turns or seen.lines(core) < 0.98 * unregulated.lines(core)
     counted = [core.core for core in seen.status.cores if core.budget is not None]
     assert counted == ([0, 2, 3] if policy in BY_TRAFFIC else [2, 3])
 
