@@ -9,7 +9,6 @@ import pytest
 
 from bulkhead.admission.load import load_system
 from bulkhead.config.flow_costs import ISOLATED, PLAIN, FlowCosts, IsolatedFlowCosts
-from bulkhead.config.load import load_platform
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 from bulkhead.planning.flow_costs import ChosenCosts, chosen_costs
@@ -18,7 +17,6 @@ from bulkhead.planning.plan import plan_memory
 
 from ..platforms import platform
 
-BOARDS = Path(__file__).parents[2] / "platforms"
 APART = """
 bulkhead: 1
 name: apart
@@ -154,18 +152,12 @@ def test_analysis_and_report_have_the_chosen_costs(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("F5")
-def test_no_part_of_the_shorter_costs_is_longer(tmp_path: Path) -> None:
+def test_no_part_of_the_shorter_costs_is_longer() -> None:
     plain = platform("zcu102").flow_costs
     assert plain is not None
     parts, shorter = plain.parts(), isolated("zcu102").parts()
     assert set(parts) == set(shorter)
     assert all(part.max <= parts[name].max for name, part in shorter.items())
-    path = tmp_path / "zcu102.yaml"
-    before, _, rest = (BOARDS / "zcu102.yaml").read_text().partition("flow_costs_isolated:")
-    longer = rest.replace("finalize:", f"finalize: {{ max: {parts['finalize'].max + 1} ns }} #", 1)
-    path.write_text(f"{before}flow_costs_isolated:{longer}")
-    _, _, problems = load_platform(path)
-    assert any("finalize of `flow_costs_isolated` cost more" in one.text() for one in problems)
 
 
 @pytest.mark.req("F5")

@@ -25,8 +25,6 @@ from bulkhead.config.armv7 import ExceptionCosts, Nvic, Peripheral
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.devices import Device, Dma, IntId, Iommu
 from bulkhead.config.flow_costs import (
-    ISOLATED,
-    PLAIN,
     FlowCosts,
     FlowPath,
     IsolatedFlowCosts,
@@ -388,15 +386,6 @@ class Platform(Model):
             if self.flow_costs is None:
                 cause = "there are costs of isolated systems, and none of others"
                 raise problem("missing-key", cause, "`flow_costs`")
-            plain = self.flow_costs.parts()
-            longer = [
-                name
-                for name, part in self.flow_costs_isolated.parts().items()
-                if name in plain and part.max > plain[name].max
-            ]
-            if longer:
-                cause = f"{', '.join(longer)} of `{ISOLATED}` cost more than in `{PLAIN}`"
-                raise problem("conflict", cause, "both measured anew")
             isolated = self.flow_costs_isolated.on_path(self.flow_model)
             object.__setattr__(self, "flow_costs_isolated", isolated)
         return self
