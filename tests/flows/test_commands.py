@@ -210,3 +210,30 @@ def test_reports_say_which_analysis_and_which_transfers() -> None:
     assert "by chunk" in theirs["transfers"]
     _, period = run_json("flows", "min-period", *PACKET, "--platform", "zcu102")
     assert (period["flow_model"], period["transfers"]) == ("single-thread", 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "cause", "allowed"),
+    [
+        (
+            ("broker.chunk=43 B",),
+            "broker.chunk",
+            "is 43 bytes, less than a control packet of 'samples', which is one transfer",
+            "at least 44 bytes",
+        ),
+        (
+            ("broker.chunk=1 B", "flows.0.transfers=3000"),
+            "flows[0].transfers",
+            "3000 transfers of a packet of 3072 bytes",
+            "3072 to 1048576 in chunks of 1",
+        ),
+    ],
+)
+def test_a_chunk_is_refused_at_its_key_with_the_packet_that_is_too_large_for_it(
+    settings: tuple[str, ...], key: str, cause: str, allowed: str
+) -> None:
+    words = [word for setting in settings for word in ("--set", setting)]
+    code, found = run_json("check", ROOT / "examples" / "flows-iommu.yaml", *words)
+    (problem,) = found["files"][0]["errors"]
+    assert code == 1
+    assert (problem["key"], problem["cause"], problem["allowed"]) == (key, cause, allowed)

@@ -155,12 +155,23 @@ def test_f8_pools_that_cannot_be_are_refused(tmp_path: Path) -> None:
     for keys, code, part in (
         ({"flows": False}, "conflict", "no socket device"),
         ({"socket_pool": {"size": "16 KiB"}}, "out-of-range", "cannot hold"),
-        ({"socket_pool": {"size": "16 MiB"}}, "memory-exhausted", "has room for 16 MiB"),
+        ({"socket_pool": {"size": "16 MiB"}}, "memory-exhausted", "has no room for 16 MiB"),
+        (
+            {"memory": [{"at": AT, "size": BYTES}, {"at": AT + BYTES, "size": "4 KiB"}]},
+            "memory-exhausted",
+            "the last region of RAM without a `spec`, where the pool is, has no room for 256 KiB",
+        ),
         ({"image": {"kernel": "linux:debian"}}, "conflict", "CONFIG_DMA_RESTRICTED_POOL"),
         ({"table_placement": "ocm"}, "conflict", "on-chip"),
     ):
         found = problems(system(tmp_path, **keys))
         assert any(one == code and part in cause for one, cause in found), (keys, found)
+
+
+@pytest.mark.parametrize("value", ["1 MiB", True, 5, None, {}])
+def test_f8_a_pool_of_another_form_is_refused_with_both_forms(tmp_path: Path, value: object) -> None:
+    (problem,) = check_file(str(system(tmp_path, socket_pool=value))).problems
+    assert (problem.key, problem.allowed) == ("domains[0].socket_pool", "auto, { size: ... }")
 
 
 def test_f8_a_kernel_that_says_that_it_knows_no_such_pool_is_refused(tmp_path: Path) -> None:

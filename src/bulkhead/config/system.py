@@ -329,6 +329,7 @@ class SocketPool(WordModel):
     """The part of a domain's memory that its socket device reaches. `auto`: as much as its flows need."""
 
     words: ClassVar[dict[str, JsonSchemaValue]] = {"auto": {}}
+    one_of: ClassVar[tuple[str, ...]] = ("size",)
     size: Bytes | None = None
 
 

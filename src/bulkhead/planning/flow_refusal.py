@@ -12,6 +12,7 @@ from bulkhead.flows.analysis import AT_MOST_RATE, FARTHEST, smallest_above, trie
 from bulkhead.flows.model import KINDS, FlowModel
 from bulkhead.flows.native import analysis as library
 
+_MOST_TRANSFERS = 1 << 20  # core/flow_transform.c
 _FIXED = {
     "deadline": "the fixed parts of the path, which do not depend on the bandwidth",
     "period": "the variable part of a send",
@@ -43,12 +44,7 @@ def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
         cause = f"is {getattr(flow, key)} ns"
         return Finding((*at, key), "out-of-range", cause, f"up to {library().MAX_NS} ns (18 minutes)")
     if code == "bad-transfers":
-        least = -(-flow.size // model.chunk_bytes)
-        key = "transfers" if flow.transfers is not None else "size"
-        cause = f"{flow.transfers or least} transfers of a packet of {flow.size} bytes"
-        return Finding(
-            (*at, key), "out-of-range", cause, f"{least} to {1 << 20} in chunks of {model.chunk_bytes}"
-        )
+        return _transfers(model, task)
     key = "deadline" if code == "deadline-short" else "period"
     need = _least(model, number, key)
     cause = f"{getattr(flow, key)} ns are not more than {_FIXED[key]}"
@@ -64,6 +60,21 @@ def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
             "broker's time"
         )
     return Finding((*at, key), code, cause, None if need is None else _enough(model, number, key, need, rate))
+
+
+def _transfers(model: FlowModel, task: int) -> Finding:
+    """The finding about a packet whose number of transfers is not possible."""
+    member, (size, *_) = model.members[task], model.declared()[task]
+    flow, chunk = model.ways[member.flow], model.chunk_bytes
+    if member.kind != "data":
+        cause = f"is {chunk} bytes, less than a control packet of '{flow.name}', which is one transfer"
+        return Finding(("broker", "chunk"), "out-of-range", cause, f"at least {size} bytes")
+    cause = f"{model.transfers_of(member.flow)} transfers of a packet of {size} bytes"
+    allowed = f"{-(-size // chunk)} to {_MOST_TRANSFERS} in chunks of {chunk}"
+    if flow.transfers is not None:
+        return Finding((*flow.key, "transfers"), "out-of-range", cause, allowed)
+    cause = f"is {chunk} bytes, with which '{flow.name}' has {cause}"
+    return Finding(("broker", "chunk"), "out-of-range", cause, f"a larger one, for {_MOST_TRANSFERS} at most")
 
 
 def _enough(model: FlowModel, number: int, key: str, need: int, rate: int | None) -> str:

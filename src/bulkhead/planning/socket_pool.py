@@ -47,7 +47,7 @@ def needed_bytes(system: System, domain: Domain) -> int:
 
 def pool_of(system: System, domain: Domain, space: ColorSpace) -> Region | None:
     """Guest-physical addresses of the pool: the end of the last region of RAM without a `spec`, in whole
-    granules, and if possible in whole blocks. None: it has none, or no region has room for it."""
+    granules, and if possible in whole blocks. None: it has none, or that region has no room for it."""
     size = _rounded(pool_bytes_of(system, domain), space.granule)
     regions = sorted((one for one in domain.ram if not one.spec), key=lambda one: one.at)
     if not size or not regions:
@@ -111,8 +111,11 @@ def _check(system: System, domain: Domain, platform: Platform, at: KeyPath) -> I
         cause = f"{size_text(size)} cannot hold {held}"
         yield Finding(at, "out-of-range", cause, f"at least {size_text(least)}, or auto")
     elif pool_of(system, domain, space_for(system, platform)) is None:
-        cause = f"no region of RAM without a `spec` has room for {size_text(pool_bytes_of(system, domain))}"
-        yield Finding(at, "memory-exhausted", cause, "a smaller pool, or a larger region")
+        cause = (
+            "the last region of RAM without a `spec`, where the pool is, has no room for "
+            f"{size_text(pool_bytes_of(system, domain))}"
+        )
+        yield Finding(at, "memory-exhausted", cause, "a smaller pool, or a larger last region")
 
 
 def _least_bytes(system: System, domain: Domain) -> int:
