@@ -219,7 +219,7 @@ def test_reports_say_which_analysis_and_which_transfers() -> None:
             ("broker.chunk=43 B",),
             "broker.chunk",
             "is 43 bytes, less than a control packet of 'samples', which is one transfer",
-            "at least 44 bytes",
+            "at least 64 bytes",
         ),
         (
             ("broker.chunk=1 B", "flows.0.transfers=3000"),

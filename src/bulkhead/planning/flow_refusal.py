@@ -13,6 +13,7 @@ from bulkhead.flows.model import KINDS, FlowModel
 from bulkhead.flows.native import analysis as library
 
 _MOST_TRANSFERS = 1 << 20  # core/flow_transform.c
+_LEAST_CHUNK = 64  # bytes (core/manifest_flows.c)
 _FIXED = {
     "deadline": "the fixed parts of the path, which do not depend on the bandwidth",
     "period": "the variable part of a send",
@@ -68,7 +69,9 @@ def _transfers(model: FlowModel, task: int) -> Finding:
     flow, chunk = model.ways[member.flow], model.chunk_bytes
     if member.kind != "data":
         cause = f"is {chunk} bytes, less than a control packet of '{flow.name}', which is one transfer"
-        return Finding(("broker", "chunk"), "out-of-range", cause, f"at least {size} bytes")
+        return Finding(
+            ("broker", "chunk"), "out-of-range", cause, f"at least {max(size, _LEAST_CHUNK)} bytes"
+        )
     cause = f"{model.transfers_of(member.flow)} transfers of a packet of {size} bytes"
     allowed = f"{-(-size // chunk)} to {_MOST_TRANSFERS} in chunks of {chunk}"
     if flow.transfers is not None:
