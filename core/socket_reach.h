@@ -21,8 +21,8 @@ struct socket_reach {
 };
 
 /* The first run of marked segments of the domain, or of writable ones if none is marked; the manifest's check
- * accepts no second one. The domain's rows of the table exist. Takes at most twice as many steps as the domain
- * has segments. */
+ * accepts no second one. The domain's rows of the table exist. Takes at most twice as many steps as the
+ * domain has segments. */
 struct socket_reach socket_reach_of(const struct manifest_header *manifest,
                                     const struct manifest_domain *domain);
 

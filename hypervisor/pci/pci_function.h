@@ -40,10 +40,11 @@ extern "C" {
 #define PCI_ACS_COMPLETIONS   0x08u /* and completions, too */
 #define PCI_ACS_UPSTREAM      0x10u /* also those that came from the root complex's side */
 #define PCI_ACS_EXCEPTIONS    0x60u /* egress control, direct translated: to let requests pass all the same */
-#define PCI_ACS_ENHANCED      0x80u /* capability: the port can also refuse requests from below to its own BAR, \
-                                     */
-#define PCI_ACS_TARGET_BLOCK  0x100u /* control: and it does */
-#define PCI_ACS_TARGET        0x300u /* control: what happens to them */
+#define PCI_ACS_ENHANCED                                                                                     \
+    0x80u /* capability: the port can also refuse requests from below to its own BAR,                        \
+           */
+#define PCI_ACS_TARGET_BLOCK 0x100u /* control: and it does */
+#define PCI_ACS_TARGET       0x300u /* control: what happens to them */
 
 #define PCI_COMMAND_READY (PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_OFF) /* until the domain starts */
 

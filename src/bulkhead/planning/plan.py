@@ -296,7 +296,8 @@ class _Planner:
                 ipa += piece.bytes
             maps += taken.maps
             fragmented += taken.fragmented_bytes
-        segments.sort(key=lambda one: one.read_only)  # what a socket device reaches is one run (core/socket_reach.h)
+        # What a socket device reaches is one run of segments (core/socket_reach.h).
+        segments.sort(key=lambda one: one.read_only)
         segments = divided(segments, pool_of(self.system, domain, self.space), self.space)
         premap = self._premap(domain)
         return DomainPlan(
