@@ -19,6 +19,20 @@ bool regulated_init(struct regulated_core *core, struct budget *budget, struct r
     return true;
 }
 
+/* A message is some dozen words long. Its writer is a core with its interrupts masked, so it is soon
+ * complete; it brings no interrupt to a core whose budget stays. */
+#define TAKE_ATTEMPTS 16u
+
+static bool take(const struct regulated_core *core, struct regulator_message *message)
+{
+    for (uint32_t i = 0; i < TAKE_ATTEMPTS; i++) {
+        if (regulator_exchange_take(core->exchange, message)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Takes the message with new budgets, unless the period's deadline has passed: in that case the timer
  * interrupt takes it. */
 static void take_message(struct regulated_core *core, uint64_t now_ticks)
@@ -27,8 +41,7 @@ static void take_message(struct regulated_core *core, uint64_t now_ticks)
     uint64_t count = regulator_exchange_count(core->exchange);
     struct regulator_message message;
 
-    if (count == core->seen || now_ticks >= budget_deadline(core->budget) ||
-        !regulator_exchange_take(core->exchange, &message)) {
+    if (count == core->seen || now_ticks >= budget_deadline(core->budget) || !take(core, &message)) {
         return;
     }
     /* Also for a message of another interval: this core has left the others' grid if it missed a change of

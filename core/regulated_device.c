@@ -48,15 +48,20 @@ void regulated_devices_post(const struct manifest_header *manifest,
                             struct regulator_sample *sample)
 {
     for (uint32_t i = 0; i < BH_MAX_DEVICE_REGULATORS; i++) {
+        const struct manifest_device_regulators *all = &manifest->device_regulators;
         uint32_t place = regulated_device_place(manifest, i);
+        uint64_t events;
+        uint64_t least;
         uint64_t most;
 
         if (place >= BH_MAX_CORES) {
             continue;
         }
-        most = regulated_device_most(&manifest->device_regulators, i, interval_ns);
+        most = regulated_device_most(all, i, interval_ns);
         most = most < REGULATOR_MAX_EVENTS ? most : REGULATOR_MAX_EVENTS;
-        sample->accesses[place] = (uint32_t)(budgets[place] < most ? budgets[place] : most);
+        least = (all->unit_events[i] * interval_ns + NS_PER_S - 1) / NS_PER_S; /* the rate is never 0 */
+        events = budgets[place] > least ? budgets[place] : least;
+        sample->accesses[place] = (uint32_t)(events < most ? events : most);
         sample->throttled |= budgets[place] < most ? 1u << place : 0;
     }
 }

@@ -2,7 +2,7 @@
  *
  * How cores agree on the budgets of an interval (B5, B8): each core posts its use, the last one steps the
  * regulator and publishes, and all take the result. Called from all cores at the same time, with interrupts
- * masked; no core waits for another one.
+ * masked; no core waits for another one, except for the words of a message that is just being written.
  */
 #ifndef BULKHEAD_CORE_REGULATOR_EXCHANGE_H
 #define BULKHEAD_CORE_REGULATOR_EXCHANGE_H

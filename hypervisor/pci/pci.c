@@ -139,14 +139,15 @@ void pci_domain_stop(const struct domain *domain)
     }
 }
 
-/* A function that is not ready has just been reset by its guest, so it masters no memory. A core may be late
- * and find that EL2's reset has begun, or that the domain runs again. */
+/* A function that is not ready has just been reset by its guest, so it masters no memory. It is asked only
+ * where the answer does not wait for it, because this may be another domain's core. A core may be late and
+ * find that EL2's reset has begun, or that the domain runs again. */
 void pci_domain_off(const struct domain *domain)
 {
     for (struct pci_function *one = pci_next_of(domain, NULL); one != NULL; one = pci_next_of(domain, one)) {
         spin_lock(&one->lock);
         if (atomic_load(&one->reset) == PCI_RESET_DUE) {
-            if (pci_is_ready(one)) {
+            if (!pci_bridge_tells(one->config.function) || pci_is_ready(one)) {
                 pci_write(one->config.function, PCI_COMMAND, PCI_COMMAND_OFF);
             }
             one->runs = false;
@@ -177,20 +178,22 @@ static bool is_reachable(struct pci_function *function)
     return function->runs && atomic_load(&function->reset) == PCI_RESET_DONE;
 }
 
-/* Whether the guest must repeat its write, because the function is not ready yet. A function that is not
- * ready in time is lost: it is then not the one in the manifest. */
-static bool must_wait(struct pci_function *function)
+/* Whether the function is ready for the rest of a guest's write. Otherwise the guest must repeat its write
+ * (`*again`), or the function, which was not ready in time, is lost. */
+static bool is_ready_in_time(struct pci_function *function, bool *again)
 {
     uint64_t now = clock_now();
 
     if (pci_is_ready(function)) {
         function->wait_until = 0;
-        return false;
+        return true;
     }
     if (function->wait_until == 0) {
         function->wait_until = now + clock_ticks(PCI_GIVE_UP_NS);
     }
-    return now < function->wait_until;
+    *again = now < function->wait_until;
+    function->runs = *again;
+    return false;
 }
 
 /* Carries out a guest's write. `*again`: the guest must repeat it, which has the same effect. Returns why the
@@ -204,11 +207,14 @@ static const char *write_config(struct pci_function *function, uint32_t offset, 
     spin_lock(&function->lock);
     if (is_reachable(function)) {
         effect = pci_config_write(&function->config, offset, mask, value);
-        *again = effect != PCI_CONFIG_NOTHING && must_wait(function);
     }
-    if (effect == PCI_CONFIG_COMMAND && !*again) {
+    if (effect == PCI_CONFIG_NOTHING) {
+        /* It is done. */
+    } else if (!is_ready_in_time(function, again)) {
+        difference = *again ? NULL : "it was not ready in time";
+    } else if (effect == PCI_CONFIG_COMMAND) {
         difference = enable_again(function);
-    } else if (effect == PCI_CONFIG_MSIX && !*again) {
+    } else {
         set_messages(function);
     }
     spin_unlock(&function->lock);

@@ -30,6 +30,9 @@
 #define ROOT_CAN_TELL 0x00010000u /* root capabilities */
 #define NEEDED        (PCI_ACS_SOURCE | PCI_ACS_REQUESTS | PCI_ACS_COMPLETIONS | PCI_ACS_UPSTREAM)
 
+/* By bridge, in the order of the manifest: it returns PCI_NOT_READY in place of waiting for a function. */
+static bool tells[BH_MAX_BRIDGES];
+
 void pci_bridge_silence(paddr_t place)
 {
     if ((pci_read_at(place, PCI_HEADER) & HEADER_TYPE) != 0) {
@@ -83,15 +86,15 @@ static void silence_messages(paddr_t place)
 }
 
 /* Payloads are as long as functions have them after a reset, and no requester id names more than 8 functions
- * of a device (ARI). A root port returns PCI_NOT_READY, in place of waiting for a function. Status bits in
- * the upper halves are cleared by ones. */
-static void settle_express(paddr_t place)
+ * of a device (ARI). A root port returns PCI_NOT_READY, in place of waiting for a function; returns whether
+ * this one can. Status bits in the upper halves are cleared by ones. */
+static bool settle_express(paddr_t place)
 {
     uint32_t express = pci_capability(place, PCI_CAPABILITY_EXPRESS);
     uint32_t control;
 
     if (express == 0) {
-        return;
+        return false;
     }
     control = pci_read_at(place, express + PCI_EXPRESS_CONTROL) & 0xFFFFu;
     pci_write_at(place, express + PCI_EXPRESS_CONTROL, control & ~PCI_EXPRESS_PAYLOAD);
@@ -100,17 +103,27 @@ static void settle_express(paddr_t place)
         (pci_read_at(place, express + PCI_EXPRESS_ROOT) & ROOT_CAN_TELL) != 0) {
         control = pci_read_at(place, express + PCI_EXPRESS_ROOT) & 0xFFFFu;
         pci_write_at(place, express + PCI_EXPRESS_ROOT, control | ROOT_TELLS);
+        return true;
     }
+    return false;
 }
 
 /* The bridge's own registers and ROM get no place in its parent's window, where functions' BARs are. */
-static void settle_itself(paddr_t place)
+static bool settle_itself(paddr_t place)
 {
     pci_write_at(place, PCI_BAR, 0);
     pci_write_at(place, PCI_BAR + 4, 0);
     pci_write_at(place, BRIDGE_ROM, 0);
     silence_messages(place);
-    settle_express(place);
+    return settle_express(place);
+}
+
+/* Whether the bridge has registers of its own behind a BAR. It answers nowhere yet. */
+static bool has_registers(paddr_t place)
+{
+    pci_write_at(place, PCI_BAR, UINT32_MAX);
+    pci_write_at(place, PCI_BAR + 4, UINT32_MAX);
+    return (pci_read_at(place, PCI_BAR) | pci_read_at(place, PCI_BAR + 4)) != 0;
 }
 
 /* Turns on what the bridge passes. I/O addresses stay off in the command register. */
@@ -124,9 +137,10 @@ static bool pass(const struct manifest_bridge *bridge, paddr_t place)
 
 /* Why the bridge cannot be used; NULL: it passes accesses to its window down, and requests of functions up.
  * The bus behind it is still in reset. */
-static const char *enable(const struct manifest_bridge *bridge)
+static const char *enable(const struct manifest_bridge *bridge, bool *can_tell)
 {
     paddr_t place = place_of(bridge);
+    uint32_t wanted = NEEDED | PCI_ACS_BLOCK;
 
     if (pci_read_at(place, PCI_ID) != bridge->id) {
         return "it is not there, or another device";
@@ -134,11 +148,19 @@ static const char *enable(const struct manifest_bridge *bridge)
     if ((pci_read_at(place, PCI_HEADER) & HEADER_TYPE) != TYPE_BRIDGE) {
         return "it is not a bridge";
     }
-    if (!pci_acs_enable(place, NEEDED | PCI_ACS_BLOCK | PCI_ACS_ENHANCED, NEEDED)) {
+    wanted |= has_registers(place) ? PCI_ACS_ENHANCED : 0;
+    if (!pci_acs_enable(place, wanted, NEEDED)) {
         return "its ACS does not isolate what is behind it";
     }
-    settle_itself(place);
+    *can_tell = settle_itself(place);
     return pass(bridge, place) ? NULL : "its registers do not keep what is written";
+}
+
+bool pci_bridge_tells(const struct manifest_function *function)
+{
+    const struct manifest_bridge *bridge = pci_bridge_of(function);
+
+    return bridge != NULL && tells[bridge - manifest_bridges(system_manifest())];
 }
 
 const struct manifest_bridge *pci_bridge_of(const struct manifest_function *function)
@@ -189,7 +211,7 @@ bool pci_bridges_init(void)
 
     for (uint32_t i = 0; i < manifest->bridges.count; i++) {
         const struct manifest_bridge *bridge = &manifest_bridges(manifest)[i];
-        const char *difference = enable(bridge);
+        const char *difference = enable(bridge, &tells[i]);
 
         if (difference != NULL) {
             console_log("PCI: bridge 00:%02x.%x: %s", PCI_SLOT(bridge->requester),

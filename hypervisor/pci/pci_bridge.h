@@ -27,6 +27,10 @@ bool pci_bridges_init(void);
 /* The bridge that the function is behind; NULL: it is on bus 0. */
 const struct manifest_bridge *pci_bridge_of(const struct manifest_function *function);
 
+/* Whether a read of the function's first register returns PCI_NOT_READY at once, in place of waiting for a
+ * function that is not ready. */
+bool pci_bridge_tells(const struct manifest_function *function);
+
 /* Begins or ends a reset of the bus behind the bridge. */
 void pci_bridge_reset(const struct manifest_bridge *bridge, bool begin);
 

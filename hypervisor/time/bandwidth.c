@@ -163,6 +163,7 @@ void bandwidth_stop(struct cpu *cpu)
     pmu_stop(&own->pmu, readings);
     budget_save(&own->budget, readings);
     if (own->member && own->budget.reservation.started) {
+        statistics_next(cpu);
         leave_set(cpu);
     }
     budget_stop(&own->budget, clock_now());

@@ -29,16 +29,16 @@ domains:
     criticality: rt
     cpus: [0]
     image: { elf: guests/traffic.elf }
-    memory: [{ at: 0x40000000, size: 16 MiB }]
+    memory: [{ at: 0x40000000, size: 4 MiB }]
     llc: { colors: [0, 1] }
   - name: two
     cpus: [1]
     image: { elf: guests/traffic.elf }
-    memory: [{ at: 0x40000000, size: 16 MiB }]
+    memory: [{ at: 0x40000000, size: 4 MiB }]
   - name: three
     cpus: [2]
     image: { elf: guests/hog.elf }
-    memory: [{ at: 0x40000000, size: 16 MiB }]
+    memory: [{ at: 0x40000000, size: 4 MiB }]
 broker: { rate: 100 MB/s }
 flows:
   - { name: f, from: one, to: two, port: 1, size: 4 KiB, period: 5 ms, deadline: 5 ms }
@@ -101,6 +101,8 @@ def test_a_system_whose_colors_are_apart_has_the_shorter_costs(
         (("domains.three.manager=true",), "'three' is a manager, which can add flows"),
         (("broker.engine=adma", "broker.dma=trusted"), "engine 'adma' of the broker's own"),
         ((f"flows=[{MORE}]",), "there are 8 flows"),
+        (("isolation.color_l1=true", "hypervisor.llc=auto", "domains.one.llc=auto"), "`color_l1` makes"),
+        (("domains.three.memory=[{ at: 0x40000000, size: 16 MiB }]",), "the domains have 24 MiB of memory"),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )

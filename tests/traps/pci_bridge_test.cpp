@@ -145,6 +145,29 @@ TEST_F(PciBridges, D3_APortThatCanRefusesRequestsFromBelowToItsOwnRegisters)
     EXPECT_EQ(bus.functions.at(other_port).words.at(PciModel::acs) >> 16, 0x1Fu) << "it cannot";
 }
 
+TEST_F(PciBridges, D3_APortWithoutRegistersNeedNotRefuseRequestsToThem)
+{
+    PciModel::Function &one = bus.functions.at(port);
+    PciModel::give_acs(one, 0x9F);
+    one.writable[PciModel::acs] = 0x1Fu << 16;
+    one.writable[0x10] = one.words[0x10] = 0;
+    boot();
+    EXPECT_TRUE(machine->booted()) << said();
+}
+
+TEST_F(PciBridges, D3_AStopDoesNotWaitForAFunctionThatItsGuestHasReset)
+{
+    boot();
+    PciModel::Function &function = behind(port);
+    PciModel::reset(function);
+    function.words[0] = PciModel::not_ready;
+    machine->on_core(1);
+    (void)domain_stop(domain_at(0));
+    machine->on_core(0);
+    expect_sound();
+    EXPECT_EQ(function.command(), 0u);
+}
+
 TEST_F(PciBridges, D3_WhatIsBehindBridgesIsQuiet)
 {
     boot();

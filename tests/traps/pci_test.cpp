@@ -259,6 +259,7 @@ TEST_F(Pci, D3_AFunctionThatIsNotReadyForASecondIsLost)
     PciModel::Function &function = bus.functions.at(1 << 3);
     PciModel::reset(function);
     function.words[0] = PciModel::not_ready;
+    machine->on_core(0);
     fake_set_sysreg(SYSREG_ID_ELR_EL2, 0x1000);
     store(0, slot_1 + 4, PciModel::master);
     EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x1000u);
@@ -267,19 +268,7 @@ TEST_F(Pci, D3_AFunctionThatIsNotReadyForASecondIsLost)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x1004u);
     EXPECT_EQ(load(0, slot_1), all);
     EXPECT_NE(said().find("is off until its domain's next start"), std::string::npos) << said();
-}
-
-TEST_F(Pci, D3_AStopDoesNotWaitForAFunctionThatItsGuestHasReset)
-{
-    boot();
-    PciModel::Function &function = bus.functions.at(1 << 3);
-    PciModel::reset(function);
-    function.words[0] = PciModel::not_ready;
-    machine->on_core(1);
-    (void)domain_stop(domain_at(0));
-    machine->on_core(0);
     EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
-    EXPECT_EQ(function.command(), 0u);
 }
 
 TEST_F(Pci, D3_ALostFunctionThatAnswersAgainIsOffAfterTheStop)
@@ -725,6 +714,20 @@ protected:
         }
     }
 };
+
+TEST_F(PciMessages, D4_AFunctionThatIsNotReadyInTimeHasNoMessages)
+{
+    boot();
+    PciModel::reset(function(1));
+    function(1).words[0] = PciModel::not_ready;
+    store(control_core, msix_1 + 2, 0x8000, 2);
+    fake_clock_set(clock_now() + clock_ticks(1'000'000'000));
+    for (int i = 0; i < 3; i++) {
+        store(control_core, msix_1 + 2, 0x8000, 2);
+    }
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+    EXPECT_EQ(load(control_core, msix_1, 4), all) << "it is lost";
+}
 
 TEST_F(PciMessages, D4_AtTheStartNoFunctionWritesMessages)
 {

@@ -137,10 +137,10 @@ static void follow_flow(uint32_t number, uint64_t now)
     if (changes == before)
         return;
     news.changes[number] = changes;
-    if (before % 2 == 1) {
+    if (before % 2 == 1)
         flow_exchange_close(&broker.exchange, number, now, &broker.effects);
-        news.ending |= 1ull << number;
-    }
+    // Also of a flow that was closed before this life of the broker: EL2 waits to be told that it is unused.
+    news.ending |= 1ull << number;
     if (changes % 2 == 1) {
         news.ending &= ~(1ull << number);
         flow_exchange_open(&broker.exchange, number, &flow->parameters);

@@ -32,7 +32,7 @@ def check_brokers(system: System, platform: Platform) -> Findings:
         for part in parts_of(system):
             yield from part.in_file(broker.findings(part.system, platform))
             yield from part.in_file(check_broker_engine(part.system, platform))
-        yield from _apart(system)
+        yield from _apart(system, platform)
 
 
 def _cores(system: System, platform: Platform) -> Findings:
@@ -136,21 +136,25 @@ def _together(name: str, key: str, system: System) -> list[str]:
         found |= more
 
 
-def _apart(system: System) -> Findings:
+def _apart(system: System, platform: Platform) -> Findings:
     """Two brokers share neither a core nor an engine."""
     cores: dict[int, str] = {}
     engines: dict[str, str] = {}
-    for key, one in system.brokers.items():
+    for part in parts_of(system) if system.brokers else ():
+        key, one = part.name, system.brokers[part.name]
+        # The hypervisor's engine is a device that has a name of its own, too.
+        device = broker.engine_of(part.system, platform) or broker.own_engine_of(part.system, platform)
+        engine = one.engine if device is None else device.name
         if one.cpu is not None and one.cpu in cores:
             cause = f"broker '{cores[one.cpu]}' has core {one.cpu}, and each broker needs a core of its own"
             yield Finding(("brokers", key, "cpu"), "conflict", cause, "another core, or auto")
-        if one.engine in engines:
-            cause = f"broker '{engines[one.engine]}' has '{one.engine}', and an engine copies for one broker"
+        if engine in engines:
+            cause = f"broker '{engines[engine]}' has '{engine}', and an engine copies for one broker"
             yield Finding(("brokers", key, "engine"), "conflict", cause, f"another engine, or {CPU_COPY}")
         if one.cpu is not None:
             cores.setdefault(one.cpu, key)
         if not one.copies:
-            engines.setdefault(one.engine, key)
+            engines.setdefault(engine, key)
 
 
 def _and(names: list[str]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from bulkhead.bench.flows import FlowsNotMeasured, MeasuredFlows, statistics_of, with_margin
-from bulkhead.config.flow_costs import PLAIN, CostPart, FlowCosts
+from bulkhead.config.flow_costs import ISOLATED, PLAIN, CostPart, FlowCosts
 from bulkhead.config.locate import platform_path
 from bulkhead.results.run import PathPartResult as Part
 
@@ -54,18 +54,33 @@ def write_costs(platform: str, key: str, measured: MeasuredFlows, kept: FlowCost
     path.write_text(before + found + section + end, encoding="utf-8")
 
 
-def contain(platform: str, measured: MeasuredFlows, plain: FlowCosts) -> None:
-    """Raise largest values of the file's `flow_costs` to those that an isolated system has shown: they are
-    costs of any system. Colors can make a part longer: a domain with few colors has few banks of the DRAM."""
+def contain(platform: str) -> None:
+    """Widen the file's `flow_costs` to the extremes of its `flow_costs_isolated`: an isolated system is one
+    of those for which `flow_costs` hold. Colors can make a part longer: a domain with few colors has few
+    banks of the DRAM. Called after either section has been written."""
     path = platform_path(platform)
     assert path is not None, "it was measured"
-    before, found, rest = path.read_text(encoding="utf-8").partition(f"\n{PLAIN}:")
+    text = path.read_text(encoding="utf-8")
+    before, found, rest = text.partition(f"\n{PLAIN}:")
+    isolated = text.partition(f"\n{ISOLATED}:")[2]
+    if not found or not isolated:
+        return
     section, end = _section(rest)
-    for name, kept in plain.parts().items():
-        most = with_margin(measured.parts[name])["max"] if name in measured.parts else 0
-        if most > kept.max:
-            section = re.sub(rf"(?m)^(  {name}:.* max: )\d+ ns", rf"\g<1>{most} ns", section, count=1)
+    for name, least, most in _extremes(_section(isolated)[0]):
+
+        def widen(line: re.Match[str], least: int = least, most: int = most) -> str:
+            return f"{line[1]}{min(int(line[2]), least)}{line[3]}{max(int(line[4]), most)}"
+
+        section = re.sub(
+            rf"(?m)^(  {name}:.*\bmin: )(\d+)( ns.*\bmax: )(\d+)(?= ns)", widen, section, count=1
+        )
     path.write_text(before + found + section + end, encoding="utf-8")
+
+
+def _extremes(section: str) -> list[tuple[str, int, int]]:
+    """Name, smallest and largest value in ns of each part of a section."""
+    found = re.findall(r"(?m)^  (\w+):.*\bmin: (\d+) ns.*\bmax: (\d+) ns", section)
+    return [(name, int(least), int(most)) for name, least, most in found]
 
 
 def _section(text: str) -> tuple[str, str]:

@@ -58,8 +58,7 @@ def measure_flows(request: PathRequest, systems: tuple[Loaded, Loaded]) -> Measu
             kept = platform.flow_costs_isolated if request.isolated else platform.flow_costs
             section = ISOLATED if request.isolated else PLAIN
             write_costs(request.platform, section, measured, None if request.anew else kept)
-            if request.isolated and platform.flow_costs is not None:
-                contain(request.platform, measured, platform.flow_costs)
+            contain(request.platform)
     except FlowsNotMeasured as error:
         raise NotMeasured(str(error).split("\n")) from error
     return measured

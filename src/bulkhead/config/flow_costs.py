@@ -168,6 +168,7 @@ class CostLimits(Section):
 
     domains: Annotated[int, Field(ge=1, le=1 << 10)]  # with a socket, at most
     flows: Annotated[int, Field(ge=1, le=1 << 10)]  # at most, each direction and receiver counted
+    memory: Bytes  # of all domains together, at most: walks of their stage-2 tables use EL2's color
 
 
 class IsolatedFlowCosts(FlowCosts):

@@ -556,6 +556,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     "CostLimits": {
         "domains": "Most domains with a socket.",
         "flows": "Most flows; each direction counts, and so does each receiver.",
+        "memory": "Most memory of all domains together, whose table walks use the hypervisor's color.",
     },
     "CostPart": {
         "min": "Shortest time.",

@@ -71,8 +71,9 @@ def _by_libyaml(text: str) -> list[YamlEvent] | None:
     """None if the parsers could differ, or this PyYAML was built without libyaml."""
     if not yaml.__with_libyaml__:
         return None
-    # They differ in line ends besides \n, in tabs, in the mark of the byte order, and in directives.
-    if not all(line.isprintable() and not line.startswith("%") for line in text.split("\n")):
+    # They differ in line ends besides \n, in tabs, in the mark of the byte order, in directives, and in ends
+    # of documents.
+    if not all(line.isprintable() and not line.startswith(("%", "...")) for line in text.split("\n")):
         return None
     events: list[YamlEvent] = []
     try:

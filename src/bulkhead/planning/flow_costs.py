@@ -15,8 +15,9 @@ from bulkhead.config.flow_costs import ISOLATED, PLAIN, CostLimits, FlowCosts
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import CPU_COPY, HYPERVISORS_ENGINE, Domain, System
 from bulkhead.config.ways import ways_of
-from bulkhead.planning.broker import core_of, is_broker, shares_core_with, sockets_of
-from bulkhead.planning.space import llc_colored
+from bulkhead.planning.broker import core_of, is_broker, names_of, shares_core_with, sockets_of
+from bulkhead.planning.space import banks_colored, llc_colored
+from bulkhead.units import size_text
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ def _domains(system: System) -> list[Domain]:
 
 def _broker(system: System, platform: Platform) -> Iterator[str]:
     broker = system.broker
+    if len(names_of(system)) > 1:
+        yield "the system has two brokers, and one was measured"
     if broker is not None and broker.engine not in (CPU_COPY, HYPERVISORS_ENGINE):
         yield f"the engine '{broker.engine}' of the broker's own was not measured for them"
     core = core_of(system, platform)
@@ -71,6 +74,10 @@ def _colors(system: System, platform: Platform) -> Iterator[str]:
     share."""
     if not llc_colored(system, platform):
         yield "colors do not divide the last-level cache"
+    if system.isolation.color_l1:
+        yield "`color_l1` makes the colors smaller than those that were measured"
+    if banks_colored(system):
+        yield "colors of DRAM banks were not measured"
 
 
 def _size(system: System, within: CostLimits) -> Iterator[str]:
@@ -81,3 +88,9 @@ def _size(system: System, within: CostLimits) -> Iterator[str]:
     ):
         if found > most:
             yield f"there are {found} {what}, and at most {most} were measured"
+    memory = sum(region.size for domain in _domains(system) for region in domain.memory)
+    if memory > within.memory:
+        yield (
+            f"the domains have {size_text(memory)} of memory, and walks of tables for at most "
+            f"{size_text(within.memory)} were measured beside the hypervisor's lines"
+        )
