@@ -33,14 +33,14 @@ enum broker_leaves {
 
 struct broker {
     struct spinlock lock; /* protects the rest, the flows in `flows`, and the engine */
-    uint32_t number;
     const struct manifest_broker *config;
     struct domain *domain;        /* the broker's own */
     _Atomic uint64_t flows;       /* slots (1 << number) whose flow is this broker's, or the last one was */
-    uint32_t flow_changes;        /* changes of these slots together */
-    struct door_request request;  /* the latest request for an admission test */
-    _Atomic uint32_t engine_ends; /* domains (1 << index) whose memory the engine's transfer accesses */
     uint64_t not_before;          /* counter value before which the rate permits no further transfer */
+    struct door_request request;  /* the latest request for an admission test */
+    uint32_t number;              /* of the broker */
+    uint32_t flow_changes;        /* changes of its slots together */
+    _Atomic uint32_t engine_ends; /* domains (1 << index) whose memory the engine's transfer accesses */
     _Atomic uint32_t leaves;      /* enum broker_leaves */
 };
 
