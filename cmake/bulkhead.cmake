@@ -91,18 +91,8 @@ function(bulkhead_link target scope)
 endfunction()
 
 function(bulkhead_add_variant name sanitized)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "ONLY_OBJECTS" "" "SOURCES;OBJECTS;INCLUDE;LINK;DEFINE")
-    set(kind STATIC)
-    if(arg_ONLY_OBJECTS)
-        set(kind OBJECT)
-    endif()
-    foreach(others IN LISTS arg_OBJECTS)
-        if(sanitized)
-            set(others ${others}_san)
-        endif()
-        list(APPEND arg_SOURCES $<TARGET_OBJECTS:${others}>)
-    endforeach()
-    add_library(${name} ${kind} ${arg_SOURCES})
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;INCLUDE;LINK;DEFINE")
+    add_library(${name} STATIC ${arg_SOURCES})
     set_target_properties(${name} PROPERTIES BULKHEAD_SANITIZED ${sanitized})
     if(BULKHEAD_FUZZ AND NOT sanitized)
         target_link_libraries(${name} PRIVATE bulkhead_line_counts)
@@ -136,12 +126,11 @@ function(bulkhead_import name)
     target_link_libraries(${name} INTERFACE ${arg_LINK})
 endfunction()
 
-# bulkhead_library(NAME SOURCES ... [OBJECTS lib...] [ONLY_OBJECTS] [INCLUDE dir...] [LINK lib...] [DEFINE macro...])
+# bulkhead_library(NAME SOURCES ... [INCLUDE dir...] [LINK lib...] [DEFINE macro...])
 #
 # A static library NAME and, in the host build, NAME_san of the same sources with sanitizers. LINK names the
 # plain libraries (they must be defined before); includes, definitions and links are public. The repository
-# is always an include directory, so headers are included by their path in the tree. ONLY_OBJECTS: objects that
-# several libraries contain, which name them as OBJECTS; nothing links them.
+# is always an include directory, so headers are included by their path in the tree.
 #
 # Where BULKHEAD_COMPARED is set (preset `clang`), it names the libraries that are compiled; all others are those of
 # preset `host`, which must have been built.
