@@ -175,6 +175,11 @@ def is_name_of_domain(place: tuple[Any, ...]) -> bool:
     return place[:1] == ("domains",) and place[2:] == ("name",)
 
 
+def is_name_of_memory(place: tuple[Any, ...]) -> bool:
+    """Of a component's memory, which others name."""
+    return place[:1] == ("components",) and place[2:3] == ("memory",) and place[4:] == ("name",)
+
+
 def is_memory_of_domain(place: tuple[Any, ...]) -> bool:
     return place[:1] == ("domains",) and place[2:3] == ("memory",)
 
@@ -189,7 +194,7 @@ def is_listed(place: tuple[Any, ...]) -> bool:
 def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataObject) -> None:
     """An error is reported in its lines, with its key.
 
-    Exceptions: a changed name of a domain is reported where the old one is used; valid memory that does not
+    Exceptions: a changed name of a domain, or of a component's memory, is reported where the old one is used; valid memory that does not
     contain the domain's image, at the image; what a chain needs and its flows or ends do not have, at the
     chain; a valid core or color that others use, too, at its list; budgets that are missing without
     `overcommit`, at the domains.
@@ -215,7 +220,7 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     elif problems and not mine and is_listed(place):
         assert {problem.key for problem in problems} == {key_text(place[:-1])}, (place, problems)
     elif problems and not mine:
-        assert is_name_of_domain(place), (place, problems)
+        assert is_name_of_domain(place) or is_name_of_memory(place), (place, problems)
         shown = text.splitlines()
         for problem in problems:
             assert problem.code == "unknown-name" and f"'{old}'" in problem.cause, problem

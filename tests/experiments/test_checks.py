@@ -87,7 +87,10 @@ def test_names_that_nothing_else_has_are_allowed(tmp_path: Path) -> None:
     unlimited = (", bandwidth: { budget: 50 MB/s } }", " }")
     core = ("other: 3", "core: 3, other: 3, walks: 4")
     assert loaded(tmp_path, core, unregulated, unlimited).fixed["core"] == 3
-    assert "sweep.walks: 'walks' is a column" in refusal(tmp_path, ("k: [1, 2]", "k: [1, 2], walks: [3, 4]"))
+    swept = ("k: [1, 2]", "k: [1, 2], walks: [3, 4]")
+    assert loaded(tmp_path, swept).sweep["walks"] == (3, 4)
+    left_out = ("seeds: 1", "seeds: 1\nleave_out: 1")
+    assert "sweep.walks: 'walks' is a column" in refusal(tmp_path, swept, left_out)
     compared = "published: [{ where: { k: 1 }, y: mean_ns, figure: nothing }]\nresult: walk-times"
     shown = refusal(tmp_path, ("other: 3", "published_mean_ns: 3"), ("result: walk-times", compared))
     assert "fixed.published_mean_ns: 'published_mean_ns' is a column of the rows" in shown
@@ -173,7 +176,7 @@ def test_points_are_left_out_by_values_of_the_file(tmp_path: Path) -> None:
 
 
 def test_a_fixed_value_that_is_swept_by_a_setting_cannot_have_the_name_of_a_column(tmp_path: Path) -> None:
-    what = loaded(tmp_path, ("other: 3", "walks: 4"))
+    what = loaded(tmp_path, ("other: 3", "walks: 4"), ("seeds: 1", "seeds: 1\nleave_out: 1"))
     with pytest.raises(BadExperiment, match=r"--set sweep\.walks: 'walks' is a column of the rows"):
         with_settings(what, ("walks=[4, 5]",))
 

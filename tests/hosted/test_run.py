@@ -202,7 +202,8 @@ def test_b2_each_vcpu_of_a_shared_core_has_samples_of_its_own_periods(tmp_path: 
         # The machine stops at the run's limit, which may be between the count of a period and its sample.
         assert vcpu["periods"] > 1
         assert vcpu["periods"] - len(own) in (0, 1)
-        assert max(sample.events for sample in own) == vcpu["max_per_period"]
+        most = max(sample.events for sample in own)
+        assert most == vcpu["max_per_period"] or (len(own) < vcpu["periods"] and most < vcpu["max_per_period"])
         assert {sample.budget for sample in own} == {vcpu["budget"]}
         lengths = {b.time - a.time for a, b in itertools.pairwise(own)}
         assert all(abs(1 - length / own[0].period_ticks) < 0.05 for length in lengths)

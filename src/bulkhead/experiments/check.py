@@ -149,7 +149,8 @@ def _taken(experiment: Experiment) -> Findings:
     taken = taken_names(experiment)
     for where, values in (("sweep", experiment.sweep), ("fixed", experiment.fixed)):
         for key in values:
-            if key in taken and (where, key) != ("fixed", COUNTED_AGAIN):
+            counted = key == COUNTED_AGAIN and (where == "fixed" or experiment.leave_out == 0)
+            if key in taken and not counted:
                 yield Finding((where, key), "bad-name", f"{quoted(key)} is {taken[key]}", "another name")
 
 

@@ -82,7 +82,7 @@ NOT_DRAWN = {  # further columns
     "slowdown": ("nrt_slowdown", "nrt_alone_ns", "interrupt_ns", "throttled"),
     "phases": (),
 }
-COUNTED_AGAIN = "walks"  # the rows' number of walks is that of a fixed value, less those that are left out
+COUNTED_AGAIN = "walks"  # the rows' number of walks is that of the value, less those that are left out
 OVER_TIME = (  # of the time series (series.py), in which points also have their values as columns
     "point",
     "end_ms",
