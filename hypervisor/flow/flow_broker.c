@@ -358,6 +358,11 @@ static enum bh_hypercall_error open_door(struct broker *broker, const uint64_t x
     if (x[2] > 1 || !door_open(broker->number, broker->domain, x[1], x[2] == 1)) {
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
     }
+    /* A stop changes the state first, and then closes the door, perhaps before it was open. */
+    if (atomic_load(&broker->domain->state) != BH_DOMAIN_STATE_RUNNING) {
+        door_close(broker->number);
+        return BH_HYPERCALL_ERROR_NONE; /* the broker's core is about to leave it */
+    }
     sockets_tell_all(broker->number);
     spin_lock(&broker->lock);
     for (uint64_t left = atomic_load(&broker->flows); left != 0; left &= left - 1) {

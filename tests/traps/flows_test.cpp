@@ -252,6 +252,21 @@ TEST_F(Flows, F8_ADoorIsWholePagesOfTheBrokersOwnAndIsOpenedOnce)
     EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_RUNNING);
 }
 
+// A manager on another core stops the broker: it has closed the door before this call opens it.
+TEST_F(Flows, F8_ADoorThatIsOpenedDuringAStopDoesNotStayOpen)
+{
+    auto &state = domain_at(broker)->state;
+    const uint32_t running = state;
+    guest_regs &regs = machine.on_core(broker);
+    state = BH_DOMAIN_STATE_RESTARTING;
+    regs.x[0] = BH_HYPERCALL_BROKER_OPEN;
+    regs.x[1] = door_at;
+    regs.x[2] = 1;
+    machine.trap(esr_hvc);
+    EXPECT_EQ(door_here(0), nullptr);
+    state = running;
+}
+
 TEST_F(Flows, F8_TheMapSaysWhoseMemoryIsWhere)
 {
     ASSERT_EQ(open(), 0u);
