@@ -203,7 +203,9 @@ def test_b2_each_vcpu_of_a_shared_core_has_samples_of_its_own_periods(tmp_path: 
         assert vcpu["periods"] > 1
         assert vcpu["periods"] - len(own) in (0, 1)
         most = max(sample.events for sample in own)
-        assert most == vcpu["max_per_period"] or (len(own) < vcpu["periods"] and most < vcpu["max_per_period"])
+        assert most == vcpu["max_per_period"] or (
+            len(own) < vcpu["periods"] and most < vcpu["max_per_period"]
+        )
         assert {sample.budget for sample in own} == {vcpu["budget"]}
         lengths = {b.time - a.time for a, b in itertools.pairwise(own)}
         assert all(abs(1 - length / own[0].period_ticks) < 0.05 for length in lengths)
