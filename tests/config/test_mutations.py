@@ -194,10 +194,10 @@ def is_listed(place: tuple[Any, ...]) -> bool:
 def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataObject) -> None:
     """An error is reported in its lines, with its key.
 
-    Exceptions: a changed name of a domain, or of a component's memory, is reported where the old one is used; valid memory that does not
-    contain the domain's image, at the image; what a chain needs and its flows or ends do not have, at the
-    chain; a valid core or color that others use, too, at its list; budgets that are missing without
-    `overcommit`, at the domains.
+    Exceptions: a changed name of a domain, or of a component's memory, is reported where the old one is used;
+    valid memory that does not contain the domain's image, at the image; what a chain needs and its flows or
+    ends do not have, at the chain; a valid core or color that others use, too, at its list; budgets that are
+    missing without `overcommit`, at the domains.
     """
     tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
     place = data.draw(st.sampled_from(places(tree)))
