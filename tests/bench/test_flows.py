@@ -15,6 +15,7 @@ from ..platforms import platform
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("board", ["zcu102", "qemu-virt", "mpam4"])
 def test_f5_a_fresh_measurement_is_within_the_file(board: str) -> None:
     _, result = run_json("bench", "flows", "--platform", board)
