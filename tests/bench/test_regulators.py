@@ -111,7 +111,7 @@ def test_b11_no_interrupt_of_a_regulator_is_longer_than_it_was() -> None:
                 assert row["message"]["mean"] == pytest.approx(MESSAGE_INSTRUCTIONS, rel=0.03), policy
         # One end of an interval; a message if the core's budget changes; an overflow where cores compete.
         competing, quiet = MESSAGES.get(policy, (0.0, 0.0))
-        assert row["quiet_regulated"]["interrupts"] == pytest.approx(1 + quiet, abs=0.05), row
+        assert row["quiet_regulated"]["interrupts"] == pytest.approx(1 + quiet, abs=0.08), row
         assert row["regulated"]["interrupts"] <= 2 + competing + 0.2, row
         # A real-time core is interrupted only if its traffic is needed, and gets no message.
         counts = 1 if policy in ("dynamic-bandwidth", "dynamic-delay", "dynamic-phases") else 0
