@@ -130,9 +130,15 @@ def test_linux_without_message_interrupts_takes_the_lines_of_ports(tmp_path: Pat
 
 @pytest.mark.req("D3")
 def test_a_restarted_linux_uses_its_disks_again(tmp_path: Path) -> None:
-    """Its first life leaves a mark on a disk behind the 4 MiB that it has written, and restarts."""
+    """Its first life leaves a mark on a disk behind the 4 MiB that it has written, and restarts.
+
+    The attacker is left out: EL2 turns windows of functions off for the restart, and QEMU 10.0.2 can end
+    itself (assertion in `iotlb_to_section`) if another core accesses a register at that moment.
+    """
     system = yaml.safe_load((EXAMPLES / "bridges.yaml").read_text())
-    linux = system["domains"][0]
+    linux, _, witness = system["domains"]
+    system["domains"] = [linux, witness]
+    del system["expect"]["attacker"]
     again = (
         "if dd if=/dev/nvme2n1 bs=1M skip=8 count=1 2>/dev/null | grep -q again; then poweroff -f; fi; "
         "echo again | dd of=/dev/nvme2n1 bs=1M seek=8 conv=fsync 2>/dev/null; reboot -f"
@@ -140,7 +146,7 @@ def test_a_restarted_linux_uses_its_disks_again(tmp_path: Path) -> None:
     linux["image"]["cmdline"] = linux["image"]["cmdline"].replace("poweroff -f", again)
     path = tmp_path / "again.yaml"
     path.write_text(yaml.safe_dump(system))
-    run = boot(path, tmp_path / "run", for_ns=120 * S)
+    run = boot(path, tmp_path / "run", for_ns=400 * S)
     assert run.result["verdict"] == "ok", run.result["reasons"]
     assert run.domain("linux")["restarts"] == 1
     assert len([line for line in run.lines("linux") if "disk 2: 4096 KiB came back" in line]) == 2
