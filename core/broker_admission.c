@@ -48,6 +48,7 @@ static void take_open(struct flow_admission *admission, const struct broker_door
             .receiver = parameters->destination,
         };
 
+        flow_pause();
         if (is_open(&door->flows[i])) {
             flow.other_way_ns = other_way_ns(door, i);
             flow_admission_take(admission, i, &flow);

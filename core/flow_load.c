@@ -122,7 +122,9 @@ static uint64_t busy_bound(const struct flow_load *load)
         if (load->slack == 0) {
             return FLOW_MAX_HORIZON;
         }
+        flow_pause();
         bound = wide_divide((more - less) << FLOW_LOAD_SLACK_BITS, load->slack, &rest) + 1;
+        flow_pause();
     }
     for (uint32_t i = 0; i < set->count; i++) {
         flow_pause();

@@ -351,7 +351,7 @@ def test_f8_a_test_keeps_the_broker_from_looking_no_longer_than_a_wake_up(
     assert many["number"] == MOST_FLOWS - 1
     for manager in (few, many):
         assert 0 < manager["longest_away_ns"] < longest_wake_ns(platform)
-        assert manager["longest_away_ns"] <= 2 * US + 16
+        assert manager["longest_away_ns"] <= 2 * US
         assert manager["longest_call_ns"] < 10 * US
     assert many["calls"] > few["calls"]
 
