@@ -2,9 +2,10 @@
  *
  * One word holds the interval that is being collected, the cores that take part, and those that have posted.
  * The core whose compare-and-swap completes the set is the last one, and there is exactly one. The message is
- * protected by a sequence lock whose readers do not retry: a core that finds the message half-written keeps
- * its old budget until the writer's interrupt arrives. If the new message has the same budget for this core,
- * there is no interrupt, and the core reads the message at the end of its interval.
+ * protected by a sequence lock. regulator_exchange_take() does not wait for a writer: a core that finds the
+ * message half-written may try again, and keeps its old budget until the writer's interrupt arrives. If the
+ * new message has the same budget for this core, there is no interrupt, and the core reads the message at the
+ * end of its interval.
  */
 #include "core/regulator_exchange.h"
 #include "core/atomic.h"

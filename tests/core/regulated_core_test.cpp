@@ -319,6 +319,26 @@ TEST(RegulatedCores, B5_BudgetsOfALaterIntervalAreNotTaken)
     }
 }
 
+// A publisher that stands still in the middle (a fault, a debugger) holds up nobody.
+TEST(RegulatedCores, B5_ACoreDoesNotWaitForAMessageThatIsNeverCompleted)
+{
+    regulated_system system(dynamic_parameters(2, 100), 9);
+    member &core = *system.cores[0];
+    regulator_message message{};
+    message.grid = {1, INTERVAL, INTERVAL};
+    message.budgets[1] = 777;
+    regulator_exchange_publish(&system.exchange, &message);
+    system.exchange.sequence |= 1;
+    budget_save(&core.budget, core.counters.stop());
+    core.runs = core.counters.obey(regulated_load(&core.regulated, 10));
+    EXPECT_EQ(core.limit(), 100u);
+
+    system.exchange.sequence++; // the publisher goes on
+    budget_save(&core.budget, core.counters.stop());
+    core.runs = core.counters.obey(regulated_load(&core.regulated, 20));
+    EXPECT_EQ(core.limit(), 777u);
+}
+
 TEST(RegulatedCores, B5_AnInterruptOfThePublisherDoesNotTakeARechargeAway)
 {
     regulated_system system(dynamic_parameters(2, 100), 8);
