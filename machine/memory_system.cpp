@@ -418,7 +418,9 @@ picoseconds memory_system::descend(const route &way, std::size_t depth, const li
     const std::size_t index = way.levels[depth];
     ++levels_[index].counts.received;
     const picoseconds start = levels_[index].cache.take_port(when);
-    if (const std::optional<displaced> victim = levels_[index].cache.receive(line)) {
+    const std::optional<displaced> victim = levels_[index].cache.receive(line);
+    if (victim && (victim->dirty || levels_[index].cache.settings().inclusive || passes_clean(way, depth)))
+        [[unlikely]] {
         give_up(way, depth, line, *victim, start);
     }
     return start;

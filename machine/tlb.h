@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "machine/settings.h"
+#include "machine/translation_filter.h"
 #include "machine/types.h"
 
 namespace bulkhead::machine {
@@ -101,14 +102,11 @@ public:
             return nullptr;
         }
         const std::uint64_t first = address >> shift << shift;
-        const std::span<entry> set = set_of(address, shift);
-        entry *into = set.data();
-        for (entry &one : set) {
-            if (one.first == first && one.shift == shift && one.tag.serves(who)) {
-                into = &one;
-                break;
-            }
-            into = one.used < into->used ? &one : into;
+        entry *const into =
+            in_turn_ && filter_.none(first, shift) ? next_in_turn() : chosen(first, shift, who);
+        if (sets_ == 1) {
+            forget(*into);
+            filter_.came(first, shift);
         }
         sizes_ |= std::uint64_t{1} << shift;
         into->first = first;
@@ -132,6 +130,10 @@ public:
               const translation_tag &who, const What &what)
     {
         while (entry *const known = search(address, who)) {
+            if (number_of(*known) != entries_.size()) {
+                forget(*known);
+                in_turn_ = false;
+            }
             *known = {};
         }
         locked_.at(number) = {address >> shift << shift, shift, std::max(shift, whole), who, what, ++clock_};
@@ -144,22 +146,24 @@ public:
     // Invalidates all entries for which `which(entry)` is true.
     template <class Which> void invalidate(Which &&which, locked_entries locked = locked_entries::too)
     {
-        const auto some = [&](std::vector<entry> &all) {
-            for (entry &one : all) {
-                if (one.used != 0 && which(one)) {
-                    one = {};
-                }
+        for (entry &one : entries_) {
+            if (one.used != 0 && which(one)) {
+                forget(one);
+                one = {};
+                in_turn_ = false;
             }
-        };
-        some(entries_);
+        }
         if (locked == locked_entries::too) {
-            some(locked_);
+            for (entry &one : locked_) {
+                one = one.used != 0 && which(one) ? entry{} : one;
+            }
         }
     }
     void invalidate_all()
     {
         invalidate([](const entry &) { return true; });
         sizes_ = 0;
+        begin_turns();
     }
 
     // Number of an entry. All locked entries share one number, that after the last normal entry.
@@ -178,11 +182,62 @@ private:
           sets_(ways == 0 ? 1 : wanted.entries / ways), entries_(wanted.entries),
           locked_(wanted.lockable_entries)
     {
+        begin_turns();
+    }
+
+    // A fully associative cache that replaces its entries in the order of their insertion does so one after
+    // the other, from `oldest_` on, as long as none is inserted anew or removed out of turn. It is empty now.
+    void begin_turns()
+    {
+        in_turn_ = sets_ == 1 && policy_ == tlb_policy::fifo && ways_ != 0;
+        oldest_ = 0;
+    }
+    entry *next_in_turn()
+    {
+        entry *const next = &entries_[oldest_];
+        oldest_ = oldest_ + 1 == ways_ ? 0 : oldest_ + 1;
+        return next;
+    }
+    // The entry that a new one replaces: that of the same addresses, or the one used or inserted first.
+    entry *chosen(std::uint64_t first, std::uint32_t shift, const translation_tag &who)
+    {
+        const std::span<entry> set = set_of(first, shift);
+        entry *into = set.data();
+        for (entry &one : set) {
+            if (one.first == first && one.shift == shift && one.tag.serves(who)) {
+                into = &one;
+                break;
+            }
+            into = one.used < into->used ? &one : into;
+        }
+        if (in_turn_) {
+            in_turn_ = into == &entries_[oldest_];
+            (void)next_in_turn();
+        }
+        return into;
+    }
+    // The entry's addresses are no longer translated by it.
+    void forget(const entry &one)
+    {
+        if (sets_ == 1 && one.used != 0) {
+            filter_.gone(one.first, one.shift);
+        }
     }
 
     std::span<entry> set_of(std::uint64_t address, std::uint32_t shift)
     {
         return std::span{entries_}.subspan((address >> shift & (sets_ - 1)) * ways_, ways_);
+    }
+
+    // False: no entry of a fully associative cache has the address.
+    [[nodiscard]] bool may_have(std::uint64_t address) const
+    {
+        for (std::uint64_t left = sizes_; left != 0; left &= left - 1) {
+            if (!filter_.none(address, static_cast<std::uint32_t>(std::countr_zero(left)))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     entry *search(std::uint64_t address, const translation_tag &who)
@@ -199,7 +254,7 @@ private:
             return found;
         }
         if (sets_ == 1) {
-            return in(entries_, [](const entry &) { return true; });
+            return may_have(address) ? in(entries_, [](const entry &) { return true; }) : nullptr;
         }
         for (std::uint64_t left = sizes_; left != 0; left &= left - 1) {
             const auto shift = static_cast<std::uint32_t>(std::countr_zero(left));
@@ -217,6 +272,9 @@ private:
     std::uint32_t sets_;
     std::uint64_t sizes_ = 0; // one bit for each entry size that was inserted
     std::uint64_t clock_ = 0;
+    translation_filter filter_; // of the entries, without the locked ones; used with one set only
+    bool in_turn_ = false;      // the entry that is replaced next is `oldest_`, and then the one behind it
+    std::uint32_t oldest_ = 0;
     std::vector<entry> entries_; // grouped by set
     std::vector<entry> locked_;  // including empty ones
 };

@@ -30,7 +30,8 @@ struct arbitration {
     // since it was queued.
     [[nodiscard]] std::uint32_t score(bool hits, bool same_direction, std::uint32_t lost) const
     {
-        if (lost >= patience()) {
+        // Without a division, as this is computed for every command: it is lost >= patience().
+        if (lost >= guard && std::uint64_t{lost - guard} * age >= most) {
             return greatest + 1;
         }
         const std::uint32_t fixed = (hits ? row_hit : 0) + (same_direction ? direction : 0);

@@ -163,11 +163,26 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when, s
     }
     // The plan changes if the bank now needs a command for another request, or if the turn may change.
     const bool another = !known || hit != ((queue.hits() & own) != 0);
+    const clocks from = later(free_, when);
+    if (!known && joins_plan(write, from)) [[likely]] {
+        planned_.yield_to(join(write, at.bank, from));
+        due_ = std::min(planned_.when, look_again_);
+        return;
+    }
     changed_ = !turn_.settled || write || another || overdue_ || closing_ != 0;
     if (another && write == turn_.writing) {
         stale_ |= known ? 1U << precharges : 0; // the request was no row hit
-        join(write, at.bank, later(free_, when));
+        join(write, at.bank, from);
     }
+}
+
+// Whether a request whose bank had none adds its command to the plan, and all else of the plan stays. What
+// was planned before is not outdated: all commands that were due before this clock have been issued. The age
+// limit stays that of an older request.
+bool scheduler::joins_plan(bool write, clocks from) const
+{
+    return !write && stale_ == 0 && turn_.settled && plainly() && !overdue_ && reads_.size() > 1 &&
+           look_again_ > from;
 }
 
 void scheduler::take_turn(clocks now)
@@ -243,11 +258,13 @@ template <command what>
 
 // In the direction that has the turn, a bank has another candidate, or needs another command for its
 // candidate.
-[[gnu::always_inline]] inline void scheduler::join(bool write, std::uint32_t bank, clocks from)
+[[gnu::always_inline]] inline scheduler::plan scheduler::join(bool write, std::uint32_t bank, clocks from)
 {
     const bool hits = (queue_of(write).hits() & bit(bank)) != 0;
     const kind which = hits ? columns : is_open(bank) ? precharges : activates;
-    first_[which].yield_to(next_of(write, bank, from));
+    const plan own = next_of(write, bank, from);
+    first_[which].yield_to(own);
+    return own;
 }
 
 // Plans the next command at `from` or later; `from` is not before free_.
@@ -371,6 +388,10 @@ template <command column> [[gnu::noinline]] void scheduler::plan_overdue(clocks 
 // before loses its preference.
 void scheduler::prefer(bool write, const request_queue::entry &which)
 {
+    if (preferred_ == which.bank && preferred_write_ == write &&
+        &queue_of(write).candidate(which.bank) == &which) {
+        return; // it is preferred already
+    }
     if (preferred_ != no_bank) {
         queue_of(preferred_write_).row_opened(preferred_, banks_.open_row(preferred_));
     }

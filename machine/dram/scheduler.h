@@ -149,7 +149,8 @@ private:
     {
         return (stale >> which & 1U) != 0 || first_[which].when < from;
     }
-    void join(bool write, std::uint32_t bank, clocks from);
+    plan join(bool write, std::uint32_t bank, clocks from);
+    [[nodiscard]] bool joins_plan(bool write, clocks from) const;
     [[nodiscard]] bool plainly() const { return turn_.only == nullptr && (closing_ | refreshing_) == 0; }
     template <command what> [[nodiscard]] plan of(std::uint32_t bank, bool write, clocks from) const;
     [[nodiscard]] plan next_of(bool write, std::uint32_t bank, clocks from) const;
