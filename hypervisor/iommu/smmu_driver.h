@@ -22,6 +22,10 @@ struct domain;
 #define SMMU_START_WAIT_NS 100000000ull
 #define SMMU_RUN_WAIT_NS   100000ull
 
+/* The tables of domains are of stage 2, whose permissions mean something else in stage 1. So without stage 2
+ * devices cannot be confined, and the platform file must not say that EL2 drives the SMMU. */
+#define SMMU_NO_STAGE2 "no stage 2; the platform file must say driven: false"
+
 #define VTTBR_VMID(vttbr) ((vttbr) >> 48)
 #define VTTBR_ROOT        0xFFFFFFFFFFFFull
 

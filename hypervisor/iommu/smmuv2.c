@@ -163,7 +163,7 @@ const char *smmu_missing(void)
     uint32_t idr2 = smmu_read(SMMU_IDR2);
 
     give_banks();
-    return (idr0 & IDR0_S2TS) == 0                           ? "no stage 2"
+    return (idr0 & IDR0_S2TS) == 0                           ? SMMU_NO_STAGE2
            : (idr0 & IDR0_SMS) == 0                          ? "no stream matching"
            : (idr2 & IDR2_PTFS_4K) == 0                      ? "no tables of AArch64 with pages of 4 KiB"
            : (idr0 & IDR0_CTTW) == 0                         ? "walks are not coherent with caches"

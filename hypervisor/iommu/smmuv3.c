@@ -66,7 +66,7 @@ const char *smmu_missing(void)
     uint32_t idr0 = smmu_read(SMMU_IDR0);
     uint32_t idr1 = smmu_read(SMMU_IDR1);
 
-    return (idr0 & IDR0_S2P) == 0                            ? "no stage 2"
+    return (idr0 & IDR0_S2P) == 0                            ? SMMU_NO_STAGE2
            : (idr0 & IDR0_TTF_AARCH64) == 0                  ? "no tables of AArch64"
            : (smmu_read(SMMU_IDR5) & IDR5_GRAN4K) == 0       ? "no pages of 4 KiB"
            : (idr0 & IDR0_TTENDIAN_BIG) == IDR0_TTENDIAN_BIG ? "tables are big-endian"

@@ -14,12 +14,15 @@ from bulkhead.admission.masters import unconfined
 from bulkhead.check.files import check_file
 from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.platform import Platform
+from bulkhead.evidence.contexts import Places
+from bulkhead.evidence.promise import Smmuv2Promise
 from bulkhead.package.manifest import pack_manifest
 from bulkhead.package.memory import LoadedMemory
 from bulkhead.package.program import smallest_program
 from bulkhead.package.smmu import smmu_row, stream_rows
 from bulkhead.package.verdict import manifest_check
 from bulkhead.planning.model import Plan
+from bulkhead.run.prepare import make_promise
 from bulkhead.schema import Layout
 
 from ..platforms import platform
@@ -80,6 +83,14 @@ def test_devices_behind_it_need_no_trust_and_are_in_the_manifest(tmp_path: Path)
         "error_irq": 187,
         "version": 2,
     }
+
+
+@pytest.mark.req("D2")
+def test_the_witness_is_told_of_streams_places_and_addresses(tmp_path: Path) -> None:
+    plan = plan_of(described(tmp_path, {"devices": ["sata"]}, {"devices": ["one"]}))
+    owners = {**dict.fromkeys((0x4C0, 0x4C1, 0x4C2, 0x4C3), "d0"), 0xC01: "d1"}
+    places = Places(size=128 << 10, entries=48, banks=16)
+    assert make_promise(plan).smmu == Smmuv2Promise(0xFD80_0000, owners, places, LIMIT.bit_length() - 1)
 
 
 @pytest.mark.req("D2")

@@ -449,7 +449,7 @@ TEST_F(Smmu, D2_AnSmmuThatLacksSomethingIsNoStart)
         void (*change)(SmmuModel &);
     };
     const Row rows[] = {
-        {"no stage 2", [](SmmuModel &m) { m.idr0 &= ~1u; }},
+        {SMMU_NO_STAGE2, [](SmmuModel &m) { m.idr0 &= ~1u; }},
         {"no tables of AArch64", [](SmmuModel &m) { m.idr0 &= ~(2u << 2); }},
         {"no pages of 4 KiB", [](SmmuModel &m) { m.idr5 &= ~(1u << 4); }},
         {"tables are big-endian", [](SmmuModel &m) { m.idr0 |= 3u << 21; }},

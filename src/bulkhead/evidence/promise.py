@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bulkhead.evidence.contexts import Places
 from bulkhead.evidence.vmsa import Words
 
 
@@ -65,11 +66,21 @@ class Exchange:
 
 @dataclass(frozen=True)
 class SmmuPromise:
-    """The SMMUv3 that the hypervisor drives. What an SMMUv2 does is in its registers, which no run of an
-    emulator or of the simulated machine has."""
+    """The SMMUv3 that the hypervisor drives."""
 
     registers: int  # physical address
     streams: dict[int, str]  # domains by stream id; every other stream is aborted
+
+
+@dataclass(frozen=True)
+class Smmuv2Promise:
+    """The SMMUv2 that the hypervisor drives. No emulator has its registers, so only a board's can be
+    checked."""
+
+    registers: int  # physical address
+    streams: dict[int, str]  # domains by stream id; every other stream is a fault
+    places: Places
+    input_bits: int  # of addresses that devices can have, at most
 
 
 @dataclass(frozen=True)
@@ -111,7 +122,7 @@ class Promise:
     table_frames: Words = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     table_colors: frozenset[int] = frozenset()
     cache_colored: bool = True  # color bits select sets of the last-level cache, not only DRAM banks
-    smmu: SmmuPromise | None = None
+    smmu: SmmuPromise | Smmuv2Promise | None = None
     its: ItsPromise | None = None
     s2fwb: bool = False  # stage 2 forces guests' memory to write-back (FEAT_S2FWB)
 

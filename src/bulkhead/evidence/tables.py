@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bulkhead.evidence.matching import check_contexts
 from bulkhead.evidence.messages import check_messages
 from bulkhead.evidence.promise import (
     DomainPromise,
@@ -23,6 +24,7 @@ from bulkhead.evidence.promise import (
     Promise,
     PromisedWindow,
     SmmuPromise,
+    Smmuv2Promise,
     TablePromise,
     color_table,
     colors_of,
@@ -71,7 +73,7 @@ class TableWitness:
     tables_checked: int = 0
     tables_placed: int = 0  # those of them whose place a specification states
     device_frames_checked: int = 0
-    streams_checked: int = 0  # stream ids that have a place in the SMMU's stream table
+    streams_checked: int = 0  # stream ids that can have an entry at the SMMU
     messages_checked: int = 0  # message interrupts of domains' functions, in the ITS's tables
     findings_total: int = 0
     findings: list[TableFinding] = field(default_factory=list)
@@ -134,8 +136,12 @@ def check_tables(
         checker.still_to_be_mapped(domain, mapped.get(domain.name, _array([])))
     checker.no_shared_frames(mapped)
     checker.el2(walk(read_frame, root_address(ttbr0_el2)))
-    if promise.smmu is not None:
-        checker.streams(promise.smmu, smmu, read_frame, vttbr, vtcr or {})
+    if promise.smmu is not None and smmu is None:
+        checker.unreadable_smmu(promise.smmu.registers)
+    elif isinstance(promise.smmu, SmmuPromise):
+        checker.streams(promise.smmu, smmu or {}, read_frame, vttbr, vtcr or {})
+    elif promise.smmu is not None:
+        checker.contexts(promise.smmu, smmu or {}, vttbr, vtcr or {})
     if promise.its is not None:
         checker.messages(promise.its, its, read_frame)
     return checker.witness
@@ -273,19 +279,33 @@ class _Checker:
                 (f"PA {pa:#x} is mapped by domain {first} and by domain {second}" for pa in both.tolist()),
             )
 
+    def unreadable_smmu(self, registers: int) -> None:
+        """The SMMU's registers were not read."""
+        self._wrong_smmu("smmu_unreadable", registers, "its registers could not be read")
+
+    def contexts(
+        self,
+        promise: Smmuv2Promise,
+        registers: Mapping[int, int],
+        vttbr: dict[str, int],
+        vtcr: dict[str, int],
+    ) -> None:
+        """Checks that each stream of an SMMUv2 is a fault or has the tables of the stream's domain."""
+        found = check_contexts(promise, registers, vttbr, vtcr)
+        for kind, text in found.findings:
+            self._wrong_smmu(kind, promise.registers, text)
+        self.witness.streams_checked += found.checked
+
     def streams(
         self,
         promise: SmmuPromise,
-        registers: Mapping[int, int] | None,
+        registers: Mapping[int, int],
         read_frame: Callable[[int], Words | None],
         vttbr: dict[str, int],
         vtcr: dict[str, int],
     ) -> None:
         """Checks that the SMMU is enabled, uses the pool only, and that each entry of its stream table aborts
         or has the tables of the stream's domain. A stopped domain's entry aborts, and keeps the rest."""
-        if registers is None:
-            self._wrong_smmu("smmu_unreadable", promise.registers, "its registers could not be read")
-            return
         table = stream_table(registers)
         if not table.enabled:
             self._wrong_smmu("smmu_disabled", promise.registers, "it is not enabled")

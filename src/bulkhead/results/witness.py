@@ -107,7 +107,7 @@ class TableWitnessResult(TypedDict):
     tables_placed: int
     """Tables whose place was checked against a specification."""
     streams_checked: int
-    """Stream ids whose entry in the SMMU's stream table was checked; 0 without a driven SMMUv3."""
+    """Stream ids whose entry at the SMMU was checked; 0 without a driven one."""
     messages_checked: int
     """Message interrupts of domains' PCI functions that were looked up in the ITS's tables."""
     findings_total: int

@@ -21,6 +21,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.regions import pending_memory, ram_of
 from bulkhead.config.ways import ways_of
 from bulkhead.evidence import streams
+from bulkhead.evidence.contexts import Places
 from bulkhead.evidence.promise import (
     DomainPromise,
     Exchange,
@@ -29,6 +30,7 @@ from bulkhead.evidence.promise import (
     PromisedMessages,
     PromisedWindow,
     SmmuPromise,
+    Smmuv2Promise,
     TablePromise,
 )
 from bulkhead.evidence.translations import its_registers
@@ -137,7 +139,10 @@ def make_simulated_target(
 def registers_of(target: Target) -> list[int]:
     """Addresses of the registers of devices that are read at the end of a run."""
     smmu, its = target.promise.smmu, target.promise.its
-    found = [] if smmu is None else [smmu.registers + offset for offset in streams.REGISTERS]
+    found = []
+    if smmu is not None:
+        offsets = smmu.places.registers() if isinstance(smmu, Smmuv2Promise) else streams.REGISTERS
+        found = [smmu.registers + offset for offset in offsets]
     if its is not None:
         found += its_registers(its.registers, its.redistributors, its.cores)
     return found
@@ -251,9 +256,10 @@ def make_promise(plan: Plan) -> Promise:
     )
 
 
-def _smmu_of(plan: Plan) -> SmmuPromise | None:
-    iommu = plan.platform.driven_iommu
-    if iommu is None or iommu.type != "smmuv3":
+def _smmu_of(plan: Plan) -> SmmuPromise | Smmuv2Promise | None:
+    """Beside a GICv2 no device reaches the interrupt registers that stage 2 maps for VCPUs."""
+    iommu, gic = plan.platform.driven_iommu, plan.platform.interrupt_controller
+    if iommu is None:
         return None
     owners = {
         stream: domain.name
@@ -261,7 +267,15 @@ def _smmu_of(plan: Plan) -> SmmuPromise | None:
         for device in plan.platform.confined(domain.devices)
         for stream in device.streams
     }
-    return SmmuPromise(iommu.at, owners)
+    if iommu.type == "smmuv3":
+        return SmmuPromise(iommu.at, owners)
+    for_vcpus = None if gic is None else gic.cpu_interface
+    return Smmuv2Promise(
+        registers=iommu.at,
+        streams=owners,
+        places=Places(iommu.size, iommu.stream_entries or 0, iommu.context_banks or 0),
+        input_bits=48 if for_vcpus is None else for_vcpus.bit_length() - 1,
+    )
 
 
 def _its_of(plan: Plan) -> ItsPromise | None:
