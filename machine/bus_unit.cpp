@@ -23,6 +23,9 @@ void bus_unit::note_further(const route &way, memory_system::reply reply)
     }
     if (reply.asked == source::memory) {
         tallies_.count(core_event::bus_access);
+        if (&way != &uncached_route_) {
+            count_l3_refill();
+        }
     }
     if (reply.writes_below != 0) {
         if (!private_l2_) {

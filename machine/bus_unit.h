@@ -19,13 +19,16 @@ public:
     bus_unit(memory_system &memory, memory_client &client, route way, std::uint64_t line_bytes,
              bool private_l2, picoseconds transfer, sequencer &turn, event_tallies &tallies)
         : memory_(memory), client_(client), route_(std::move(way)), uncached_route_{{}, route_.master},
-          beats_(line_bytes / beat_bytes), private_l2_(private_l2), transfer_(transfer),
+          beats_(line_bytes / beat_bytes), private_l2_(private_l2),
+          has_l3_(route_.levels.size() > (private_l2 ? 0U : 1U)), transfer_(transfer),
           requester_(requester_of(turn.id().value, false)), turn_(turn), tallies_(tallies)
     {
     }
 
     [[nodiscard]] memory_system &memory() { return memory_; }
     [[nodiscard]] const route &way() const { return route_; }
+    // Whether a shared level lies behind the second level.
+    [[nodiscard]] bool has_l3() const { return has_l3_; }
     void set_label(mpam_label label) { label_ = label; }
     [[nodiscard]] mpam_label label() const { return label_; }
 
@@ -91,6 +94,7 @@ public:
         if (!own_cluster) {
             tallies_.count(core_event::l2d_refill);
             tallies_.count(core_event::bus_access);
+            count_l3_refill();
         }
         count_beats();
     }
@@ -158,6 +162,7 @@ private:
     }
     // One line is transferred between the core and the shared part.
     void count_beats() { tallies_.count(core_event::beats, beats_); }
+    void count_l3_refill() { tallies_.count(core_event::l3d_refill, has_l3_ ? 1 : 0); }
     void count_written(std::uint64_t lines_before);
     [[gnu::noinline]] memory_system::reply ask_again(const route &way, phys_addr line, owner_id owner);
     [[gnu::noinline]] void note_further(const route &way, memory_system::reply reply);
@@ -168,6 +173,7 @@ private:
     route uncached_route_;
     std::uint64_t beats_; // bus beats of one line
     bool private_l2_;
+    bool has_l3_;
     picoseconds transfer_;
     picoseconds transfer_from_{}; // when the read channel becomes free
     bool allocate_ = false;

@@ -151,6 +151,8 @@ public:
     [[nodiscard]] const cache *l1i() const { return fetch_.l1i(); }
     [[nodiscard]] const cache *l2() const { return load_store_.caches().l2(); }
     [[nodiscard]] const route &way() const { return load_store_.bus().way(); }
+    // Whether a shared level lies behind its second level.
+    [[nodiscard]] bool has_l3() const { return load_store_.bus().has_l3(); }
     // Whether its private caches have a line.
     [[nodiscard]] bool holds(phys_addr line) const { return load_store_.caches().holds(line); }
 

@@ -32,8 +32,11 @@ enum class core_event : std::uint8_t {
     l2_tlb_stall,
     l2i_tlb_stall,
     walk_hit, // reads of a walk that hit in a cache
+    // Cacheable reads of this core that a shared level behind its second level did not answer either: lines
+    // from memory or from another cluster. No core without such a level counts them.
+    l3d_refill,
 };
-inline constexpr std::size_t core_event_count = 18;
+inline constexpr std::size_t core_event_count = 19;
 std::string_view name_of(core_event which);
 
 enum class stall_cause : std::uint8_t {

@@ -52,6 +52,7 @@ inline constexpr std::uint16_t l2d_cache_wb = 0x18;
 inline constexpr std::uint16_t bus_access = 0x19;
 inline constexpr std::uint16_t chain = 0x1E;
 inline constexpr std::uint16_t stall_backend = 0x24;
+inline constexpr std::uint16_t l3d_cache_refill = 0x2A;
 inline constexpr std::uint16_t dtlb_walk = 0x34;
 // Cortex-A53's own event (DDI 0500, PMU events); some other Arm cores have it too.
 inline constexpr std::uint16_t ext_mem_req_nc = 0xC1;

@@ -15,7 +15,7 @@ struct watchable {
     core_event counted;
 };
 
-constexpr std::array<watchable, 12> watched = {{
+constexpr std::array<watchable, 13> watched = {{
     {number::l1i_cache_refill, core_event::l1i_refill},
     {number::l1i_tlb_refill, core_event::l1i_tlb_refill},
     {number::l1d_cache_refill, core_event::l1d_refill},
@@ -25,6 +25,7 @@ constexpr std::array<watchable, 12> watched = {{
     {number::l2d_cache_refill, core_event::l2d_refill},
     {number::l2d_cache_wb, core_event::l2d_write_back},
     {number::bus_access, core_event::beats},
+    {number::l3d_cache_refill, core_event::l3d_refill},
     {number::dtlb_walk, core_event::l2_tlb_refill},
     {number::mem_access, core_event::memory_access},
     {number::ext_mem_req_nc, core_event::uncached},
@@ -43,12 +44,21 @@ bool is_timed(std::uint16_t event)
     return std::ranges::find(timed, event) != timed.end();
 }
 
+// A core without a third level has none of its events: Cortex-A53 and A72, for example.
+bool is_implemented(std::uint16_t event, bool has_l3)
+{
+    if (event == number::l3d_cache_refill && !has_l3) {
+        return false;
+    }
+    return watchable_of(event) != nullptr || is_timed(event);
+}
+
 // Bits of PMCEID0 (`first` 0) or PMCEID1 (32).
-std::uint64_t implemented(std::uint16_t first)
+std::uint64_t implemented(std::uint16_t first, bool has_l3)
 {
     std::uint64_t bits = 0;
     for (std::uint16_t event = first; event < first + 32; ++event) {
-        bits |= watchable_of(event) != nullptr || is_timed(event) ? std::uint64_t{1} << (event - first) : 0;
+        bits |= is_implemented(event, has_l3) ? std::uint64_t{1} << (event - first) : 0;
     }
     return bits;
 }
@@ -58,8 +68,8 @@ std::uint64_t implemented(std::uint16_t first)
 monitors::monitors(engine &timeline, core &counted, std::uint32_t counters, std::function<void(bool)> line)
     : timeline_(timeline), counted_(counted),
       registers_(counters,
-                 {.implemented0 = implemented(0),
-                  .implemented1 = implemented(32),
+                 {.implemented0 = implemented(0, counted.has_l3()),
+                  .implemented1 = implemented(32, counted.has_l3()),
                   .own_event = number::ext_mem_req_nc,
                   .total = [this](std::uint16_t event) { return total(event); },
                   .watch = [this](std::uint16_t event, std::uint64_t target) { watch(event, target); },

@@ -125,11 +125,27 @@ std::string problem_of(const settings &wanted, std::size_t core_count)
     return why.empty() ? why : "regulator: " + why;
 }
 
+// A budget of an event that never occurs would limit nothing.
+std::string uncounted_event(const settings &wanted, simulated_machine &of)
+{
+    for (const core_budget &one : wanted.budgets) {
+        const bool of_l3 = std::ranges::find(one.events, core_event::l3d_refill) != one.events.end();
+        if (of_l3 && !of.core_at({one.core}).has_l3()) {
+            return "budget of core " + std::to_string(one.core) +
+                   ": it counts no l3d_refill, because no shared level lies behind its second level";
+        }
+    }
+    return "";
+}
+
 } // namespace
 
 result<std::unique_ptr<driver>> driver::make(simulated_machine &of, const settings &wanted, picoseconds start)
 {
     if (const std::string why = problem_of(wanted, of.core_count()); !why.empty()) {
+        return refusal{why};
+    }
+    if (const std::string why = uncounted_event(wanted, of); !why.empty()) {
         return refusal{why};
     }
     if (!wanted.regulator) {

@@ -59,6 +59,7 @@ RUN_BY = {
     "mixed-criticality": "tests/hosted/test_run.py",
     "multicast": "tests/hosted/test_flows.py",
     "mpam": "tests/hosted/test_examples.py",
+    "mpam-budgets": "tests/hosted/test_examples.py",
     "bridges": "tests/system/test_bridges.py",
     "nvme": "tests/system/test_pci.py",
     "passthrough": "tests/system/test_linux.py",

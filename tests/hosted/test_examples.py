@@ -12,11 +12,13 @@ import pytest
 
 from tests.command_line import run_json
 
+OF_EL2 = 200  # lines that EL2 fetches for a domain while its events are counted
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHORT = {
     "banks": ("--for", "40ms"),
     "throttled": ("--for", "5ms"),
     "mpam": (),
+    "mpam-budgets": (),
     "managed": (
         "--for",
         "15ms",
@@ -153,6 +155,26 @@ def test_m7_the_example_of_shares_is_kept_by_mpam_where_a_platform_has_it(tmp_pa
     assert limited == {"filter", "hog"}
     assert all(one["met"] for one in result["expectations"] if one["domain"] not in limited)
     assert (result["mechanism"]["llc"], result["mechanism"]["bandwidth"]) == ("mpam", "mpam")
+
+
+def test_b1_budgets_behind_an_l3_count_the_lines_that_memory_reads(tmp_path: Path) -> None:
+    """EL2's counter, the misses of L3 and MPAM's monitor at the DRAM are three counts of the same lines. What EL2
+    fetches for the domain is in the first one only."""
+    result = run("mpam-budgets", tmp_path)
+    assert result["reasons"] == []
+    domains = {domain["name"]: domain for domain in result["domains"]}
+    for name in ("stream", "filter"):
+        events, misses = domains[name]["events"], domains[name]["llc"]["misses"]
+        assert events["event"] == "L3D_CACHE_REFILL"
+        assert misses <= events["events"] <= misses + OF_EL2
+    moved = {
+        name: next(one["bytes"] for one in domain["mpam"] if one["kind"] == "bandwidth") // 64
+        for name, domain in domains.items()
+    }
+    assert moved["filter"] == domains["filter"]["llc"]["misses"], "it gives up none of its dirty lines"
+    assert domains["filter"]["llc"]["accesses"] > 100 * moved["filter"], "they come from L3"
+    stream = domains["stream"]["events"]["events"]
+    assert stream < moved["stream"] <= 2 * stream, "a refill writes back one dirty line at most"
 
 
 def test_t5_where_cores_can_force_write_back_a_budget_of_refills_is_enough(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ void mixed(core &own, std::uint32_t number, bool shares)
 
 struct traffic {
     std::uint64_t refills = 0;
+    std::uint64_t third_level_refills = 0;
     std::uint64_t write_backs = 0;
     memory_counts moved;
 };
@@ -90,6 +91,7 @@ traffic after(simulated_machine &machine)
     for (std::uint32_t i = 0; i < machine.core_count(); ++i) {
         const core_counts counts = machine.core_at({i}).counts();
         seen.refills += counts.of(core_event::l2d_refill);
+        seen.third_level_refills += counts.of(core_event::l3d_refill);
         seen.write_backs += counts.of(core_event::l2d_write_back);
     }
     return seen;
@@ -105,7 +107,8 @@ TEST_P(B1WhatBudgetsCount, IsWhatMemoryReadsAndWrites)
     for (std::uint32_t i = 0; i < machine->core_count(); ++i) {
         machine->core_at({i}).start([=](core &own) { mixed(own, i, what.shares); });
     }
-    const auto [refills, write_backs, moved] = after(*machine);
+    const auto [refills, third_level_refills, write_backs, moved] = after(*machine);
+    EXPECT_EQ(third_level_refills, 0U); // there is none
     EXPECT_GT(moved.line_reads, 5'000U);
     EXPECT_GT(moved.line_writes, 5'000U);
     EXPECT_EQ(write_backs, moved.line_writes);
@@ -147,11 +150,43 @@ TEST(B1WhatOneCoreTakesFromAnother, IsCountedWhereItPushesLinesOut)
             }
         });
     }
-    const auto [refills, write_backs, moved] = after(*machine);
+    const auto [refills, third_level_refills, write_backs, moved] = after(*machine);
     EXPECT_GT(moved.line_writes, lines / 4);
     EXPECT_EQ(write_backs, moved.line_writes);
     EXPECT_EQ(refills, moved.line_reads);
 }
+
+// Cores with a private L2 below a shared L3. A line that L3 has reaches no memory, so refills of L3 are
+// memory's reads: each line that memory reads is one, and nothing else is one, except that a core can wait
+// for a line that another core has requested.
+class B1WhatReachesMemoryBehindAThirdLevel : public testing::TestWithParam<bool> {};
+
+TEST_P(B1WhatReachesMemoryBehindAThirdLevel, IsEachRefillOfIt)
+{
+    settings wanted = small_machine(4);
+    level_settings &third = wanted.levels[0];
+    third.cache.size_bytes = 2 * together_bytes;
+    third.cache.on_eviction = GetParam();
+    for (core_settings &one : wanted.cores) {
+        one.loads = 3;
+        one.prefetcher.depth_lines = 4;
+        one.l2 = one.l1d;
+        one.l2->size_bytes = 64 * 1024;
+        one.l2_latency_ps = 10'000;
+    }
+    const auto machine = make_machine(wanted);
+    machine->share(together, byte_count{together_bytes}, true);
+    for (std::uint32_t i = 0; i < machine->core_count(); ++i) {
+        machine->core_at({i}).start([=](core &own) { mixed(own, i, true); });
+    }
+    const auto [refills, third_level_refills, write_backs, moved] = after(*machine);
+    EXPECT_GT(moved.line_reads, 5'000U);
+    EXPECT_GT(moved.level_hits, 1'000U);
+    EXPECT_GE(third_level_refills, moved.line_reads);
+    EXPECT_LE(third_level_refills, moved.line_reads + moved.joined);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, B1WhatReachesMemoryBehindAThirdLevel, testing::Bool());
 
 } // namespace
 

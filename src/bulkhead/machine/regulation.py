@@ -45,6 +45,7 @@ EVENTS = {
     "L2D_CACHE": "l2d_access",
     "L2D_CACHE_REFILL": "l2d_refill",
     "L2D_CACHE_WB": "l2d_write_back",
+    "L3D_CACHE_REFILL": "l3d_refill",
 }
 
 

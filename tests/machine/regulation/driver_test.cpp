@@ -321,6 +321,9 @@ TEST(regulation, impossible_settings_are_refused_with_the_reason)
     EXPECT_NE(why({.budgets = {sum}}).find("kind"), std::string::npos);
     sum.events.push_back(core_event::l2d_refill);
     EXPECT_NE(why({.budgets = {sum}}).find("twice"), std::string::npos);
+    core_budget third = one_budget(1, 100);
+    third.events = {core_event::l3d_refill}; // the machine has L1 and a shared level
+    EXPECT_NE(why({.budgets = {third}}).find("no l3d_refill"), std::string::npos);
 }
 
 } // namespace bulkhead::machine::regulation::driver_test
