@@ -50,12 +50,19 @@ def sections(value: Any) -> list[Section]:
     return found + [one for item in inner for one in sections(item)]
 
 
+def borrowed(source: str) -> list[str]:
+    """Platforms that a source names as those whose values it takes: `as ZCU102`, `about as ZCU102`."""
+    known = {name.lower(): name for name in platform_names()}
+    named = re.findall(r"\bas ([\w-]+)", source)
+    return [known[one.lower()] for one in named if one.lower() in known]
+
+
 @pytest.mark.parametrize("name", platform_names())
 def test_what_a_source_calls_assumed_is_marked_and_what_is_marked_is_called_so(name: str) -> None:
     """Marks are for programs, sources for readers: both must agree."""
     for section in sections(platform(name)):
         source = section.source or ""
-        inherited = source.startswith(("as ZCU102", "about as ZCU102", "our choice"))
+        inherited = source.startswith("our choice") or borrowed(source)
         if section.assumed:
             assert "assumed" in source or inherited, source
         elif "assumed" in source:
@@ -63,6 +70,30 @@ def test_what_a_source_calls_assumed_is_marked_and_what_is_marked_is_called_so(n
             assert no_number or isinstance(section, (Pmu, MemoryBudget)), (
                 "these tell of what is no number of the machine's"
             )
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_a_value_that_is_assumed_or_fitted_elsewhere_is_marked_where_it_is_taken_over(name: str) -> None:
+    """Another platform's name in place of a source hides nothing: what is `as ZCU102` has its marks, and what
+    begins with that has its values."""
+    for one in parameters(platform(name)):
+        for other in set(borrowed(one.source)) - {name}:
+            there = {found.key: found for found in parameters(platform(other))}.get(one.key)
+            if there is None:
+                continue
+            if there.value == one.value and there.origin in ("assumed", "fitted"):
+                assert one.origin == there.origin, f"{one.key}: {there.origin} in {other}"
+            if one.source.lower().startswith(f"as {other}".lower()):
+                assert one.value == there.value, f"{one.key} is not as {other}"
+
+
+def test_another_platforms_name_in_a_source_is_found() -> None:
+    assert borrowed("as ZCU102: the same chip") == ["zcu102"]
+    assert borrowed("as long as S32V234; timing as qemu-virt, assumed as Cortex-A53") == [
+        "s32v234",
+        "qemu-virt",
+    ]
+    assert borrowed("as is usual") == []
 
 
 def test_assumed_numbers_are_varied_and_the_machine_takes_what_they_become() -> None:
