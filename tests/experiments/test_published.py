@@ -65,6 +65,16 @@ def test_every_published_fact_of_a_platform_is_a_figure() -> None:
         assert {(name, fact.fact) for fact in platform(name).calibration} <= known
 
 
+def test_what_a_fact_is_used_for_is_what_the_platforms_file_says() -> None:
+    """One fact in two units is no second confirmation; figures that are no facts say their use themselves."""
+    used = {name: one.used for name, one in figures().items()}
+    assert used["zcu102-ustress-saturation"] == "fitted"
+    assert (used["zcu102-ustress-refills"], used["s32v234-membomb-ipc"]) == ("follows", "follows")
+    assert used["stm32f767-load-region-miss"] == used["zynq7020-load-tlb-miss"] == "compared"
+    assert (used["zcu102-dma-4k"], used["zcu102-smallest-budget"]) == ("fitted", "admission")
+    assert used["s32v234-disparity-busy"] == "compared"
+
+
 def test_figures_that_platforms_admit_by_are_the_same_there() -> None:
     budget, found = platform("zcu102").memory_budget, figures()
     assert budget is not None
@@ -107,6 +117,11 @@ def test_experiments_name_figures_that_there_are() -> None:
         ("ours: { fact: disparity-ipc }", "ours: { fact: disparity-ipc, missing: no }", "exactly one of"),
         ("id: s32v234-membomb-ipc", "id: s32v234-membomb-bandwidth", "the id of two figures"),
         ("unit: us, ", "", "a unit and a source"),
+        (
+            "ours: { fact: membomb-ipc",
+            "used: compared, ours: { fact: membomb-ipc",
+            "the fact 'membomb-ipc' is marked as",
+        ),
         ("board: stm32f767", "board: stm32f768", "no platform 'stm32f768'"),
     ],
 )

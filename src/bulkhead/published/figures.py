@@ -33,6 +33,7 @@ STATISTICS = ("min", "avg", "max", "median")  # parts of a packet's path, in the
 
 Statistic = Literal["min", "mean", "median", "max", "slope", "least that works", "not stated"]
 Way = Literal["one way", "round trip", "both directions", "-"]
+Use = Literal["fitted", "compared", "follows", "admission", "-"]  # `follows`: from another figure
 Per = Literal["line", "word", "access", "chunk", "part", "period", "program", "interval", "instruction", "-"]
 
 
@@ -89,7 +90,7 @@ class Entry(Model):
     source: Text | None = None
     measured: How
     ours: Ours
-    used: Literal["fitted", "compared", "admission", "-"] = "compared"  # its use in the project
+    used: Use | None = None  # none: `compared`; if `ours` is a fact: its marks in the platform's file say it
 
 
 class Path(Model):
@@ -198,12 +199,15 @@ def board(name: str) -> Platform:
 def _complete(entry: Entry) -> Figure:
     values = (entry.value, entry.low, entry.high)
     unit, source, given = entry.unit, entry.source, None
+    used = entry.used or "compared"
     if entry.ours.fact is not None:
         fact = fact_of(entry.board, entry.ours.fact)
         if any(one is not None for one in values) or unit is not None:
             raise BadFigures(f"{entry.id}: value and unit are those of the fact '{fact.fact}'")
         values, unit = (fact.target, fact.low, fact.high), fact.unit
-        source, given = source or fact.source, fact.measured
+        if entry.used is not None:
+            raise BadFigures(f"{entry.id}: `used` is what the fact '{fact.fact}' is marked as")
+        source, given, used = source or fact.source, fact.measured, use_of(fact)
     if unit is None or source is None or not any(one is not None for one in values):
         raise BadFigures(f"{entry.id}: a figure has a value or a range, a unit and a source")
     return Figure(
@@ -215,9 +219,17 @@ def _complete(entry: Entry) -> Figure:
         source=source,
         measured=entry.measured,
         ours=entry.ours,
-        used=entry.used,
+        used=used,
         given=_float(given),
     )
+
+
+def use_of(fact: Fact) -> Use:
+    """What the project does with a fact, by its marks in the platform's file. One that follows from another
+    confirms nothing, whatever it is compared with."""
+    if fact.follows is not None:
+        return "follows"
+    return "compared" if fact.compared else "fitted"
 
 
 def _of_path(path: Path) -> Iterator[Figure]:

@@ -48,7 +48,7 @@ class FigureResult(TypedDict):
     measured: MeasuredHowResult
     """How it was measured."""
     used: str
-    """What it is used for: `fitted`, `compared`, `admission` or `-`."""
+    """What it is used for: `fitted`, `compared`, `follows` (from another figure), `admission` or `-`."""
     ours: float | None
     """Our number; null: there is none."""
     ours_low: float | None
