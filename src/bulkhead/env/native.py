@@ -25,6 +25,7 @@ TAIL_LINES = 40
 
 _SMALLEST_TARGET = "bulkhead_layout_header"
 STDERR = 2  # of the process, even if sys.stderr is redirected
+_built: set[tuple[Path, str, frozenset[str]]] = set()  # by this process: build directory, preset, targets
 
 
 @cache
@@ -41,16 +42,21 @@ def install_tools(*parts: str) -> None:
 def ensure_built(presets: Sequence[str], targets: Sequence[str] = ()) -> None:
     """Configure and build CMake presets (`host`, `target`); only `targets`, if given.
 
-    Raises MissingTool or BuildFailed. An installed package has a fixed set of targets of preset `host`; for
-    any other, NeedsCheckout is raised.
+    A process builds the same only once: if a source changes while the process runs, the next process builds
+    it. Raises MissingTool or BuildFailed. An installed package has a fixed set of targets of preset `host`;
+    for any other, NeedsCheckout is raised.
     """
     if checkout() is None:
         _require_packaged(presets, targets)
         return
     install_tools("packages")
     for preset in presets:
+        wanted = (build_dir(), preset, frozenset(targets))
+        if wanted in _built:
+            continue
         with locked(build_dir() / f".{preset}.lock"):
             _build(preset, targets)
+        _built.add(wanted)
 
 
 def configured_for(tree: Path) -> Path | None:
