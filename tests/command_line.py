@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
+from unittest.mock import patch
 
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from bulkhead.cli import build_app
@@ -12,9 +15,17 @@ from bulkhead.cli import build_app
 from .json_results import parsed
 
 
+@cache
+def tool() -> object:
+    """All commands, which have no state: making them from their functions' signatures takes longer than many
+    of them run."""
+    return get_command(build_app())
+
+
 def invoked(*arguments: object) -> Result:
     """The full result. If anything but an exit ends the command, the test fails."""
-    done = CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
+    with patch("typer.testing._get_command", lambda _app: tool()):  # the runner makes them each time
+        done = CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 
