@@ -286,7 +286,8 @@ class Guest:
         """Each look keeps at most one turn for each packet, and adds what was earned since the look before. A
         look that takes nothing needs no work: the last one keeps what all of them would."""
         if self.look < now:
-            self.left = min(self.left + before - self.look, self.packets * self.period) + now - before
+            kept, most = self.left + before - self.look, self.packets * self.period
+            self.left = (kept if kept < most else most) + now - before
             self.look = now
         return self.left // self.period if self.packets else 0
 
@@ -341,7 +342,8 @@ class Broker:
         self.now = 0
         self.before = 0  # the previous look at the rings
         self.eager = random.random()  # how often hostile domains use their turns
-        self.stalled: Callable[[int, int], bool] = lambda _domain, _now: False  # a hostile receiver
+        self.stalled: Callable[[int], bool] = lambda _now: False  # hostile receivers, at this time
+        self.to_hostile = [one.receiver in hostile for one in sent]
 
     def send(self, task: int, at: int, late: int) -> None:
         """A packet is put into the ring `at`, and EL2 notes it `late` after that."""
@@ -386,8 +388,9 @@ class Broker:
         """Handles everything as of the step's begin."""
         self.now += self.look
         for guest in self.guests:
-            noted = bool(guest.stamps) and guest.stamps[0] <= begin
-            if not (guest.hostile or noted or (guest.ring and guest.ring[0].seen <= self.now)):
+            stamps, ring = guest.stamps, guest.ring
+            noted = bool(stamps) and stamps[0] <= begin
+            if not (guest.hostile or noted or (ring and ring[0].seen <= self.now)):
                 continue  # there is nothing to take, and it asks for nothing
             turns = guest.turns(self.before, begin)
             if "late cut" not in self.rules:
@@ -397,18 +400,18 @@ class Broker:
                 self.now += 5 * guest.packets * self.parse
             stamp = begin
             if noted:
-                stamp = guest.stamps[0]
-                guest.stamps = guest.stamps[bisect_right(guest.stamps, begin) :]
-            if "fresh stamps" not in self.rules and guest.ring:
-                stamp = min(stamp, guest.ring[0].seen)
+                stamp = stamps[0]
+                del stamps[: bisect_right(stamps, begin)]
+            if "fresh stamps" not in self.rules and ring:
+                stamp = min(stamp, ring[0].seen)
             used = guest.hostile and self.random.random() < self.eager
             while turns:
                 needs = 1
-                if guest.ring and guest.ring[0].seen <= self.now:
-                    needs = guest.ring[0].needs
+                if ring and ring[0].seen <= self.now:
+                    needs = ring[0].needs
                     if needs > turns:
                         break
-                    self._take(guest.ring.pop(0), stamp)
+                    self._take(ring.pop(0), stamp)
                 elif not used:
                     break
                 self.now += needs * self.parse  # a packet, or invalid data
@@ -427,10 +430,12 @@ class Broker:
         packet.deadline = packet.release + self.relative[packet.task]
 
     def _earliest(self, begin: int) -> int | None:
-        found: tuple[int, int] | None = None
+        found: int | None = None
+        first = 0  # deadline of `found`
+        stalled = bool(self.hostile) and self.stalled(begin)
         for task, queue in self.queues.items():
             head = queue[0]
-            if (receiver := self.sent[task].receiver) in self.hostile and self.stalled(receiver, begin):
+            if stalled and self.to_hostile[task]:
                 head.held = True
                 continue
             if head.held and "held" in self.rules:
@@ -438,9 +443,11 @@ class Broker:
                 self.released[task] = None
                 for packet in queue:
                     self._release(packet, max(begin, packet.release))
-            if head.release <= begin and (found is None or (head.deadline, task) < found):
-                found = (head.deadline, task)
-        return found[1] if found is not None else None
+            if head.release > begin:
+                continue
+            if found is None or head.deadline < first or (head.deadline == first and task < found):
+                found, first = task, head.deadline
+        return found
 
     def _transfer(self, task: int) -> None:
         queue = self.queues[task]
@@ -479,12 +486,8 @@ class Broker:
     def _next_event(self) -> int:
         """The next notification or release. The broker checks now and then whether a domain provides buffers
         again, and whether one whose packets are left in its ring has turns."""
-        events = []
-        check = False
-        for guest in self.guests:
-            if guest.stamps:
-                events.append(guest.stamps[0])
-            check = check or bool(guest.ring and guest.ring[0].seen <= self.now)
+        events = [guest.stamps[0] for guest in self.guests if guest.stamps]
+        check = any(guest.ring and guest.ring[0].seen <= self.now for guest in self.guests)
         for queue in self.queues.values():
             if queue[0].held:
                 check = True

@@ -154,7 +154,7 @@ def run_of(
             at += step + (random.randrange(one.period * PS) if lazy and random.random() < 0.3 else 0)
     if hostile:
         stall = random.randrange(1, 2 * max(one.period for one in sent)) * PS
-        broker.stalled = lambda domain, now: domain in hostile and now // stall % 2 == 0 and now < 2 * end
+        broker.stalled = lambda now: now // stall % 2 == 0 and now < 2 * end
     broker.run()
     return broker
 

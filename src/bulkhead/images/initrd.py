@@ -53,9 +53,9 @@ def make_initrd(busybox: bytes, init: str, extra: Mapping[str, bytes] | None = N
     return _compressed(_archive(entries))
 
 
-# Most domains of a system have the same RAM disk, and compressing one takes most of a tenth of a second. The
-# best level takes twice the time of this one, for 0.2 % less.
-@lru_cache(maxsize=2)
+# Domains have a few RAM disks, with and without the modules of each kind of device. Compressing one takes
+# most of a tenth of a second. The best level takes twice the time of this one, for 0.2 % less.
+@lru_cache(maxsize=8)
 def _compressed(archive: bytes) -> bytes:
     return gzip.compress(archive, compresslevel=6, mtime=0)
 
