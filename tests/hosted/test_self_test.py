@@ -103,6 +103,7 @@ def test_a_third_level_is_measured_apart_from_the_second(tmp_path_factory: pytes
     found = measured.figures()
     for key in ("caches.l1d.size", "caches.l2.size", "caches.l3.size"):
         assert found[key].ratio == 1, found[key]
+    assert found["pmu.traffic_event.bytes"].ratio == pytest.approx(1, abs=0.05), "L3D_CACHE_REFILL"
     assert found["caches.l2.latency"].ratio == pytest.approx(1, abs=0.1)
     # Only half of a block of the L3's size is in the L3 alone, and code and EL2 need a part of it.
     assert found["caches.l3.latency"].ratio == pytest.approx(1, abs=0.2)
