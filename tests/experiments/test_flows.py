@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bulkhead.experiments import flow_memory, flow_rates, flow_schedules
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import BadExperiment, load_experiment
 from bulkhead.experiments.sections import WAYS, costs_of
+from bulkhead.experiments.sensitivity import asked, sensitivity
 from bulkhead.flows import analysis
 from bulkhead.machine.facts import LINE_REFILL
 from bulkhead.machine.point import job_platform, run_point
@@ -77,6 +79,21 @@ def test_f3_the_largest_rate_is_one_beside_which_no_core_loses_refills_in_a_peri
     assert rows[0]["rate_mb_s"] == 24 * 15.625
     assert (rows[0]["us_alone"], rows[0]["us_beside"], rows[0]["slowdown"]) == (20, 25, 1.25)
     assert set(WAYS["rates"].columns) <= set(rows[0])
+
+
+def test_s7_the_headline_is_a_row_of_the_table_and_moves_with_what_is_assumed() -> None:
+    """Three cores beside the engine at the table's rate take longer for their refills; a longer way to memory
+    changes that."""
+
+    def run(jobs: Any) -> list[Any]:
+        return [run_point(job) for _, job in jobs]
+
+    what = asked(load_experiment("flows"), Fraction(1, 4), ("interconnect.answer",), run)
+    rows = list(sensitivity(what, run))
+    [as_it_is] = [row for row in rows if not row["side"]]
+    assert as_it_is["headline"] is not None and as_it_is["headline"] > 1.2
+    assert {row["side"] for row in rows} == {"", "less", "more"}
+    assert any(row["change_percent"] for row in rows)
 
 
 def test_f3_the_platform_s_table_is_what_the_machine_bears() -> None:

@@ -23,7 +23,7 @@ from bulkhead.experiments.flow_memory import (
     refills_of,
     stress,
 )
-from bulkhead.experiments.row import Row
+from bulkhead.experiments.row import Point, Row
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.job import Job
@@ -84,6 +84,39 @@ def rate_rows(run: Run, points: Sequence[RatePoint] = POINTS) -> list[Row]:
             else:
                 high[point] = middle[point]
     return [_row(point, low[point], alone[point], beside[point]) for point in points]
+
+
+def headline_points() -> list[Point]:
+    """The rows of the platform's table, each at the rate that it has there."""
+    budget = job_platform({"platform": PLATFORM}).memory_budget
+    assert budget is not None
+    return [
+        {
+            "placement": "same-bank",
+            "cores": row.cores,
+            "refills": row.refills,
+            "register": round(row.rate / MB / allowed_mb_s(1)),
+        }
+        for row in budget.table
+    ]
+
+
+def headline_pair(point: Point) -> list[tuple[str, Job]]:
+    """The jobs of one row: the cores without the engine, and beside it."""
+    of = _of(point)
+    register = int(point["register"])
+    return [(of.key("alone"), of.alone()), (of.key(register), of.beside(register))]
+
+
+def headline_row(point: Point, results: Sequence[PointAnswer]) -> Row:
+    """The row of a point from the results of `headline_pair`, at this rate, whatever rate would be the
+    largest."""
+    alone, beside = results
+    return _row(_of(point), int(point["register"]), alone, beside)
+
+
+def _of(point: Point) -> RatePoint:
+    return RatePoint(point["placement"], point["cores"], point["refills"])
 
 
 def _row(point: RatePoint, register: int, alone: PointAnswer, beside: PointAnswer) -> Row:

@@ -174,6 +174,14 @@ WAYS = {
             "slowdown",
             "curve_mb_s",
         ),
+        headline=HeadlineWay(
+            flow_rates.headline_points,
+            lambda point, _: flow_rates.headline_pair(point),  # nothing in it depends on a seed
+            flow_rates.headline_row,
+            ("refills_beside", "least_beside", "us_alone", "us_beside", "slowdown"),
+            lambda _: [],
+            lambda job, setting: {**job, "platform_set": [setting]},
+        ),
     ),
     "overheads": SectionWay(
         lambda: 1, _overheads, ("part", "min_ns", "avg_ns", "max_ns", "median_ns", "seen")
