@@ -5,7 +5,7 @@
 
 #include "machine/random.h"
 #include "machine/tlb.h"
-#include "tests/machine/machine_make.h"
+#include "tests/machine/make.h"
 
 namespace bulkhead::machine::test::tlb_property_test {
 
@@ -79,13 +79,13 @@ TEST_P(S7Tlb, HasTheEntriesOfAPlainOne)
 {
     std::uint64_t found = 0;
     std::uint64_t missed = 0;
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         random_source random(seed);
         const std::uint32_t entries = 1 + random.below(10);
         tested fast =
-            expect_made(tested::make({.entries = entries, .policy = GetParam(), .lockable_entries = 1}));
+            expect_made(tested::make({.entries = entries, .lockable_entries = 1, .policy = GetParam()}));
         plain_cache plain(entries, GetParam());
-        for (std::uint64_t step = 1; step <= 1500; ++step) {
+        for (std::uint64_t step = 1; step <= 1000; ++step) {
             const std::uint32_t shift = random.below(4) == 0 ? 16 : 12;
             const std::uint64_t address = std::uint64_t{random.below(40)} << 12U;
             const translation_tag who{.asid = static_cast<std::uint16_t>(random.below(2)),
@@ -124,8 +124,8 @@ TEST_P(S7Tlb, HasTheEntriesOfAPlainOne)
             }
         }
     }
-    EXPECT_GT(found, 1000U);
-    EXPECT_GT(missed, 1000U);
+    EXPECT_GT(found, 500U);
+    EXPECT_GT(missed, 500U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, S7Tlb, testing::Values(tlb_policy::lru, tlb_policy::fifo));
