@@ -215,7 +215,7 @@ def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
         assert done.exit_code == 1, done.output
         return str(parsed(done.stdout)["reasons"][0])
 
-    assert "flows" in reasons("flows")
+    assert "mxu" in reasons("mxu")
     assert "did you mean" in reasons("coloring", "--only", "caches.l2.latncy")
     assert "coloring" in reasons("colouring")
     file = tmp_path / "mine.yaml"
