@@ -158,8 +158,8 @@ def test_m7_the_example_of_shares_is_kept_by_mpam_where_a_platform_has_it(tmp_pa
 
 
 def test_b1_budgets_behind_an_l3_count_the_lines_that_memory_reads(tmp_path: Path) -> None:
-    """EL2's counter, the misses of L3 and MPAM's monitor at the DRAM are three counts of the same lines. What EL2
-    fetches for the domain is in the first one only."""
+    """EL2's counter, the misses of L3 and MPAM's monitor at the DRAM are three counts of the same lines. What
+    EL2 fetches for the domain is in the first one only."""
     result = run("mpam-budgets", tmp_path)
     assert result["reasons"] == []
     domains = {domain["name"]: domain for domain in result["domains"]}

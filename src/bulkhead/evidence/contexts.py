@@ -65,7 +65,7 @@ class Places:
         return self.size // 2 + number * _PAGE_BYTES
 
 
-class Kind(Enum):
+class ContextKind(Enum):
     """What an entry does with an access of its streams."""
 
     TRANSLATES = "translates"
@@ -96,14 +96,14 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Entry:
+class StreamMatch:
     """An entry of streams that is valid."""
 
     number: int
-    kind: Kind
+    kind: ContextKind
     id: int
     mask: int  # bits of a stream id that are not compared
-    context: Context | None  # of Kind.TRANSLATES
+    context: Context | None  # of ContextKind.TRANSLATES
 
     def matches(self, stream: int) -> bool:
         return (stream ^ self.id) & ~self.mask & _ID == 0
@@ -121,7 +121,7 @@ class StreamMapping:
     others_fault: bool  # streams without an entry; otherwise they pass
     matches_fault: bool  # streams with two entries; otherwise either entry counts
     stream_ids: int
-    entries: tuple[Entry, ...]
+    entries: tuple[StreamMatch, ...]
 
 
 def stream_mapping(registers: Mapping[int, int], places: Places) -> StreamMapping:
@@ -149,14 +149,14 @@ def stream_mapping(registers: Mapping[int, int], places: Places) -> StreamMappin
     )
 
 
-def _entry(registers: Mapping[int, int], places: Places, number: int) -> Entry:
+def _entry(registers: Mapping[int, int], places: Places, number: int) -> StreamMatch:
     match, does = registers[_SMR + 4 * number], registers[_S2CR + 4 * number]
     type_, bank = does >> 16 & 3, does & 0xFF
-    kind = {_TRANSLATES: Kind.TRANSLATES, _FAULT: Kind.FAULT}.get(type_, Kind.OTHER)
+    kind = {_TRANSLATES: ContextKind.TRANSLATES, _FAULT: ContextKind.FAULT}.get(type_, ContextKind.OTHER)
     context = None
-    if kind is Kind.TRANSLATES and bank < places.banks:
+    if kind is ContextKind.TRANSLATES and bank < places.banks:
         context = _context(registers, places, bank)
-    return Entry(number, kind, match & _ID, match >> _MASK_SHIFT & _ID, context)
+    return StreamMatch(number, kind, match & _ID, match >> _MASK_SHIFT & _ID, context)
 
 
 def _context(registers: Mapping[int, int], places: Places, bank: int) -> Context:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from bulkhead.evidence.contexts import (
     Context,
-    Entry,
-    Kind,
+    ContextKind,
     StreamMapping,
+    StreamMatch,
     UnreadableMapping,
     stream_mapping,
 )
@@ -51,7 +51,7 @@ def check_contexts(
     if not mapping.others_fault:
         found.findings.append(("stream_of_nobody", "streams without an entry pass"))
     found.checked = mapping.stream_ids
-    seen: dict[int, Entry] = {}
+    seen: dict[int, StreamMatch] = {}
     for entry in mapping.entries:
         _check_entry(entry, promise, seen, mapping, found)
         for owner in dict.fromkeys(promise.streams[one] for one in entry.streams() if one in promise.streams):
@@ -66,16 +66,16 @@ def check_contexts(
 
 
 def _check_entry(
-    entry: Entry,
+    entry: StreamMatch,
     promise: Smmuv2Promise,
-    seen: dict[int, Entry],
+    seen: dict[int, StreamMatch],
     mapping: StreamMapping,
     found: CheckedStreams,
 ) -> None:
     """An entry lets no stream pass that no domain has, and matches none that another entry matches, unless
     such a stream is a fault. One finding of each kind, for the first stream."""
     nobodys = [one for one in entry.streams() if one not in promise.streams]
-    if nobodys and entry.kind is not Kind.FAULT:
+    if nobodys and entry.kind is not ContextKind.FAULT:
         text = f"stream {nobodys[0]:#x}, which no domain has: entry {entry.number} {entry.kind.value}"
         found.findings.append(("stream_of_nobody", text))
     twice = [one for one in entry.streams() if one in seen]
@@ -86,11 +86,11 @@ def _check_entry(
         seen.setdefault(stream, entry)
 
 
-def _of_domain(entry: Entry, vttbr: int, vtcr: int | None, most_bits: int) -> list[str]:
+def _of_domain(entry: StreamMatch, vttbr: int, vtcr: int | None, most_bits: int) -> list[str]:
     """What is wrong with an entry of a domain's stream."""
-    if entry.kind is Kind.FAULT:
+    if entry.kind is ContextKind.FAULT:
         return []
-    if entry.kind is Kind.OTHER:
+    if entry.kind is ContextKind.OTHER:
         return [f"it {entry.kind.value}"]
     if entry.context is None:
         return ["its context bank does not exist"]
