@@ -62,10 +62,11 @@ bool fetch_unit::fetch(phys_addr where, const std::shared_ptr<fetched_text> &tex
     if (frame == nullptr) {
         return false; // not in memory that caches hold
     }
+    const owner_id owner = frame->owner; // the frame may change while other cores run
     tallies_.count(core_event::l1i_refill);
     const phys_addr outer{where.value & ~(outer_line_bytes_ - 1)};
     picoseconds now = turn_.order();
-    if (const auto gone = l1i_->fill(line, frame->owner, access_kind::read)) {
+    if (const auto gone = l1i_->fill(line, owner, access_kind::read)) {
         tell(gone->line);
     }
     hold(line, text, offset);
@@ -80,9 +81,9 @@ bool fetch_unit::fetch(phys_addr where, const std::shared_ptr<fetched_text> &tex
     }
     const mpam_label data = load_store_.bus().label();
     load_store_.bus().set_label(label_);
-    const memory_system::reply reply = load_store_.bus().fetch_allocating(outer, frame->owner, true, now);
+    const memory_system::reply reply = load_store_.bus().fetch_allocating(outer, owner, true, now);
     if (l2 != nullptr) {
-        load_store_.caches().fill_l2(outer, frame->owner);
+        load_store_.caches().fill_l2(outer, owner);
     }
     load_store_.bus().set_label(data);
     wait_for(reply);

@@ -31,7 +31,8 @@ public:
     // Adds memory other than the DRAM, in whole frames. Before the machine runs.
     void add(phys_addr base, byte_count size) { others_.emplace_back(base, size); }
 
-    // The frame of an address; null if there is no memory at it.
+    // The frame of an address; null if there is no memory at it. What the pointer refers to may change with
+    // the next set_owner() or set_shared() of any frame: whoever waits copies what it needs.
     [[nodiscard]] const frame *find(phys_addr address) const
     {
         const std::uint64_t number = (address.value - base_) >> bits;

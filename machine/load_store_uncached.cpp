@@ -41,6 +41,8 @@ void load_store_unit::walk_read(phys_addr where, walk_path from)
 {
     const phys_addr line = line_of(where);
     const frames::frame *const frame = around_.ram.find(line);
+    const owner_id owner =
+        frame != nullptr ? frame->owner : owner_id{}; // it may change while other cores run
     const bool in_l1 = from == walk_path::l1 && frame != nullptr && !frame->shared;
     if (in_l1) {
         const presence found = caches_.l1d().demand_uncounted(where, access_kind::read);
@@ -59,7 +61,7 @@ void load_store_unit::walk_read(phys_addr where, walk_path from)
     const auto fill_l1 = [&] {
         if (in_l1) {
             tallies_.count(core_event::l1d_refill);
-            caches_.fill_l1(line, access_kind::read, frame->owner, line_mark::none);
+            caches_.fill_l1(line, access_kind::read, owner, line_mark::none);
         }
     };
     const bool cached = from != walk_path::memory;
@@ -72,12 +74,12 @@ void load_store_unit::walk_read(phys_addr where, walk_path from)
         fill_l1();
         turn_.wait_until(now + picoseconds{settings_.l2_latency_ps}, stall_cause::walk);
     } else {
-        const memory_system::reply reply = cached ? bus_.fetch_allocating(line, frame->owner, false, now)
-                                                  : bus_.fetch_uncached(line, frame->owner, now);
+        const memory_system::reply reply =
+            cached ? bus_.fetch_allocating(line, owner, false, now) : bus_.fetch_uncached(line, owner, now);
         if (l2 != nullptr) {
             tallies_.count(core_event::l2d_access);
             tallies_.count(core_event::l2d_refill);
-            caches_.fill_l2(line, frame->owner);
+            caches_.fill_l2(line, owner);
         }
         if (cached && !reply.from_memory) {
             tallies_.count(core_event::walk_hit);

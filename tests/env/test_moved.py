@@ -47,7 +47,8 @@ def write(checkout: Path, text: str) -> None:
 
 
 def built(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Files built by the tool of this checkout."""
+    """Files built by the tool of this checkout, in a process that has built nothing yet."""
+    monkeypatch.setattr(native, "_built", set())
     monkeypatch.setattr(native, "repository", lambda: checkout)
     monkeypatch.setattr(native, "build_dir", lambda: checkout / "build")
     monkeypatch.setattr(native, "install_tools", lambda *parts: None)
@@ -84,6 +85,20 @@ def test_a_tree_of_this_checkout_is_kept(tmp_path: Path, monkeypatch: pytest.Mon
     built(checkout, monkeypatch)
     built(link, monkeypatch)
     assert kept.exists()
+
+
+def test_a_process_builds_the_same_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(LISTS)
+    (tmp_path / "CMakePresets.json").write_text(PRESETS)
+    write(tmp_path, "first")
+    assert built(tmp_path, monkeypatch) == "first"
+    program = tmp_path / "build/host/program"
+    program.unlink()
+    native.ensure_built(["host"])
+    assert not program.exists()
+    shutil.rmtree(tmp_path / "build")  # it is built anew if its tree has gone
+    native.ensure_built(["host"])
+    assert program.read_text() == "first"
 
 
 def set_up(checkout: Path) -> None:

@@ -30,9 +30,10 @@ CONTROL, CONTROL_TOO, LINUX, NOBODY = 8, 0x100, 9, 10
 VMIDS = {"control": 1, "linux": 2}
 VTCR = (25 << 0) | (1 << 6) | (0b11_01_01 << 8) | (2 << 16) | (1 << 31)  # T0SZ, SL0, walks, PS; RES1
 TRANSLATE, BYPASS, FAULT = 0, 1 << 16, 2 << 16  # S2CR.TYPE
-CR0, IDR0, IDR1 = 0x00, 0x20, 0x24
+CR0, CR2, IDR0, IDR1 = 0x00, 0x08, 0x20, 0x24
 SPACE1, BANKS, PAGE = 0x1000, 0x10000, 0x1000
 CLIENTPD, USFCFG, SMCFCFG, VMID16EN = 1 << 0, 1 << 10, 1 << 21, 1 << 31
+SMCD, EXSMRGS, EXSMRGENABLE = 1 << 15, 1 << 15, 1 << 31
 
 
 @dataclass
@@ -79,7 +80,7 @@ def streams() -> Streams:
     found = Streams(system, dict.fromkeys(PLACES.registers(), 0))
     found.registers[CR0] = SMCFCFG | USFCFG
     found.registers[IDR0] = 0b111 << 28 | 1 << 27 | 15 << 9 | 48
-    found.registers[IDR1] = 3 << 28 | 16
+    found.registers[IDR1] = 3 << 28 | SMCD | 16
     found.entry(0, CONTROL, TRANSLATE | 0)
     found.entry(1, CONTROL_TOO, FAULT)  # as of a stopped domain
     found.entry(2, LINUX, TRANSLATE | 1)
@@ -142,6 +143,7 @@ BREAKS: dict[str, tuple[Callable[[Streams], None], str, str]] = {
     ),
     "stage 1": (lambda s: s.change(SPACE1, 1 << 16), "stream_entry", "its context bank has stage 1 alone"),
     "bank off": (lambda s: s.change(BANKS, 1), "stream_entry", "its context bank lets pass"),
+    "other byte order": (lambda s: s.change(BANKS, 1 << 4), "stream_entry", "its format of tables"),
     "tables of AArch32": (lambda s: s.change(SPACE1 + 0x800, 1), "stream_entry", "its format of tables"),
     "other format": (lambda s: s.change(BANKS + 0x30, 1 << 6), "stream_entry", "its format of tables"),
     "more addresses": (
@@ -155,6 +157,11 @@ BREAKS: dict[str, tuple[Callable[[Streams], None], str, str]] = {
         "stream 0x100 of domain control has no entry",
     ),
     "stream indexing": (lambda s: s.change(IDR0, 1 << 27), "smmu_unreadable", "does not match streams"),
+    "extended entries": (
+        lambda s: s.registers.update({IDR0: s.registers[IDR0] | EXSMRGS, CR2: EXSMRGENABLE}),
+        "smmu_unreadable",
+        "extended entries",
+    ),
     "larger pages": (lambda s: s.change(IDR1, 1 << 31), "smmu_unreadable", "at other places"),
     "other banks": (lambda s: s.change(IDR1, 1), "smmu_unreadable", "17 context banks"),
 }
@@ -169,10 +176,13 @@ def test_d2_one_thing_that_is_wrong_is_found(streams: Streams, what: str) -> Non
     assert text in witness.findings[0].text and not witness.ok
 
 
-def test_d2_two_entries_of_a_stream_are_found_unless_they_are_a_fault(streams: Streams) -> None:
+@pytest.mark.parametrize(("register", "bit"), [(CR0, SMCFCFG), (IDR1, SMCD)], ids=["passes", "not detected"])
+def test_d2_two_entries_of_a_stream_are_found_unless_they_are_a_fault(
+    streams: Streams, register: int, bit: int
+) -> None:
     streams.entry(20, CONTROL, TRANSLATE | 0)
     assert streams.check().ok
-    streams.change(CR0, SMCFCFG)
+    streams.change(register, bit)
     witness = streams.check()
     assert kinds(witness) == ["stream_entry"]
     assert "stream 0x8 has the entries 0 and 20" in witness.findings[0].text

@@ -95,6 +95,8 @@ uint32_t *Smmuv2Model::global_register(uint64_t offset)
     switch (offset) {
     case 0x00:
         return &scr0;
+    case 0x08:
+        return &scr2;
     case 0x10:
         return &sacr;
     case 0x20:

@@ -36,6 +36,7 @@ public:
 
     // As after reset: all accesses bypass.
     uint32_t scr0 = 1;
+    uint32_t scr2 = 0; // no extended entries of streams
     uint32_t sacr = 1u << 26;
     uint32_t sgfsr = 0, sgfsynr0 = 0, sgfsynr1 = 0;
     uint64_t sgfar = 0;

@@ -172,6 +172,7 @@ TEST_F(Smmuv2, D2_TheTableWitnessReadsWhatTheDriverWrites)
         }
     };
     record(0x000, 4);
+    record(0x008, 4);
     record(0x020, 8);
     record(0x800, 4ull * 48);
     record(0xC00, 4ull * 48);

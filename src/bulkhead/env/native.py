@@ -52,7 +52,7 @@ def ensure_built(presets: Sequence[str], targets: Sequence[str] = ()) -> None:
     install_tools("packages")
     for preset in presets:
         wanted = (build_dir(), preset, frozenset(targets))
-        if wanted in _built:
+        if wanted in _built and (build_dir() / preset / "build.ninja").is_file():
             continue
         with locked(build_dir() / f".{preset}.lock"):
             _build(preset, targets)

@@ -11,20 +11,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-_CR0, _IDR0, _IDR1 = 0x000, 0x020, 0x024
+_CR0, _CR2, _IDR0, _IDR1 = 0x000, 0x008, 0x020, 0x024
 _SMR, _S2CR = 0x800, 0xC00  # arrays of words
 _CBAR, _CBA2R = 0x000, 0x800  # likewise, in register space 1
 _CB_SCTLR, _CB_TTBR0, _CB_TCR = 0x00, 0x20, 0x30
 _PAGE_BYTES = 4 << 10
 
 _CLIENTPD, _EXIDENABLE, _USFCFG, _SMCFCFG, _VMID16EN = 1 << 0, 1 << 3, 1 << 10, 1 << 21, 1 << 31  # of sCR0
-_SMS = 1 << 27  # of IDR0: streams are matched, not an index
-_PAGES_OF_64K = 1 << 31  # of IDR1
+_SMS, _EXSMRGS = 1 << 27, 1 << 15  # of IDR0: streams are matched, not an index; more entries elsewhere
+_EXSMRGENABLE = 1 << 31  # of sCR2: those are used
+_PAGES_OF_64K, _SMCD = 1 << 31, 1 << 15  # of IDR1; SMCD: each conflict of matches is detected
 _VALID, _MASK_SHIFT, _ID = 1 << 31, 16, 0x7FFF  # of SMR
 _TRANSLATES, _FAULT = 0, 2  # S2CR.TYPE; the others are a bypass and a reserved value
 _VA64 = 1 << 0  # of CBA2R: tables of AArch64
 _STAGES = {0: "stage 2 alone", 1: "stage 1 alone", 2: "stage 1, and faults", 3: "two stages"}  # CBAR.TYPE
-_ENABLED = 1 << 0  # SCTLR.M
+_ENABLED, _BIG_ENDIAN = 1 << 0, 1 << 4  # SCTLR.M and .E
 _ROOT = 0xFFFF_FFFF_FFF0  # of TTBR0
 
 
@@ -50,7 +51,7 @@ class Places:
         entries = range(0, 4 * self.entries, 4)
         banks = range(self.banks)
         return (
-            *(_CR0, _IDR0, _IDR1),
+            *(_CR0, _CR2, _IDR0, _IDR1),
             *(array + word for array in (_SMR, _S2CR) for word in entries),
             *(_PAGE_BYTES + array + 4 * bank for array in (_CBAR, _CBA2R) for bank in banks),
             *(
@@ -81,6 +82,7 @@ class Context:
     stage2_alone: bool
     enabled: bool  # otherwise an access passes
     aarch64: bool
+    big_endian: bool  # walks read descriptors of the other byte order
     vmid: int
     root: int
     tcr: int
@@ -129,6 +131,8 @@ def stream_mapping(registers: Mapping[int, int], places: Places) -> StreamMappin
     cr0, idr0, idr1 = registers[_CR0], registers[_IDR0], registers[_IDR1]
     if not idr0 & _SMS or cr0 & _EXIDENABLE:
         raise UnreadableMapping("does not match streams of 15 bits")
+    if idr0 & _EXSMRGS and registers[_CR2] & _EXSMRGENABLE:
+        raise UnreadableMapping("uses extended entries of streams, which are in other registers")
     if idr1 & _PAGES_OF_64K or 2 * (2 << (idr1 >> 28 & 7)) * _PAGE_BYTES != places.size:
         raise UnreadableMapping("has its registers at other places than the platform file says")
     if idr0 & 0xFF != places.entries or idr1 & 0xFF != places.banks:
@@ -139,7 +143,7 @@ def stream_mapping(registers: Mapping[int, int], places: Places) -> StreamMappin
     return StreamMapping(
         enabled=not cr0 & _CLIENTPD,
         others_fault=bool(cr0 & _USFCFG),
-        matches_fault=bool(cr0 & _SMCFCFG),
+        matches_fault=bool(cr0 & _SMCFCFG and idr1 & _SMCD),
         stream_ids=1 << min(15, idr0 >> 9 & 0xF),
         entries=tuple(
             _entry(registers, places, number)
@@ -168,6 +172,7 @@ def _context(registers: Mapping[int, int], places: Places, bank: int) -> Context
         stage2_alone=cbar >> 16 & 3 == 0,
         enabled=bool(registers[page + _CB_SCTLR] & _ENABLED),
         aarch64=bool(cba2r & _VA64),
+        big_endian=bool(registers[page + _CB_SCTLR] & _BIG_ENDIAN),
         vmid=cba2r >> 16 if registers[_CR0] & _VMID16EN else cbar & 0xFF,
         root=(registers[page + _CB_TTBR0] | registers[page + _CB_TTBR0 + 4] << 32) & _ROOT,
         tcr=registers[page + _CB_TCR],

@@ -103,13 +103,15 @@ def _of_context(context: Context, vttbr: int, vtcr: int | None, most_bits: int) 
         wrong.append(f"its context bank has {context.stages}")
     if not context.enabled:
         wrong.append("its context bank lets pass")
-    if context.root != root_address(vttbr):
+    if root_address(vttbr) == 0:
+        wrong.append("it translates, and the domain has no tables")
+    elif context.root != root_address(vttbr):
         wrong.append(
             f"its tables are at PA {context.root:#x}, those of the domain at {root_address(vttbr):#x}"
         )
     if context.vmid != vttbr >> 48:
         wrong.append(f"its VMID is {context.vmid}, that of the domain {vttbr >> 48}")
-    if not context.aarch64 or (vtcr is not None and context.walks != vtcr & 0xFFC0):
+    if not context.aarch64 or context.big_endian or (vtcr is not None and context.walks != vtcr & 0xFFC0):
         wrong.append(f"its format of tables ({context.tcr:#x}) is not that of the domain")
     domains_bits = most_bits if vtcr is None else min(most_bits, 64 - (vtcr & 0x3F))
     if context.input_bits > domains_bits:
