@@ -95,5 +95,5 @@ def test_a_headline_of_a_section_is_one_point_of_one_section() -> None:
     assert codes(contention=good.model_copy(update={"where": {"register": 0}})) == ["not-one"]
     assert codes(tlb=good) == ["not-supported"]
     assert codes(contention=good, tlb=good) == ["not-supported", "conflict"]
-    with pytest.raises(BadExperiment, match="no section of 'flows' states a headline"):
-        asked(load_experiment("flows"), QUARTER, (), run)
+    with pytest.raises(BadExperiment, match="no section of 'mxu' states a headline"):
+        asked(load_experiment("mxu"), QUARTER, (), run)
