@@ -37,6 +37,13 @@ struct member {
         }
     }
 
+    // The interrupt of a publisher.
+    void receive(uint64_t now)
+    {
+        budget_save(&budget, counters.stop());
+        runs = counters.obey(regulated_load(&regulated, now));
+    }
+
     uint64_t number() const { return budget.reservation.period.number; }
     uint64_t limit() const { return budget.reservation.granted_events[0]; }
 
@@ -87,8 +94,7 @@ public:
                 continue;
             }
             interrupts[core->index]++;
-            budget_save(&core->budget, core->counters.stop());
-            core->runs = core->counters.obey(regulated_load(&core->regulated, now));
+            core->receive(now);
         }
     }
 
@@ -221,8 +227,7 @@ TEST(RegulatedCores, B5_ABudgetWhoseInterruptCameTooLateIsTakenAtTheNextTimer)
     core.runs = core.counters.obey(regulated_load(&core.regulated, INTERVAL));
     EXPECT_NE(regulator_exchange_publish(&system.exchange, &message) & 2u, 0u);
     // Interval 1 has passed when the interrupt is taken. No message repeats a budget that stays.
-    budget_save(&core.budget, core.counters.stop());
-    core.runs = core.counters.obey(regulated_load(&core.regulated, 2 * INTERVAL));
+    core.receive(2 * INTERVAL);
     EXPECT_EQ(core.limit(), 100u);
     EXPECT_FALSE(regulated_timer(&core.regulated, 2 * INTERVAL, core.counters.stop(), &sample));
     core.runs = core.counters.obey(regulated_load(&core.regulated, 2 * INTERVAL));
@@ -313,8 +318,7 @@ TEST(RegulatedCores, B5_BudgetsOfALaterIntervalAreNotTaken)
     for (const uint64_t number : {1u, 2u, 0u}) {
         message.number = number;
         regulator_exchange_publish(&system.exchange, &message);
-        budget_save(&core.budget, core.counters.stop());
-        core.runs = core.counters.obey(regulated_load(&core.regulated, 10));
+        core.receive(10);
         EXPECT_EQ(core.limit(), number == 0 ? 777u : 100u); // it is in interval 0
     }
 }
@@ -329,13 +333,11 @@ TEST(RegulatedCores, B5_ACoreDoesNotWaitForAMessageThatIsNeverCompleted)
     message.budgets[1] = 777;
     regulator_exchange_publish(&system.exchange, &message);
     system.exchange.sequence |= 1;
-    budget_save(&core.budget, core.counters.stop());
-    core.runs = core.counters.obey(regulated_load(&core.regulated, 10));
+    core.receive(10);
     EXPECT_EQ(core.limit(), 100u);
 
     system.exchange.sequence++; // the publisher goes on
-    budget_save(&core.budget, core.counters.stop());
-    core.runs = core.counters.obey(regulated_load(&core.regulated, 20));
+    core.receive(20);
     EXPECT_EQ(core.limit(), 777u);
 }
 

@@ -20,15 +20,12 @@ from bulkhead.env.paths import host_dir
 from bulkhead.evidence.contexts import Places
 from bulkhead.evidence.matching import check_contexts
 from bulkhead.evidence.promise import Smmuv2Promise
-from bulkhead.evidence.tables import TableWitness, check_tables
 
-from .test_table_witness import System, kinds, make_system
+from .confined_system import CONTROL, CONTROL_TOO, LINUX, NOBODY, OWNERS, VMIDS, VTCR, ConfinedSystem
+from .test_table_witness import kinds, make_system
 
 PA = 0xFD80_0000
 PLACES = Places(size=128 << 10, entries=48, banks=16)
-CONTROL, CONTROL_TOO, LINUX, NOBODY = 8, 0x100, 9, 10
-VMIDS = {"control": 1, "linux": 2}
-VTCR = (25 << 0) | (1 << 6) | (0b11_01_01 << 8) | (2 << 16) | (1 << 31)  # T0SZ, SL0, walks, PS; RES1
 TRANSLATE, BYPASS, FAULT = 0, 1 << 16, 2 << 16  # S2CR.TYPE
 CR0, CR2, IDR0, IDR1 = 0x00, 0x08, 0x20, 0x24
 SPACE1, BANKS, PAGE = 0x1000, 0x10000, 0x1000
@@ -37,14 +34,8 @@ SMCD, EXSMRGS, EXSMRGENABLE = 1 << 15, 1 << 15, 1 << 31
 
 
 @dataclass
-class Streams:
+class Streams(ConfinedSystem):
     """A system whose SMMUv2 is set up as it must be; a test then breaks one thing."""
-
-    system: System
-    registers: dict[int, int]
-
-    def vttbr(self, domain: str) -> int:
-        return VMIDS[domain] << 48 | self.system.roots[domain] | 1
 
     def entry(self, number: int, match: int, does: int, mask: int = 0) -> None:
         self.registers[0x800 + 4 * number] = 1 << 31 | mask << 16 | match
@@ -61,22 +52,11 @@ class Streams:
     def change(self, offset: int, bits: int) -> None:
         self.registers[offset] ^= bits
 
-    def check(self, registers: bool = True) -> TableWitness:
-        return check_tables(
-            self.system.promise,
-            self.system.image.read_frame,
-            {name: self.vttbr(name) for name in VMIDS},
-            self.system.el2_root | 1,
-            dict.fromkeys(VMIDS, VTCR),
-            self.registers if registers else None,
-        )
-
 
 @pytest.fixture
 def streams() -> Streams:
     system = make_system()
-    owners = {CONTROL: "control", CONTROL_TOO: "control", LINUX: "linux"}
-    system.promise = replace(system.promise, smmu=Smmuv2Promise(PA, owners, PLACES, 31))
+    system.promise = replace(system.promise, smmu=Smmuv2Promise(PA, OWNERS, PLACES, 31))
     found = Streams(system, dict.fromkeys(PLACES.registers(), 0))
     found.registers[CR0] = SMCFCFG | USFCFG
     found.registers[IDR0] = 0b111 << 28 | 1 << 27 | 15 << 9 | 48
@@ -196,6 +176,18 @@ def test_d2_an_entry_of_two_domains_is_wrong_for_one(streams: Streams) -> None:
     assert all("of domain linux" in finding.text for finding in witness.findings)
 
 
+def test_d2_an_entry_must_not_translate_for_a_domain_without_tables(streams: Streams) -> None:
+    """Also if the bank has the same root and VMID as nothing: 0."""
+    for offset in (SPACE1, BANKS + 0x20, BANKS + 0x24):
+        streams.registers[offset] = 0
+    promise = streams.system.promise.smmu
+    assert isinstance(promise, Smmuv2Promise)
+    known = {"linux": streams.vttbr("linux")}
+    found = check_contexts(promise, streams.registers, known, {"linux": VTCR})
+    text = "entry 0, of domain control: it translates, and the domain has no tables"
+    assert found.findings == [("stream_entry", text)]
+
+
 def test_d2_registers_that_were_not_read_are_a_finding(streams: Streams) -> None:
     assert kinds(streams.check(registers=False)) == ["smmu_unreadable"]
 
@@ -218,9 +210,8 @@ def test_d2_what_the_driver_writes_is_as_promised(tmp_path: Path) -> None:
     names = ("control", "linux")
     vttbr = {name: int(found[f"vttbr{number}"]) for number, name in enumerate(names)}
     vtcr = {name: int(found[f"vtcr{number}"]) for number, name in enumerate(names)}
-    owners = {CONTROL: "control", CONTROL_TOO: "control", LINUX: "linux"}
-    promise = Smmuv2Promise(PA, owners, PLACES, 31)
+    promise = Smmuv2Promise(PA, OWNERS, PLACES, 31)
     assert check_contexts(promise, registers, vttbr, vtcr).findings == []
     assert check_contexts(replace(promise, input_bits=30), registers, vttbr, vtcr).findings
-    swapped = replace(promise, streams={**owners, CONTROL: "linux", LINUX: "control"})
+    swapped = replace(promise, streams={**OWNERS, CONTROL: "linux", LINUX: "control"})
     assert {kind for kind, _ in check_contexts(swapped, registers, vttbr, vtcr).findings} == {"stream_entry"}

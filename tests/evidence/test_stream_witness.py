@@ -13,14 +13,11 @@ import pytest
 
 from bulkhead.evidence.promise import SmmuPromise
 from bulkhead.evidence.streams import REGISTERS
-from bulkhead.evidence.tables import TableWitness, check_tables
 
-from .test_table_witness import System, kinds, make_system
+from .confined_system import CONTROL, CONTROL_TOO, LINUX, NOBODY, OWNERS, VMIDS, VTCR, ConfinedSystem
+from .test_table_witness import kinds, make_system
 
 PA = 0x0905_0000
-CONTROL, CONTROL_TOO, LINUX, NOBODY = 8, 0x100, 9, 10
-VMIDS = {"control": 1, "linux": 2}
-VTCR = (25 << 0) | (1 << 6) | (0b11_01_01 << 8) | (2 << 16) | (1 << 31)  # T0SZ, SL0, walks, PS; RES1
 CR0, GERROR_IRQ_CFG0, STRTAB_BASE, STRTAB_BASE_CFG = 0x20, 0x68, 0x80, 0x88
 CMDQ_BASE, EVENTQ_BASE, EVENTQ_IRQ_CFG0 = 0x90, 0xA0, 0xB0
 ABORT, BYPASS, STAGE1, STAGE2 = 0b000, 0b100, 0b101, 0b110
@@ -28,16 +25,11 @@ ELSEWHERE = 0x7000_0000  # not in the pool
 
 
 @dataclass
-class Streams:
+class Streams(ConfinedSystem):
     """A system whose SMMU is set up as it must be; a test then breaks one thing."""
 
-    system: System
-    registers: dict[int, int]
     level1: int
     leaves: dict[int, int]  # frames by stream id // 64
-
-    def vttbr(self, domain: str) -> int:
-        return VMIDS[domain] << 48 | self.system.roots[domain] | 1
 
     def store(self, stream: int, word: int, value: int) -> None:
         self.system.image.store(self.leaves[stream // 64], stream % 64 * 8 + word, value)
@@ -53,23 +45,13 @@ class Streams:
     def wide(self, offset: int, value: int) -> None:
         self.registers[offset], self.registers[offset + 4] = value & 0xFFFF_FFFF, value >> 32
 
-    def check(self, registers: bool = True) -> TableWitness:
-        return check_tables(
-            self.system.promise,
-            self.system.image.read_frame,
-            {name: self.vttbr(name) for name in VMIDS},
-            self.system.el2_root | 1,
-            dict.fromkeys(VMIDS, VTCR),
-            self.registers if registers else None,
-        )
-
 
 @pytest.fixture
 def streams() -> Streams:
     system = make_system()
     system.promise = replace(
         system.promise,
-        smmu=SmmuPromise(PA, {CONTROL: "control", CONTROL_TOO: "control", LINUX: "linux"}),
+        smmu=SmmuPromise(PA, OWNERS),
     )
     image = system.image
     level1 = image.table()
