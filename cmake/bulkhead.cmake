@@ -282,7 +282,7 @@ endfunction()
 function(bulkhead_replay name seeds findings)
     find_package(GTest REQUIRED)
     bulkhead_executable(${name} ON ${ARGN})
-    target_link_libraries(${name} PRIVATE bulkhead_sanitizers GTest::gtest)
+    target_link_libraries(${name} PRIVATE bulkhead_sanitizers bulkhead_unoptimized GTest::gtest)
     add_test(NAME ${name} COMMAND ${name}
         --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml --gtest_brief=1 ${seeds} ${findings}
         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -40,6 +40,7 @@ PUBLISHED = "zcu102-published"
 BY_INTERRUPT = "-by-interrupt"  # of a broker that is not woken by events
 RUN_NS = 200_000_000
 BESIDE_WRITERS_NS = 100_000_000  # of each run with writers, which take long to simulate
+CALLS_BESIDE_WRITERS_NS = 100_000_000  # of that with calls alone
 WRITTEN_ROUNDS = 5  # of the runs beside writers, for a platform's file
 WRITES = "write_kib"  # parameter by which the domains of both systems write to memory
 _ROUND = Fraction(13, 1000)  # increase of periods from round to round, so that packets coincide in other ways
@@ -145,7 +146,7 @@ def measure(
     runs = [("calls", _without_writers(calls), options)]
     runs += [(name, _with_broker(_without_writers(flows), keys), options) for name, keys in brokers.items()]
     if on == MACHINE:
-        runs.append(("calls", calls, short))
+        runs.append(("calls", calls, replace(options, for_ns=CALLS_BESIDE_WRITERS_NS)))
         steps = ((name, number) for number in range(rounds) for name in brokers)
         runs += [
             (name, _with_broker(_in_round(flows, number), brokers[name]), short) for name, number in steps
