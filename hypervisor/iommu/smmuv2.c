@@ -81,6 +81,8 @@ bool smmu_silence(const struct manifest_header *manifest)
     if (manifest->smmu.version != BH_SMMU_VERSION_SMMUV2) {
         return false;
     }
+    /* No entries at the places of the extension, and none that are found by a compressed index. */
+    mmio_write32(paddr(pa + SMMU_SCR2), 0);
     entries = IDR0_NUMSMRG(mmio_read32(paddr(pa + SMMU_IDR0)));
     for (uint32_t i = 0; i < entries; i++) {
         mmio_write32(paddr(pa + SMMU_S2CR(i)), S2CR_FAULT);

@@ -15,6 +15,7 @@ extern "C" {
 
 /* Global register space 0. */
 #define SMMU_SCR0         0x000u
+#define SMMU_SCR2         0x008u
 #define SMMU_SACR         0x010u
 #define SMMU_IDR0         0x020u
 #define SMMU_IDR1         0x024u

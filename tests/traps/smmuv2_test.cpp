@@ -84,6 +84,7 @@ TEST_F(Smmuv2, D2_WhatABootLoaderLeftPassesNoMore)
 {
     smmu.scr0 = 0;
     smmu.sacr = 1u << 26 | 1u << 10 | 1u << 8;
+    smmu.scr2 = 1u << 31 | 1u << 29;         // entries of the extension, found by a compressed index
     smmu.smr[20] = 1u << 31 | 0x7FFFu << 16; // every stream
     smmu.s2cr[20] = 1u << 16;
     for (uint32_t one : {stream, nobodys}) {
@@ -102,6 +103,7 @@ TEST_F(Smmuv2, D2_WhatABootLoaderLeftPassesNoMore)
     EXPECT_EQ(smmu.access(stream, outside), std::nullopt);
     EXPECT_EQ(smmu.access(stream, ram), first_frame);
     EXPECT_EQ(smmu.sacr & (1u << 26 | 1u << 10 | 1u << 8), 0u);
+    EXPECT_EQ(smmu.scr2, 0u);
     EXPECT_EQ(smmu.banks[0].actlr & 2, 0u) << "no prefetch";
 }
 
