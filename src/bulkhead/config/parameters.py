@@ -80,10 +80,11 @@ def is_time(path: str) -> bool:
     return path.rpartition(".")[2] in TIMES_PS or path.endswith(_TIMES_OF_SECTIONS)
 
 
-def parameters(platform: Platform) -> list[Parameter]:
-    """Every value of the file, in the file's order. Its source is its own, else that of the innermost section
-    with one."""
-    dumped = platform.model_dump(exclude_none=True, exclude_unset=True)
+def parameters(platform: Platform, section: str | None = None) -> list[Parameter]:
+    """Every value of the file, or of a section, in the file's order. Its source is its own, else that of the
+    innermost section with one."""
+    wanted = None if section is None else {section, "source"}
+    dumped = platform.model_dump(include=wanted, exclude_none=True, exclude_unset=True)
     return list(_of("", dumped, "", platform.sources))
 
 

@@ -103,7 +103,7 @@ def admission_of(system: System, platform: Platform) -> Admission:
         guaranteed,
         regulation is not None and regulation.overcommit,
         platform.name,
-        next((one.source for one in parameters(platform) if one.key == "dram.guaranteed"), ""),
+        next((one.source for one in parameters(platform, "dram") if one.key == "dram.guaranteed"), ""),
         int(fact.measured * MB) if fact is not None and fact.measured is not None else None,
     )
 
