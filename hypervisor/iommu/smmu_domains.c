@@ -36,6 +36,26 @@ struct status_smmu *smmu_status(void)
     return domains.status;
 }
 
+uint32_t smmu_address_bits(uint32_t size)
+{
+    static const uint8_t bits[] = {32, 36, 40, 42, 44, 48};
+
+    return bits[size < sizeof bits ? size : sizeof bits - 1];
+}
+
+bool smmu_reaches_memory(uint32_t size)
+{
+    const struct manifest_header *manifest = system_manifest();
+    const struct manifest_ram *ram = manifest_ram_ranges(manifest);
+
+    for (uint32_t i = 0; i < manifest->ram.count; i++) {
+        if ((ram[i].pa + ram[i].bytes - 1) >> smmu_address_bits(size) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool smmu_wait(paddr_t address, uint32_t mask, uint32_t value, uint64_t most_ns)
 {
     uint64_t deadline = clock_now() + clock_ticks(most_ns);

@@ -71,6 +71,13 @@ struct status_smmu *smmu_status(void);
 /* Waits until the register's bits in `mask` are `value`; false after `most_ns` nanoseconds. */
 bool smmu_wait(paddr_t address, uint32_t mask, uint32_t value, uint64_t most_ns);
 
+/* Number of address bits by their code in ID registers, the same in both architectures; of codes for more
+ * than 48 bits, 48. */
+uint32_t smmu_address_bits(uint32_t size);
+/* Whether the SMMU, whose output size has this code, can read all tables, and its translations reach all
+ * memory. */
+bool smmu_reaches_memory(uint32_t size);
+
 /* smmu_refusals.c. Forgets what has been logged. */
 void smmu_refusals_init(void);
 /* An access was refused, for `type`, which is what the SMMU's manual numbers. `domain`: whose access it was;

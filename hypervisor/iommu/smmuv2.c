@@ -114,27 +114,6 @@ static void give_banks(void)
     }
 }
 
-static uint32_t address_bits(uint32_t size)
-{
-    static const uint8_t bits[] = {32, 36, 40, 42, 44, 48};
-
-    return bits[size < sizeof bits ? size : sizeof bits - 1];
-}
-
-/* Whether the SMMU can read all tables, and its translations reach all memory. */
-static bool has_memory(uint32_t idr2)
-{
-    const struct manifest_header *manifest = system_manifest();
-    const struct manifest_ram *ram = manifest_ram_ranges(manifest);
-
-    for (uint32_t i = 0; i < manifest->ram.count; i++) {
-        if ((ram[i].pa + ram[i].bytes - 1) >> address_bits(IDR2_OAS(idr2)) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Of a device's addresses. With a GICv2, stage 2 maps the virtual CPU interface of the executing core, which
  * is beyond. */
 static uint32_t input_bits(void)
@@ -173,8 +152,8 @@ const char *smmu_missing(void)
            : IDR0_NUMSMRG(idr0) < manifest->streams.count    ? "fewer entries than the manifest has streams"
            : IDR1_NUMCB(idr1) < driver.banks                 ? "fewer context banks than domains with devices"
            : smmu_bank(0, 0) + smmu_bank(0, 0) > BH_SMMU_BYTES ? "its registers take more room than expected"
-           : !has_memory(idr2)                                 ? "memory is beyond the addresses that it has"
-           : address_bits(IDR2_IAS(idr2)) < input_bits()       ? "guests have more addresses than it has"
+           : !smmu_reaches_memory(IDR2_OAS(idr2))              ? "memory is beyond the addresses that it has"
+           : smmu_address_bits(IDR2_IAS(idr2)) < input_bits()  ? "guests have more addresses than it has"
            : has_prefetcher()                                  ? "its prefetcher cannot be turned off"
                                                                : NULL;
 }

@@ -65,10 +65,12 @@ const char *smmu_missing(void)
     const struct manifest_header *manifest = system_manifest();
     uint32_t idr0 = smmu_read(SMMU_IDR0);
     uint32_t idr1 = smmu_read(SMMU_IDR1);
+    uint32_t idr5 = smmu_read(SMMU_IDR5);
 
     return (idr0 & IDR0_S2P) == 0                            ? SMMU_NO_STAGE2
            : (idr0 & IDR0_TTF_AARCH64) == 0                  ? "no tables of AArch64"
-           : (smmu_read(SMMU_IDR5) & IDR5_GRAN4K) == 0       ? "no pages of 4 KiB"
+           : (idr5 & IDR5_GRAN4K) == 0                       ? "no pages of 4 KiB"
+           : !smmu_reaches_memory(IDR5_OAS(idr5))            ? "memory is beyond the addresses that it has"
            : (idr0 & IDR0_TTENDIAN_BIG) == IDR0_TTENDIAN_BIG ? "tables are big-endian"
            : (idr0 & IDR0_COHACC) == 0                       ? "walks are not coherent with caches"
            : (idr0 & IDR0_STALL_MASK) == IDR0_STALL_FORCED   ? "every fault stalls"
@@ -135,7 +137,9 @@ static bool set_cr0(uint32_t value)
     return smmu_wait(smmu_register(SMMU_CR0ACK), UINT32_MAX, value, SMMU_START_WAIT_NS);
 }
 
-/* The order of IHI 0070, 3.11 and 6.3.9: tables and queues are in place before what uses them is enabled. */
+/* The order of IHI 0070, 3.11 and 6.3.9: tables and queues are in place before what uses them is enabled.
+ * Bits that are written together take effect in any order, so ATSCHK is there before SMMUEN, and all entries
+ * are forgotten in between (6.3.9.2). */
 bool smmu_enable(void)
 {
     uint32_t bits = table_bits();
@@ -153,8 +157,9 @@ bool smmu_enable(void)
     mmio_write64(smmu_register(SMMU_GERROR_IRQ_CFG0), 0);
     mmio_write64(smmu_register(SMMU_EVENTQ_IRQ_CFG0), 0);
     smmu_write(SMMU_GERRORN, smmu_read(SMMU_GERROR));
-    return set_cr0(CR0_CMDQEN) && smmu_commands_wait(smmu_commands_forget_all(), SMMU_START_WAIT_NS) &&
-           set_cr0(queues) && set_cr0(queues | checks | CR0_SMMUEN);
+    return set_cr0(CR0_CMDQEN | checks) &&
+           smmu_commands_wait(smmu_commands_forget_all(), SMMU_START_WAIT_NS) && set_cr0(queues | checks) &&
+           set_cr0(queues | checks | CR0_SMMUEN);
 }
 
 bool smmu_build(void)

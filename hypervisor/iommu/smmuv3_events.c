@@ -15,6 +15,10 @@
 #define EVENT_TYPE(word0)   ((uint32_t)(word0)&0xFFu)
 #define EVENT_STREAM(word0) ((uint32_t)((word0) >> 32))
 #define EVENT_READ(word1)   (((word1) >> 35 & 1) != 0)
+#define F_UUT               0x01u
+#define F_BAD_ATS_TREQ      0x05u
+#define F_TRANSL_FORBIDDEN  0x07u
+#define C_BAD_SUBSTREAMID   0x08u
 #define F_TRANSLATION       0x10u
 #define F_ADDR_SIZE         0x11u
 #define F_ACCESS            0x12u
@@ -50,11 +54,14 @@ void smmu_events_place(void)
 /* NULL: a table or an entry could not be read, which is not the device's fault. */
 static const char *reason(uint32_t type)
 {
-    return type == F_TRANSLATION  ? "not its memory"
-           : type == F_PERMISSION ? "not writable"
-           : type == F_ADDR_SIZE  ? "address too large"
-           : type == F_ACCESS     ? "not accessible"
-                                  : NULL;
+    return type == F_TRANSLATION                                  ? "not its memory"
+           : type == F_PERMISSION                                 ? "not writable"
+           : type == F_ADDR_SIZE                                  ? "address too large"
+           : type == F_ACCESS                                     ? "not accessible"
+           : type == F_BAD_ATS_TREQ || type == F_TRANSL_FORBIDDEN ? "translated by the device"
+           : type == C_BAD_SUBSTREAMID                            ? "with a substream"
+           : type == F_UUT                                        ? "of a kind that it does not know"
+                                                                  : NULL;
 }
 
 static void take_event(const volatile uint64_t *event)

@@ -48,6 +48,7 @@ extern "C" {
 #define IDR1_CMDQS(idr1)      ((idr1) >> 21 & 0x1Fu)
 #define IDR1_PRESET           (3u << 29) /* of tables, of queues: their places are fixed */
 #define IDR3_FWB              (1u << 8)
+#define IDR5_OAS(idr5)        ((idr5)&7u)
 #define IDR5_GRAN4K           (1u << 4)
 #define CR0_SMMUEN            (1u << 0)
 #define CR0_EVENTQEN          (1u << 2)

@@ -73,25 +73,88 @@ static void set_messages(const struct pci_function *function)
     }
 }
 
+/* Reads slot 0, which answers at once or is empty, as pci_silence() does. */
+void pci_wait_until(uint64_t time)
+{
+    do {
+        (void)pci_read_at(pci_place(system_manifest(), 0), PCI_ID);
+    } while (clock_now() < time);
+}
+
+/* Begins the reset of the functions on bus 0 that can be reset. Otherwise a function would use what a boot
+ * loader has left in its own registers, rings for example, as soon as its guest lets it master memory.
+ * Functions behind bridges have been reset with their bus. Returns the function that is not the one in the
+ * manifest; NULL: all are. */
+static const struct pci_function *begin_resets(const char **difference)
+{
+    for (uint32_t i = 0; i < system_manifest()->functions.count; i++) {
+        struct pci_function *function = &driver.functions[i];
+
+        if (PCI_BUS(function->config.function->requester) != 0) {
+            continue;
+        }
+        *difference = pci_function_check(function);
+        if (*difference != NULL) {
+            return function;
+        }
+        if (pci_has_reset(function)) {
+            pci_begin_reset(function);
+        }
+    }
+    return NULL;
+}
+
+/* Those that do not answer at the end are reported when they are compared with the manifest. */
+static void wait_for_functions(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+    uint64_t begun = clock_now();
+
+    pci_wait_until(begun + clock_ticks(PCI_RESET_NS));
+    for (uint32_t i = 0; i < manifest->functions.count; i++) {
+        const struct manifest_function *function = &manifest_functions(manifest)[i];
+
+        while (!pci_answers(pci_read(function, PCI_ID)) &&
+               clock_now() < begun + clock_ticks(PCI_GIVE_UP_NS)) {
+            pci_wait_until(clock_now() + clock_ticks(PCI_RETRY_NS));
+        }
+    }
+}
+
+/* Enables the registers of all domains' functions. Returns as begin_resets(). */
+static const struct pci_function *enable_functions(const char **difference)
+{
+    for (uint32_t i = 0; i < system_manifest()->functions.count; i++) {
+        *difference = pci_check_and_enable(&driver.functions[i], PCI_COMMAND_READY);
+        if (*difference != NULL) {
+            return &driver.functions[i];
+        }
+    }
+    return NULL;
+}
+
 enum bh_manifest_error pci_init(void)
 {
     const struct manifest_header *manifest = system_manifest();
+    const struct pci_function *wrong;
+    const char *difference = NULL;
 
     memset(&driver, 0, sizeof driver);
+    for (uint32_t i = 0; i < manifest->functions.count; i++) {
+        driver.functions[i].config.function = &manifest_functions(manifest)[i];
+        driver.has_functions[manifest_functions(manifest)[i].domain] = true;
+    }
     if (!pci_bridges_init()) {
         return BH_MANIFEST_ERROR_PCI;
     }
-    for (uint32_t i = 0; i < manifest->functions.count; i++) {
-        const struct manifest_function *config = &manifest_functions(manifest)[i];
-        const char *difference;
-
-        driver.functions[i].config.function = config;
-        driver.has_functions[config->domain] = true;
-        difference = pci_check_and_enable(&driver.functions[i], PCI_COMMAND_READY);
-        if (difference != NULL) {
-            pci_log(&driver.functions[i], "", difference);
-            return BH_MANIFEST_ERROR_PCI;
-        }
+    wrong = begin_resets(&difference);
+    if (wrong == NULL && manifest->functions.count != 0) {
+        wait_for_functions();
+        wrong = enable_functions(&difference);
+    }
+    if (wrong != NULL) {
+        pci_log(wrong, "", difference);
+        return BH_MANIFEST_ERROR_PCI;
     }
     if (manifest->pci.config_pa != 0) {
         console_log("PCI: %u function%s of domains, all others are off", manifest->functions.count,

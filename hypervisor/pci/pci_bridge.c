@@ -182,29 +182,6 @@ void pci_bridge_reset(const struct manifest_bridge *bridge, bool begin)
     pci_write_at(place_of(bridge), CONTROL, begin ? CONTROL_RESET : 0);
 }
 
-/* The bridge answers at once, also while what is behind it is in reset. */
-static void wait_until(const struct manifest_bridge *bridge, uint64_t time)
-{
-    do {
-        (void)pci_read_at(place_of(bridge), PCI_ID);
-    } while (clock_now() < time);
-}
-
-/* Those that do not answer at the end are reported when they are compared with the manifest. */
-static void wait_for_functions(uint64_t released)
-{
-    const struct manifest_header *manifest = system_manifest();
-
-    wait_until(manifest_bridges(manifest), released + clock_ticks(PCI_RESET_NS));
-    for (uint32_t i = 0; i < manifest->functions.count; i++) {
-        const struct manifest_function *function = &manifest_functions(manifest)[i];
-
-        while (pci_bridge_of(function) != NULL && !pci_answers(pci_read(function, PCI_ID)) &&
-               clock_now() < released + clock_ticks(PCI_GIVE_UP_NS)) {
-        }
-    }
-}
-
 bool pci_bridges_init(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -222,11 +199,9 @@ bool pci_bridges_init(void)
     if (manifest->bridges.count == 0) {
         return true;
     }
-    wait_until(manifest_bridges(manifest),
-               clock_now() + clock_ticks(PCI_HOLD_NS)); /* pci_silence() began it */
+    pci_wait_until(clock_now() + clock_ticks(PCI_HOLD_NS)); /* pci_silence() began it */
     for (uint32_t i = 0; i < manifest->bridges.count; i++) {
         pci_bridge_reset(&manifest_bridges(manifest)[i], false);
     }
-    wait_for_functions(clock_now());
     return true;
 }

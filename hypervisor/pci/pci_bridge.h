@@ -20,8 +20,8 @@ extern "C" {
  * pass no access to configuration space. Also with the MMU off. */
 void pci_bridge_silence(paddr_t place);
 
-/* Sets the bridges of the manifest up, ends the reset behind them, and waits until the domains' functions
- * there answer, for 1.1 s at most. False: a bridge is not what the manifest says, which is logged. */
+/* Sets the bridges of the manifest up, and ends the reset behind them. False: a bridge is not what the
+ * manifest says, which is logged. */
 bool pci_bridges_init(void);
 
 /* The bridge that the function is behind; NULL: it is on bus 0. */

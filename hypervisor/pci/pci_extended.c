@@ -7,7 +7,7 @@
 
 #define FIRST_EXTENDED        0x100u
 #define MOST_EXTENDED         480u  /* 3840 bytes of at least 8 bytes each */
-#define EXTENDED_ROOM         0x40u /* of the longest capability that EL2 uses */
+#define EXTENDED_ROOM         0x08u /* a header and a word */
 #define EXTENDED_NEXT_SHIFT   20u
 #define EXTENDED_POINTER      0xFFCu
 #define EXTENDED_ID(word)     ((word)&0xFFFFu)

@@ -28,7 +28,10 @@ extern "C" {
 
 /* Extended capabilities (PCI Express Base 7.6.3). */
 #define PCI_EXTENDED_ACS   0x000Du
+#define PCI_EXTENDED_ATS   0x000Fu
 #define PCI_EXTENDED_SRIOV 0x0010u
+#define PCI_EXTENDED_PRI   0x0013u
+#define PCI_EXTENDED_PASID 0x001Bu
 
 /* Access control services (7.7.11), in the word that follows the capability's header. The control register
  * is the upper half. */
@@ -52,6 +55,7 @@ extern "C" {
 #define PCI_HOLD_NS    2000000ull   /* a bus is held in reset, for 1 ms at least */
 #define PCI_RESET_NS   100000000ull /* until a function has been reset, or may be asked after a bus's reset */
 #define PCI_GIVE_UP_NS 1000000000ull /* after its reset a function may not answer yet for so long */
+#define PCI_RETRY_NS   10000000ull   /* until EL2 asks a function again that does not answer */
 
 /* Progress of a function's reset after its domain has stopped. */
 enum pci_reset {
@@ -125,10 +129,17 @@ static inline bool pci_has_reset(const struct pci_function *function)
 /* pci.c. The domain's function after `function`, or its first one after NULL; NULL: there is no other. */
 struct pci_function *pci_next_of(const struct domain *domain, struct pci_function *function);
 
+/* pci.c. At the start: waits until the counter has this value. */
+void pci_wait_until(uint64_t time);
+
 /* pci.c. Compares a function that has been reset with the manifest, places its BARs, writes the command
  * register, and then reads the BARs: so the write has arrived, and the function answers where the manifest
  * says. Otherwise the function is off, and the answer says why. */
 const char *pci_check_and_enable(struct pci_function *function, uint32_t command);
+
+/* pci_reset.c. Begins function-level reset, which the function has; it is off, and is not accessed for
+ * PCI_RESET_NS. */
+void pci_begin_reset(const struct pci_function *function);
 
 /* pci.c. A line about a function. */
 void pci_log(const struct pci_function *function, const char *what, const char *difference);
@@ -152,7 +163,8 @@ bool pci_bars_are_placed(const struct manifest_function *function);
 /* pci_extended.c. Offset of the capability `id`; 0: there is none. Also with the MMU off. */
 uint32_t pci_capability(paddr_t place, uint32_t id);
 
-/* Offset of the extended capability `id`; 0: there is none. Also with the MMU off. */
+/* Offset of the extended capability `id`, whose first two words are in configuration space; 0: there is none.
+ * Also with the MMU off. */
 uint32_t pci_extended_capability(paddr_t place, uint32_t id);
 
 /* pci_extended.c. Enables `wanted` as far as the function's ACS has it, and nothing else. Whether the

@@ -11,8 +11,6 @@
 #include "vm/domain.h"
 #include "vm/rare_alarm.h"
 
-#define RETRY_NS 10000000ull /* until EL2 asks a function again that does not answer */
-
 static uint32_t bus_of(const struct pci_function *function)
 {
     return PCI_BUS(function->config.function->requester);
@@ -64,18 +62,23 @@ static void take(struct pci_function *function, enum pci_reset state)
     spin_unlock(&function->lock);
 }
 
-/* `id`: the function's first register. */
-static void begin_reset(struct pci_function *function, uint32_t id)
+void pci_begin_reset(const struct pci_function *function)
 {
     const struct manifest_function *config = function->config.function;
     uint32_t control = function->config.express + PCI_EXPRESS_CONTROL;
 
+    pci_write(config, control, (pci_read(config, control) & 0xFFFF) | PCI_EXPRESS_RESET);
+}
+
+/* `id`: the function's first register. */
+static void begin_reset(struct pci_function *function, uint32_t id)
+{
     take(function, PCI_RESET_WAITS);
     if (id != PCI_NO_FUNCTION) {
-        pci_write(config, PCI_COMMAND, PCI_COMMAND_OFF);
+        pci_write(function->config.function, PCI_COMMAND, PCI_COMMAND_OFF);
     }
     if (can_be_reset(function, id)) {
-        pci_write(config, control, (pci_read(config, control) & 0xFFFF) | PCI_EXPRESS_RESET);
+        pci_begin_reset(function);
         function->step_at = clock_now() + clock_ticks(PCI_RESET_NS);
         function->give_up_at = clock_now() + clock_ticks(PCI_GIVE_UP_NS);
     } else {
@@ -121,7 +124,7 @@ static void function_step(struct pci_function *function)
     uint32_t id = pci_read(function->config.function, PCI_ID);
 
     if (!pci_answers(id) && now < function->give_up_at) {
-        function->step_at = now + clock_ticks(RETRY_NS);
+        function->step_at = now + clock_ticks(PCI_RETRY_NS);
     } else if (atomic_load(&function->reset) == PCI_RESET_DUE) {
         begin_reset(function, id);
     } else {

@@ -271,9 +271,13 @@ void PciModel::check_window(const Function &bridge, const Function &function)
     }
 }
 
-// Of a function that is not ready only the first word is read at once.
+// Of a function that is not ready only the first word is read at once. PCI Express Base 6.6.2: nobody asks a
+// function earlier than 100 ms after its reset.
 void PciModel::check_ready(const Function &function, uint32_t place, bool write)
 {
+    if (function.reset_at && clock_now() - *function.reset_at < clock_ticks(100'000'000)) {
+        violations.push_back("a function is asked too early after its reset");
+    }
     if (function.words.at(0) == not_ready && (place != 0 || write)) {
         violations.push_back("an access waits until a function is ready");
     }
@@ -283,6 +287,8 @@ uint32_t PciModel::read(uint64_t offset)
 {
     if (!links.empty()) {
         fake_clock_set(clock_now() + read_ticks);
+    } else if (offset == 0) { // what is read while nothing else may be asked
+        fake_clock_set(clock_now() + clock_ticks(1'000'000));
     }
     Function *one = at(offset);
     reads++;
@@ -313,7 +319,11 @@ void PciModel::write(uint64_t offset, uint32_t value)
     one->unanswered |= place != 4 || ((after ^ one->words[4]) & (memory | master)) != 0;
     if (place == express + 8 && (value & reset_bit) != 0 && (one->words[express + 4] & reset_capable) != 0) {
         one->resets++;
+        one->reset_at = clock_now();
         reset(*one);
+        if (on_reset) {
+            on_reset(*one);
+        }
         return;
     }
     if (place == 4 && on_command) {

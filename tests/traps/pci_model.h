@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ public:
         std::map<uint32_t, uint32_t> words;    // by offset
         std::map<uint32_t, uint32_t> writable; // bits of them
         unsigned resets = 0;
-        bool gone = false;       // it does not answer
+        std::optional<uint64_t> reset_at; // counter value of the last function-level reset
+        bool gone = false;                // it does not answer
         bool unanswered = false; // no read has followed a write that has an effect on accesses to memory
 
         uint32_t command() const { return words.at(4) & 0xFFFF; }
@@ -41,6 +43,7 @@ public:
     };
     std::map<uint32_t, Reset> bus_resets;     // by the bridge
     std::vector<std::string> violations;      // of the specification, by the driver
+    std::function<void(Function &)> on_reset; // called after a function-level reset
     std::function<void(uint32_t)> on_command; // called with the slot before a command register changes
     unsigned reads = 0, writes = 0;           // of all functions
 

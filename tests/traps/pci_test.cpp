@@ -48,6 +48,10 @@ protected:
                 smmu.plug_in(sample_smmu_pa);
                 bus.plug_in(sample_config_pa);
             });
+        for (auto &[place, function] : bus.functions) {
+            resets_at_start += function.resets;
+            function.resets = 0;
+        }
     }
     std::string said()
     {
@@ -89,8 +93,68 @@ protected:
 
     SmmuModel smmu;
     PciModel bus;
+    unsigned resets_at_start = 0;
     std::unique_ptr<HostedMachine> machine;
 };
+
+// A ring, for example, which a guest would let the function use when it lets it master memory.
+TEST_F(Pci, D3_WhatABootLoaderHasSetUpInAFunctionIsReset)
+{
+    PciModel::Function &function = bus.functions.at(2 << 3);
+    function.words[0x50] = 1;
+    function.writable[0x50] = 1;
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(resets_at_start, 1u) << "the only function that has function-level reset";
+    EXPECT_EQ(function.words[0x50], 0u);
+    EXPECT_EQ(function.words[0x10], sample_wide_bar_pa | 4);
+    EXPECT_EQ(function.command(), PciModel::memory);
+    EXPECT_GE(clock_now() - *function.reset_at, clock_ticks(100000000));
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(Pci, D3_AFunctionThatStaysAwayAfterItsResetAtTheStartIsNoStart)
+{
+    uint64_t begun = 0;
+    bus.on_reset = [&](PciModel::Function &function) {
+        function.words[0] = PciModel::not_ready;
+        begun = clock_now();
+    };
+    boot();
+    EXPECT_FALSE(machine->booted());
+    const std::string text = said();
+    EXPECT_NE(text.find("PCI: function 00:02.0 of 'linux': it is not there"), std::string::npos) << text;
+    EXPECT_GE(clock_now() - begun, clock_ticks(1000000000));
+    EXPECT_LT(clock_now() - begun, clock_ticks(1100000000));
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+// They do not depend on the command register: page requests, addresses that a function calls translated,
+// substreams.
+TEST_F(Pci, D3_TranslationsThatABootLoaderHasEnabledAreOff)
+{
+    for (const uint32_t place : {1u << 3, 5u << 3}) { // a domain's without reset, and nobody's
+        PciModel::Function &one = bus.functions.at(place);
+        one.words[0x100] = 0x140u << 20 | 0x001B;
+        one.words[0x104] = 0x00011400; // substreams of 20 bits
+        one.words[0x140] = 0xFF8u << 20 | 0x0013;
+        one.words[0x144] = 0x01000001;
+        one.words[0xFF8] = 0x100u << 20 | 0x000F; // as near to the end as it can be; the list is a circle
+        one.words[0xFFC] = 0x80050020;
+        one.writable[0x104] = 0x00070000;
+        one.writable[0x144] = 0x3;
+        one.writable[0xFFC] = 0x801F0000;
+    }
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    for (const uint32_t place : {1u << 3, 5u << 3}) {
+        PciModel::Function &one = bus.functions.at(place);
+        EXPECT_EQ(one.words[0x104], 0x00001400u);
+        EXPECT_EQ(one.words[0x144], 0x01000000u);
+        EXPECT_EQ(one.words[0xFFC], 0x00050020u) << "the size of pages that it translates is as it was";
+    }
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
 
 TEST_F(Pci, D3_AtTheStartNoFunctionMastersMemory)
 {
@@ -833,7 +897,7 @@ TEST_F(PciMessages, D4_AfterARestartTheyAreOff)
         store(core, config + PciModel::msix + 2, 0x8000, 2);
         EXPECT_EQ(control(slot), 2u) << "and can be enabled again";
     }
-    EXPECT_EQ(function(2).resets, 1u);
+    EXPECT_EQ(function(2).resets, 2u) << "at the start, too";
     EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
 }
 

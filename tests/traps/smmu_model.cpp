@@ -17,7 +17,9 @@ namespace bulkhead_test {
 namespace {
 
 constexpr uint64_t address_bits = 0xFFFFFFFFF000; // of bases and descriptors, with pages of 4 KiB
-constexpr uint32_t smmuen = 1, eventqen = 4, cmdqen = 8;
+constexpr uint32_t smmuen = 1, eventqen = 4, cmdqen = 8, atschk = 1u << 4;
+constexpr uint32_t has_ats = 1u << 10; // of IDR0
+constexpr uint32_t transl_forbidden = 0x07;
 constexpr uint32_t gerror_cmdq = 1;
 constexpr uint32_t overflow = 1u << 31;
 constexpr uint64_t read_ticks = 62;    // 1 us for each read of a register
@@ -118,6 +120,13 @@ void SmmuModel::write(uint64_t offset, uint64_t value, unsigned bytes)
         if ((word & smmuen) != 0 && (cr0ack & eventqen) == 0) {
             violations.push_back("enabled without a queue for events");
         }
+        if ((word & smmuen & ~cr0ack) != 0 && (idr0 & has_ats) != 0 && (cr0ack & atschk) == 0) {
+            violations.push_back("translated addresses may pass before they are checked"); // 6.3.9
+        }
+        if ((word & smmuen) != 0 && entries_are_old) {
+            violations.push_back("entries are used that were read before ATSCHK was set"); // 6.3.9.2
+        }
+        entries_are_old |= ((word ^ cr0ack) & atschk) != 0;
         order += word == 0 ? 'd' : (word & smmuen) != 0 ? 'E' : (word & eventqen) != 0 ? 'v' : 'c';
         cr0 = word;
         if (answers_registers) {
@@ -209,6 +218,7 @@ bool SmmuModel::execute(const uint64_t *command)
             return false;
         }
         configurations.clear();
+        entries_are_old = false;
         commands.push_back({opcode, 0, 0});
         return true;
     case 0x28: // TLBI_S12_VMALL
@@ -378,14 +388,18 @@ std::optional<uint64_t> SmmuModel::refuse(uint32_t type, uint32_t stream, uint64
 std::optional<uint64_t> SmmuModel::translated_access(uint32_t stream, uint64_t address)
 {
     Entry entry{};
-    if ((idr0 >> 10 & 1) == 0 || (cr0ack & smmuen) == 0) {
+    if ((idr0 & has_ats) == 0 || (cr0ack & smmuen) == 0) {
         return std::nullopt;
     }
-    if ((cr0ack & 1u << 4) == 0) {
+    if ((cr0ack & atschk) == 0) {
         return address;
     }
-    const bool allowed = fetch(stream, entry) == Fetch::good && (entry.words[1] >> 28 & 3) != 0;
-    return allowed ? std::optional(address) : std::nullopt;
+    const bool good = fetch(stream, entry) == Fetch::good;
+    if (good && (entry.words[1] >> 28 & 3) != 0) {
+        return address;
+    }
+    return good && (entry.words[0] & 0xF) != 1 ? refuse(transl_forbidden, stream, address, true)
+                                               : std::nullopt;
 }
 
 std::optional<uint64_t> SmmuModel::access(uint32_t stream, uint64_t address, bool write)

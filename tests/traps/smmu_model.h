@@ -39,6 +39,7 @@ public:
     uint32_t gbpa = 0;
     uint32_t cr0 = 0, cr0ack = 0, cr1 = 0, cr2 = 0;
     uint32_t irq_ctrl = 0;
+    bool entries_are_old = false; // what is cached of them was read with another ATSCHK
     uint32_t gerror = 0, gerrorn = 0;
     uint64_t gerror_message = 0, eventq_message = 0; // addresses of message interrupts
     uint64_t strtab_base = 0, cmdq_base = 0, eventq_base = 0;
@@ -56,7 +57,9 @@ public:
 
     // An access of a device: the physical address that it reaches, or nothing if it is aborted.
     std::optional<uint64_t> access(uint32_t stream, uint64_t address, bool write = true);
-    // The same by a PCI function that says that it has translated the address itself (ATS).
+    // An event, if there is room.
+    void record(uint32_t type, uint32_t stream, uint64_t address, bool write);
+    // An access by a PCI function that says that it has translated the address itself (ATS).
     std::optional<uint64_t> translated_access(uint32_t stream, uint64_t address);
 
     std::function<void()> on_enabled;      // called when the SMMU is enabled
@@ -82,7 +85,6 @@ private:
     Fetch fetch(uint32_t stream, Entry &entry) const;
     std::optional<uint64_t> walk(const Entry &entry, uint64_t address, bool write, uint32_t &fault) const;
     std::optional<uint64_t> refuse(uint32_t type, uint32_t stream, uint64_t address, bool write);
-    void record(uint32_t type, uint32_t stream, uint64_t address, bool write);
     void take_commands();
     bool execute(const uint64_t *command);
     void check_disabled(const char *what, uint32_t bit);

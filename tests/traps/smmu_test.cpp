@@ -85,6 +85,22 @@ TEST_F(Smmu, D2_AnAddressThatADeviceCallsTranslatedIsChecked)
     boot();
     EXPECT_EQ(smmu.translated_access(stream, other_frame), std::nullopt);
     EXPECT_EQ(smmu.translated_access(nobodys, other_frame), std::nullopt);
+    EXPECT_TRUE(smmu.violations.empty()) << smmu.violations[0];
+}
+
+// Types 1, 5, 7 and 8: a transaction that the SMMU does not know, a request for a translation, an address
+// that the device calls translated, a substream.
+TEST_F(Smmu, D2_RefusalsOfATranslatingDeviceAreItsDomains)
+{
+    boot();
+    for (const uint32_t type : {1u, 5u, 7u, 8u}) {
+        smmu.record(type, stream, 0, true);
+    }
+    look();
+    EXPECT_EQ(status().refused[0], 4u);
+    EXPECT_EQ(status().nobody + status().other, 0u);
+    EXPECT_NE(said().find("write of 0 is refused, of a kind that it does not know (event 1)"),
+              std::string::npos);
 }
 
 TEST_F(Smmu, D2_ABootLoadersTablesAreForgottenAndItsBypassEnds)
@@ -468,6 +484,20 @@ TEST_F(Smmu, D2_AnSmmuThatLacksSomethingIsNoStart)
         EXPECT_FALSE(machine->booted()) << row.text;
         EXPECT_NE(said().find(std::string("SMMU: ") + row.text), std::string::npos) << said();
     }
+}
+
+// It would read its tables from the address without the upper bits.
+TEST_F(Smmu, D2_MemoryIsWithinTheAddressesOfTheSmmu)
+{
+    boot();
+    auto *manifest = const_cast<manifest_header *>(system_manifest());
+    auto *memory = const_cast<manifest_ram *>(manifest_ram_ranges(manifest));
+    memory->pa = 0x900000000; // 37 bits with its end
+    memory->bytes = 0x700001000;
+    smmu.idr5 = 1u << 4 | 2u;
+    EXPECT_EQ(smmu_missing(), nullptr);
+    smmu.idr5 = 1u << 4 | 1u; // 36 bits
+    EXPECT_STREQ(smmu_missing(), "memory is beyond the addresses that it has");
 }
 
 TEST_F(Smmu, D2_ForcedWriteBackNeedsAnSmmuThatHasIt)
