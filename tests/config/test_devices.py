@@ -166,3 +166,17 @@ def test_d1_devices_of_one_page_are_mapped_once(tmp_path: Path) -> None:
     ]
     allowed = make_promise(checked.plan).domains[0].devices
     assert {(window.pa, window.bytes) for window in allowed} == {(row["pa"], row["bytes"]) for row in rows}
+
+
+@pytest.mark.req("F1")
+@pytest.mark.parametrize(
+    ("device", "key"),
+    [({"at": 0x0A00_0000}, "at"), ({"at": 0x0B00_0000, "interrupts": (48,)}, "interrupt")],
+)
+def test_no_device_is_where_the_emulated_socket_is(device: dict[str, Any], key: str) -> None:
+    board = platform("qemu-virt")
+    assert board.socket is not None and (board.socket.at, board.socket.interrupt) == (0x0A00_0000, 48)
+    own = Device.model_validate({"name": "own", "size": 64, "dma": False, "source": "own", **device})
+    (found,) = check_platform(board.model_copy(update={"devices": (own,)}))
+    assert found.path == ("socket", key)
+    assert "'own'" in found.cause

@@ -197,6 +197,17 @@ def test_x9_check_refuses_what_build_would_and_says_what_it_cannot_see(tmp_path:
     assert done.exit_code == 0 and "not checked: images of components: none.o not found" in done.stderr
 
 
+def test_x9_a_file_that_is_no_source_is_refused_also_after_a_good_check(tmp_path: Path) -> None:
+    """The compiler makes nothing of it, and the object of the check before must not stand in for it."""
+    ensure_built(["target"], TARGETS)
+    (tmp_path / "good.c").write_text("void component_main(void) { }\n")
+    (tmp_path / "bad.txt").write_text("This is no program.\n")
+    for source, code in (("good.c", 0), ("bad.txt", 1)):
+        done = invoked("check", written(tmp_path, MPS2, {"name": "one", "image": {"source": [source]}}))
+        assert done.exit_code == code, done.stderr
+    assert "bad.txt" in done.stderr and "makes no object of it" in done.stderr
+
+
 def test_x9_check_and_build_give_the_same_addresses(tmp_path: Path) -> None:
     memory = [{"name": "samples", "size": "4 KiB", "spec": "deterministic"}]
     code = "static char large[3000];\nvoid component_main(void) { large[1] = 1; rt_print(large); }\n"

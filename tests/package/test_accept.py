@@ -226,6 +226,24 @@ def test_what_is_not_on_this_machine_is_named_and_the_rest_is_checked(
     assert [finding.path for finding in accept(plan, images).findings] == [("domains", 1, "image", "kernel")]
 
 
+def test_more_flows_than_a_manifest_has_room_for_are_refused_at_the_first_too_many(tmp_path: Path) -> None:
+    """`flows check` analyzes more, so that a designer can compare."""
+    flow = "{{ name: f{0}, from: one, to: two, port: {1}, size: 64 B, period: 1 s, deadline: 1 s }}"
+    flows = "\n".join("  - " + flow.format(number, 5000 + number) for number in range(33))
+    memory = "memory: [{ at: 0x40000000, size: 4 MiB }]"
+    domain = f"  - {{ name: %s, cpus: [%d], image: {{ elf: guests/%s.elf }}, {memory} }}"
+    text = (
+        "bulkhead: 1\nname: own\nplatform: qemu-virt\nbroker: { cpu: 0, rate: auto }\ndomains:\n"
+        f"{domain % ('one', 1, 'socket_source')}\n{domain % ('two', 2, 'socket_sink')}\nflows:\n{flows}\n"
+    )
+    path = tmp_path / "own.yaml"
+    path.write_text(text)
+    problems = check_file(str(path)).problems
+    assert [(one.key, one.code, one.allowed) for one in problems] == [
+        ("flows[32]", "limit", "at most 32 flows")
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "key"),
     [("at: 0x09000000", "uart.at"), ("distributor: 0x08000000", "interrupt_controller.distributor")],

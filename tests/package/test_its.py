@@ -269,6 +269,15 @@ def test_an_its_that_cannot_be_driven_is_refused(gic: dict[str, Any], found: set
 
 
 @pytest.mark.req("D4")
+def test_redistributors_write_to_memory() -> None:
+    board = described(its(pending=0x0C00_0000))
+    hole = board.reserved[0].model_copy(update={"at": 0x0C00_0000, "size": 0x20_0000})
+    (found,) = check_platform(board.model_copy(update={"reserved": (hole,)}))
+    assert (found.path[-1], found.code) == ("pending", "out-of-range")
+    assert "is not memory" in found.cause
+
+
+@pytest.mark.req("D4")
 def test_messages_need_an_its_and_an_its_a_host_bridge() -> None:
     with_lines = described(OLD, (CARD, without(DISK, "messages")))
     (found,) = check_platform(with_lines)

@@ -192,6 +192,31 @@ def test_a_function_has_one_domain(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("D3")
+def test_memory_of_a_domain_with_functions_is_outside_of_the_host_bridges_window(tmp_path: Path) -> None:
+    memory = [{"at": 0x4000_0000, "size": "2 MiB"}, {"at": 0x100F_F000, "size": "4 KiB"}]
+    (problem,) = check_file(str(planned(tmp_path, ("nic",), (), memory=memory))).problems
+    assert (problem.key, problem.code) == ("domains[0].memory[1]", "overlap")
+    assert "may not pass accesses of functions of 'one' to the IOMMU" in problem.cause
+    assert check_file(str(planned(tmp_path, (), ("nic",), memory=memory))).problems == ()
+
+
+@pytest.mark.req("D1", "D3")
+def test_a_device_that_no_domain_has_shares_no_stream_with_a_function(tmp_path: Path) -> None:
+    ghost = {
+        "name": "ghost",
+        "at": 0x0B01_2000,
+        "size": 4096,
+        "dma": True,
+        "iommu": "smmu",
+        "streams": [0x18],
+    }
+    (problem,) = check_file(str(planned(tmp_path, ("nic",), (), devices=[ghost]))).problems
+    assert (problem.key, problem.code) == ("domains[0].devices[0]", "shared-stream")
+    assert "'ghost', which no domain has, has stream 0x18" in problem.cause
+    assert check_file(str(planned(tmp_path, ("nic", "ghost"), (), devices=[ghost]))).problems == ()
+
+
+@pytest.mark.req("D3")
 def test_memory_of_its_domain_is_elsewhere(tmp_path: Path) -> None:
     memory = [{"at": 0x1000_0000, "size": "2 MiB"}]
     assert {code for code, _ in codes(planned(tmp_path, ("nic",), (), memory=memory))} == {"overlap"}

@@ -73,6 +73,16 @@ def test_a_device_behind_an_iommu_that_is_not_driven_needs_trust(tmp_path: Path)
 
 
 @pytest.mark.req("D2")
+def test_a_board_whose_hypervisor_has_no_driver_is_refused(tmp_path: Path) -> None:
+    """EL2 would refuse the manifest at boot."""
+    path = two_domains(tmp_path, (), (), {"hypervisor": "qemu-virt"})
+    (problem,) = check_file(str(path)).problems
+    assert (problem.key, problem.code) == ("platform", "refused")
+    assert "`iommus.type` is smmuv3" in problem.cause
+    assert "'zcu102-smmu'" in str(problem.allowed)
+
+
+@pytest.mark.req("D2")
 def test_the_manifest_has_each_stream_once_with_its_domain(tmp_path: Path) -> None:
     plan = plan_of(planned(tmp_path, "nic"))
     assert stream_rows(plan) == [

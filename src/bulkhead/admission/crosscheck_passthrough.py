@@ -52,9 +52,26 @@ def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform)
         if isinstance(device, PciDevice):
             yield from _shared_line(path, domain, device, system, platform)
             yield from _shared_device(path, domain, device, system, platform)
+    yield from _beside_functions(at, domain, platform)
     yield from _behind_smmuv2(at, domain, system, platform)
     yield from _disks(at, domain, platform)
     yield from _messages((*at, "devices"), domain, system, platform)
+
+
+def _beside_functions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
+    """A host bridge can take an access of a function to an address of its own window for one to another
+    function, and not pass it to the IOMMU."""
+    known, host = platform.passable(), platform.pci
+    if host is None or not any(isinstance(known.get(name), PciDevice) for name in domain.devices):
+        return
+    window = host.memory
+    for number, region in enumerate(domain.memory):
+        if region.at < window.at + window.size and window.at < region.end:
+            cause = (
+                f"overlaps the addresses of PCI functions, {window.at:#x}..{window.at + window.size - 1:#x}: "
+                f"the host bridge may not pass accesses of functions of '{domain.name}' to the IOMMU there"
+            )
+            yield Finding((*at, "memory", number), "overlap", cause, "other addresses")
 
 
 def _behind_smmuv2(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Findings:
@@ -196,13 +213,17 @@ def _overlap(device: Registers, other: Registers) -> bool:
 def _shared_streams(
     path: KeyPath, domain: Domain, device: Device | Dma, system: System, platform: Platform
 ) -> Findings:
-    """An IOMMU cannot distinguish two devices with the same stream: both would reach both domains' memory."""
-    for owner, other in _of_earlier_domains(domain, system, platform):
+    """An IOMMU cannot distinguish two devices with the same stream: both would reach both domains' memory. A
+    device that no domain has may still run."""
+    given = {name for one in system.domains for name in one.devices}
+    others = [(f" of '{owner}'", other) for owner, other in _of_earlier_domains(domain, system, platform)]
+    free = (other for name, other in platform.passable().items() if name not in given)
+    for whose, other in [*others, *((", which no domain has,", other) for other in free)]:
         if other is device or other.iommu is None or other.iommu != device.iommu:
             continue
         if both := sorted(set(other.streams) & set(device.streams)):
-            cause = f"'{other.name}' of '{owner}' has stream {both[0]:#x} of '{device.iommu}', too"
-            yield Finding(path, "shared-stream", cause, "both devices for one domain")
+            cause = f"'{other.name}'{whose} has stream {both[0]:#x} of '{device.iommu}', too"
+            yield Finding(path, "shared-stream", cause, f"both devices for '{domain.name}'")
 
 
 def _of_earlier_domains(

@@ -182,6 +182,10 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
     if events_of_rate(regulation.floor, regulation.interval, event) == 0 and not raised:
         cause = f"is less than one event of {event.bytes} bytes in an interval"
         yield Finding((*_AT, "floor"), "out-of-range", cause, "a higher value, or a longer interval")
+    if found.ceiling_events == 0:
+        cause = f"is less than one event of {event.bytes} bytes in an interval"
+        yield Finding((*_AT, "ceiling"), "out-of-range", cause, "a higher value, or a longer interval")
+        return
     key = {"dynamic-bandwidth": "threshold", DELAY: "least"}.get(found.policy)
     if key is not None and not 0 < found.bandwidth_threshold_events < 1 << 38:
         cause = f"is {found.bandwidth_threshold_events} events of {event.bytes} bytes in an interval"

@@ -63,3 +63,6 @@ def _places(its: Its, platform: Platform) -> Findings:
             "which is not reserved"
         )
         yield Finding((*_ITS, "pending"), "out-of-range", cause, "a part of one range of 'reserved'")
+    if not any(ram.at <= memory.at and memory.end <= ram.end for ram in platform.memory):
+        cause = f"{memory.at:#x}..{memory.end - 1:#x} is not memory, which redistributors write there"
+        yield Finding((*_ITS, "pending"), "out-of-range", cause, "a part of one range of 'memory'")

@@ -40,6 +40,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         _cores,
         _controller,
         _socket,
+        _virtual_root,
         check_regions,
         _load_area,
         check_interrupts,
@@ -81,6 +82,20 @@ def _memory(platform: Platform) -> Findings:
 
 
 def _socket(platform: Platform) -> Findings:
+    """The socket device is emulated: no device that a domain can have is there or has its interrupt."""
+    socket = platform.socket
+    if socket is None:
+        return
+    for device in platform.passable().values():
+        if device.pages.at < socket.at + PAGE_BYTES and socket.at < device.pages.end:
+            cause = f"the page at {socket.at:#x} holds registers of '{device.name}'"
+            yield Finding(("socket", "at"), "overlap", cause, "a page without a device")
+        if socket.interrupt in device.interrupts:
+            cause = f"{socket.interrupt} is an interrupt of '{device.name}'"
+            yield Finding(("socket", "interrupt"), "conflict", cause, "an interrupt that no device has")
+
+
+def _virtual_root(platform: Platform) -> Findings:
     """The configuration space of the virtual PCI root: one whole bus, beside everything that guests see."""
     root = root_window(platform)
     if root is None:

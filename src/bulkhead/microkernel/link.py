@@ -77,7 +77,10 @@ def own_object(name: str, tools: Toolbox) -> list[Path]:
 def _compile(name: str, index: int, source: Path, tools: Toolbox) -> Path:
     out = tools.scratch / f"{name}-{index}.o"
     include = f"-I{source.parent}"
+    out.unlink(missing_ok=True)  # of another source, which a compiler that makes nothing would leave
     _run([COMPILER, *tools.compile_options, include, "-c", str(source), "-o", str(out)], str(source))
+    if not out.is_file():
+        raise PackageError(f"{source}: {COMPILER} makes no object of it: it is no source of C or assembler")
     return out
 
 

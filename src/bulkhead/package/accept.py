@@ -15,7 +15,7 @@ from pathlib import Path
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
-from bulkhead.config.problem import Finding
+from bulkhead.config.problem import Finding, quoted
 from bulkhead.env import paths
 from bulkhead.env.errors import MissingTool
 from bulkhead.package.build import (
@@ -76,12 +76,41 @@ class _Acceptor:
 
     def open(self) -> Acceptance:
         self.errors.findings += _other_hardware(self.plan.platform)
+        self.errors.findings += self._too_many_flows()
+        self.errors.findings += self._unknown_workloads()
         loaded = self._images(self.around)
         if not self.errors.findings:
             self._manifests(loaded)
         return Acceptance(
             tuple(dict.fromkeys(self.errors.findings)), tuple(self.notices), tuple(self.unchecked)
         )
+
+    def _too_many_flows(self) -> list[Finding]:
+        """The analysis takes more flows than a manifest has room for."""
+        most, flows = self.layout.constant("max_flows"), self.plan.system.flows
+        if len(flows) <= most:
+            return []
+        cause = f"there are {len(flows)} flows, and the hypervisor has room for {most}"
+        return [Finding(("flows", most), "limit", cause, f"at most {most} flows")]
+
+    def _unknown_workloads(self) -> list[Finding]:
+        """What stands in for a domain's image on the simulated machine must be a program of the tool's."""
+        if not paths.is_checkout():
+            return []
+        from bulkhead.env.native import known_targets
+        from bulkhead.machine.stand_in import HOSTED_PROGRAM, NOTHING_KNOWN
+
+        asked = [(n, one.workload) for n, one in enumerate(self.plan.system.domains) if one.workload]
+        try:
+            known = known_targets("host", [HOSTED_PROGRAM + name for _, name in asked]) if asked else []
+        except MissingTool as missing:
+            self._skip(f"workloads, because {missing.name} is missing")
+            return []
+        return [
+            Finding(("domains", number, "workload"), "unknown-name", f"{quoted(name)} is {NOTHING_KNOWN}")
+            for number, name in asked
+            if HOSTED_PROGRAM + name not in known
+        ]
 
     def _built(self) -> bool:
         """Builds the programs of a checkout that are needed: those that the system names, and hypervisors.
@@ -177,6 +206,9 @@ class _Acceptor:
             self.unchecked.append(what)
 
 
+_DRIVEN = "iommus.type"
+
+
 def _other_hardware(platform: Platform) -> list[Finding]:
     """Findings about differences between a user's platform file and the board that it boots as. The board's
     hypervisor has these addresses in its code and refuses a manifest with others."""
@@ -190,12 +222,15 @@ def _other_hardware(platform: Platform) -> list[Finding]:
             cause = (
                 f"`{key}` is {own}, but the hypervisor of board '{platform.board}' is built for another value"
             )
-            found.append(Finding(("platform",), "refused", cause, str(known)))
+            boards = ": `hypervisor` names a board that drives it, as 'zcu102-smmu'" if key == _DRIVEN else ""
+            found.append(Finding(("platform",), "refused", cause, f"{known}{boards}"))
     return found
 
 
 def _wired(*platforms: Platform) -> dict[str, tuple[str, ...]]:
-    """The values that platform_matches() of hypervisor/platform/ compares, one for each platform."""
+    """The values that platform_matches() of hypervisor/platform/ compares, one for each platform.
+
+    A hypervisor with a driver of an IOMMU also runs where the first platform has none to drive."""
 
     def text(value: object) -> str:
         return f"{value:#x}" if isinstance(value, int) else str(value)
@@ -203,10 +238,10 @@ def _wired(*platforms: Platform) -> dict[str, tuple[str, ...]]:
     gics = [platform.interrupt_controller for platform in platforms]
     uarts = [platform.uart for platform in platforms]
     driven = [platform.driven_iommu for platform in platforms]
-    smmus = tuple(iommu.type for iommu in driven if iommu is not None)
+    smmus = tuple("none" if iommu is None else iommu.type for iommu in driven)
     frames = ("distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
     return {
-        **({"iommus.type": smmus} if len(smmus) == len(platforms) else {}),
+        **({_DRIVEN: smmus} if driven[0] is not None else {}),
         "psci": tuple(platform.psci for platform in platforms),
         **{f"uart.{key}": tuple(text(getattr(uart, key, None)) for uart in uarts) for key in ("type", "at")},
         **{

@@ -103,7 +103,16 @@ def findings(system: System, platform: Platform) -> list[Finding]:
             which = f"all {platform.cores.count} cores have"
         cause = f"{which} a real-time domain, and the broker needs a core without one"
         found.append(Finding(("broker", "cpu"), "conflict", cause, "a core that no real-time domain names"))
-    return found + _engine_findings(system, platform)
+    return found + _chunk_findings(system) + _engine_findings(system, platform)
+
+
+def _chunk_findings(system: System) -> list[Finding]:
+    """EL2 refuses longer chunks."""
+    most = load_layout().constant("most_chunk_bytes")
+    if system.broker is None or system.broker.chunk <= most:
+        return []
+    cause = f"is {size_text(system.broker.chunk)}"
+    return [Finding(("broker", "chunk"), "out-of-range", cause, f"up to {size_text(most)}")]
 
 
 def flow_findings(system: System, platform: Platform) -> list[Finding]:

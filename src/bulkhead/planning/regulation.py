@@ -165,9 +165,11 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
     else:
         traffic = delays.least if delays is not None else bandwidth_threshold(system, platform)
     threshold = share_threshold(regulation)
-    ceiling = events_of(regulation.ceiling) or (
-        events_of(_most(platform, len(regulated | places))) if delays is not None else MOST_GLOBAL_EVENTS
-    )
+    ceiling = MOST_GLOBAL_EVENTS
+    if regulation.ceiling is not None:
+        ceiling = events_of(regulation.ceiling)
+    elif delays is not None:
+        ceiling = events_of(_most(platform, len(regulated | places)))
     return RegulatorPlan(
         policy=regulation.policy,
         hold=regulation.hold,

@@ -21,7 +21,7 @@ from bulkhead.env.paths import host_dir
 from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.machine.request import board_of
 from bulkhead.machine.settings import NotSimulated
-from bulkhead.machine.stand_in import alone, on_machine, programs_of
+from bulkhead.machine.stand_in import HOSTED_PROGRAM, NOTHING_KNOWN, alone, on_machine, programs_of
 from bulkhead.package.build import BuildOptions, build_system
 from bulkhead.package.build import programs_of as images_of
 from bulkhead.package.errors import PackageError
@@ -37,9 +37,7 @@ from bulkhead.run.target import RunOptions, Target
 from bulkhead.run.view import WatchingView
 from bulkhead.run.watcher import Watcher
 
-_PROGRAM = "hosted_guest_"  # of the build's targets
-_UNKNOWN_PROGRAM = re.compile(rf"unknown target '{_PROGRAM}([^']*)'")
-_NOTHING_KNOWN = "neither a program nor a workload of the simulated machine (see `bulkhead workloads list`)"
+_UNKNOWN_PROGRAM = re.compile(rf"unknown target '{HOSTED_PROGRAM}([^']*)'")
 
 
 def run_on_machine(
@@ -67,17 +65,17 @@ def _prepare(loaded: Loaded, options: RunOptions, directory: Path) -> Target:
         board_of(loaded.platform)
     except NotSimulated as error:
         raise NotRun([str(error)]) from error
-    programs = [f"{_PROGRAM}{name}" for name in programs_of(loaded.system)]
+    programs = [f"{HOSTED_PROGRAM}{name}" for name in programs_of(loaded.system)]
     try:
         native.ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{loaded.platform.board}", *programs])
     except BuildFailed as error:
         if unknown := _UNKNOWN_PROGRAM.search(str(error)):
-            raise NotRun([f"{loaded.file}: '{unknown[1]}' is {_NOTHING_KNOWN}"]) from error
+            raise NotRun([f"{loaded.file}: '{unknown[1]}' is {NOTHING_KNOWN}"]) from error
         raise
     except NeedsCheckout as error:
-        if error.target.startswith(_PROGRAM):
-            name = error.target.removeprefix(_PROGRAM)
-            raise NotRun([f"{loaded.file}: '{name}' is {_NOTHING_KNOWN}"]) from error
+        if error.target.startswith(HOSTED_PROGRAM):
+            name = error.target.removeprefix(HOSTED_PROGRAM)
+            raise NotRun([f"{loaded.file}: '{name}' is {NOTHING_KNOWN}"]) from error
         raise
     wanted = BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0, hosted=True)
     try:
