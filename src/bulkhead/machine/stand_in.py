@@ -13,8 +13,6 @@ from pathlib import PurePosixPath
 
 from bulkhead.config.system import Domain, Image, System
 
-NOTHING_KNOWN = "neither a program nor a workload of the simulated machine (see `bulkhead workloads list`)"
-HOSTED_PROGRAM = "hosted_guest_"  # of the build's targets
 _QUIET = "guests/hello.elf"
 _OWN = "guests"
 _ENDLESS = 0  # iterations: like the replaced program, it does not end

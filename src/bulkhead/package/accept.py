@@ -32,7 +32,7 @@ from bulkhead.package.device_regulators import device_regulators_row
 from bulkhead.package.disks import check_disks
 from bulkhead.package.errors import Collector, NotHere, PackageError
 from bulkhead.package.hypervisor import HypervisorImage, read_hypervisor
-from bulkhead.package.images import SOCKET_PROGRAM, Surroundings
+from bulkhead.package.images import HOSTED_PROGRAM, NOTHING_KNOWN, SOCKET_PROGRAM, Surroundings
 from bulkhead.package.memory import LoadedMemory, regions_of
 from bulkhead.package.program import Program
 from bulkhead.package.verdict import refusal
@@ -98,7 +98,6 @@ class _Acceptor:
         if not paths.is_checkout():
             return []
         from bulkhead.env.native import known_targets
-        from bulkhead.machine.stand_in import HOSTED_PROGRAM, NOTHING_KNOWN
 
         asked = [(n, one.workload) for n, one in enumerate(self.plan.system.domains) if one.workload]
         try:

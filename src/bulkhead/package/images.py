@@ -37,6 +37,8 @@ from bulkhead.package.pci import functions_of, pci_tree, socket_root
 KERNEL_DEBIAN = "linux:debian"
 INITRD_BUSYBOX = "busybox"
 ROOT_MODULES = ("crc32c_generic", "ext4")  # of a file system `root=`, with checksums by crc32c
+HOSTED_PROGRAM = "hosted_guest_"  # of the build's targets: a program for the simulated machine
+NOTHING_KNOWN = "neither a program nor a workload of the simulated machine (see `bulkhead workloads list`)"
 SOCKET_PROGRAM = "bulkhead-socket"
 DEFAULT_UART_CLOCK_HZ = 24_000_000  # as QEMU's `virt` clocks its PL011
 _OWN_PROPERTIES = frozenset({"compatible", "phandle", "name"})

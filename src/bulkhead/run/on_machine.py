@@ -21,10 +21,11 @@ from bulkhead.env.paths import host_dir
 from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.machine.request import board_of
 from bulkhead.machine.settings import NotSimulated
-from bulkhead.machine.stand_in import HOSTED_PROGRAM, NOTHING_KNOWN, alone, on_machine, programs_of
+from bulkhead.machine.stand_in import alone, on_machine, programs_of
 from bulkhead.package.build import BuildOptions, build_system
 from bulkhead.package.build import programs_of as images_of
 from bulkhead.package.errors import PackageError
+from bulkhead.package.images import HOSTED_PROGRAM, NOTHING_KNOWN
 from bulkhead.planning.plan import PlanningError
 from bulkhead.results.run import RunResult
 from bulkhead.results.times import rated_ns
