@@ -190,6 +190,7 @@ def test_workloads_run_on_the_machine(tool: Installed) -> None:
     assert tool.run("workloads", "list").stdout.startswith("bandwidth")
     small = [
         "workload=bandwidth",
+        "policy=dynamic",
         "budget=20 GB/s",
         "interval=1 ms",
         "size_kib=64",
