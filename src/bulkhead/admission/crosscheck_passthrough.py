@@ -66,9 +66,9 @@ def _beside_functions(at: KeyPath, domain: Domain, platform: Platform) -> Findin
         return
     window = host.memory
     for number, region in enumerate(domain.memory):
-        if region.at < window.at + window.size and window.at < region.end:
+        if region.at < window.end and window.at < region.end:
             cause = (
-                f"overlaps the addresses of PCI functions, {window.at:#x}..{window.at + window.size - 1:#x}: "
+                f"overlaps the addresses of PCI functions, {window.at:#x}..{window.end - 1:#x}: "
                 f"the host bridge may not pass accesses of functions of '{domain.name}' to the IOMMU there"
             )
             yield Finding((*at, "memory", number), "overlap", cause, "other addresses")

@@ -39,6 +39,7 @@ from bulkhead.package.verdict import refusal
 from bulkhead.planning.model import Plan
 from bulkhead.schema import load_layout
 
+_DRIVEN = "iommus.type"  # key of a difference between platform and board
 _NO_HYPERVISOR = HypervisorImage(b"", 0)
 
 
@@ -203,9 +204,6 @@ class _Acceptor:
     def _skip(self, what: str) -> None:
         if what not in self.unchecked:
             self.unchecked.append(what)
-
-
-_DRIVEN = "iommus.type"
 
 
 def _other_hardware(platform: Platform) -> list[Finding]:
