@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,9 @@ enum {
     most_packet_bytes = 1 << 16,
     connect_attempts = 600, // waits until the other end listens
     connect_pause_us = 100000,
+    connect_most_s = 2, // as Linux's default
+    // A pause of the host that runs the emulator passes in the guest's time too; it is no lost connection.
+    storm_connect_most_s = 60,
 };
 
 static uint8_t packet[most_packet_bytes];
@@ -61,14 +65,18 @@ static struct sockaddr_vm address_of(uint32_t cid, uint32_t port)
     return (struct sockaddr_vm){.svm_family = AF_VSOCK, .svm_cid = cid, .svm_port = port};
 }
 
-// A connected socket, or -1.
-static int connect_once(uint32_t cid, uint32_t port, int type)
+// A connected socket, or -1. An answer that is missing for `most_s` seconds counts as lost.
+static int connect_once(uint32_t cid, uint32_t port, int type, int most_s)
 {
+    const struct timeval most = {.tv_sec = most_s};
     struct sockaddr_vm address = address_of(cid, port);
     int socket_fd = socket(AF_VSOCK, type, 0);
     int error;
 
-    if (socket_fd < 0 || connect(socket_fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+    if (socket_fd < 0)
+        return socket_fd;
+    if (setsockopt(socket_fd, AF_VSOCK, SO_VM_SOCKETS_CONNECT_TIMEOUT, &most, sizeof(most)) == 0 &&
+        connect(socket_fd, (struct sockaddr *)&address, sizeof(address)) == 0)
         return socket_fd;
     error = errno;
     (void)close(socket_fd);
@@ -79,11 +87,11 @@ static int connect_once(uint32_t cid, uint32_t port, int type)
 // The other domain may not have started yet.
 static int connect_patiently(uint32_t cid, uint32_t port, int type)
 {
-    int socket_fd = connect_once(cid, port, type);
+    int socket_fd = connect_once(cid, port, type, connect_most_s);
 
     for (int i = 0; socket_fd < 0 && i < connect_attempts; i++) {
         (void)usleep(connect_pause_us);
-        socket_fd = connect_once(cid, port, type);
+        socket_fd = connect_once(cid, port, type, connect_most_s);
     }
     return socket_fd;
 }
@@ -199,8 +207,10 @@ static int storm(uint32_t cid, uint32_t port, uint64_t count)
     if (socket_fd >= 0)
         (void)close(socket_fd);
     for (uint64_t i = 0; i < count; i++) {
-        socket_fd = connect_once(cid, port, SOCK_STREAM);
+        socket_fd = connect_once(cid, port, SOCK_STREAM, storm_connect_most_s);
         if (socket_fd < 0) {
+            (void)fprintf(stderr, "bulkhead-socket: connection %llu: %s\n", (unsigned long long)i,
+                          strerror(errno));
             refused++;
             continue;
         }
