@@ -120,6 +120,11 @@ enum flow_problem {
  * least 1. */
 uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs);
 
+/* Longest time, in ns, from the release of a packet until the end of its last transfer with which the packet
+ * keeps its deadline: without the costs before the release and those after the transfer (finishing the
+ * packet, notifying its receiver). 0 if these costs exceed the deadline. */
+uint64_t flow_moved_ns(uint64_t deadline_ns, const struct flow_costs *costs);
+
 /* How long before a sleeping broker woke the first packet that it finds may have been placed in the ring, in
  * ns. Used for its turns (flow_turns.h). */
 uint64_t flow_look_back_ns(const struct flow_costs *costs);

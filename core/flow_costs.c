@@ -38,6 +38,13 @@ uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs)
     return deadline_ns > outside_ns ? deadline_ns - outside_ns : 1;
 }
 
+uint64_t flow_moved_ns(uint64_t deadline_ns, const struct flow_costs *costs)
+{
+    uint64_t outside_ns = (uint64_t)costs->transport_max + costs->finalize_max + costs->notify_max;
+
+    return deadline_ns > outside_ns ? deadline_ns - outside_ns : 0;
+}
+
 uint64_t flow_look_back_ns(const struct flow_costs *costs)
 {
     return (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max + costs->wake_max;

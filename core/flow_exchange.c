@@ -142,9 +142,11 @@ void flow_exchange_has_buffers(struct flow_exchange *exchange, uint32_t index, u
 {
     struct vsock_device *device = exchange->devices[index];
 
-    device->awaits_buffer = false;
-    release_anew(exchange, index, now);
-    vsock_device_deliver_answers(device);
+    if (vsock_device_has_buffer(device)) {
+        device->awaits_buffer = false;
+        release_anew(exchange, index, now);
+        vsock_device_deliver_answers(device);
+    }
     vsock_device_deliver_event(device);
     if (device->owed != 0) {
         exchange->sends |= flow_device_set(index);
@@ -447,6 +449,9 @@ static void take_packets(struct flow_exchange *exchange, struct vsock_device *de
 
 void flow_exchange_woke(struct flow_exchange *exchange, uint64_t woke)
 {
+    if (exchange->inflight.transfers) {
+        return;
+    }
     exchange->looked = woke > exchange->looked ? woke : exchange->looked;
     for (uint32_t left = exchange->sends; left != 0; left &= left - 1) {
         struct vsock_device *device = exchange->devices[__builtin_ctz(left)];

@@ -32,7 +32,7 @@ struct flow_path_statistics {
     uint64_t packets;
     uint64_t bytes;
     uint64_t control_packets;
-    uint64_t misses;        /* packets delivered after their deadline, counted from the release */
+    uint64_t misses;        /* packets that were late (`deadline_ticks`) */
     uint64_t latency_least; /* shortest time from release to notification, ticks */
     uint64_t latency_most;
     uint64_t latency_total; /* sum over all packets, ticks */
@@ -54,7 +54,7 @@ struct flow_path_parameters {
     uint32_t most_bytes; /* of a packet's payload */
     uint64_t period_ns;
     uint64_t period_ticks;
-    uint64_t deadline_ticks; /* declared deadline, against which misses are counted */
+    uint64_t deadline_ticks; /* longest time from release to the end of the last transfer that is no miss */
     uint64_t queued_ticks;   /* D': the part of the deadline that is left for the queue */
     uint32_t most_transfers; /* most transfers of a packet; 0: no limit */
     uint32_t connections;    /* most connections at a time */
@@ -75,7 +75,7 @@ struct flow_way {
     uint32_t most_bytes;     /* largest payload of a packet; 0: no payload */
     uint32_t most_transfers; /* most transfers of a packet; 0: no limit */
     uint64_t period_ns;
-    uint64_t deadline_ticks; /* declared deadline, against which misses are counted */
+    uint64_t deadline_ticks; /* longest time from release to the end of the last transfer that is no miss */
 };
 
 /* What is known of the receiver of a leg. Counts of bytes are modulo 2^32. */
@@ -113,6 +113,9 @@ struct flow_path {
     struct flow_way ways[FLOW_DIRECTIONS];
     struct packet_line lines[FLOW_DIRECTIONS];
     uint32_t descriptors[FLOW_DIRECTIONS]; /* descriptors of the packets in the line */
+    /* deadline that the first packet of the line had when its receiver was first found without a buffer for
+     * it; 0: the receiver was not, since the packet is the first or since it last got a buffer */
+    uint64_t starved_deadline[FLOW_DIRECTIONS];
     /* resets wait for the receiver of this direction, to be delivered at its pace */
     bool resets[FLOW_DIRECTIONS];
     struct packet_key reset_keys[FLOW_DIRECTIONS]; /* release and deadline of the first of these resets */
@@ -232,13 +235,14 @@ void flow_exchange_resume(struct flow_exchange *exchange, uint32_t device, uint3
  * looked at. */
 void flow_exchange_sent(struct flow_exchange *exchange, uint32_t device, uint64_t sent);
 
-/* The driver of a device has added receive buffers. */
+/* The driver of a device may have added receive buffers: it has notified the device, or set it up. */
 void flow_exchange_has_buffers(struct flow_exchange *exchange, uint32_t device, uint64_t now,
                                struct flow_effects *effects);
 
 /* The caller slept. `woke`: when it woke, less the longest time that waking takes. Domains earn no turns for
  * the time of the sleep, and packets that were in queues when it fell asleep count as sent at `woke`. Call
- * this before the events that woke it are reported. */
+ * this before the events that woke it are reported. Has no effect during a transfer: a caller that waits for
+ * an engine is told when packets are sent, and domains earn turns for that time. */
 void flow_exchange_woke(struct flow_exchange *exchange, uint64_t woke);
 
 /* Takes packets that drivers have sent, as far as their turns and the free places allow. */

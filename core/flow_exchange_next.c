@@ -70,19 +70,31 @@ static bool holds_too_much(const struct flow_exchange *exchange, const struct fl
                      VSOCK_PLACES - sender->free_count, VSOCK_PLACES);
 }
 
-/* How long a packet whose receiver has no buffer may wait. Marks the choice as hopeless if that time is
- * over. */
-static uint64_t wait_limit(const struct flow_exchange *exchange, struct flow_choice *choice, uint64_t now)
+/* How long the first packet of a line whose receiver has no buffer may wait. If that time is over, makes this
+ * packet the choice, as hopeless. The time counts from the deadline that the packet had at first: to be
+ * released anew gives it no more time, or a receiver could hold up a sender for ever by notifications
+ * alone. A reset takes no descriptors of a sender, so it waits without a limit, and the packet behind it as
+ * if there were no reset. */
+static uint64_t wait_limit(struct flow_exchange *exchange, struct flow_choice *choice, uint64_t now)
 {
-    uint64_t until = choice->key.deadline + exchange->patience_ticks;
+    struct flow_path *path = &exchange->paths[choice->path];
+    uint64_t *deadline = &path->starved_deadline[choice->direction];
+    struct packet_key first;
+    uint64_t until;
 
-    if (choice->reset) {
+    if (path->lines[choice->direction].count == 0) {
         return PACKET_NEVER;
     }
-    if (holds_too_much(exchange, choice)) {
-        until = choice->key.deadline;
+    first = first_key(exchange, path, choice->direction);
+    if (*deadline == 0) {
+        *deadline = first.deadline;
     }
-    choice->hopeless = now > until;
+    until = *deadline + (holds_too_much(exchange, choice) ? 0 : exchange->patience_ticks);
+    if (now > until) {
+        choice->key = first;
+        choice->reset = false;
+        choice->hopeless = true;
+    }
     return until + 1;
 }
 
@@ -108,6 +120,21 @@ static bool awaits_receivers(struct flow_exchange *exchange, struct flow_choice 
     return false;
 }
 
+/* Whether the connection of the line's first packet has ended since the packet was sent. */
+static bool is_orphan(const struct flow_exchange *exchange, const struct flow_choice *choice)
+{
+    const struct flow_path *path = &exchange->paths[choice->path];
+    const struct vsock_packet *packet;
+
+    if (choice->reset) {
+        return false;
+    }
+    packet = &exchange->devices[flow_path_sender(path, choice->direction)]
+                  ->packets[path->lines[choice->direction].first];
+    return !flow_connections_has(&path->connections, &packet->connection,
+                                 packet->header.operation == VSOCK_RESET);
+}
+
 static void consider(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction,
                      uint64_t now, struct flow_choice *best, uint64_t *until)
 {
@@ -121,7 +148,8 @@ static void consider(struct flow_exchange *exchange, uint32_t number, enum flow_
     if (awaits_receivers(exchange, &one, now)) {
         return;
     }
-    if (exchange->devices[receiver]->awaits_buffer && !flow_inflight_has(exchange, number, direction)) {
+    if (exchange->devices[receiver]->awaits_buffer && !flow_inflight_has(exchange, number, direction) &&
+        !is_orphan(exchange, &one)) {
         uint64_t patient = wait_limit(exchange, &one, now);
 
         if (!one.hopeless) {
@@ -283,6 +311,7 @@ static enum flow_next begin_transfer(struct flow_exchange *exchange, const struc
     if (!flow_inflight_has(exchange, choice->path, choice->direction)) {
         switch (flow_inflight_take(exchange, choice->path, choice->direction, now)) {
         case FLOW_TAKEN:
+            exchange->paths[choice->path].starved_deadline[choice->direction] = 0;
             break;
         case FLOW_SHORT_BUFFER:
             refuse_buffers(exchange, choice, now, effects);
@@ -294,7 +323,6 @@ static enum flow_next begin_transfer(struct flow_exchange *exchange, const struc
     if (!flow_inflight_transfer(exchange)) {
         return FLOW_NEXT_NOTHING;
     }
-    flow_inflight_count_transfer(exchange);
     inflight->transfers = true;
     inflight->gone = false;
     inflight->key = choice->key;
@@ -308,21 +336,6 @@ static bool has_payload(const struct flow_exchange *exchange, const struct flow_
     const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
 
     return sender->packets[path->lines[choice->direction].first].header.bytes != 0;
-}
-
-/* Whether the connection of the line's first packet has ended since the packet was sent. */
-static bool is_orphan(const struct flow_exchange *exchange, const struct flow_choice *choice)
-{
-    const struct flow_path *path = &exchange->paths[choice->path];
-    const struct vsock_packet *packet;
-
-    if (choice->reset) {
-        return false;
-    }
-    packet = &exchange->devices[flow_path_sender(path, choice->direction)]
-                  ->packets[path->lines[choice->direction].first];
-    return !flow_connections_has(&path->connections, &packet->connection,
-                                 packet->header.operation == VSOCK_RESET);
 }
 
 /* Drops an orphaned packet. Only packets with payload count as lost: credit for a connection that has ended
@@ -462,6 +475,7 @@ void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flo
     struct flow_inflight *inflight = &exchange->inflight;
 
     if (inflight->transfers && end_transfer(exchange)) {
+        flow_inflight_count_transfer(exchange);
         if (flow_inflight_complete(exchange)) {
             const struct flow_choice served = {
                 .key = inflight->key, .path = inflight->path, .direction = inflight->direction};

@@ -31,7 +31,7 @@ enum flow_take flow_inflight_take(struct flow_exchange *exchange, uint32_t path,
 /* Sets up the next transfer of the packet. Returns false if one of its ends has failed. */
 bool flow_inflight_transfer(struct flow_exchange *exchange);
 
-/* Counts a transfer that has begun. */
+/* Counts a transfer of the packet that has been made. */
 void flow_inflight_count_transfer(struct flow_exchange *exchange);
 
 /* Whether the packet has used all the transfers that its flow allows and is still not delivered

@@ -154,6 +154,7 @@ void flow_path_finish_first(struct flow_exchange *exchange, uint32_t number, enu
     uint16_t place = packet_line_take_after(&path->lines[direction], sender->links, PACKET_NONE);
 
     path->descriptors[direction] -= sender->packets[place].descriptors;
+    path->starved_deadline[direction] = 0;
     vsock_device_finish(sender, place);
     if (path->lines[direction].count == 0 && !path->resets[direction]) {
         exchange->waiting[direction] &= ~path_set(number);

@@ -248,6 +248,14 @@ static bool take_buffer(struct vsock_device *device, struct virtqueue_chain *buf
     return true;
 }
 
+bool vsock_device_has_buffer(struct vsock_device *device)
+{
+    const struct virtqueue *queue = queue_of(device, VSOCK_QUEUE_RX);
+    struct virtqueue_chain buffer;
+
+    return queue != NULL && virtqueue_peek(queue, device->memory, &buffer) != VIRTQUEUE_EMPTY;
+}
+
 bool vsock_device_take_buffer(struct vsock_device *device, struct virtqueue_chain *buffer)
 {
     bool taken = take_buffer(device, buffer);

@@ -131,6 +131,9 @@ void vsock_device_finish(struct vsock_device *device, uint16_t place);
  * taken; then the device has failed. */
 bool vsock_device_chain(struct vsock_device *device, uint16_t place, struct virtqueue_chain *chain);
 
+/* Whether the driver provides a receive buffer, of any kind, now. */
+bool vsock_device_has_buffer(struct vsock_device *device);
+
 /* Takes the next receive buffer, with room for a header and at least one byte. Returns false if there is none
  * now. */
 bool vsock_device_take_buffer(struct vsock_device *device, struct virtqueue_chain *buffer);

@@ -119,6 +119,11 @@ static struct door_view *view(uint32_t broker)
     return own;
 }
 
+uint32_t door_opening(uint32_t broker)
+{
+    return atomic_load(&places[broker].opening);
+}
+
 bool door_open(uint32_t broker, const struct domain *domain, uint64_t at, bool by_event)
 {
     struct place *place = &places[broker];

@@ -27,6 +27,9 @@ void door_init(void);
  * on the broker's core; other cores write to the door only after this call. */
 bool door_open(uint32_t broker, const struct domain *domain, uint64_t at, bool by_event);
 
+/* How often the door was opened. */
+uint32_t door_opening(uint32_t broker);
+
 /* Closes the door because the broker has stopped. May be called on any core. */
 void door_close(uint32_t broker);
 

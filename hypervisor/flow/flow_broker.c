@@ -37,6 +37,7 @@ struct broker {
     struct domain *domain;        /* the broker's own */
     _Atomic uint64_t flows;       /* slots (1 << number) whose flow is this broker's, or the last one was */
     uint64_t not_before;          /* counter value before which the rate permits no further transfer */
+    uint32_t opening;             /* of the door, when the engine's transfer began */
     struct door_request request;  /* the latest request for an admission test */
     uint32_t number;              /* of the broker */
     uint32_t flow_changes;        /* changes of its slots together */
@@ -191,6 +192,7 @@ static void take_slot(struct broker *broker, uint32_t number)
 void flows_open(uint32_t number, const struct manifest_flow *flow)
 {
     struct broker *broker = broker_of_flow(flow);
+    const struct flow_costs *costs = manifest_costs(broker->config);
     struct status_flow *status = &system_status()->flows[number];
 
     memset(status, 0, sizeof *status);
@@ -210,13 +212,15 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
         .port = flow->port,
         .most_bytes = flow->packet_bytes,
         .period_ns = flow->period_ns,
-        .period_ticks = clock_ticks(flow->period_ns),
-        .deadline_ticks = clock_ticks(flow->deadline_ns),
+        /* rounded down: a sender that keeps its period must not fall behind the pace by a part of a tick with
+         * each packet */
+        .period_ticks = clock_whole_ticks(flow->period_ns),
+        .deadline_ticks = clock_whole_ticks(flow_moved_ns(flow->deadline_ns, costs)),
         .most_transfers = most_transfers(broker->config, flow),
         .connections = flow->connections,
         .answers = flow->answers,
         .group = flow->group,
-        .queued_ticks = clock_ticks(flow_queued_ns(flow->deadline_ns, manifest_costs(broker->config))),
+        .queued_ticks = clock_ticks(flow_queued_ns(flow->deadline_ns, costs)),
     };
     count_change(broker, number);
     spin_unlock(&broker->lock);
@@ -465,6 +469,7 @@ static enum bh_hypercall_error copy(struct broker *broker, const struct vcpu *vc
     } else {
         atomic_store(&broker->engine_ends, 1u << x[1] | 1u << x[3]);
         broker->not_before = now + ticks_at_rate(broker, bytes);
+        broker->opening = door_opening(broker->number);
         flow_engine_start(broker->number, vcpu->cpu, &transfer);
     }
     spin_unlock(&broker->lock);
@@ -501,7 +506,8 @@ bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31])
 
 /* Engines */
 
-/* If the engine's transfer has ended, tells the broker and returns the transfer's domains. Called under the
+/* If the engine's transfer has ended, tells the broker and returns the transfer's domains. A broker that has
+ * opened the door since the transfer began is only woken: the transfer is none of its own. Called under the
  * lock. */
 static uint32_t poll_engine(struct broker *broker)
 {
@@ -515,8 +521,11 @@ static uint32_t poll_engine(struct broker *broker)
     flow_engine_forget(broker->number);
     atomic_store(&broker->engine_ends, 0);
     if (door != NULL) {
-        __atomic_store_n(&door->engine, state == FLOW_ENGINE_ENDED ? DOOR_ENGINE_DONE : DOOR_ENGINE_FAILED,
-                         __ATOMIC_RELEASE);
+        if (broker->opening == door_opening(broker->number)) {
+            __atomic_store_n(&door->engine,
+                             state == FLOW_ENGINE_ENDED ? DOOR_ENGINE_DONE : DOOR_ENGINE_FAILED,
+                             __ATOMIC_RELEASE);
+        }
         door_wake(broker->number, door);
     }
     return ends;

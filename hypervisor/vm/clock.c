@@ -37,13 +37,24 @@ uint64_t clock_since_start_us(void)
     return ticks / hz * 1000000u + ticks % hz * 1000000u / hz;
 }
 
-uint64_t clock_ticks(uint64_t duration_ns)
+/* Ticks of a duration. `added`: billionths of a tick that are added before the rest is dropped. */
+static uint64_t ticks_of(uint64_t duration_ns, uint64_t added)
 {
     uint64_t hz = clock_hz();
     uint64_t seconds = duration_ns / 1000000000u;
     uint64_t rest = duration_ns % 1000000000u;
 
-    return seconds * hz + (rest * hz + 999999999u) / 1000000000u;
+    return seconds * hz + (rest * hz + added) / 1000000000u;
+}
+
+uint64_t clock_ticks(uint64_t duration_ns)
+{
+    return ticks_of(duration_ns, 999999999u);
+}
+
+uint64_t clock_whole_ticks(uint64_t duration_ns)
+{
+    return ticks_of(duration_ns, 0);
 }
 
 void clock_enable_alarms(const struct cpu *cpu)

@@ -23,6 +23,9 @@ uint64_t clock_since_start_us(void);
 /* Converts a duration to counter ticks, rounded up. */
 uint64_t clock_ticks(uint64_t duration_ns);
 
+/* The same, rounded down. */
+uint64_t clock_whole_ticks(uint64_t duration_ns);
+
 /* The purposes of a core's timer. Each further purpose makes the handling of every alarm longer. */
 enum clock_alarm {
     CLOCK_ALARM_RARE,    /* shared by several rare alarms (vm/rare_alarm.h) */

@@ -788,6 +788,86 @@ TEST_F(FlowExchange, f9_a_receiver_that_gives_no_buffers_takes_no_descriptors_fr
     EXPECT_EQ(world.paths[1].statistics.misses, 0u);
 }
 
+// A receiver notifies its device again and again in time before the deadlines of what waits for it. It gives
+// no buffers, or one for each packet of a more urgent flow.
+TEST(FlowExchangeBuffers, f9_a_receiver_that_rings_does_not_hold_up_a_sender)
+{
+    for (const bool gives : {false, true}) {
+        World own(3);
+        SocketGuest &from = own.guest(0), &to = own.guest(1), &urgent = own.guest(2);
+        const auto transmit = [&](SocketGuest &sender, const vsock_header &header) {
+            const bool sent = sender.send(header, std::vector<uint8_t>(header.bytes));
+            own.attend(sender.device.index);
+            own.run();
+            sender.reap();
+            return sent;
+        };
+        own.path(0, 1, server, 4096, 0, 500);
+        own.path(2, 1, server + 1, 4096, 0, 100);
+        own.now = 10'000;
+        for (uint32_t i = 0; i < 2; i++) {
+            SocketGuest &sender = i == 0 ? from : urgent;
+            transmit(sender, sender.header(to, client, server + i, VSOCK_REQUEST));
+            transmit(to, to.header(sender, server + i, client, VSOCK_RESPONSE));
+        }
+        for (int i = 0; i < 14; i++) { // all other buffers
+            transmit(urgent, urgent.header(to, client, server + 1, VSOCK_PAYLOAD, 10));
+        }
+        (void)to.take(false);
+        uint32_t unsent = 0;
+        for (int i = 0; i < 2000; i++) {
+            unsent += transmit(from, from.header(to, client, server, VSOCK_PAYLOAD, 10)) ? 0 : 1;
+            if (gives) {
+                transmit(urgent, urgent.header(to, client, server + 1, VSOCK_PAYLOAD, 10));
+                to.give_buffers(1);
+            }
+            own.attend(1);
+            own.run();
+            (void)to.take(false);
+            (void)from.take(); // it is told that its connection has ended
+            own.attend(0);
+            own.now += 250;
+        }
+        EXPECT_EQ(own.paths[0].statistics.packets, 0u) << gives;
+        EXPECT_GT(own.paths[0].statistics.lost, 0u) << gives;
+        EXPECT_GE(own.paths[1].statistics.packets, gives ? 2000u : 14u);
+        EXPECT_EQ(own.paths[1].statistics.misses, 0u);
+        EXPECT_LT(unsent, 500u) << "for the patience of 100,000 ticks at most, of 500,000";
+    }
+}
+
+TEST_F(FlowExchange, f9_waiting_for_an_engine_is_no_sleep)
+{
+    world.path(0, 1, server);
+    world.path(2, 1, server + 1);
+    connect(a, b);
+    connect(c, b, server + 1);
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(4096));
+    ASSERT_EQ(world.next(), FLOW_NEXT_TRANSFER);
+    const uint64_t looked = world.exchange.looked;
+    const uint64_t sent = world.now + 5;
+    flow_exchange_sent(&world.exchange, 2, sent);
+    world.now += 10'000; // the engine works
+    flow_exchange_woke(&world.exchange, world.now - 100);
+    EXPECT_EQ(world.exchange.looked, looked) << "domains earn turns for this time";
+    EXPECT_EQ(c.device.sent_since, sent) << "the packet keeps the time of its notification";
+}
+
+TEST_F(FlowExchange, f9_a_transfer_that_the_engine_has_put_off_is_none_of_those_admitted)
+{
+    flow_path &path = world.path(0, 1, server);
+    path.ways[FLOW_THERE].most_transfers = 1;
+    connect(a, b);
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(40));
+    for (int i = 0; i < 3; i++) {
+        ASSERT_EQ(world.next(), FLOW_NEXT_TRANSFER);
+        flow_exchange_put_off(&world.exchange, world.now);
+    }
+    world.run();
+    EXPECT_EQ(stream(b.take()), bytes_of(40));
+    EXPECT_EQ(path.statistics.refused, 0u);
+}
+
 TEST_F(FlowExchange, f8_a_chain_that_its_guest_changes_afterwards_stops_the_device)
 {
     world.path(0, 1, server);

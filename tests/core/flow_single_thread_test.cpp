@@ -58,6 +58,9 @@ TEST(flow_single_thread, f8_is_by_the_formulas)
     EXPECT_EQ(double(set.tasks[0].period), 2 * (125'000 + (450 + 100) - (500 + 400.0)));
     EXPECT_EQ(double(set.tasks[0].first), 2 * (300'000 - (500 + 400) - (2000 - 500) - 3000.0));
     EXPECT_EQ(set.tasks[0].first, 2 * flow_queued_ns(300'000, &parts)) << "what the broker takes for D'";
+    EXPECT_EQ(flow_moved_ns(300'000, &parts), 300'000 - 400 - parts.finalize_max - parts.notify_max)
+        << "all of the deadline but what comes before the release and after the transfer";
+    EXPECT_EQ(flow_moved_ns(100, &parts), 0u);
     EXPECT_EQ(double(set.tasks[0].fixed), std::ceil(2 * 3 * dma / (1 - rho)));
     EXPECT_EQ(double(set.tasks[0].bytes), std::ceil(10'000 / (1 - rho)));
     EXPECT_EQ(double(set.tasks[0].block_fixed), double(set.dma_fixed));

@@ -981,6 +981,23 @@ TEST_F(FlowChanges, F8_ATestEndsWithItsOwner)
     EXPECT_FALSE(carries(other));
 }
 
+// A pace that is longer than the period would put off the packets of a conforming sender without a bound.
+TEST_F(FlowChanges, F9_ThePaceIsNotLongerThanThePeriod)
+{
+    constexpr uint64_t period_ns = 3'333'333;
+    ASSERT_EQ(open(), 0u);
+    ASSERT_EQ(add(other, 4096, period_ns, 5 * ms), 0u);
+    ASSERT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
+    const flow_path_parameters &opened = door().flows[2].parameters;
+    ASSERT_EQ(opened.port, other);
+    const double hz = clock_hz();
+    EXPECT_LE(double(opened.period_ticks), double(period_ns) * hz / 1e9);
+    EXPECT_GT(double(opened.period_ticks), double(period_ns) * hz / 1e9 - 1);
+    const flow_costs *costs = manifest_costs(&system_manifest()->broker);
+    EXPECT_LE(double(opened.deadline_ticks), double(flow_moved_ns(5 * ms, costs)) * hz / 1e9);
+    EXPECT_GT(double(opened.deadline_ticks), double(flow_moved_ns(5 * ms, costs)) * hz / 1e9 - 1);
+}
+
 TEST_F(FlowChanges, F6_AsManyAsThereIsRoomFor)
 {
     ASSERT_EQ(open(), 0u);
@@ -1282,6 +1299,29 @@ TEST_F(FlowsByEngine, F2_ABrokerThatEndsLeavesMemoryAloneOnlyWhenTheEngineIsDone
     EXPECT_FALSE(flows_touch(domain_at(linux_)));
     EXPECT_FALSE(flows_touch(domain_at(control)));
     EXPECT_FALSE(zdma_interrupts());
+}
+
+// A broker that began after the transfer is not told that a transfer has ended: it would take this for the
+// end of its own.
+TEST_F(FlowsByEngine, F8_ATransferOfAnEarlierBrokerIsNotOfTheNextOne)
+{
+    ASSERT_EQ(copy(), 0u);
+    machine.on_core(control);
+    bh_domain_state before{};
+    ASSERT_TRUE(domain_restart_from_any(domain_at(broker), &before));
+    machine.on_core(broker);
+    vcpu_went_off(&domain_at(broker)->vcpus[0]);
+    ASSERT_EQ(open(), 0u);
+    reply().waits = 1;
+    ASSERT_EQ(copy(), 0u);
+    EXPECT_EQ(answer[0], 0u) << "the engine is busy";
+    engine_runs();
+    EXPECT_EQ(door().engine, DOOR_ENGINE_NOTHING);
+    EXPECT_EQ(door().woken, 1u) << "it may begin its own now";
+    ASSERT_EQ(copy(), 0u);
+    EXPECT_EQ(answer[0], 100u);
+    engine_runs();
+    EXPECT_EQ(door().engine, DOOR_ENGINE_DONE);
 }
 
 } // namespace
