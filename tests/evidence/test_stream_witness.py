@@ -18,7 +18,8 @@ from .confined_system import CONTROL, CONTROL_TOO, LINUX, NOBODY, OWNERS, VMIDS,
 from .test_table_witness import kinds, make_system
 
 PA = 0x0905_0000
-CR0, GERROR_IRQ_CFG0, STRTAB_BASE, STRTAB_BASE_CFG = 0x20, 0x68, 0x80, 0x88
+IDR0, CR0, GERROR_IRQ_CFG0, STRTAB_BASE, STRTAB_BASE_CFG = 0x0, 0x20, 0x68, 0x80, 0x88
+ATS = 1 << 10  # of IDR0
 CMDQ_BASE, EVENTQ_BASE, EVENTQ_IRQ_CFG0 = 0x90, 0xA0, 0xB0
 ABORT, BYPASS, STAGE1, STAGE2 = 0b000, 0b100, 0b101, 0b110
 ELSEWHERE = 0x7000_0000  # not in the pool
@@ -59,7 +60,7 @@ def streams() -> Streams:
     for index, leaf in leaves.items():
         image.store(level1, index, leaf | 7)  # span: 64 entries
     found = Streams(system, dict.fromkeys(REGISTERS, 0), level1, leaves)
-    found.registers[CR0] = 0b1101
+    found.registers[IDR0], found.registers[CR0] = ATS, 0b11101
     found.wide(STRTAB_BASE, 1 << 62 | level1)
     found.registers[STRTAB_BASE_CFG] = 1 << 16 | 6 << 6 | 15
     found.wide(CMDQ_BASE, 1 << 62 | image.table() | 8)
@@ -168,7 +169,12 @@ BREAKS: dict[str, tuple[Callable[[Streams], None], str, str]] = {
         "smmu_outside_pool",
         f"it writes messages of global errors to PA {ELSEWHERE:#x}",
     ),
-    "disabled": (lambda s: s.registers.update({CR0: 0b1100}), "smmu_disabled", "it is not enabled"),
+    "disabled": (lambda s: s.registers.update({CR0: 0b11100}), "smmu_disabled", "it is not enabled"),
+    "translated accesses unchecked": (
+        lambda s: s.registers.update({CR0: 0b1101}),
+        "smmu_unchecked",
+        "accesses that devices say are translated pass unchecked",
+    ),
 }
 
 
@@ -179,6 +185,11 @@ def test_d2_one_thing_that_is_wrong_is_found(streams: Streams, what: str) -> Non
     witness = streams.check()
     assert kinds(witness) == [kind], witness.findings
     assert text in witness.findings[0].text and not witness.ok
+
+
+def test_d2_an_smmu_without_ats_has_no_check_of_translated_accesses(streams: Streams) -> None:
+    streams.registers.update({IDR0: 0, CR0: 0b1101})
+    assert streams.check().ok
 
 
 def test_d2_registers_that_were_not_read_are_a_finding(streams: Streams) -> None:

@@ -13,7 +13,8 @@ from enum import Enum
 
 from bulkhead.evidence.vmsa import FRAME_BYTES, Words
 
-_CR0, _CR0_SMMUEN = 0x20, 1 << 0
+_IDR0, _IDR0_ATS = 0x0, 1 << 10
+_CR0, _CR0_SMMUEN, _CR0_ATSCHK = 0x20, 1 << 0, 1 << 4
 _STRTAB_BASE, _STRTAB_BASE_CFG = 0x80, 0x88
 _QUEUES = {"command": 0x90, "event": 0xA0}  # bases of the queues
 _MESSAGES = {"global errors": 0x68, "events": 0xB0}  # where message interrupts are written; 0: none
@@ -21,6 +22,7 @@ _MESSAGES = {"global errors": 0x68, "events": 0xB0}  # where message interrupts 
 REGISTERS = tuple(
     offset + word
     for offset, words in (
+        (_IDR0, 1),
         (_CR0, 1),
         (_STRTAB_BASE_CFG, 1),
         *((wide, 2) for wide in (_STRTAB_BASE, *_QUEUES.values(), *_MESSAGES.values())),
@@ -64,6 +66,7 @@ class StreamTable:
     """What the registers say about the table."""
 
     enabled: bool
+    trusts_translated: bool  # accesses that a device says it has translated pass, whatever the entry says
     base: int
     log2size: int
     split: int | None  # of a table of two levels
@@ -83,8 +86,10 @@ def stream_table(registers: Mapping[int, int]) -> StreamTable:
         return registers[offset] | registers[offset + 4] << 32
 
     layout = registers[_STRTAB_BASE_CFG]
+    takes_ats = bool(registers[_IDR0] & _IDR0_ATS)  # without ATS the bit that checks is reserved
     return StreamTable(
         enabled=bool(registers[_CR0] & _CR0_SMMUEN),
+        trusts_translated=takes_ats and not registers[_CR0] & _CR0_ATSCHK,
         base=wide(_STRTAB_BASE) & _ADDRESS & ~0x3F,
         log2size=layout & 0x3F,
         split=layout >> 6 & 0x1F if layout >> 16 & 0b11 == _TWO_LEVELS else None,

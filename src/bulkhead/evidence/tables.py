@@ -309,6 +309,9 @@ class _Checker:
         table = stream_table(registers)
         if not table.enabled:
             self._wrong_smmu("smmu_disabled", promise.registers, "it is not enabled")
+        if table.trusts_translated:
+            text = "accesses that devices say are translated pass unchecked (CR0.ATSCHK is 0)"
+            self._wrong_smmu("smmu_unchecked", promise.registers, text)
         for name, pa in table.queues.items():
             if read_frame(pa - pa % FRAME_BYTES) is None:
                 self._wrong_smmu(
