@@ -190,6 +190,8 @@ def test_d2_an_entry_must_not_translate_for_a_domain_without_tables(streams: Str
 
 def test_d2_registers_that_were_not_read_are_a_finding(streams: Streams) -> None:
     assert kinds(streams.check(registers=False)) == ["smmu_unreadable"]
+    streams.registers = {}
+    assert kinds(streams.check()) == ["smmu_unreadable"]
 
 
 DRIVER_TEST = "hypervisor_smmuv2_test"

@@ -323,6 +323,8 @@ def test_d4_a_table_of_another_color_is_found(messages: Messages) -> None:
 
 def test_d4_registers_that_were_not_read_are_a_finding(messages: Messages) -> None:
     assert kinds(messages.check(registers=False)) == ["its_unreadable"]
+    messages.registers = {}
+    assert kinds(messages.check()) == ["its_unreadable"]
 
 
 def _with(frames: Words, pa: int) -> Words:

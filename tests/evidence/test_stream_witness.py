@@ -194,3 +194,11 @@ def test_d2_an_smmu_without_ats_has_no_check_of_translated_accesses(streams: Str
 
 def test_d2_registers_that_were_not_read_are_a_finding(streams: Streams) -> None:
     assert kinds(streams.check(registers=False)) == ["smmu_unreadable"]
+
+
+@pytest.mark.parametrize("left", [(), REGISTERS[1:]])
+def test_d2_registers_of_which_some_were_not_read_are_a_finding(
+    streams: Streams, left: tuple[int, ...]
+) -> None:
+    streams.registers = {offset: streams.registers[offset] for offset in left}
+    assert kinds(streams.check()) == ["smmu_unreadable"]

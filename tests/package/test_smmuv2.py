@@ -5,6 +5,7 @@ possible behind it, and which memory their devices reach beside a GICv2 (D1, D2)
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,15 @@ def test_the_witness_is_told_of_streams_places_and_addresses(tmp_path: Path) -> 
     plan = plan_of(described(tmp_path, {"devices": ["sata"]}, {"devices": ["one"]}))
     owners = {**dict.fromkeys((0x4C0, 0x4C1, 0x4C2, 0x4C3), "d0"), 0xC01: "d1"}
     places = Places(size=128 << 10, entries=48, banks=16)
-    assert make_promise(plan).smmu == Smmuv2Promise(0xFD80_0000, owners, places, LIMIT.bit_length() - 1)
+    promised = Smmuv2Promise(0xFD80_0000, owners, places, LIMIT.bit_length() - 1)
+    assert make_promise(plan).smmu == promised
+    gic = plan.platform.interrupt_controller
+    assert gic is not None and gic.cpu_interface is not None
+    other = plan.platform.model_copy(
+        update={"interrupt_controller": gic.model_copy(update={"type": "gicv3"})}
+    )
+    found = make_promise(replace(plan, platform=other)).smmu
+    assert found == replace(promised, input_bits=48), "stage 2 maps no interrupt registers for VCPUs"
 
 
 @pytest.mark.req("D2")

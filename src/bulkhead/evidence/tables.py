@@ -30,8 +30,15 @@ from bulkhead.evidence.promise import (
     colors_of,
     within,
 )
-from bulkhead.evidence.streams import Kind, StreamEntry, UnreadableTable, entries, stream_table
-from bulkhead.evidence.translations import ReadFrame
+from bulkhead.evidence.streams import (
+    REGISTERS,
+    Kind,
+    StreamEntry,
+    UnreadableTable,
+    entries,
+    stream_table,
+)
+from bulkhead.evidence.translations import ReadFrame, its_registers
 from bulkhead.evidence.vmsa import (
     FRAME_BYTES,
     S1_READ_ONLY,
@@ -122,8 +129,8 @@ def check_tables(
     `read_frame` returns the words of a frame of the pool or of the memory for tables, None for any other.
     `vtcr` is VTCR_EL2 of each domain; without it the type of walks is not checked. `smmu` has the SMMU's
     registers by offset, if the promise has an SMMU. `its` has those of the ITS and the redistributors by
-    address, if the promise has an ITS. A domain of the promise without a root (it never started) is not
-    walked.
+    address, if the promise has an ITS. If one of these registers is missing, that is a finding. A domain of
+    the promise without a root (it never started) is not walked.
     """
     checker = _Checker(promise, TableWitness(colored=promise.color_bits != 0))
     mapped: dict[str, Words] = {}
@@ -136,12 +143,8 @@ def check_tables(
         checker.still_to_be_mapped(domain, mapped.get(domain.name, _array([])))
     checker.no_shared_frames(mapped)
     checker.el2(walk(read_frame, root_address(ttbr0_el2)))
-    if promise.smmu is not None and smmu is None:
-        checker.unreadable_smmu(promise.smmu.registers)
-    elif isinstance(promise.smmu, SmmuPromise):
-        checker.streams(promise.smmu, smmu or {}, read_frame, vttbr, vtcr or {})
-    elif promise.smmu is not None:
-        checker.contexts(promise.smmu, smmu or {}, vttbr, vtcr or {})
+    if promise.smmu is not None:
+        checker.smmu(promise.smmu, smmu or {}, read_frame, vttbr, vtcr or {})
     if promise.its is not None:
         checker.messages(promise.its, its, read_frame)
     return checker.witness
@@ -279,9 +282,22 @@ class _Checker:
                 (f"PA {pa:#x} is mapped by domain {first} and by domain {second}" for pa in both.tolist()),
             )
 
-    def unreadable_smmu(self, registers: int) -> None:
-        """The SMMU's registers were not read."""
-        self._wrong_smmu("smmu_unreadable", registers, "its registers could not be read")
+    def smmu(
+        self,
+        promise: SmmuPromise | Smmuv2Promise,
+        registers: Mapping[int, int],
+        read_frame: Callable[[int], Words | None],
+        vttbr: dict[str, int],
+        vtcr: dict[str, int],
+    ) -> None:
+        """Checks the SMMU, if all registers that this needs were read."""
+        needed = REGISTERS if isinstance(promise, SmmuPromise) else promise.places.registers()
+        if not registers.keys() >= set(needed):
+            self._wrong_smmu("smmu_unreadable", promise.registers, "its registers could not be read")
+        elif isinstance(promise, SmmuPromise):
+            self.streams(promise, registers, read_frame, vttbr, vtcr)
+        else:
+            self.contexts(promise, registers, vttbr, vtcr)
 
     def contexts(
         self,
@@ -365,7 +381,8 @@ class _Checker:
     ) -> None:
         """Checks that the ITS and the redistributors use their own memory only, and that the ITS maps the
         messages of domains' functions, each to its place, and nothing else."""
-        if registers is None:
+        needed = its_registers(promise.registers, promise.redistributors, promise.cores)
+        if registers is None or not registers.keys() >= set(needed):
             text = "ITS: its registers could not be read"
             self._add("its_unreadable", "ITS", _array([promise.registers]), [text])
             return

@@ -269,7 +269,7 @@ def _smmu_of(plan: Plan) -> SmmuPromise | Smmuv2Promise | None:
     }
     if iommu.type == "smmuv3":
         return SmmuPromise(iommu.at, owners)
-    for_vcpus = None if gic is None else gic.cpu_interface
+    for_vcpus = gic.cpu_interface if gic is not None and gic.type == "gicv2" else None
     return Smmuv2Promise(
         registers=iommu.at,
         streams=owners,
