@@ -255,6 +255,7 @@ def its(**change: Any) -> dict[str, Any]:
         (its(at=0x0B00_1000), {("at", "alignment")}),
         (its(at=0x0807_8000), {("at", "alignment")}),
         (its(at=0x0809_0000), {("at", "overlap")}),
+        (its(at=0), {("at", "out-of-range")}),
         (its(pending=0x4010_8000), {("pending", "alignment")}),
         (its(pending=0x401C_0000), set()),
         (its(pending=0x401D_0000), {("pending", "out-of-range"), ("load", "overlap")}),

@@ -271,6 +271,7 @@ def test_what_cannot_be_given_is_refused(change: dict[str, Any], found: list[tup
         ({"memory": {"at": 0x3F00_0000, "size": "1 MiB"}}, {("pci", "memory", "overlap")}),
         ({"memory": {"at": 0x4000_0000, "size": "1 MiB"}}, {("pci", "memory", "overlap")}),
         ({"at": 0x0900_0000}, {("pci", "at", "overlap")}),
+        ({"at": 0}, {("pci", "at", "out-of-range")}),
         ({"memory": {"at": 1 << 33, "size": "1 MiB"}}, {("pci", "functions", "out-of-range")}),
     ],
 )

@@ -132,6 +132,8 @@ def test_its_registers_are_no_domains(tmp_path: Path) -> None:
         ({"stream_bits": None}, [("driven", "missing-key")]),
         ({"stream_bits": 4}, [("streams", "out-of-range")]),
         ({"at": 0x0800_0000}, [("at", "overlap")]),
+        ({"at": 0}, [("at", "out-of-range")]),
+        ({"at": 0, "driven": False}, []),
         (V2, []),
         ({**V2, "interrupts": [106, 109]}, [("interrupts", "conflict")]),
         ({**V2, "interrupts": []}, [("interrupts", "conflict")]),

@@ -26,6 +26,7 @@ _INTERRUPTS = {
 
 def check_devices(platform: Platform) -> Findings:
     """Checks devices of a platform file: names, IOMMUs, overlaps with memory."""
+    yield from _absent(platform)
     seen: set[str] = set()
     for path, one in _described(platform):
         if one.name in seen:
@@ -39,6 +40,24 @@ def check_devices(platform: Platform) -> Findings:
             yield from _regulator(path, one, platform)
         elif one.driven:
             yield from _driven(path, one, platform)
+
+
+def _absent(platform: Platform) -> Findings:
+    """In the manifest, address 0 says that the hypervisor drives no such device."""
+    gic = platform.interrupt_controller
+    places: list[tuple[KeyPath, int, str]] = [
+        (("iommus", index), one.at, f"the IOMMU '{one.name}'")
+        for index, one in enumerate(platform.iommus)
+        if one.driven
+    ]
+    if platform.pci is not None:
+        places.append((("pci",), platform.pci.at, "the host bridge"))
+    if gic is not None and gic.its is not None:
+        places.append((("interrupt_controller", "its"), gic.its.at, "the ITS"))
+    for path, at, what in places:
+        if at == 0:
+            cause = f"the hypervisor cannot drive {what} at address 0"
+            yield Finding((*path, "at"), "out-of-range", cause, "the address of its registers, not 0")
 
 
 def _driven(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:
