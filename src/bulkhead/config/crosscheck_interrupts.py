@@ -50,7 +50,6 @@ def _private_interrupts(platform: Platform) -> Findings:
 def _guest_interrupts(platform: Platform) -> Findings:
     """Guests see their virtual UART and their socket device with the board's numbers, and engines' interrupts
     are given to domains."""
-    first, last = _first_shared(), limits()["max_intid"] - 1
     used: list[tuple[KeyPath, int]] = []
     if platform.uart is not None:
         used.append((("uart", "interrupt"), platform.uart.interrupt))
@@ -59,9 +58,7 @@ def _guest_interrupts(platform: Platform) -> Findings:
     for index, dma in enumerate(platform.dma):
         used += [(("dma", index, "interrupts", at), intid) for at, intid in enumerate(dma.interrupts)]
     for path, intid in used:
-        if not first <= intid <= last:
-            cause = f"INTID {intid} is not a shared interrupt that a guest can have"
-            yield Finding(path, "out-of-range", cause, f"{first} to {last}")
+        yield from _not_shared(path, intid, " that a guest can have")
 
 
 def _pmu_interrupts(platform: Platform) -> Findings:
@@ -86,7 +83,6 @@ def _pmu_interrupts(platform: Platform) -> Findings:
 def _mpam_interrupts(platform: Platform) -> Findings:
     """MPAM components may share an interrupt: the hypervisor asks all of them which one raised it. The two
     interrupts of one component must differ."""
-    first, last = _first_shared(), limits()["max_intid"] - 1
     taken = _private_users(platform) | _uart_user(platform)
     if platform.pmu is not None:
         taken |= dict.fromkeys(platform.pmu.interrupts, "pmu")
@@ -101,16 +97,14 @@ def _mpam_interrupts(platform: Platform) -> Findings:
             if intid in taken:
                 cause = f"INTID {intid} is already used by '{taken[intid]}'"
                 yield Finding(path, "duplicate-name", cause, "each interrupt once")
-            elif not first <= intid <= last:
-                cause = f"INTID {intid} is not a shared interrupt"
-                yield Finding(path, "out-of-range", cause, f"{first} to {last}")
+            elif not _is_shared(intid):
+                yield from _not_shared(path, intid)
             elif key == "overflow_interrupt" and intid == component.error_interrupt:
                 cause = f"INTID {intid} is already used for error interrupts"
                 yield Finding(path, "duplicate-name", cause, "another interrupt")
 
 
 def _device_interrupts(platform: Platform) -> Findings:
-    first, last = _first_shared(), limits()["max_intid"] - 1
     seen = _uart_user(platform)
     if platform.pmu is not None:
         seen |= dict.fromkeys(platform.pmu.interrupts, "pmu")
@@ -127,9 +121,8 @@ def _device_interrupts(platform: Platform) -> Findings:
     for index, device in enumerate(platform.devices):
         for number, intid in enumerate(device.interrupts):
             path: KeyPath = ("devices", index, "interrupts", number)
-            if not first <= intid <= last:
-                cause = f"INTID {intid} is not a shared interrupt that a guest can have"
-                yield Finding(path, "out-of-range", cause, f"{first} to {last}")
+            if not _is_shared(intid):
+                yield from _not_shared(path, intid, " that a guest can have")
             elif intid in seen:
                 cause = f"INTID {intid} is already used by '{seen[intid]}'"
                 yield Finding(path, "duplicate-name", cause, "each interrupt once")
@@ -137,11 +130,9 @@ def _device_interrupts(platform: Platform) -> Findings:
 
 
 def _iommu_interrupts(path: KeyPath, iommu: Iommu, taken: Mapping[int, str]) -> Findings:
-    first, last = _first_shared(), limits()["max_intid"] - 1
     for number, intid in enumerate(iommu.interrupts):
-        if not first <= intid <= last:
-            cause = f"INTID {intid} is not a shared interrupt"
-            yield Finding((*path, number), "out-of-range", cause, f"{first} to {last}")
+        if not _is_shared(intid):
+            yield from _not_shared((*path, number), intid)
         elif intid in taken or intid in iommu.interrupts[:number]:
             cause = f"INTID {intid} is already used by '{taken.get(intid, iommu.name)}'"
             yield Finding((*path, number), "duplicate-name", cause, "each interrupt once")
@@ -153,11 +144,9 @@ def _pci_interrupts(platform: Platform, taken: Mapping[int, str]) -> Findings:
         return
     lines = platform.pci.interrupts
     path: KeyPath = ("pci", "interrupts")
-    first, last = _first_shared(), limits()["max_intid"] - 1
     for number, intid in enumerate(lines):
-        if not first <= intid <= last:
-            cause = f"INTID {intid} is not a shared interrupt that a guest can have"
-            yield Finding((*path, number), "out-of-range", cause, f"{first} to {last}")
+        if not _is_shared(intid):
+            yield from _not_shared((*path, number), intid, " that a guest can have")
         elif intid in taken or intid in lines[:number]:
             cause = f"INTID {intid} is already used by '{taken.get(intid, 'pci')}'"
             yield Finding((*path, number), "duplicate-name", cause, "each interrupt once")
@@ -165,6 +154,23 @@ def _pci_interrupts(platform: Platform, taken: Mapping[int, str]) -> Findings:
 
 def _first_shared() -> int:
     return limits()["first_shared_intid"]
+
+
+def _is_shared(intid: int) -> bool:
+    """Whether the hypervisor can use it, for itself or for a guest."""
+    return _first_shared() <= intid < limits()["max_intid"]
+
+
+def _not_shared(path: KeyPath, intid: int, use: str = "") -> Findings:
+    """The interrupt is not shared, or beyond those that a virtual interrupt controller keeps the state of.
+    A physical one can have shared interrupts up to 1019."""
+    first, last = _first_shared(), limits()["max_intid"] - 1
+    if last < intid < limits()["first_special_intid"]:
+        cause = f"INTID {intid} is too high: the hypervisor keeps the state of interrupts up to {last}"
+        yield Finding(path, "out-of-range", cause, f"{first} to {last}")
+    elif not _is_shared(intid):
+        cause = f"INTID {intid} is not a shared interrupt{use}"
+        yield Finding(path, "out-of-range", cause, f"{first} to {last}")
 
 
 def _private_users(platform: Platform) -> dict[int, str]:
