@@ -635,7 +635,7 @@ struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everyb
     uint32_t pmg; /* the hypervisor's own */
 };
 
-struct manifest_smmu { /* The SMMU in front of domains' devices. All zero if no domain has a device behind one. */
+struct manifest_smmu { /* The SMMU that EL2 drives, also if no domain has a device behind it. All zero if the board has none. */
     uint64_t pa; /* registers */
     uint32_t stream_bits; /* width of its stream ids; it has as many, or more */
     uint32_t event_irq; /* INTID of refused accesses: of the event queue (SMMUv3), of all faults (SMMUv2) */
