@@ -7,6 +7,7 @@
 #include "console/console.h"
 #include "iommu/smmu.h"
 #include "iommu/smmuv3_registers.h"
+#include "memory/ptable.h"
 #include "vm/domain.h"
 #include <string.h>
 
@@ -20,6 +21,7 @@
 #define STE2_VTCR           0x7FFFFull /* T0SZ to PS are at the same places as in VTCR_EL2 */
 #define STE2_S2AA64         (1ull << 51)
 #define STE2_S2R            (1ull << 58) /* faults are events; S2S is 0: they do not stall */
+#define AARCH32_BITS        40u          /* of addresses at stage 2, with tables of AArch32 */
 #define LEAF_LOG2           6u           /* entries of a page */
 #define LEAF_SPAN           (LEAF_LOG2 + 1)
 
@@ -60,6 +62,14 @@ static uint32_t table_bits(void)
     return bits < BH_MAX_STREAM_BITS ? bits : BH_MAX_STREAM_BITS;
 }
 
+/* Addresses of devices at stage 2 (IAS; IHI 0070, 3.4): an entry with more is illegal. */
+static uint32_t input_bits(uint32_t idr0, uint32_t idr5)
+{
+    uint32_t bits = smmu_address_bits(IDR5_OAS(idr5));
+
+    return (idr0 & IDR0_TTF_AARCH32) != 0 && bits < AARCH32_BITS ? AARCH32_BITS : bits;
+}
+
 const char *smmu_missing(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -71,6 +81,7 @@ const char *smmu_missing(void)
            : (idr0 & IDR0_TTF_AARCH64) == 0                  ? "no tables of AArch64"
            : (idr5 & IDR5_GRAN4K) == 0                       ? "no pages of 4 KiB"
            : !smmu_reaches_memory(IDR5_OAS(idr5))            ? "memory is beyond the addresses that it has"
+           : input_bits(idr0, idr5) < PTABLE_INPUT_BITS      ? "guests have more addresses than it has"
            : (idr0 & IDR0_TTENDIAN_BIG) == IDR0_TTENDIAN_BIG ? "tables are big-endian"
            : (idr0 & IDR0_COHACC) == 0                       ? "walks are not coherent with caches"
            : (idr0 & IDR0_STALL_MASK) == IDR0_STALL_FORCED   ? "every fault stalls"

@@ -36,6 +36,7 @@ extern "C" {
 #define SMMU_EVENTQ_CONS     0x100ACu
 
 #define IDR0_S2P              (1u << 0)
+#define IDR0_TTF_AARCH32      (1u << 2)
 #define IDR0_TTF_AARCH64      (1u << 3)
 #define IDR0_ATS              (1u << 10)
 #define IDR0_COHACC           (1u << 4)

@@ -500,6 +500,20 @@ TEST_F(Smmu, D2_MemoryIsWithinTheAddressesOfTheSmmu)
     EXPECT_STREQ(smmu_missing(), "memory is beyond the addresses that it has");
 }
 
+// Otherwise EL2 would start, and the SMMU would refuse all accesses of devices.
+TEST_F(Smmu, D2_TheSmmuHasAllAddressesOfGuests)
+{
+    boot();
+    const uint32_t idr0 = smmu.idr0;
+    smmu.idr5 = 1u << 4 | 1u; // 36 bits, which are enough for the memory
+    EXPECT_STREQ(smmu_missing(), "guests have more addresses than it has");
+    smmu.idr0 = idr0 | 1u << 2; // tables of AArch32: 40 bits
+    EXPECT_EQ(smmu_missing(), nullptr);
+    smmu.idr0 = idr0;
+    smmu.idr5 = 1u << 4 | 2u;
+    EXPECT_EQ(smmu_missing(), nullptr);
+}
+
 TEST_F(Smmu, D2_ForcedWriteBackNeedsAnSmmuThatHasIt)
 {
     const auto forced = [](SampleManifest &m) { m.header.platform.s2fwb = 1; };
