@@ -27,11 +27,12 @@ extern "C" {
 #define PCI_NUMBER(id)      ((id)&7u) /* of the function in its device */
 
 /* Extended capabilities (PCI Express Base 7.6.3). */
-#define PCI_EXTENDED_ACS   0x000Du
-#define PCI_EXTENDED_ATS   0x000Fu
-#define PCI_EXTENDED_SRIOV 0x0010u
-#define PCI_EXTENDED_PRI   0x0013u
-#define PCI_EXTENDED_PASID 0x001Bu
+#define PCI_EXTENDED_ACS       0x000Du
+#define PCI_EXTENDED_ATS       0x000Fu
+#define PCI_EXTENDED_SRIOV     0x0010u
+#define PCI_EXTENDED_MULTICAST 0x0012u
+#define PCI_EXTENDED_PRI       0x0013u
+#define PCI_EXTENDED_PASID     0x001Bu
 
 /* Access control services (7.7.11), in the word that follows the capability's header. The control register
  * is the upper half. */

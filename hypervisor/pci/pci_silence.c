@@ -13,14 +13,16 @@
 #define CLASS_SHIFT         16u
 #define CLASS_HOST_BRIDGE   0x0600u
 #define ATS_ENABLE          0x80000000u
+#define MULTICAST_ENABLE    0x80000000u
 #define PRI_ENABLE          0x00000001u
 #define PASID_ENABLE        0x00010000u
 #define SRIOV_ENABLES       0x00000009u /* the virtual functions, and their registers */
 #define CONTROL             0x0000FFFFu /* of a word whose upper half is a status that ones clear */
 
 /* What a function does by an extended capability, whatever its command register says, or how it masters
- * memory later, when a guest lets it: page requests, addresses that it calls translated, substreams, virtual
- * functions. In an order in which each may be turned off (PCI Express Base 10.5.1: PASID after ATS). */
+ * memory later, when a guest lets it: page requests, addresses that it calls translated, substreams, writes
+ * to several functions (multicast, 6.14: a port may send them past the SMMU), virtual functions. In an order
+ * in which each may be turned off (PCI Express Base 10.5.1: PASID after ATS). */
 static void silence_extended(paddr_t place)
 {
     static const struct {
@@ -31,6 +33,7 @@ static void silence_extended(paddr_t place)
         {PCI_EXTENDED_PRI, 0x04, CONTROL & ~PRI_ENABLE},
         {PCI_EXTENDED_ATS, 0x04, ~ATS_ENABLE},
         {PCI_EXTENDED_PASID, 0x04, ~PASID_ENABLE},
+        {PCI_EXTENDED_MULTICAST, 0x04, ~MULTICAST_ENABLE},
         {PCI_EXTENDED_SRIOV, 0x08, CONTROL & ~SRIOV_ENABLES},
     };
 

@@ -156,6 +156,21 @@ TEST_F(Pci, D3_TranslationsThatABootLoaderHasEnabledAreOff)
     EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
 }
 
+// A port would pass a write to such an address to several functions, and not to the SMMU: access control
+// services do not redirect it.
+TEST_F(Pci, D3_MulticastThatABootLoaderHasEnabledIsOff)
+{
+    PciModel::Function &one = bus.functions.at(5 << 3);
+    one.words[0x100] = 0x140u << 20 | 0x0001;
+    one.words[0x140] = 0x100u << 20 | 0x0012; // the list is a circle
+    one.words[0x144] = 0x8003001F;            // enabled, with 4 groups of up to 32
+    one.writable[0x144] = 0x803F0000;
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(one.words[0x144], 0x0003001Fu);
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
 TEST_F(Pci, D3_AtTheStartNoFunctionMastersMemory)
 {
     boot();
