@@ -19,6 +19,7 @@
 #include "memory/placement.h"
 #include "pci/pci.h"
 #include <arch/barrier.h>
+#include <arch/gic.h>
 #include <arch/physical.h>
 #include <arch/sysreg.h>
 #include <string.h>
@@ -174,7 +175,12 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
         refuse(BH_MANIFEST_ERROR_IOMMU, offsetof(struct manifest_header, smmu));
     }
     pci_silence(manifest);
+    if (!gic_silence(&manifest->platform)) {
+        refuse_say("message interrupts that a boot loader has enabled cannot be disabled");
+        refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));
+    }
     if (!its_silence(manifest)) {
+        refuse_say("the ITS does not stop");
         refuse(BH_MANIFEST_ERROR_ITS, offsetof(struct manifest_header, its));
     }
     load_images(manifest, load_address);

@@ -40,8 +40,6 @@
 #define BASE_SHARE_ANY (3ull << 10)
 
 #define GICR_CTLR_RWP        (1u << 3)
-#define GICR_TYPER_VLPIS     (1u << 1)
-#define GICR_TYPER_LAST      (1u << 4)
 #define GICR_TYPER_LPIS      1u
 #define GICR_TYPER_NUMBER(t) ((uint32_t)((t) >> 8) & 0xFFFFu)
 #define PROPBASER_ID_BITS    13ull /* LPIs have 14 bits, the fewest that are allowed */
@@ -102,28 +100,8 @@ static bool wait_for(paddr_t address, uint32_t mask, uint32_t value)
     return true;
 }
 
-/* Disables LPIs at the redistributors of all cores, those that the manifest does not use included: they may
- * write to tables of a boot loader. its_cpu_init() checks the result. */
-static void silence_redistributors(const struct manifest_platform *platform)
-{
-    uint64_t bytes = 0;
-
-    for (uint64_t at = 0; at < platform->gicr_bytes; at += bytes) {
-        paddr_t control = paddr(platform->gicr_pa + at + GICR_CTLR);
-        uint64_t type = mmio_read64(paddr(platform->gicr_pa + at + GICR_TYPER));
-
-        if ((type & GICR_TYPER_LPIS) != 0 && (mmio_read32(control) & GICR_CTLR_LPIS) != 0) {
-            mmio_write32(control, mmio_read32(control) & ~GICR_CTLR_LPIS);
-            (void)wait_for(control, GICR_CTLR_RWP | GICR_CTLR_LPIS, 0);
-        }
-        if ((type & GICR_TYPER_LAST) != 0) {
-            break;
-        }
-        bytes = (type & GICR_TYPER_VLPIS) != 0 ? 2 * BH_REDISTRIBUTOR_BYTES : BH_REDISTRIBUTOR_BYTES;
-    }
-}
-
-/* Lines of the pending tables that a boot loader left dirty must not be written back over EL2's zeros. */
+/* The redistributors have no LPIs any more. Lines of the pending tables that a boot loader left dirty must
+ * not be written back over EL2's zeros. */
 bool its_silence(const struct manifest_header *manifest)
 {
     paddr_t control = paddr(manifest->its.pa + GITS_CTLR);
@@ -131,7 +109,6 @@ bool its_silence(const struct manifest_header *manifest)
     if (manifest->its.pa == 0) {
         return true;
     }
-    silence_redistributors(&manifest->platform);
     cache_clean(paddr(manifest->its.pending_pa), manifest->its.pending_bytes);
     mmio_write32(control, mmio_read32(control) & ~GITS_CTLR_ENABLED);
     return wait_for(control, GITS_CTLR_QUIESCENT, GITS_CTLR_QUIESCENT);

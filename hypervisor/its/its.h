@@ -21,8 +21,8 @@ extern "C" {
 
 struct cpu;
 
-/* Turns the ITS and the LPIs of all redistributors off, so that they write to no memory. Called with the MMU
- * off, before images are loaded. Returns false if it does not answer. */
+/* Turns the ITS off, so that it writes to no memory. Called with the MMU off, after gic_silence(), before
+ * images are loaded. Returns false if it does not answer. */
 bool its_silence(const struct manifest_header *manifest);
 
 /* Makes the ITS's tables and maps all messages. Called once, on the first core, after the domains are set up.

@@ -59,6 +59,14 @@ def test_a_refusal_is_explained_by_its_code() -> None:
     assert "less memory" in explained(line, layout)
 
 
+def test_what_a_boot_loader_left_on_is_named() -> None:
+    layout = load_layout()
+    for reason, word in (("hardware", "message interrupts (LPIs)"), ("its", "interrupt translation service")):
+        code = layout.enum_value("manifest_error", reason)
+        line = f"refused: {reason} (error {code}) at offset 120 of the manifest"
+        assert word in explained(line, layout)
+
+
 @pytest.mark.parametrize(
     "line", ["", "panic: something", "refused: x (error 9999) at offset 0 of the manifest"]
 )

@@ -261,8 +261,10 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     }
     const bool silent = smmu_silence(system_manifest());
     pci_silence(system_manifest());
+    const bool gic_silent = gic_silence(&platform);
     const bool its_silent = its_silence(system_manifest());
-    booted_ = domain_init_all() && flows_init_all() && statistics_init_all() && silent && its_silent;
+    booted_ =
+        domain_init_all() && flows_init_all() && statistics_init_all() && silent && gic_silent && its_silent;
     mpam_detect();
     booted_ = mpam_label_domains() && mpam_components_init() == BH_MANIFEST_ERROR_NONE && booted_;
     booted_ = booted_ && smmu_init() == BH_MANIFEST_ERROR_NONE && pci_init() == BH_MANIFEST_ERROR_NONE &&

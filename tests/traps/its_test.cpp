@@ -13,6 +13,7 @@ extern "C" {
 #include "its/its.h"
 #include "run/domain_life.h"
 #include "vgic/vgic_its.h"
+#include <arch/gic.h>
 }
 
 namespace its_test {
@@ -133,8 +134,40 @@ TEST_F(Its, D4_LpisThatABootLoaderHasEnabledAndThatCannotBeDisabledAreNoStart)
 {
     its.redistributors[2].ctlr = 1;
     its.lpis_can_be_disabled = false;
-    EXPECT_NE(refusal().find("ITS: core 2: LPIs that a boot loader has enabled"), std::string::npos);
+    boot();
+    EXPECT_FALSE(machine->booted());
     EXPECT_EQ(its.redistributors[2].propbaser, 0u) << "no register changes while LPIs are enabled";
+    EXPECT_TRUE(its.violations.empty()) << its.violations[0];
+}
+
+// The redistributors of all cores are silenced, whatever the manifest uses of them: no core of a system
+// without message interrupts looks at these registers later.
+TEST_F(Its, D2_D4_TheyAreNoStartOfASystemWithoutMessageInterruptsEither)
+{
+    const auto without_its = [](SampleManifest &m) {
+        m.header.its = {};
+        m.functions[0].messages = m.functions[1].messages = 0;
+    };
+    its.redistributors[3] = {1, 0x7000000D, 0x70010000};
+    boot(without_its);
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(its.redistributors[3].ctlr, 0u) << "it would write to memory of the boot loader";
+    its.redistributors[3].ctlr = 1;
+    its.lpis_can_be_disabled = false;
+    boot(without_its);
+    EXPECT_FALSE(machine->booted());
+    its.redistributors_have_lpis = false;
+    EXPECT_TRUE(gic_silence(&system_manifest()->platform)) << "the bit is reserved without LPIs";
+}
+
+TEST_F(Its, D4_ACoreDoesNotChangeRegistersWhileItsLpisAreEnabled)
+{
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    its.lpis_can_be_disabled = false;
+    machine->on_core(2);
+    EXPECT_FALSE(its_cpu_init(cpu_at(2)));
+    EXPECT_NE(said().find("ITS: core 2: LPIs that a boot loader has enabled"), std::string::npos);
     EXPECT_TRUE(its.violations.empty()) << its.violations[0];
 }
 

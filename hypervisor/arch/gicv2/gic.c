@@ -67,6 +67,12 @@ static void reset_word(uint32_t word)
     }
 }
 
+bool gic_silence(const struct manifest_platform *platform)
+{
+    (void)platform; /* a GICv2 accesses no memory */
+    return true;
+}
+
 void gic_init(const struct manifest_platform *platform)
 {
     gic.distributor = paddr(platform->gicd_pa);

@@ -31,8 +31,10 @@
 
 #define GICD_CTLR_RWP          (1u << 31)
 #define GICD_CTLR_ARE_NS       (1u << 4)
-#define GICD_CTLR_GROUPS       0x3u /* Group 1, with one or two security states */
+#define GICD_CTLR_GROUPS       0x3u      /* Group 1, with one or two security states */
+#define GICR_CTLR_LPIS         (1u << 0) /* EnableLPIs */
 #define GICR_CTLR_RWP          (1u << 3)
+#define GICR_TYPER_LPIS        (1u << 0)
 #define GICR_TYPER_VLPIS       (1u << 1)
 #define GICR_TYPER_LAST        (1u << 4)
 #define GICR_WAKER_SLEEP       (1u << 1)
@@ -102,6 +104,35 @@ static void reset_word(paddr_t frame, uint32_t word)
     }
 }
 
+static uint64_t redistributor_bytes(uint64_t type)
+{
+    return (type & GICR_TYPER_VLPIS) != 0 ? 2 * BH_REDISTRIBUTOR_BYTES : BH_REDISTRIBUTOR_BYTES;
+}
+
+/* Clearing EnableLPIs is IMPLEMENTATION DEFINED: in many controllers it stays set until a reset (IHI 0069,
+ * 12.11.2). */
+static bool disable_lpis(paddr_t control)
+{
+    mmio_write32(control, mmio_read32(control) & ~GICR_CTLR_LPIS);
+    return wait_for_clear(control, GICR_CTLR_LPIS | GICR_CTLR_RWP, START_POLL_LIMIT);
+}
+
+bool gic_silence(const struct manifest_platform *platform)
+{
+    uint64_t type = 0;
+
+    for (uint64_t offset = 0; offset < platform->gicr_bytes && (type & GICR_TYPER_LAST) == 0;
+         offset += redistributor_bytes(type)) {
+        paddr_t base = paddr(platform->gicr_pa + offset);
+
+        type = mmio_read64(at(base, GICR_TYPER));
+        if ((type & GICR_TYPER_LPIS) != 0 && !disable_lpis(at(base, GICR_CTLR))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void gic_init(const struct manifest_platform *platform)
 {
     gic.distributor = paddr(platform->gicd_pa);
@@ -145,8 +176,7 @@ static bool find_redistributor(uint64_t mpidr, paddr_t *found)
         if ((type & GICR_TYPER_LAST) != 0) {
             return false;
         }
-        frame =
-            at(frame, (type & GICR_TYPER_VLPIS) != 0 ? 2 * BH_REDISTRIBUTOR_BYTES : BH_REDISTRIBUTOR_BYTES);
+        frame = paddr(frame.value + redistributor_bytes(type));
     }
     return false;
 }

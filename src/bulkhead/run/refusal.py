@@ -19,7 +19,8 @@ _SENTENCES = {
     "address in the platform file (`load`)",
     "hardware": "the package was built for another board than this one, or its platform file describes the "
     "cores wrongly (`cores.s2fwb`), or the regulator of a device (`qos`) does not "
-    "hold its rate, which the line before says",
+    "hold its rate, or a boot loader has enabled message interrupts (LPIs) that cannot be disabled, so that "
+    "the interrupt controller may write to memory; the last two are in the line before",
     "core_missing": "a core in the platform file did not start: the firmware's PSCI did not turn it on",
     "device_tree": f"{_BOARD} is damaged, or is not in version 17 of the format",
     "board_memory": f"{_BOARD} has less memory than the platform file says (`memory`)",
@@ -34,6 +35,8 @@ _SENTENCES = {
     "iommu": "the SMMU is not as the platform file says (`iommus`), or lacks what the driver needs; the line "
     "before says what",
     "pci": "a PCI function is not as the platform file says (`pci.functions`); the line before says which",
+    "its": "the interrupt translation service (`interrupt_controller.its`) or the redistributor of a core "
+    "lacks what the driver needs, or does not answer; the line before says what",
     "board_psci": f"{_BOARD} does not describe PSCI of version 0.2 or later that is called by SMC",
 }
 _LEVEL_SENTENCE = "the firmware or boot loader must enter it at EL2, on a machine with virtualization"

@@ -27,6 +27,11 @@ static inline bool gic_is_special(uint32_t intid)
     return intid - BH_FIRST_SPECIAL_INTID < GIC_SPECIAL_COUNT;
 }
 
+/* Disables message interrupts (LPIs) at the redistributors of all cores, also of those that the manifest does
+ * not use: a redistributor with LPIs reads and writes tables in memory that a boot loader chose. Called with
+ * the MMU off, before images are loaded. Returns false if they cannot be disabled. */
+bool gic_silence(const struct manifest_platform *platform);
+
 /* Resets the distributor: every SPI disabled, inactive, with default priority, in a group that EL2 controls.
  * Called once, on the first core. */
 void gic_init(const struct manifest_platform *platform);
