@@ -21,6 +21,7 @@ from bulkhead.planning.budgets import (
     counts_of,
     events_of_rate,
 )
+from bulkhead.planning.memory_budget import below_workable
 
 APART = (("read", "write"), ("read_events", "write_events"))  # budgets of lines fetched and of lines written
 SHORTEST_PERIOD_NS = 1000  # the same as in core/manifest_budgets.c; a timer cannot be more precise
@@ -38,12 +39,32 @@ def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
             )
             yield Finding(("domains", index, "pmu"), "not-supported", cause, "false")
         if not domain.bandwidth.unlimited:
-            yield from _period(at, domain.bandwidth)
+            yield from _impossible(at, domain.bandwidth, platform)
             yield from _counts(at, domain, platform)
-            yield from _events(at, domain.bandwidth, platform)
         yield from _cpu_time(("domains", index, "cpu"), domain)
     yield from _one_core(system, platform)
     yield from _whole_core(system)
+    yield from _workable(system, platform)
+
+
+def _workable(system: System, platform: Platform) -> Iterator[Finding]:
+    """Budgets that the hypervisor cannot enforce there: a domain would get more than its budget. Budgets that
+    no platform could enforce are reported above."""
+    intervals = False
+    for one in below_workable(system, platform):
+        at: KeyPath = ("domains", one.domain, "bandwidth")
+        if one.regulated and one.of_period:
+            if not intervals:
+                yield Finding(("regulation", "interval"), "budget-not-workable", one.cause, one.allowed)
+            intervals = True
+        elif not any(_impossible(at, system.domains[one.domain].bandwidth, platform)):
+            yield Finding(at, "budget-not-workable", one.cause, one.allowed)
+
+
+def _impossible(at: KeyPath, bandwidth: Bandwidth, platform: Platform) -> Iterator[Finding]:
+    """A period or an amount that no hypervisor could enforce."""
+    yield from _period(at, bandwidth)
+    yield from _events(at, bandwidth, platform)
 
 
 def _cpu_time(at: KeyPath, domain: Domain) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.config.machine_figures import MACHINES_OWN
 from bulkhead.config.platform import Platform
-from bulkhead.config.problem import Finding, KeyPath, key_text
+from bulkhead.config.problem import Finding, key_text
 from bulkhead.config.system import CPU_COPY, HYPERVISORS_ENGINE, Broker, System
 from bulkhead.config.timing import Regulator
 from bulkhead.flows import analysis
@@ -39,7 +39,7 @@ from bulkhead.planning.chains import PlannedChain, plan_chains
 from bulkhead.planning.device_rates import STATE_RATE
 from bulkhead.planning.flow_costs import chosen_costs
 from bulkhead.planning.flow_refusal import refusal
-from bulkhead.planning.memory_budget import BrokerLoad, MemoryUse, below_workable, memory_use
+from bulkhead.planning.memory_budget import BrokerLoad, MemoryUse, memory_use
 from bulkhead.planning.memory_changes import AskedMemory, smaller_budgets
 from bulkhead.planning.model import Choice
 from bulkhead.planning.qos400 import MOST_REGISTER, regulator_before, step_of
@@ -282,9 +282,6 @@ class _FlowPlanner:
     def _memory(self, memory: MemoryUse, others: tuple[BrokerLoad, ...]) -> Iterator[Finding]:
         if not_held(self.system) is not None:
             return
-        for number, cause in below_workable(self.system, self.platform):
-            path: KeyPath = ("domains", number, "bandwidth")
-            yield Finding(path, "budget-not-workable", f"{cause} on '{self.platform.name}'")
         allowed = "a budget, or `regulation: { overcommit: true }`"
         for number, domain in enumerate(self.system.domains):
             if domain.name in memory.unbounded:

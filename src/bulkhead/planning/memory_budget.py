@@ -18,7 +18,7 @@ from bulkhead.config.machine_figures import machines_own
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import BROKER, Domain, System
 from bulkhead.planning.broker import is_broker
-from bulkhead.planning.budgets import counted_event
+from bulkhead.planning.budgets import TWO_BUDGETS, counted_event
 from bulkhead.planning.demands import Demand, admission_of
 from bulkhead.planning.device_rates import DeviceRate, device_rates
 from bulkhead.planning.native import NativeCapacity, Point, Row, memory
@@ -190,24 +190,40 @@ def sustained_by(
     )
 
 
-def below_workable(system: System, platform: Platform) -> list[tuple[int, str]]:
-    """Domains (by number) whose budgets have a period too short or too few events to work, with the cause."""
+@dataclass(frozen=True)
+class NotWorkable:
+    """A budget that the hypervisor cannot enforce on the platform."""
+
+    domain: int  # its number in the system
+    regulated: bool  # its period is the regulator's interval
+    of_period: bool  # the period is too short; else events of a period are too few
+    cause: str
+    allowed: str
+
+
+def below_workable(system: System, platform: Platform) -> list[NotWorkable]:
+    """Budgets with a period too short or too few events to work, at most one for each domain."""
     curves, event = platform.memory_budget, counted_event(platform, emulated=False)
-    found: list[tuple[int, str]] = []
+    found: list[NotWorkable] = []
     for number, domain in enumerate(system.domains):
         budget = budget_in(system, domain, event)
         if curves is None or budget is None or budget.events is None:
             continue
-        if budget.period_ns < curves.shortest_period:
+        second = budget.second_events if budget.counts in TWO_BUDGETS else budget.events
+        events, shortest, least = min(budget.events, second), curves.shortest_period, curves.smallest_budget
+        if budget.period_ns < shortest:
             cause = (
                 f"a period of {budget.period_ns} ns is shorter than the shortest period that can be enforced"
+                f" on '{platform.name}' (`memory_budget.shortest_period`)"
             )
-            found.append((number, f"{cause}, {curves.shortest_period} ns"))
-        elif budget.events < curves.smallest_budget:
+            found.append(NotWorkable(number, budget.regulated, True, cause, f"{shortest} ns or more"))
+        elif events < least:
             cause = (
-                f"{budget.events} events in a period are fewer than the smallest budget that can be enforced"
+                f"{events} events in a period are fewer than the smallest budget that can be enforced"
+                f" on '{platform.name}' (`memory_budget.smallest_budget`)"
             )
-            found.append((number, f"{cause}, {curves.smallest_budget}"))
+            allowed = f"{least} events or more: a higher budget, or a longer period"
+            found.append(NotWorkable(number, budget.regulated, False, cause, allowed))
     return found
 
 

@@ -52,7 +52,7 @@ def smaller_budgets(asked: AskedMemory) -> Iterator[str]:
 
             value = largest_below(now, fits)
             workable = value and all(
-                one != number for one, _ in below_workable(changed(value), asked.platform)
+                one.domain != number for one in below_workable(changed(value), asked.platform)
             )
             if workable:
                 yield f"{key} of {domain.name}: {value} {unit}"
