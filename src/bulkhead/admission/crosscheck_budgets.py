@@ -18,10 +18,12 @@ from bulkhead.planning.budgets import (
     NS_PER_S,
     CountedEvent,
     counted_event,
+    counters_of,
     counts_of,
     events_of_rate,
 )
 from bulkhead.planning.memory_budget import below_workable
+from bulkhead.planning.regulation import budget_in
 
 APART = (("read", "write"), ("read_events", "write_events"))  # budgets of lines fetched and of lines written
 SHORTEST_PERIOD_NS = 1000  # the same as in core/manifest_budgets.c; a timer cannot be more precise
@@ -45,6 +47,27 @@ def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
     yield from _one_core(system, platform)
     yield from _whole_core(system)
     yield from _workable(system, platform)
+    yield from _counters(system, platform)
+
+
+def _counters(system: System, platform: Platform) -> Iterator[Finding]:
+    """Whether each core has the counters that the hypervisor needs there, and one more: EL2 does not take the
+    last one, because some cores do not permit that (MDCR_EL2.HPMN = 0)."""
+    event = counted_event(platform, emulated=False)
+    budgets = {index: budget_in(system, domain, event) for index, domain in enumerate(system.domains)}
+    there = platform.pmu.counters if platform.pmu is not None else 0
+    for index, budget in budgets.items():
+        needed = counters_of(budget) if budget is not None else 0
+        if budget is None or needed < there:
+            continue
+        at: KeyPath = ("domains", index, "bandwidth")
+        cause = (
+            f"needs {needed} event counter{'s' if needed > 1 else ''} of each core for '{budget.counts}' and "
+            f"one that is left, and platform '{platform.name}' has {there} (`pmu.counters`)"
+        )
+        one = "one budget with `counts: refills`, which needs one counter"
+        allowed = one if there > 1 else "no budget, and no regulator"
+        yield Finding(at, "not-on-platform", cause, allowed)
 
 
 def _workable(system: System, platform: Platform) -> Iterator[Finding]:

@@ -118,6 +118,11 @@ def counts_of(bandwidth: Bandwidth, event: CountedEvent) -> str | None:
     return bandwidth.counts if event.writeback_name is not None or bandwidth.counts == "refills" else None
 
 
+def counters_of(budget: Budget) -> int:
+    """Event counters of each of its cores that the hypervisor needs: one for each event that it counts."""
+    return 2 if budget.counts in (*TWO_BUDGETS, "sum") else 1
+
+
 def events_of_rate(bytes_per_s: int, period_ns: int, event: CountedEvent) -> int:
     """Events in a period of `period_ns` at this rate, rounded down."""
     assert event.bytes is not None
