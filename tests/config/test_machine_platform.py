@@ -151,6 +151,36 @@ def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
         ("s32v234", "    spacing: 3\n", "    spacing: 3\n    cap: 4\n", "dram.controller.cap", "conflict"),
         ("s32v234", "age: 1,", "age: 0,", "dram.controller.arbitration.age", "out-of-range"),
         ("s32v234", "most: 15,", "most: 16,", "dram.controller.arbitration.most", "out-of-range"),
+        ("zcu102", "shared_by: [0, 1, 2, 3]", "shared_by: [0, 1, 2]", "caches.l2.shared_by", "conflict"),
+        (
+            "zcu102",
+            "shared_by: [0, 1, 2, 3]",
+            "shared_by: [0, 1, 2, 3, 3]",
+            "caches.l2.shared_by[4]",
+            "duplicate-name",
+        ),
+        (
+            "zcu102",
+            "shared_by: [0, 1, 2, 3]",
+            "shared_by: [0, 1, 2, 4]",
+            "caches.l2.shared_by[3]",
+            "out-of-range",
+        ),
+        (
+            "zcu102",
+            "  l2: { size: 1 MiB,",
+            "  l1d: { shared_by: [0, 1, 2, 3] }\n  l2: { size: 1 MiB,",
+            "caches.l1d.shared_by",
+            "conflict",
+        ),
+        (
+            "s32v234",
+            "  l2: { size: 256 KiB, clusters:",
+            "  l3: { size: 1 MiB, ways: 16, line: 64, clusters: [[0, 2], [1, 3]] }\n"
+            "  l2: { size: 256 KiB, clusters:",
+            "caches.l3.clusters",
+            "conflict",
+        ),
         ("zcu102", "  rows: 32768", "  rows: 8192", "dram.rows", "conflict"),
         ("zcu102", "  rows: 32768", "  rows: 32767", "dram.rows", "geometry"),
         ("zcu102", "  standard: DDR4", "  standard: DDR9", "dram.standard", "bad-value"),
@@ -166,6 +196,11 @@ def test_an_impossible_platform_is_refused_at_its_place(
         assert all(near for k, _, near in found if k == key)
     else:
         assert found == []  # no latency is known for its first level
+
+
+def test_a_core_that_shares_no_cache_is_one_error(tmp_path: Path) -> None:
+    for given in ("[0, 1, 2]", "[0, 1, 2, 3, 3]", "[0, 1, 2, 4]"):
+        assert len(wrong(tmp_path, "zcu102", "shared_by: [0, 1, 2, 3]", f"shared_by: {given}")) == 1
 
 
 def test_a_mapping_that_hashes_bits_is_a_bijection_only_if_no_bit_is_lost(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ PS_PER_S = 10**12
 def check_machine(platform: Platform) -> list[Finding]:
     """All findings that span keys and concern only the simulated machine."""
     findings = [
+        *_shared_by(platform),
         *_clusters(platform),
         *_levels(platform),
         *_translation(platform),
@@ -50,6 +51,47 @@ def _maintenance(platform: Platform) -> Findings:
     if costs.icache_events < costs.events:
         cause = "is less than `maintenance.events`"
         yield Finding(("maintenance", "icache_events"), "out-of-range", cause, f"{costs.events} or more")
+
+
+def _shared_by(platform: Platform) -> Findings:
+    """One cache of a level that all cores share: a core that is left out would have none of this level."""
+    every = list(range(platform.cores.count))
+    for name, cache in platform.caches.items():
+        path: KeyPath = ("caches", name, "shared_by")
+        wrong = False
+        for number, core in enumerate(cache.shared_by):
+            if core not in every:
+                cause = f"there is no core {core}"
+                yield Finding((*path, number), "out-of-range", cause, f"0 to {every[-1]}")
+            elif core in cache.shared_by[:number]:
+                cause = f"core {core} is listed twice"
+                yield Finding((*path, number), "duplicate-name", cause, "each core once")
+            else:
+                continue
+            wrong = True
+        missing = [str(core) for core in every if core not in cache.shared_by]
+        if cache.shared_by and missing and not wrong:
+            cause = f"leaves out core{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+            allowed = f"cores 0 to {every[-1]}, or `clusters` with one list for each cache of this level"
+            yield Finding(path, "conflict", cause, allowed)
+        if name not in LEVELS[1:] and (cache.shared_by or cache.clusters) and len(every) > 1:
+            key = "shared_by" if cache.shared_by else "clusters"
+            cause = "each core has a first-level cache of its own"
+            yield Finding(("caches", name, key), "conflict", cause, "leave it out")
+
+
+def _nested(inner: Cache, outer: Cache, count: int) -> bool:
+    """Whether cores that share an inner cache share the outer cache behind it, too. Lists that do not name
+    each core once are reported elsewhere."""
+    near, far = _groups(inner, count), _groups(outer, count)
+    if any(sorted(core for one in groups for core in one) != list(range(count)) for groups in (near, far)):
+        return True
+    return all(any(one <= other for other in far) for one in near)
+
+
+def _groups(cache: Cache, count: int) -> list[frozenset[int]]:
+    shared = cache.clusters or ((cache.shared_by,) if cache.shared_by else ())
+    return [frozenset(one) for one in shared] or [frozenset({core}) for core in range(count)]
 
 
 def _clusters(platform: Platform) -> Findings:
@@ -86,6 +128,10 @@ def _levels(platform: Platform) -> Findings:
             if cache.line < other.line:
                 cause = f"lines of {cache.line} bytes are shorter than those of {above} ({other.line})"
                 yield Finding(("caches", name, "line"), "geometry", cause, f"at least {other.line}")
+            if not _nested(other, cache, platform.cores.count):
+                key = "clusters" if cache.clusters else "shared_by"
+                cause = f"cores that share {above} do not share the {name} behind it"
+                yield Finding(("caches", name, key), "conflict", cause, f"whole groups of cores of {above}")
         near = name, cache
 
 

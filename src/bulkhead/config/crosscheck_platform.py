@@ -139,15 +139,6 @@ def _cores(platform: Platform) -> Findings:
         yield Finding(
             ("cores", "mpidr"), "duplicate-name", "two cores have the same affinity", "each one once"
         )
-    for name, cache in platform.caches.items():
-        for number, core in enumerate(cache.shared_by):
-            if core >= platform.cores.count:
-                yield Finding(
-                    ("caches", name, "shared_by", number),
-                    "out-of-range",
-                    f"there is no core {core}",
-                    f"0 to {platform.cores.count - 1}",
-                )
 
 
 def _controller(platform: Platform) -> Findings:
