@@ -21,6 +21,7 @@ from ..platforms import platform
 ROOT = Path(__file__).parents[2]
 EMULATED_ONLY = {"mps2-an500", "rpi4"}  # boards of the emulator whose memory system is not simulated
 NAMES = sorted({path.stem for path in (ROOT / "platforms").glob("*.yaml")} - EMULATED_ONLY)
+CPI = "cores.pipeline.cycles_per_instruction"
 DESCRIBED_ONLY = ["mps2-an500", "rpi2", "stm32f767", "xilinx-zynq-a9", "zcu104", "zynq7020"]
 
 
@@ -181,6 +182,22 @@ def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
             "caches.l3.clusters",
             "conflict",
         ),
+        ("zcu102", "  frequency: 1.2 GHz", "  frequency: 1 Hz", "cores.frequency", "out-of-range"),
+        ("zcu102", "  frequency: 1.2 GHz", "  frequency: 11 GHz", "cores.frequency", "out-of-range"),
+        ("rpi4", "frequency: 54 MHz", "frequency: 1 Hz", "timers.frequency", "out-of-range"),
+        ("rpi4", "frequency: 54 MHz", "frequency: 2 GHz", "timers.frequency", "out-of-range"),
+        ("mpam4", "instruction: 1\n", "instruction: 1e-9\n", CPI, "out-of-range"),
+        ("mpam4", "instruction: 1\n", "instruction: 0.49\n", CPI, "out-of-range"),
+        ("mpam4", "instruction: 1\n", "instruction: 100.1\n", CPI, "out-of-range"),
+        ("zcu102", "l2: { size: 1 MiB,", "l2: { size: 1 MiB, line: 128,", "caches.l2.line", "geometry"),
+        ("zcu102", "l2: { size: 1 MiB,", "l2: { size: 1 MiB, ways: 128,", "caches.l2.ways", "limit"),
+        ("zcu102", "  width: 64\n", "  width: 1\n", "dram.width", "out-of-range"),
+        ("zcu102", "  width: 64\n", "  width: 512\n", "dram.width", "out-of-range"),
+        ("zcu102", "  width: 64\n", "  width: 8\n  burst: 4\n", "dram.width", "out-of-range"),
+        ("zcu102", "  speed: 2133\n", "  speed: 1\n", "dram.speed", "out-of-range"),
+        ("zcu102", "  channels: 1\n", "  channels: 32\n", "dram.channels", "limit"),
+        ("zcu102", "    trfc: 278\n", "    trfc: 1 ms\n", "dram.timing.trfc", "timing"),
+        ("zcu102", "    trefi: 7.8 us\n", "    trefi: 100 ms\n", "dram.timing.trefi", "timing"),
         ("zcu102", "  rows: 32768", "  rows: 8192", "dram.rows", "conflict"),
         ("zcu102", "  rows: 32768", "  rows: 32767", "dram.rows", "geometry"),
         ("zcu102", "  standard: DDR4", "  standard: DDR9", "dram.standard", "bad-value"),

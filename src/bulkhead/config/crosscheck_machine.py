@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bulkhead.config import dram as drams
+from bulkhead.config.crosscheck_simulated import check_simulated
 from bulkhead.config.platform import Cache, Dram, Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.timing import BY_TURNS, WATERMARKS, TlbLevel
@@ -31,6 +32,7 @@ def check_machine(platform: Platform) -> list[Finding]:
         *_iommus(platform),
         *_maintenance(platform),
         *_facts(platform),
+        *check_simulated(platform),
     ]
     if platform.dram is not None:
         findings += _dram(platform.dram, platform)

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from bulkhead.config.platform import Dram
-from bulkhead.config.timing import MARKS, DramTiming, dram_clocks
+from bulkhead.config.timing import MARKS, MAX_CLOCKS, DramTiming, dram_clocks
 
 Wrong = Iterator[tuple[str, str]]  # key of the section, cause
 
 STANDARD_BURST = 8  # beats
+MOST_REFRESH_CLOCKS = 1 << 24  # 8 ms at 4000 MT/s; standards have some microseconds
 BANK_BITS_MAX = 64  # most banks of a channel: the machine keeps sets of banks in one 64-bit word
 PICOSECONDS_PER_S = 10**12
 
@@ -55,6 +56,10 @@ def contradictions(dram: Dram, timing: DramTiming) -> Wrong:
     for name in ("cl", "trcd", "trp", "tras"):
         if t[name] == 0:
             yield name, f"{name} is 0 clocks: a DRAM needs at least one"
+    for name, clocks in t.items():
+        most = MOST_REFRESH_CLOCKS if name == "trefi" else MAX_CLOCKS
+        if clocks > most and name in DramTiming.model_fields:
+            yield name, f"{name} is {clocks} clocks, more than {most}"
     if t["tras"] < t["trcd"]:
         yield "tras", f"tRAS ({t['tras']} clocks) < tRCD ({t['trcd']}): a row would close before it is read"
     for short in ("trrd", "twtr"):

@@ -299,12 +299,12 @@ class Delays(Sourced):
 
 class Dram(Section):
     standard: Text
-    speed: Annotated[int, Field(gt=0, le=100_000)]  # MT/s
+    speed: Annotated[int, Field(ge=10, le=100_000)]  # MT/s; the slowest standard, SDR, begins at 66
     channels: Annotated[int, Field(ge=1, le=64)] = 1
     ranks: Annotated[int, Field(ge=1, le=64)] = 1
     bank_groups: Annotated[int, Field(ge=1, le=64)] = 1
     banks: Annotated[int, Field(ge=1, le=64)]  # per bank group
-    width: Annotated[int, Field(ge=1, le=1024)]  # bits
+    width: Annotated[int, Field(ge=8, le=1024)]  # bits of a channel, whole bytes
     burst: Annotated[int, Field(ge=1, le=64)] | None = None  # beats of one access [8]
     page: Bytes | None = None  # bytes of a row of one bank, over the whole width
     rows: Annotated[int, Field(ge=1, le=1 << 24)] | None = None  # of a bank
