@@ -44,10 +44,17 @@ def check_colors(system: System, platform: Platform) -> list[Finding]:
             findings.append(_geometry("banks", platform, error, "none, or a platform with plain bank bits"))
     if findings:
         return findings
-    try:
-        color_space(llc or () if llc_on else (), banks or () if banks_colored(system) else ())
-    except GeometryError as error:
-        return [_geometry("banks", platform, error, "fewer mechanisms at once")]
+    of_llc = llc or () if llc_on else ()
+    of_banks = banks or () if banks_colored(system) else ()
+    for key, llc_bits, bank_bits, allowed in (
+        ("llc", of_llc, (), "none, or a platform whose cache has fewer colors"),
+        ("banks", (), of_banks, "none, or a platform whose banks have fewer colors"),
+        ("banks", of_llc, of_banks, "none: the last-level cache alone can be colored"),
+    ):
+        try:
+            color_space(llc_bits, bank_bits)
+        except GeometryError as error:
+            return [_geometry(key, platform, error, allowed)]
     # With MPAM, colors stand for cache portions; overlapping colors mean overlapping portions.
     findings += _one_mechanism(system, "llc", llc, llc_mechanism(system, platform) != "none")
     findings += _one_mechanism(system, "banks", banks, banks_colored(system))
