@@ -215,6 +215,19 @@ def test_an_impossible_platform_is_refused_at_its_place(
         assert found == []  # no latency is known for its first level
 
 
+def test_memory_that_is_too_high_is_refused_by_its_key(tmp_path: Path) -> None:
+    memory = "memory: [{ at: 0x0, size: 2 GiB,"
+    loads = "load: { at: 0x200000,"
+    text = (ROOT / "platforms" / "zcu102.yaml").read_text()
+    assert memory in text and loads in text
+    for at, key in ((0x4000000000, "memory"), (0xFFFFC0000000, "memory[0]")):
+        path = tmp_path / "high.yaml"
+        high = text.replace(memory, f"memory: [{{ at: {at:#x}, size: 2 GiB,")
+        path.write_text(high.replace(loads, f"load: {{ at: {at + 0x200000:#x},"))
+        _, _, problems = load_platform(path)
+        assert (key, "out-of-range") in [(problem.key, problem.code) for problem in problems]
+
+
 def test_a_core_that_shares_no_cache_is_one_error(tmp_path: Path) -> None:
     for given in ("[0, 1, 2]", "[0, 1, 2, 3, 3]", "[0, 1, 2, 4]"):
         assert len(wrong(tmp_path, "zcu102", "shared_by: [0, 1, 2, 3]", f"shared_by: {given}")) == 1

@@ -18,6 +18,7 @@ from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.quantity import GIB
 from bulkhead.config.regions import (
+    ADDRESS_LIMIT,
     MAX_GUEST_ADDRESS,
     check_regions,
     guest_windows,
@@ -26,6 +27,7 @@ from bulkhead.config.regions import (
     root_window,
 )
 from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
+from bulkhead.schema import load_layout
 
 MAX_MEMORY_BYTES = 64 * GIB  # of a platform: the planner's tables have an entry for each granule
 
@@ -57,6 +59,8 @@ def _memory(platform: Platform) -> Findings:
     ranges: list[tuple[KeyPath, Range]] = [(("memory", i), ram) for i, ram in enumerate(platform.memory)]
     for number, (path, ram) in enumerate(ranges):
         yield from check_aligned(path, ram.at, ram.size)
+        if ram.end > ADDRESS_LIMIT:
+            yield Finding(path, "out-of-range", f"ends at {ram.end:#x}", f"up to {ADDRESS_LIMIT:#x}")
         for other_path, other in ranges[:number]:
             if ram.at < other.end and other.at < ram.end:
                 yield Finding(path, "overlap", f"overlaps memory[{other_path[1]}]")
@@ -67,6 +71,10 @@ def _memory(platform: Platform) -> Findings:
             "adds up to more memory than the planner supports",
             "at most 64 GiB in total",
         )
+    first, most = min(ram.at for ram in platform.memory), load_layout().constant("mapped_limit")
+    if first >= most and platform.not_bootable is None:
+        cause = f"begins at {first:#x}, and the hypervisor maps no memory of its own there at its address"
+        yield Finding(("memory",), "out-of-range", cause, f"memory below {most:#x}, or `not_bootable`")
     inner: list[tuple[KeyPath, Range]] = [(("reserved", i), hole) for i, hole in enumerate(platform.reserved)]
     if platform.load is not None:
         inner.append((("load",), platform.load))
