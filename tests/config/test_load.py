@@ -153,6 +153,16 @@ def test_budgets_that_nothing_could_enforce_are_refused(
     assert cause in problem.cause
 
 
+@pytest.mark.parametrize("period", ["3601 s", "50 us"])
+def test_a_period_of_time_that_is_wrong_is_one_error(tmp_path: Path, period: str) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE)
+    cpu = [f"domains[1].cpu={{budget: 200 ms, period: {period}}}", "domains[2].cpu={budget: 1 ms}"]
+    shared = ["domains[1].cpus=[0]", "domains[2].cpus=[0]", "regulation.policy=none"]
+    (problem,) = load_system(path, [*cpu, *shared]).problems
+    assert (problem.key, problem.code) == ("domains[1].cpu.period", "out-of-range")
+
+
 @pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp", "passthrough"])
 def test_the_examples_promise_only_what_is_enforced(name: str) -> None:
     loaded = load_system(ROOT / "examples" / f"{name}.yaml")

@@ -43,6 +43,8 @@ _COMPONENTS = Finding(
     "`bulkhead check`, `build` or `run`, or a system with `domains`",
 )
 
+_PERIODS = (".cpu.period", ".bandwidth.period")
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -127,6 +129,8 @@ def load_system(
         notices = tuple(locate(finding, root, file) for finding in noticed)
         if platform is not None:
             wrong = {problem.key for problem in found_in_system}
+            # Amounts beside a wrong period belong to that one, not to the default that takes its place.
+            wrong |= {key.removesuffix(".period") for key in wrong if key.endswith(_PERIODS)}
             findings = [f for f in check_system(system, platform) if not is_below(key_text(f.path), wrong)]
             problems += [locate(finding, root, file) for finding in findings]
     digest = hashlib.sha256(platform_source.text.encode()).hexdigest() if platform_source else ""
