@@ -217,20 +217,20 @@ def test_reports_say_which_analysis_and_which_transfers() -> None:
     ("settings", "key", "cause", "allowed"),
     [
         (
-            ("broker.chunk=43 B",),
+            ("broker.chunk=63 B",),
             "broker.chunk",
-            "is 43 bytes, less than a control packet of 'samples', which is one transfer",
-            "at least 64 bytes",
+            "is 63 B",
+            "64 B to 1 MiB",
         ),
         (
-            ("broker.chunk=1 B", "flows.0.transfers=3000"),
+            ("broker.chunk=64 B", "flows.0.transfers=47"),
             "flows[0].transfers",
-            "3000 transfers of a packet of 3072 bytes",
-            "3072 to 1048576 in chunks of 1",
+            "47 transfers of a packet of 3072 bytes",
+            "48 to 1048576 in chunks of 64",
         ),
     ],
 )
-def test_a_chunk_is_refused_at_its_key_with_the_packet_that_is_too_large_for_it(
+def test_a_chunk_that_is_too_small_and_transfers_that_are_too_few_are_refused_at_their_keys(
     settings: tuple[str, ...], key: str, cause: str, allowed: str
 ) -> None:
     words = [word for setting in settings for word in ("--set", setting)]

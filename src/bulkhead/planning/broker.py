@@ -39,6 +39,7 @@ from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.schema import load_layout
 from bulkhead.units import size_text
 
+LEAST_CHUNK_BYTES = 64  # core/manifest_flows.c
 MOST_PACKET_BYTES = 64 * KIB  # the largest packet that the Linux driver sends
 LEAST_RATE = 1000  # bytes/s; the hypervisor's minimum (core/manifest_flows.c)
 PATIENCE_NS = 1_000_000_000  # a receiver without a free buffer for this time is treated as not reading
@@ -107,12 +108,21 @@ def findings(system: System, platform: Platform) -> list[Finding]:
 
 
 def _chunk_findings(system: System) -> list[Finding]:
-    """EL2 refuses longer chunks."""
-    most = load_layout().constant("most_chunk_bytes")
-    if system.broker is None or system.broker.chunk <= most:
+    """EL2 refuses other chunks."""
+    if system.broker is None or LEAST_CHUNK_BYTES <= system.broker.chunk <= most_chunk_bytes():
         return []
     cause = f"is {size_text(system.broker.chunk)}"
-    return [Finding(("broker", "chunk"), "out-of-range", cause, f"up to {size_text(most)}")]
+    return [Finding(("broker", "chunk"), "out-of-range", cause, chunk_range())]
+
+
+def most_chunk_bytes() -> int:
+    """The longest chunk that EL2 accepts."""
+    return load_layout().constant("most_chunk_bytes")
+
+
+def chunk_range() -> str:
+    """The chunks that EL2 accepts, for messages."""
+    return f"{LEAST_CHUNK_BYTES} B to {size_text(most_chunk_bytes())}"
 
 
 def flow_findings(system: System, platform: Platform) -> list[Finding]:

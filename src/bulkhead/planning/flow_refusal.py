@@ -11,9 +11,9 @@ from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.flows.analysis import AT_MOST_RATE, FARTHEST, smallest_above, tried
 from bulkhead.flows.model import KINDS, FlowModel
 from bulkhead.flows.native import analysis as library
+from bulkhead.planning.broker import LEAST_CHUNK_BYTES, chunk_range
 
 _MOST_TRANSFERS = 1 << 20  # core/flow_transform.c
-_LEAST_CHUNK = 64  # bytes (core/manifest_flows.c)
 _FIXED = {
     "deadline": "the fixed parts of the path, which do not depend on the bandwidth",
     "period": "the variable part of a send",
@@ -30,7 +30,7 @@ def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
         most = library().MAX_FLOWS // len(KINDS)
         return Finding(("flows",), "limit", f"{len(model.ways)} flows are too many", f"at most {most}")
     if code == "bad-chunk":
-        return Finding(("broker", "chunk"), "out-of-range", f"is {model.chunk_bytes} bytes", "up to 4 GiB")
+        return Finding(("broker", "chunk"), "out-of-range", f"is {model.chunk_bytes} bytes", chunk_range())
     if code == "bad-sender":
         most = library().MAX_DOMAINS
         cause = f"flows join {len(model.domains)} domains"
@@ -70,7 +70,7 @@ def _transfers(model: FlowModel, task: int) -> Finding:
     if member.kind != "data":
         cause = f"is {chunk} bytes, less than a control packet of '{flow.name}', which is one transfer"
         return Finding(
-            ("broker", "chunk"), "out-of-range", cause, f"at least {max(size, _LEAST_CHUNK)} bytes"
+            ("broker", "chunk"), "out-of-range", cause, f"at least {max(size, LEAST_CHUNK_BYTES)} bytes"
         )
     cause = f"{model.transfers_of(member.flow)} transfers of a packet of {size} bytes"
     allowed = f"{-(-size // chunk)} to {_MOST_TRANSFERS} in chunks of {chunk}"
