@@ -28,7 +28,6 @@ _INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _NOT_UTF_8 = range(0xDC80, 0xDD00)  # characters for bytes that could not be decoded ("surrogateescape")
-_CORE_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
 class Broken:
@@ -243,7 +242,7 @@ class _Builder:
                 f"anchor {quoted('&' + event.anchor)} is not supported",
                 "no anchors",
             )
-        if event.tag is not None and event.tag != "!" and event.tag not in _CORE_TAGS:
+        if event.tag is not None:  # also one of the core schema: nothing converts values by their tags
             self.problem(line, column, "tag", f"tag {quoted(event.tag)} is not supported", "no tags")
 
     def _scalar(self, event: YamlEvent, line: int, column: int) -> Any:
