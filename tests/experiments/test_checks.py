@@ -226,3 +226,44 @@ def test_a_platform_file_that_cannot_be_loaded_is_refused_at_its_key(
     shown = refusal(tmp_path, ("other: 3", "platform: ./own.yaml"))
     assert "mine.yaml:7:20: fixed.platform: platform file " in shown
     assert cause in shown
+
+
+@pytest.mark.parametrize(
+    ("part", "cause"),
+    [
+        (
+            "workload: latency, params: { size_kb: 64 }",
+            "'latency' reads no parameter 'size_kb'; did you mean 'size_kib'?",
+        ),
+        (
+            "workload: $work, params: { size_kib: 64, shift: 8 }",
+            "no workload reads a parameter 'shift'; did you mean 'shifts'?",
+        ),
+        ("workload: mine.trace, params: { seed: 8 }", "'mine.trace' reads no parameter 'seed'"),
+    ],
+)
+def test_a_parameter_that_no_workload_of_the_part_reads_is_refused(
+    tmp_path: Path, part: str, cause: str
+) -> None:
+    """A workload ignores other parameters, so it would not be what the reader thinks that it is."""
+    words = ("sweep: { k: [1, 2] }", "sweep: { k: [1, 2], work: [latency, disparity] }")
+    shown = refusal(tmp_path, words, ("kind: read, walks: 4", part))
+    assert "mine.yaml:9:" in shown
+    assert "parts[0].params." in shown
+    assert cause in shown
+
+
+def test_a_swept_workload_uses_the_parameters_that_it_has(tmp_path: Path) -> None:
+    words = ("sweep: { k: [1, 2] }", "sweep: { k: [1, 2], work: [latency, disparity] }")
+    part = "workload: $work, params: { size_kib: 64, shifts: 8, seed: 3 }"
+    found = loaded(tmp_path, words, ("kind: read, walks: 4", part))
+    assert points_of(found)
+    narrower = with_settings(found, ("work=latency",))
+    assert isinstance(narrower, Experiment)
+    assert points_of(narrower)
+
+
+def test_a_workload_that_does_not_exist_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    found = loaded(tmp_path, ("kind: read, walks: 4", "workload: latncy"))
+    with pytest.raises(BadExperiment, match=r"'first', workload: there is no workload 'latncy'; .*'latency'"):
+        points_of(found)

@@ -18,6 +18,7 @@ from bulkhead.admission.devices import unregulated
 from bulkhead.admission.maintenance import reaching
 from bulkhead.admission.masters import trusted, trusted_broker, unlabelled
 from bulkhead.admission.notices import not_enforced
+from bulkhead.admission.parameters import check_parameters
 from bulkhead.admission.uncounted import uncounted
 from bulkhead.admission.without_mpam import without_mpam
 from bulkhead.config.components import is_component_system
@@ -131,7 +132,8 @@ def load_system(
             wrong = {problem.key for problem in found_in_system}
             # Amounts beside a wrong period belong to that one, not to the default that takes its place.
             wrong |= {key.removesuffix(".period") for key in wrong if key.endswith(_PERIODS)}
-            findings = [f for f in check_system(system, platform) if not is_below(key_text(f.path), wrong)]
+            found_here = [*check_system(system, platform), *check_parameters(system, path.parent)]
+            findings = [f for f in found_here if not is_below(key_text(f.path), wrong)]
             problems += [locate(finding, root, file) for finding in findings]
     digest = hashlib.sha256(platform_source.text.encode()).hexdigest() if platform_source else ""
     usable = system if not problems else None

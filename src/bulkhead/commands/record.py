@@ -73,7 +73,8 @@ def record(
     as_json: AsJson = False,
 ) -> None:
     """Record the data accesses of a program under the emulator; the exit code is 1 if there is no trace."""
-    from bulkhead.recording.known import SUFFIX, trace_directory
+    from bulkhead.config.named import TRACE_SUFFIX
+    from bulkhead.recording.known import trace_directory
     from bulkhead.recording.record import RecordedProgram, RecordingError, describe, run, trace_info
 
     repository("`record`")
@@ -81,7 +82,7 @@ def record(
     reasons: list[str] = []
     own: RecordedKeys | None = None
     if output is None:
-        output = trace_directory() / f"{Path(program).name}{SUFFIX}"
+        output = trace_directory() / f"{Path(program).name}{TRACE_SUFFIX}"
         output.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(found, str):
         reasons = [found]

@@ -7,6 +7,7 @@ Options and output only; the work is in `bulkhead.recording.compare`.
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -76,6 +77,8 @@ def compare_builds(
     known = workload_names()
     wanted = names or known
     reasons = [no_such("workload", name, known) for name in wanted if name not in known]
+    if not reasons:
+        _check_parameters(wanted, given)
     rows: list[TraceComparison] = []
     if not reasons:
         try:
@@ -99,6 +102,17 @@ def compare_builds(
             complain(f"error: {reason}")
     if reasons:
         raise typer.Exit(1)
+
+
+def _check_parameters(names: Sequence[str], given: Iterable[str]) -> None:
+    """Each workload uses those parameters that it has; one that none of them has is a mistake."""
+    from bulkhead.config.problem import no_such
+    from bulkhead.config.program_parameters import parameters_of
+
+    known = list(dict.fromkeys(one for name in names for one in parameters_of(name) or ()))
+    for parameter in given:
+        if parameter not in known:
+            raise typer.BadParameter(no_such("parameter", parameter, known), param_hint="--set")
 
 
 def _show(rows: list[TraceComparison]) -> None:

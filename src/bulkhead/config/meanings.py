@@ -78,7 +78,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "banks": "DRAM banks.",
         "bandwidth": "Budget or share of memory bandwidth.",
         "console": "Whether the domain has a console.",
-        "params": "Whole numbers that bare-metal guests read by name.",
+        "params": "Whole numbers that bare-metal guests read by name. A program of the tool has names of "
+        "its own, and another name is an error.",
         "devices": "Devices of the platform that the domain is given.",
         "disks": "Contents of emulated disks, by device: `debian`, or a file, which a run does not change. "
         "Default: an empty disk.",

@@ -10,6 +10,7 @@ INITRDS = ("busybox",)
 DISKS = ("debian",)  # package/disks.py makes them
 FIRMWARE = ("u-boot:debian", "edk2:debian")  # env/board_firmware.py fetches them
 ERASED = "erased"  # contents of flash: no file
+TRACE_SUFFIX = ".trace"  # of a recorded program that runs in place of a workload
 PROGRAMS = "guests"  # directory of the tool's programs, which are used if the user has no such file
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import is_path, platform_names, platform_path
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.program_parameters import ALL_WORKLOADS, parameters_of, parameters_of_workload
 from bulkhead.config.quantity import described
 from bulkhead.experiments.columns import COUNTED_AGAIN, DRAWN, SEEDS_DRAWN, WORDS, drawn_of, taken_names
 from bulkhead.experiments.parts import references
@@ -37,6 +38,7 @@ def findings_of(experiment: Experiment) -> list[Finding]:
         *_values(experiment),
         *_taken(experiment),
         *_parts(experiment),
+        *_parameters(experiment),
         *_regulation(experiment),
         *_partitions(experiment),
         *_search(experiment),
@@ -179,6 +181,23 @@ def _parts(experiment: Experiment) -> Findings:
     if measured != 1:
         cause = f"{measured or 'no'} part{'s' if measured != 1 else ''} with `measured: true`"
         yield Finding(("parts",), "conflict", cause, "exactly one")
+
+
+def _parameters(experiment: Experiment) -> Findings:
+    """Parameters that a part's workload does not read. Where the workload is a value of the point, which
+    `--set` may replace, each uses those of `params` that it has, so any workload's are right."""
+    for number, part in enumerate(experiment.parts):
+        named = part.workload if isinstance(part.workload, str) else ""
+        of_point = any(references(named))
+        known = parameters_of(ALL_WORKLOADS) if of_point else parameters_of_workload(named)
+        if known is None:
+            continue  # there is no such workload, which is an error of the point
+        for name in part.params:
+            if name not in known:
+                reader = "no workload reads a" if of_point else f"{quoted(named)} reads no"
+                cause = f"{reader} parameter {quoted(name)}"
+                path: KeyPath = ("parts", number, "params", name)
+                yield Finding(path, "unknown-name", cause, ", ".join(known), nearest_of(name, known))
 
 
 def _regulation(experiment: Experiment) -> Findings:

@@ -58,7 +58,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "bandwidth_when": "Points at which `bandwidth` applies.",
         "partition": "MPAM partition of its core, at points that have this partition.",
         "workload": "Workload, or NAME.trace: a recorded program; in place of a generator.",
-        "params": "Parameters of the workload.",
+        "params": "Parameters of the workload; where that is a value of the point, of any.",
         "endless": "The workload begins again when it ends.",
         "kind": "Kind of a generator, in place of a workload (machine/generator.h).",
         "walks": "Walks of a generator; 0: without end.",

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 
 from bulkhead.config.base import Model, Text
-from bulkhead.config.problem import key_text, quoted
+from bulkhead.config.problem import key_text, no_such, quoted
+from bulkhead.config.program_parameters import parameters_of_workload, workloads
 from bulkhead.config.quantity import Empty, described, problem
 from bulkhead.machine.job import JobPart
 
@@ -120,6 +121,9 @@ def problems_of(part: JobPart) -> Iterator[str]:
         for item in error.errors(include_url=False):
             where = key_text(tuple(step for step in item["loc"] if step != "[key]"))
             yield f"{where}: {quoted(str(item['input']))}: {item['msg']}"
+    workload = part.get("workload")
+    if isinstance(workload, str) and parameters_of_workload(workload) is None:
+        yield f"workload: {no_such('workload', workload, workloads())}"
     if ("workload" in part) == ("kind" in part):
         yield "needs either `workload` or the kind of a generator"
 

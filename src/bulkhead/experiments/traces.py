@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bulkhead.config.named import TRACE_SUFFIX
 from bulkhead.config.problem import nearest_of, quoted
 from bulkhead.experiments.model import BadExperiment, PointJob
 from bulkhead.machine.job import JobPart
-from bulkhead.recording.known import SUFFIX, known_names, known_trace, trace_directory
+from bulkhead.recording.known import known_names, known_trace, trace_directory
 from bulkhead.recording.record import RecordingError, trace_info
 from bulkhead.results.experiment import TraceUsedResult
 from bulkhead.results.record import TraceContents
@@ -48,7 +49,7 @@ class Trace:
 
 
 def is_trace(workload: Any) -> bool:
-    return isinstance(workload, str) and workload.endswith(SUFFIX)
+    return isinstance(workload, str) and workload.endswith(TRACE_SUFFIX)
 
 
 def with_traces(points: Sequence[PointJob]) -> tuple[list[PointJob], list[Trace]]:
@@ -83,12 +84,12 @@ def _trace(name: str) -> Trace:
 def _file(name: str) -> Path:
     if "/" in name:
         file = Path(name)
-    elif name.removesuffix(SUFFIX) in known_names():
-        return known_trace(name.removesuffix(SUFFIX))
+    elif name.removesuffix(TRACE_SUFFIX) in known_names():
+        return known_trace(name.removesuffix(TRACE_SUFFIX))
     else:
         file = trace_directory() / name
     if not file.is_file():
-        near = nearest_of(name, [known + SUFFIX for known in known_names()])
+        near = nearest_of(name, [known + TRACE_SUFFIX for known in known_names()])
         hint = f"; did you mean '{near}'?" if near else ""
         raise BadExperiment(
             f"there is no trace {quoted(str(file), 300)}{hint}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bulkhead.config.base import FormatVersion, Model, Text
+from bulkhead.config.named import TRACE_SUFFIX
 from bulkhead.config.source import read_file
 from bulkhead.config.validate import validate
 from bulkhead.env.paths import build_dir, locked, recordings_dir, repository
@@ -17,7 +18,6 @@ from bulkhead.env.progress import progress
 from bulkhead.env.qemu_user import arm64_root
 from bulkhead.recording.record import RecordedProgram, RecordingError, describe, run
 
-SUFFIX = ".trace"
 # A program reads its environment, so each variable would affect the trace.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/", "LC_ALL": "C"}
 PROGRAMS = ("usr/bin", "bin", "usr/sbin", "sbin", "usr/games")
@@ -52,7 +52,7 @@ def known_trace(name: str) -> Path:
 
     Raises RecordingError, MissingTool, BuildFailed.
     """
-    trace = trace_directory() / f"{name}{SUFFIX}"
+    trace = trace_directory() / f"{name}{TRACE_SUFFIX}"
     with locked(trace_directory() / f".{name}.lock"):
         if not trace.is_file():
             _record(load_recording(name), trace)
