@@ -267,3 +267,30 @@ def test_a_workload_that_does_not_exist_is_refused_before_anything_runs(tmp_path
     found = loaded(tmp_path, ("kind: read, walks: 4", "workload: latncy"))
     with pytest.raises(BadExperiment, match=r"'first', workload: there is no workload 'latncy'; .*'latency'"):
         points_of(found)
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "cause"),
+    [
+        ("{ budget: 50 MB/s, period: 1 ns }", "bandwidth.period: a period of 1 ns cannot be enforced"),
+        ("{ budget: 50 MB/s, period: 29 us }", "(allowed: 30000 ns to 100000000000 ns, the longest run)"),
+        ("{ budget: 50 MB/s, period: 3600 s }", "a period of 3600000000000 ns cannot be enforced"),
+        ("{ budget: 1 B/s }", "bandwidth.budget: 1 B/s are 0 events of 64 bytes in a period of 1000000 ns"),
+        ("{ budget: 3 MB/s }", "and 50 is the least that can be enforced (allowed: 3200000 B/s or more"),
+        ("{ budget: 50 MB/s, write: 1 B/s, counts: each }", "bandwidth.write: 1 B/s are 0 events"),
+    ],
+)
+def test_a_budget_that_would_not_be_what_runs_is_refused(tmp_path: Path, bandwidth: str, cause: str) -> None:
+    """Limits of `memory_budget` of zcu102, as `check` has them for a system."""
+    found = loaded(tmp_path, ("{ budget: 50 MB/s }", bandwidth))
+    with pytest.raises(BadExperiment) as refused:
+        points_of(found)
+    assert "point 1, part 'second', bandwidth." in str(refused.value)
+    assert cause in str(refused.value)
+
+
+def test_an_interval_that_no_regulator_has_is_refused(tmp_path: Path) -> None:
+    regulation = "[{ policy: dynamic, threshold: 50 %, interval: 1 ns }]"
+    found = loaded(tmp_path, ("[{ policy: static, interval: 10 us }]", regulation))
+    with pytest.raises(BadExperiment, match=r"regulation\.interval: is 1 ns \(allowed: 10000 ns to"):
+        points_of(found)

@@ -36,8 +36,9 @@ from bulkhead.experiments.row import Point
 from bulkhead.experiments.said import Headline, Published, Relative, Sheet, SheetSection
 from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word
 from bulkhead.machine.job import Job, JobPart
+from bulkhead.machine.point import job_platform
+from bulkhead.machine.regulation import BadRegulation, is_limited, unenforceable, without_no_budget
 from bulkhead.machine.regulation import problems_of as regulation_problems
-from bulkhead.machine.regulation import without_no_budget
 
 SEEDS = 3  # default of a file
 _CHOSEN = ("colors", "banks", "bandwidth")  # keys of a part that may apply to some points only
@@ -270,10 +271,20 @@ def _job(experiment: Experiment, key: str, point: Point) -> Job:
     if choice is None or not str(more["regulation"]["policy"]).startswith("dynamic"):
         parts = [without_no_budget(part) for part in parts]  # only a dynamic regulator gives such a part one
     made = {"platform": platform_of(experiment, point), "parts": parts, **more}
-    wrong = [f"point {key}, {what}" for what in regulation_problems(made)]
+    wrong = [f"point {key}, {what}" for what in _regulation_problems(made)]
     if wrong:
         raise BadExperiment("\n".join(wrong))
     return made
+
+
+def _regulation_problems(job: Job) -> list[str]:
+    found = regulation_problems(job)
+    if found or not is_limited(job):
+        return found
+    try:
+        return unenforceable(job, job_platform(job))
+    except BadRegulation as error:
+        return [str(error)]
 
 
 def platform_of(experiment: Experiment, point: Point) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 Job = dict[str, Any]
 JobPart = dict[str, Any]
 """A part of a job: a walk or a workload, with its core and its memory."""
+LONGEST_PS = 100 * 10**12  # simulated time after which a run ends
 
 
 def on_platform(jobs: Sequence[Job], platform: str) -> list[Job]:

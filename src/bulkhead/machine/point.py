@@ -20,7 +20,7 @@ from bulkhead.machine.bus_devices import described as device_of
 from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import Counts, between
-from bulkhead.machine.job import Job, JobPart
+from bulkhead.machine.job import LONGEST_PS, Job, JobPart
 from bulkhead.machine.native import SimulatedMachine, load_machine, table_frames
 from bulkhead.machine.partition_monitors import PartitionMonitors
 from bulkhead.machine.partitions import divide, partitions_of
@@ -52,8 +52,6 @@ from bulkhead.machine.spaces import (
 )
 
 PAGE_BYTES = 4096
-SECOND_PS = 10**12
-LONGEST_PS = 100 * SECOND_PS
 _OWN_KEYS = (
     "name",
     "core",

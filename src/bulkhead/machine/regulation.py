@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError
 
+from bulkhead.admission.crosscheck_budgets import SHORTEST_PERIOD_NS
 from bulkhead.config.base import Model, Text
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import key_text
@@ -21,10 +22,17 @@ from bulkhead.config.shares import Bandwidth
 from bulkhead.config.system import Regulation
 from bulkhead.errors import InvalidInput
 from bulkhead.machine.interrupt_cost import cost_of
-from bulkhead.machine.job import Job, JobPart
+from bulkhead.machine.job import LONGEST_PS, Job, JobPart
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of, missing_key
-from bulkhead.planning.regulation import DYNAMIC, PHASES, highest_phase, share_threshold
+from bulkhead.planning.regulation import (
+    DYNAMIC,
+    LONGEST_INTERVAL_NS,
+    PHASES,
+    SHORTEST_INTERVAL_NS,
+    highest_phase,
+    share_threshold,
+)
 
 _Model = TypeVar("_Model", bound=Model)
 
@@ -99,6 +107,51 @@ def problems_of(job: Job) -> list[str]:
             _bandwidth(part)
         except BadRegulation as error:
             found.append(str(error))
+    return found
+
+
+def unenforceable(job: Job, platform: Platform) -> list[str]:
+    """Budgets and intervals of a valid job that would not be those of its keys: what `check` refuses for a
+    system on this platform, and rates of less than one event in a period."""
+    regulation = _regulation(job)
+    found = []
+    if regulation.dynamic and not SHORTEST_INTERVAL_NS <= regulation.interval <= LONGEST_INTERVAL_NS:
+        allowed = f"{SHORTEST_INTERVAL_NS} ns to {LONGEST_INTERVAL_NS} ns"
+        found.append(f"regulation.interval: is {regulation.interval} ns (allowed: {allowed})")
+    for part in job["parts"]:
+        wanted = _bandwidth(part)
+        if wanted is not None and not wanted.unlimited:
+            regulated = regulation.dynamic and part.get("criticality", "best-effort") == "best-effort"
+            where = f"part '{part['name']}', bandwidth"
+            found += _unenforceable(wanted, regulation.interval if regulated else None, platform, where)
+    return found
+
+
+def _unenforceable(
+    wanted: PartBandwidth, interval_ns: int | None, platform: Platform, where: str
+) -> list[str]:
+    """`interval_ns`: of a part that a policy regulates, to which the platform's limits of budgets do not
+    apply."""
+    curves = platform.memory_budget if interval_ns is None else None
+    period_ns = wanted.period if interval_ns is None else interval_ns
+    shortest = SHORTEST_PERIOD_NS if curves is None else max(SHORTEST_PERIOD_NS, curves.shortest_period)
+    if interval_ns is None and not shortest <= period_ns <= LONGEST_PS // PS_PER_NS:
+        allowed = f"{shortest} ns to {LONGEST_PS // PS_PER_NS} ns, the longest run"
+        return [f"{where}.period: a period of {period_ns} ns cannot be enforced (allowed: {allowed})"]
+    found = []
+    for key, rate, size in (
+        ("budget", wanted.budget, counted_as(platform, wanted.event, where)[1]),
+        ("write", wanted.write, line_bytes(platform)),
+    ):
+        events = _events_of(rate, None, period_ns, size)
+        least = 1 if curves is None else curves.smallest_budget
+        if events is not None and events < least:
+            rate_least = -(-least * size * NS_PER_S // period_ns)
+            cause = f"{rate} B/s are {events} events of {size} bytes in a period of {period_ns} ns"
+            found.append(
+                f"{where}.{key}: {cause}, and {least} is the least that can be enforced "
+                f"(allowed: {rate_least} B/s or more, or a longer period)"
+            )
     return found
 
 
