@@ -116,7 +116,8 @@ def test_lines_are_over_numbers_or_over_words(tmp_path: Path, values: str) -> No
     shown = refusal(tmp_path, given, ("series: [{", LINES % values))
     assert "mine.yaml:13:14: plots[0].x: the values of 'k' are not all numbers or all words" in shown
     bars = (LINES % values).replace("x: k,", "kind: bars, x: k,")
-    assert loaded(tmp_path, given, ("series: [{", bars)).plots
+    headline = ("headline: { where: { k: 1 }", "headline: { where: { other: 3 }")
+    assert loaded(tmp_path, given, headline, ("series: [{", bars)).plots
 
 
 def test_lines_may_select_the_values_that_have_an_order(tmp_path: Path) -> None:
@@ -294,3 +295,32 @@ def test_an_interval_that_no_regulator_has_is_refused(tmp_path: Path) -> None:
     found = loaded(tmp_path, ("[{ policy: static, interval: 10 us }]", regulation))
     with pytest.raises(BadExperiment, match=r"regulation\.interval: is 1 ns \(allowed: 10000 ns to"):
         points_of(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        (
+            (("headline: { where: { k: 1 }", "headline: { where: { k: 3 }"),),
+            "mine.yaml:14:25: headline.where.k: no point has this value of 'k' (allowed: 1, 2) [not-one]",
+        ),
+        (
+            (("headline: { where: { k: 1 }", "headline: { where: { k: 2, other: 4 }"),),
+            "headline.where.other: no point has this value of 'other' (allowed: 3)",
+        ),
+        (
+            (("fixed: { other: 3 }", "fixed: { other: 3 }\nwithout: [{ k: 1 }]"),),
+            "headline.where: the points with these values are left out by `differ` or `without`",
+        ),
+    ],
+)
+def test_a_headline_that_no_point_has_is_refused_before_anything_runs(
+    tmp_path: Path, changes: Any, shown: str
+) -> None:
+    assert shown in refusal(tmp_path, *changes)
+
+
+def test_a_setting_may_leave_out_the_headline(tmp_path: Path) -> None:
+    narrower = with_settings(loaded(tmp_path), ("k=2",))
+    assert isinstance(narrower, Experiment)
+    assert [one.point["k"] for one in points_of(narrower)] == [2]

@@ -7,6 +7,8 @@ here.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +20,12 @@ from bulkhead.config.quantity import described
 from bulkhead.experiments.columns import COUNTED_AGAIN, DRAWN, SEEDS_DRAWN, WORDS, drawn_of, taken_names
 from bulkhead.experiments.parts import references
 from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET, is_at
-from bulkhead.experiments.sweep import BadRange, is_value, plain, values_of
+from bulkhead.experiments.sweep import MAX_POINTS, BadRange, is_value, plain, values_of, word
 from bulkhead.published.figures import figures
 
 if TYPE_CHECKING:
     from bulkhead.experiments.model import Experiment, Sectioned
+    from bulkhead.experiments.row import Point
     from bulkhead.experiments.said import Plot, SheetSection
     from bulkhead.experiments.sections import SectionWay
 
@@ -248,6 +251,41 @@ def _search(experiment: Experiment) -> Findings:
     if experiment.result != "slowdown" or measured.workload is None:
         cause = "needs `result: slowdown`, and a `workload` in the measured part"
         yield Finding(("search",), "conflict", cause, "no `search`")
+
+
+def unmatched_headline(experiment: Experiment) -> Findings:
+    """A headline that no point of the file has. `--set` may leave its point out, so this is not checked
+    again."""
+    if experiment.headline is None:
+        return
+    where, given = experiment.headline.where, {**experiment.fixed, **experiment.sweep}
+    try:
+        axes = {key: [plain(one) for one in values_of(key, value)] for key, value in given.items()}
+    except BadRange:
+        return  # reported where the value is
+    fitting = {key: [one for one in values if is_at(where, {key: one})] for key, values in axes.items()}
+    for key, values in fitting.items():
+        if not values and axes[key]:
+            cause = f"no point has this value of {quoted(key)}"
+            yield Finding(("headline", "where", key), "not-one", cause, _listed(axes[key]))
+            return
+    if math.prod(map(len, fitting.values())) > MAX_POINTS:
+        return  # so are the file's points, which is reported when they are made
+    points = (dict(zip(axes, chosen, strict=True)) for chosen in itertools.product(*fitting.values()))
+    if all(is_left_out(experiment, point) for point in points):
+        cause = "the points with these values are left out by `differ` or `without`"
+        yield Finding(("headline", "where"), "not-one", cause, "values of a point")
+
+
+def _listed(values: Sequence[Any], most: int = 20) -> str:
+    more = ", ..." if len(values) > most else ""
+    return ", ".join(word(one) for one in values[:most]) + more
+
+
+def is_left_out(experiment: Experiment, point: Point) -> bool:
+    """Whether the file leaves out this combination of values."""
+    differing = [point[key] for key in experiment.differ if key in point]
+    return len(set(differing)) < len(differing) or any(is_at(these, point) for these in experiment.without)
 
 
 def _said(experiment: Experiment) -> Findings:

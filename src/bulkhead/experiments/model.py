@@ -27,7 +27,7 @@ from bulkhead.config.validate import locate, validate
 from bulkhead.env.files import is_file
 from bulkhead.env.paths import experiments_dir
 from bulkhead.errors import InvalidInput
-from bulkhead.experiments.check import findings_of, findings_of_sections
+from bulkhead.experiments.check import findings_of, findings_of_sections, is_left_out, unmatched_headline
 from bulkhead.experiments.limits import MOST_ITERATIONS, MOST_SEEDS
 from bulkhead.experiments.partitioned import Change, PartitionChoice, changes_at, labelled, partitions_at
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
@@ -130,7 +130,11 @@ def load_experiment(name: str) -> Experiment | Sectioned:
         problems += found
     if loaded is not None:
         loaded = _with_own_platforms(loaded, path.parent)
-        wrong = findings_of(loaded) if isinstance(loaded, Experiment) else findings_of_sections(loaded)
+        if isinstance(loaded, Experiment):
+            wrong = findings_of(loaded)
+            wrong += () if wrong else unmatched_headline(loaded)
+        else:
+            wrong = findings_of_sections(loaded)
         problems += [locate(finding, source.root, str(path)) for finding in wrong]
     if problems or loaded is None:
         raise BadExperiment("\n".join(problem.text() for problem in problems))
@@ -176,10 +180,7 @@ def points_of(
         point = {
             key: plain(v) for key, v in {**experiment.fixed, **dict(zip(axes, chosen, strict=True))}.items()
         }
-        differing = [point[key] for key in experiment.differ]
-        if len(set(differing)) < len(differing):
-            continue
-        if any(is_at(these, point) for these in experiment.without):
+        if is_left_out(experiment, point):
             continue
         if all(these & {word(point[key]) for key in axes} for these in wanted):
             key = key_of([point[axis] for axis in axes])
