@@ -168,6 +168,14 @@ def test_the_object_has_what_a_test_of_its_tasks_needs() -> None:
 
 
 @pytest.mark.req("F6")
+def test_a_sweep_that_cannot_be_written_is_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    place = tmp_path / "file" / "below"
+    code, result = run_json("flows", "sweep", "--sets", 1, "--from", 0.5, "--to", 0.5, "-o", place)
+    assert (code, result["verdict"]) == (1, "error")
+    assert "cannot be written: Not a directory" in result["reasons"][0]
+
+
 def test_sweep_writes_a_table_and_a_plot(tmp_path: Path) -> None:
     arguments = ("--sets", 50, "--flows", 10, "--from", 0.5, "--to", 0.6, "-o", tmp_path)
     code, result = run_json("flows", "sweep", *arguments)

@@ -243,7 +243,12 @@ def sweep(
             swept = library.run(what, jobs or os.cpu_count() or 1, update)
     except ValueError as error:
         _no(command, platform, str(error.args[0]), as_json)
-    files = write_sweep(what, swept, output or build_dir() / "run" / "flows-sweep")
+    directory = output or build_dir() / "run" / "flows-sweep"
+    try:
+        files = write_sweep(what, swept, directory)
+    except OSError as error:
+        place = error.filename or directory
+        _no(command, platform, f"{place}: cannot be written: {error.strerror}", as_json)
     if as_json:
         print_json(_sweep_json(what, swept, used, files))
         return
