@@ -80,7 +80,8 @@ class Engine:
             answers = None
             try:
                 parallel, call = self._parallel(tasks)
-                answers = parallel(call(number, task) for number, task in list(left.items()))
+                with _uninterrupted_start() if self.cluster is None else contextlib.nullcontext():
+                    answers = parallel(call(number, task) for number, task in list(left.items()))
                 for number, line in answers:
                     del left[number]
                     failures = 0
@@ -111,6 +112,20 @@ class Engine:
         cluster = _cluster_of(self.cluster)
         with joblib.parallel_config(cluster.backend()):
             return joblib.Parallel(-1, **how), _call_at(cluster, tasks)
+
+
+@contextlib.contextmanager
+def _uninterrupted_start() -> Generator[None, None, None]:
+    """Worker processes that start inside inherit that interrupts are blocked: until `_begin` runs, one would
+    print a traceback."""
+    from joblib.externals.loky.backend import resource_tracker
+
+    resource_tracker.ensure_running()  # its start would end the blocking
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(starter: int) -> None:
