@@ -37,8 +37,9 @@ extern "C" {
 #define VSOCK_TYPE_SEQPACKET 2u
 #define VSOCK_MOST_BYTES     65536u /* largest payload of a packet, as drivers use it */
 
-/* The header as it is in memory. */
-struct __attribute__((packed)) vsock_header {
+/* The header as it is in memory, without a gap at its end. Copies are aligned to words, as code without
+ * unaligned accesses would otherwise take each field byte by byte. */
+struct __attribute__((packed, aligned(4))) vsock_header {
     uint64_t source_cid;
     uint64_t destination_cid;
     uint32_t source_port;

@@ -113,6 +113,7 @@ static void take_errors(void)
         return;
     }
     smmu_status()->global_errors++;
+    smmu_status()->overflows += (unseen & GERROR_EVENTQ_ABT_ERR) != 0;
     smmu_status()->last_error = unseen;
     if ((unseen & ~events.logged_errors) != 0) {
         events.logged_errors |= unseen;

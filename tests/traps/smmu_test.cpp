@@ -608,6 +608,7 @@ TEST_F(Smmu, D2_AGlobalErrorIsCountedLoggedOnceAndAcknowledged)
         EXPECT_EQ(smmu.gerror, smmu.gerrorn);
     }
     EXPECT_EQ(status().global_errors, 3u);
+    EXPECT_EQ(status().overflows, 3u) << "as this error says that events are lost";
     EXPECT_EQ(status().last_error, 1u << 2);
     EXPECT_EQ(count(said(), "SMMU: global error (GERROR 4): events are lost"), 1u) << said();
 }
