@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bulkhead.machine.hosted import run_hosted
-from bulkhead.run.shared_core import LONGEST_WAY_OF_MEMORY
+from bulkhead.run.overshoot import LONGEST_WAY_OF_MEMORY
 from bulkhead.run.status import BudgetStatus, CoreStatus, SharedVcpu, SystemStatus, read_status
 
 from .systems import MS, built_from, domain, said

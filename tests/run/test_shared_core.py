@@ -13,7 +13,8 @@ from bulkhead.planning.budgets import Budget
 from bulkhead.report.load import LoadedRun
 from bulkhead.report.sentences import shared_core_kept, shared_core_text
 from bulkhead.results.run import SharedCoreResult
-from bulkhead.run.shared_core import LONGEST_WAY, shared_cores, shared_reasons
+from bulkhead.run.overshoot import LONGEST_WAY
+from bulkhead.run.shared_core import shared_cores, shared_reasons
 from bulkhead.run.status import BudgetStatus, CoreStatus, DomainStatus, SharedVcpu, SystemStatus
 from bulkhead.run.target import DomainTarget, Policy
 
@@ -130,6 +131,16 @@ def test_a_changed_budget_is_judged_by_what_held_in_the_period() -> None:
     assert shared_reasons(found(replace(HIGH, budget=changed), LOW)) == []
     beyond = replace(changed, overshoot_max=LONGEST_WAY + 1)
     (reason,) = shared_reasons(found(replace(HIGH, budget=beyond), LOW))
+    assert "3501 events beyond the budget of a period" in reason
+
+
+def test_what_others_gave_is_not_beyond_the_budget() -> None:
+    """A VCPU that reclaims may draw more than its own budget; EL2 counts events beyond what it drew."""
+    targets = (replace(TARGETS[0], budget=Budget(EVENTS, MS, 10, reclaim=True)), TARGETS[1])
+    drew = replace(BUDGET, max_per_period=10 * EVENTS)
+    assert shared_reasons(found(replace(HIGH, budget=drew), LOW, targets=targets)) == []
+    beyond = replace(drew, overshoot_max=LONGEST_WAY + 1)
+    (reason,) = shared_reasons(found(replace(HIGH, budget=beyond), LOW, targets=targets))
     assert "3501 events beyond the budget of a period" in reason
 
 

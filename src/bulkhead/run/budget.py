@@ -21,7 +21,10 @@ from bulkhead.results.run import (
     RegulationResult,
     VcpuEventsResult,
 )
+from bulkhead.run.overshoot import beyond_budget, counts_instructions
 from bulkhead.run.status import BudgetStatus, CoreStatus, DeviceLimitStatus, RegulationStatus
+
+FIRST_INTERVALS = 10  # within which the regulator has made a step
 
 
 def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) -> EventsResult:
@@ -72,13 +75,40 @@ def _accesses(budget: Budget, vcpus: Sequence[BudgetStatus]) -> AccessesResult:
     }
 
 
-def budget_reasons(name: str, budget: Budget, cores: Sequence[CoreStatus]) -> list[str]:
-    """Why the promise of events in each period was broken; empty if it was kept."""
-    late = sum(core.budget.late_periods for core in cores if core.budget is not None)
-    if not late:
+def budget_reasons(
+    name: str, budget: Budget, event: str | None, cores: Sequence[CoreStatus], *, restarted: bool = False
+) -> list[str]:
+    """Why the promise of events in each period was broken; empty if it was kept.
+
+    `restarted`: EL2 loaded the domain's images again. What a VCPU had beyond its budget is judged here for
+    cores of its own; for shared cores see shared_core.py. Where instructions stand in, the emulator counts
+    those of other cores, too, so nothing is said.
+    """
+    vcpus = [(core, core.budget) for core in cores if core.budget is not None]
+    reasons = []
+    if late := sum(one.late_periods for _, one in vcpus):
+        short = f"{budget.period_ns} ns are too short here"
+        reasons.append(f"domain {name}: {late} periods of its budget ended late: {short}")
+    if budget.events is None or counts_instructions(event):
+        return reasons
+    for core, one in vcpus:
+        if core.attributed:
+            found = beyond_budget(f"VCPU {core.vcpu}", budget, event, one, restarted=restarted)
+            reasons += [f"domain {name}: {text}" for text in found]
+    return reasons
+
+
+def regulation_reasons(
+    regulator: RegulatorPlan, seen: RegulationStatus | None, regulated_ns: int | None
+) -> list[str]:
+    """Why the regulator did not work; empty if it did. `regulated_ns`: how long a regulated domain has run;
+    None: none runs, or the time is not known."""
+    if seen is not None or regulated_ns is None or regulated_ns <= FIRST_INTERVALS * regulator.interval_ns:
         return []
+    ran = regulated_ns / regulator.interval_ns
     return [
-        f"domain {name}: {late} periods of its budget ended late: {budget.period_ns} ns are too short here"
+        f"the regulator of policy '{regulator.policy}' never changed a budget: none of its intervals ended "
+        f"in a time of {ran:.0f} intervals"
     ]
 
 

@@ -25,7 +25,7 @@ from bulkhead.results.run import (
     VcpuResult,
 )
 from bulkhead.results.witness import MissingWitness, RegisterWitnessResult, WitnessResults
-from bulkhead.run.budget import budget_reasons, events_of, regulation_of
+from bulkhead.run.budget import budget_reasons, events_of, regulation_of, regulation_reasons
 from bulkhead.run.chains import chain_reasons, chains_json, chains_not_measured
 from bulkhead.run.console import HYPERVISOR, ConsoleLog, ConsoleParser
 from bulkhead.run.expect import expectation_reasons, expectations
@@ -87,6 +87,8 @@ def run_result(facts: RunFacts) -> RunResult:
     status = facts.status if isinstance(facts.status, SystemStatus) else None
     shared = shared_cores(status, target.domains, target.policy) if status else []
     reasons += shared_reasons(shared)
+    if target.regulator is not None and status is not None:
+        reasons += regulation_reasons(target.regulator, status.regulation, _regulated_ns(target, status))
     names = [domain.name for domain in target.domains]
     flows = flows_of(target.flows, status.flows, names) if status else []
     unheard_ns = (
@@ -225,6 +227,19 @@ def _guest_time(facts: RunFacts) -> tuple[int | None, str | None]:
     return (outcome.console.time_ns, "console") if outcome.console else (None, None)
 
 
+def _regulated_ns(target: Target, status: SystemStatus) -> int | None:
+    """How long the regulated domain that began first has run; None: none runs, or the time is not known."""
+    if status.guest_ns is None:
+        return None
+    ran = [
+        status.guest_ns - seen.started_ns
+        for domain, seen in zip(target.domains, status.domains, strict=False)
+        if domain.budget is not None and domain.budget.regulated
+        if seen.state == "running" and seen.started_ns is not None
+    ]
+    return max(ran, default=None)
+
+
 def _guest_text(facts: RunFacts) -> str:
     ns, clock = _guest_time(facts)
     return ("at least " if clock == "console" else "") + _seconds(ns)
@@ -291,7 +306,8 @@ def _domain(facts: RunFacts, index: int, reasons: list[str]) -> DomainResult:
     }
     if target.budget is not None:
         result["events"] = events_of(target.budget, target.event, cores)
-        reasons += budget_reasons(target.name, target.budget, cores)
+        restarted = domain is not None and domain.restarts != 0
+        reasons += budget_reasons(target.name, target.budget, target.event, cores, restarted=restarted)
     if domain and state != "running":
         _add_ending(domain, result)
     if facts.caches is not None:

@@ -12,17 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bulkhead.planning.budgets import TWO_BUDGETS
 from bulkhead.results.run import SharedCoreResult, SharedVcpuResult
+from bulkhead.run.overshoot import beyond_budget
 from bulkhead.run.status import CoreStatus, SharedVcpu, SystemStatus
 from bulkhead.run.target import DomainTarget, Policy
-
-# Most events beyond a budget: those of EL2's longest path with interrupts masked, if the overflow comes at
-# its start. Of memory events, these are the refills of that path. Of instructions, all are counted; on the
-# emulator also those of other cores' turns, for example part of the console's work.
-LONGEST_WAY = 3500
-LONGEST_WAY_OF_MEMORY = 64
-ACCESSES_OF_A_LINE = 8  # bus accesses for a line, one for each 8 bytes
 
 _NOTED_NS = 50_000  # time after the end of a period within which its core has recorded it
 _STARTED = ("ready", "recharge")  # states of a VCPU that waits for the core or for its next period
@@ -55,7 +48,7 @@ def _core(
 ) -> SharedCoreResult:
     vcpus = [(one, domains[one.domain]) for one in core.shared if one.domain < len(domains)]
     promises = {
-        "budgets": [text for one, domain in vcpus for text in _beyond_budget(one, domain)],
+        "budgets": [text for one, domain in vcpus for text in _beyond_budget(one, domain, status)],
         "recharges": [text for one, domain in vcpus for text in _lost_recharges(one, domain, status)],
     }
     if policy.scheduler == "fixed-priority":
@@ -117,32 +110,11 @@ def _vcpu(one: SharedVcpu, domain: DomainTarget, scheduler: str) -> SharedVcpuRe
     return found
 
 
-def _beyond_budget(one: SharedVcpu, domain: DomainTarget) -> list[str]:
+def _beyond_budget(one: SharedVcpu, domain: DomainTarget, status: SystemStatus) -> list[str]:
     if domain.budget is None or one.budget is None:
         return []
-    assert domain.budget.events is not None, "only a regulated core counts without a limit"
-    slack = LONGEST_WAY if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
-    slack *= ACCESSES_OF_A_LINE if domain.budget.counts == "accesses" else 1
-    slack += domain.budget.slack_events
-    if one.budget.changes:  # a manager changed it: only the hypervisor knows the budget of each period
-        return _beyond_changed(one.budget.overshoot_max, slack, domain)
-    budgets = [(one.budget.max_per_period, domain.budget.events)]
-    if domain.budget.counts in TWO_BUDGETS:
-        budgets.append((one.budget.second_max_per_period, domain.budget.second_events))
-    return [
-        f"{domain.name} had {most} events in a period, of a budget of {events} and at most {slack} beyond it"
-        for most, events in budgets
-        if most > events + slack
-    ]
-
-
-def _beyond_changed(overshoot: int, slack: int, domain: DomainTarget) -> list[str]:
-    if overshoot <= slack:
-        return []
-    return [
-        f"{domain.name} had {overshoot} events beyond the budget of a period, but at most {slack} can be "
-        "the hypervisor's own"
-    ]
+    restarted = status.domains[one.domain].restarts != 0
+    return beyond_budget(domain.name, domain.budget, domain.event, one.budget, restarted=restarted)
 
 
 def _lost_recharges(one: SharedVcpu, domain: DomainTarget, status: SystemStatus) -> list[str]:
