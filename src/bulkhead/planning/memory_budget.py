@@ -265,9 +265,6 @@ def _regulated(
     bounds = [one for one in (saturation_of(system, platform), regulation.ceiling) if one is not None]
     if not bounds or any(demand.rate is None for demand, _ in regulated):
         return None
-    event = counted_event(platform, emulated=False)
-    budgets = [budget_in(system, domain, event) for _, domain in regulated]
-    lines = 2 if any(one is not None and one.counts == "refills" for one in budgets) else 1
     names = " + ".join(demand.domain for demand, _ in regulated)
     cores = sum(len(domain.cpus) for _, domain in regulated)
-    return _BudgetOwner(names, min(bounds) * lines * memory().RATE_UNIT, cores)
+    return _BudgetOwner(names, min(bounds) * memory().RATE_UNIT, cores)

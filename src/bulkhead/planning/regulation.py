@@ -8,6 +8,7 @@ are regulated, too, have places behind the cores in `regulated` and `budget_even
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import get_args
@@ -128,6 +129,25 @@ def lines_of(budget: Budget, event: CountedEvent) -> int:
     return past if event.access_counts_lines else budget.events + past
 
 
+def lines_of_event(system: System, domains: Iterable[Domain], event: CountedEvent) -> int:
+    """Most lines that the memory moves for a counted event of any of these domains: 2 if one of them counts
+    refills without write-backs, since each refill can write a dirty line back."""
+    budgets = [budget_in(system, domain, event) for domain in domains]
+    uncounted = any(
+        one is not None
+        and (one.counts == "refills" or (one.counts == "accesses" and not event.access_counts_lines))
+        for one in budgets
+    )
+    return 2 if uncounted else 1
+
+
+def _events_of_traffic(rate: int, system: System, domains: Iterable[Domain], event: CountedEvent) -> int:
+    """Events that these domains may have in an interval if they cause at most this traffic of the memory, in
+    bytes per s."""
+    assert system.regulation is not None
+    return events_of_rate(rate, system.regulation.interval, event) // lines_of_event(system, domains, event)
+
+
 def _limit(system: System, domain: Domain, event: CountedEvent) -> int | None:
     """Limit of one of the domain's cores in an interval, in events, rounded up."""
     assert system.regulation is not None
@@ -149,10 +169,6 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
     all_cores = frozenset(core for domain in system.domains for core in domain.cpus)
     if not regulated:
         return None
-
-    def events_of(rate: int | None) -> int:
-        return events_of_rate(rate, regulation.interval, event) if rate is not None else 0
-
     devices = regulated_devices(system, platform, regulation, event)
     places = frozenset(one.place for one in devices)
     delays = (
@@ -167,21 +183,29 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
     threshold = share_threshold(regulation)
     ceiling = MOST_GLOBAL_EVENTS
     if regulation.ceiling is not None:
-        ceiling = events_of(regulation.ceiling)
+        those = [domain for domain in system.domains if is_regulated(system, domain)]
+        ceiling = _events_of_traffic(regulation.ceiling, system, those, event)
     elif delays is not None:
-        ceiling = events_of(_most(platform, len(regulated | places)))
+        most = _most(platform, len(regulated | places))  # they may fetch that, and write nothing back
+        ceiling = events_of_rate(most, regulation.interval, event)
     return RegulatorPlan(
         policy=regulation.policy,
         hold=regulation.hold,
         threshold=max(1, round(threshold * ONE)),
         step=max(1, round(regulation.step * ONE)) if regulation.step is not None else 0,
-        bandwidth_threshold_events=events_of(traffic) if by_traffic else 0,
+        bandwidth_threshold_events=(
+            _events_of_traffic(traffic, system, system.domains, event) if by_traffic and traffic else 0
+        ),
         interval_ns=regulation.interval,
         members=all_cores if by_traffic else regulated,
         regulated=regulated | places,
         budget_events={core: _limit(system, d, event) for d in system.domains for core in d.cpus}
         | {one.place: one.budget_events for one in devices},
-        floor_events=max(1, events_of(regulation.floor), *_least(regulation, devices)),
+        floor_events=max(
+            1,
+            events_of_rate(regulation.floor, regulation.interval, event),  # a core's budget, like the others
+            *_least(regulation, devices),
+        ),
         ceiling_events=min(ceiling, MOST_GLOBAL_EVENTS),
         saturation_events=_saturation_events(system, platform, event),
         store_samples=regulation.samples,
@@ -211,7 +235,7 @@ def _saturation_events(system: System, platform: Platform, event: CountedEvent) 
     rate = saturation_of(system, platform)
     if rate is None or system.regulation is None:
         return 0
-    return max(1, events_of_rate(rate, system.regulation.interval, event))
+    return max(1, _events_of_traffic(rate, system, system.domains, event))
 
 
 def _most(platform: Platform, cores: int) -> int:
