@@ -15,6 +15,7 @@
 #define SHORTEST_CPU_PERIOD_NS 100000u /* many times the duration of a switch between VCPUs */
 #define SHORTEST_INTERVAL_NS   10000u
 #define LONGEST_INTERVAL_NS    1000000000u
+#define SLACK_PART             32u /* slack of a sum is at most this part of what a VCPU has at a time */
 #define PS_PER_NS              1000u
 #define WORD_OF(field)         ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
 
@@ -62,6 +63,16 @@ static bool events_are_there(const struct manifest_platform *platform, uint32_t 
     }
 }
 
+/* A sum is exact to this many events. More slack would not be admitted: admission counts budgets alone. A
+ * VCPU that shares its domain's budget has a chunk at a time. */
+static bool slack_fits(const struct manifest_domain *domain)
+{
+    bool shares = domain->budget_chunk_events != 0 && (domain->flags & BH_DOMAIN_FLAG_RECLAIM) == 0;
+    uint64_t most = (shares ? domain->budget_chunk_events : domain->budget_events) / SLACK_PART;
+
+    return domain->budget_slack_events <= (is_unlimited(domain) ? 0 : most != 0 ? most : 1);
+}
+
 /* Second budget and slack must be zero except for the kinds that have them. A domain without a limit has
  * neither. */
 static bool counts_fit(const struct manifest_platform *platform, const struct manifest_domain *domain)
@@ -78,7 +89,7 @@ static bool counts_fit(const struct manifest_platform *platform, const struct ma
         return domain->budget_second_events <= EVENT_POOL_MAX_EVENTS && domain->budget_slack_events == 0 &&
                domain->budget_chunk_events == 0 && !is_unlimited(domain);
     case BH_BUDGET_COUNTS_SUM:
-        return domain->budget_second_events == 0 && domain->budget_slack_events <= EVENT_POOL_MAX_EVENTS;
+        return domain->budget_second_events == 0 && slack_fits(domain);
     default:
         return false;
     }

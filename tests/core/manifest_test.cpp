@@ -67,7 +67,7 @@ void regulate(SampleManifest &m)
     domain.budget_events = 500;
     domain.budget_period_ns = 1000000;
     domain.budget_counts = BH_BUDGET_COUNTS_SUM;
-    domain.budget_slack_events = 16;
+    domain.budget_slack_events = 15;
     manifest_regulation &regulation = m.header.regulation;
     regulation.policy = BH_REGULATION_POLICY_DYNAMIC;
     regulation.threshold = 52429;
@@ -89,6 +89,7 @@ TEST(Manifest, B5_AcceptsARegulationAndItsKindsOfBudgets)
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
 
     sample->domains[1].budget_events = BH_UNLIMITED_EVENTS; // only counted
+    sample->domains[1].budget_slack_events = 0;
     sample->header.regulation.regulated = 0;
     sample->header.regulation.policy = BH_REGULATION_POLICY_FIXED;
     for (uint64_t &events : sample->header.regulation.budget_events) {
@@ -249,6 +250,11 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("two budgets that are shared", BUDGET, regulate(m);
             m.domains[0].budget_counts = BH_BUDGET_COUNTS_EACH),
         BAD("a second budget of one counter", BUDGET, regulate(m); m.domains[0].budget_second_events = 1),
+        BAD("more slack than 1/32 of the budget", BUDGET, regulate(m); m.domains[1].budget_slack_events = 16),
+        BAD("more slack than 1/32 of a chunk", BUDGET, give_budget(m);
+            m.header.platform.writeback_event = 0x18; m.domains[0].budget_counts = BH_BUDGET_COUNTS_SUM;
+            m.domains[0].budget_chunk_events = 64; m.domains[0].budget_slack_events = 3),
+        BAD("slack without a limit", BUDGET, regulate(m); m.domains[1].budget_events = BH_UNLIMITED_EVENTS),
         BAD("slack without a sum", BUDGET, regulate(m); m.domains[0].budget_slack_events = 1),
         BAD("no limit, and nobody who counts", BUDGET, give_budget(m);
             m.domains[0].budget_events = BH_UNLIMITED_EVENTS; m.domains[0].budget_chunk_events = 0),
@@ -266,7 +272,8 @@ INSTANTIATE_TEST_SUITE_P(
             m.header.regulation.regulated = ~m.header.regulation.members & 0xF),
         BAD("a member without a VCPU", REGULATION, regulate(m); m.header.regulation.members |= 1u << 2),
         BAD("a member in other periods", REGULATION, regulate(m); m.domains[1].budget_period_ns = 2000000),
-        BAD("a member that shares its budget", REGULATION, regulate(m); m.domains[1].budget_chunk_events = 1),
+        BAD("a member that shares its budget", REGULATION, regulate(m); m.domains[1].budget_chunk_events = 1;
+            m.domains[1].budget_slack_events = 1),
         BAD("a member with another first budget", REGULATION, regulate(m); m.domains[1].budget_events = 501),
         BAD("a regulated real-time domain", REGULATION, regulate(m);
             m.domains[1].flags |= BH_DOMAIN_FLAG_REALTIME),

@@ -16,11 +16,13 @@ from bulkhead.config.system import Domain, System
 from bulkhead.planning.budgets import (
     MOST_EVENTS,
     NS_PER_S,
+    SLACK_PART,
     CountedEvent,
     counted_event,
     counters_of,
     counts_of,
     events_of_rate,
+    most_slack,
 )
 from bulkhead.planning.memory_budget import below_workable
 from bulkhead.planning.regulation import budget_in
@@ -43,6 +45,8 @@ def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
         if not domain.bandwidth.unlimited:
             yield from _impossible(at, domain.bandwidth, platform)
             yield from _counts(at, domain, platform)
+        if domain.bandwidth.slack is not None:
+            yield from _slack((*at, "slack"), domain.bandwidth.slack, system, domain, platform)
         yield from _cpu_time(("domains", index, "cpu"), domain)
     yield from _one_core(system, platform)
     yield from _whole_core(system)
@@ -166,6 +170,19 @@ def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
         yield Finding((*at, "slack"), "conflict", "needs `counts: sum`", "no `slack`")
     if apart and bandwidth.per == "domain" and len(domain.cpus) > 1:
         yield Finding((*at, "per"), "conflict", "a budget for each of two counters cannot be shared", "vcpu")
+
+
+def _slack(at: KeyPath, slack: int, system: System, domain: Domain, platform: Platform) -> Iterator[Finding]:
+    """Admission counts the budget alone, so a sum must be nearly exact."""
+    budget = budget_in(system, domain, counted_event(platform, emulated=False))
+    if budget is None or budget.events is None or budget.counts != "sum":
+        return
+    at_a_time = budget.chunk_events if budget.shared else budget.events
+    most = most_slack(at_a_time)
+    if slack > most:
+        part = "drawn from it at a time" if budget.shared else "in a period"
+        cause = f"is {slack} events, more than 1/{SLACK_PART} of the {at_a_time} events {part}"
+        yield Finding(at, "out-of-range", cause, f"at most {most}")
 
 
 def _accesses(

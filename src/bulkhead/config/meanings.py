@@ -58,9 +58,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "rate at the start [50 MB/s].",
         "floor": "Least budget of a regulated core or device [1 MB/s, or the least that the regulator of "
         "each device can hold].",
-        "ceiling": "Largest budget of all regulated cores and devices together.",
-        "saturation": "Bandwidth that the limits of the other cores must stay below; regulated cores share "
-        "the rest.",
+        "ceiling": "Largest traffic of all regulated cores and devices together.",
+        "saturation": "Traffic of the memory that the limits of the other cores must stay below; regulated "
+        "cores share the rest.",
         "samples": "Keep a sample of each interval, for `trace`.",
         "reclaim": "Lend budget that a core does not need to others in the same period.",
         "overcommit": "Allow budgets that are together more than the memory guarantees.",
@@ -163,7 +163,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "per": "Whether all VCPUs of the domain draw from one budget, or each has its own.",
         "period": "Period of the budget, 1 us to 1 h.",
         "counts": "Events that are counted: refills, write-backs, each of them, or their sum.",
-        "slack": "With `counts: sum`: number of events by which the budget may be exceeded.",
+        "slack": "With `counts: sum`: fewer events than this exceed the budget; at most 1/32 of it.",
         "accesses": "Second budget, of bus accesses: also counts what the guest maps past the caches.",
         "instructions": "Budget in instructions where no memory event can be counted, as on the emulator.",
     },

@@ -17,7 +17,9 @@ NS_PER_S = 10**9
 MOST_EVENTS = (1 << 40) - 1  # in a period: core/event_pool.h
 DRAWS = 8  # draws of each VCPU from a shared budget in a period; an unused rest of a chunk is lost
 TWO_BUDGETS = ("each", "accesses")  # one counter for each budget: these cannot be shared or reclaimed
-SLACK_PART = 32  # slack of a sum is this part of the budget, which needs at most seven interrupts in a period
+# Slack of a sum is at most this part of what a VCPU has at a time, also in core/manifest_budgets.c. That
+# needs at most seven interrupts in a period; more would save few, and admission counts budgets alone.
+SLACK_PART = 32
 
 # Numbers of common events (DDI 0487, D13.12) that stand for memory traffic, and of instructions.
 EVENT_NUMBERS: dict[EventName, int] = {
@@ -129,10 +131,15 @@ def events_of_rate(bytes_per_s: int, period_ns: int, event: CountedEvent) -> int
     return bytes_per_s * period_ns // (NS_PER_S * event.bytes)
 
 
+def most_slack(events: int) -> int:
+    """The most slack of a sum for a VCPU that has so many events at a time; a slack of 1 is exact."""
+    return max(1, events // SLACK_PART)
+
+
 def slack_of(bandwidth: Bandwidth, counts: str, events: int) -> int:
     if counts != "sum":
         return 0
-    return bandwidth.slack if bandwidth.slack is not None else max(1, events // SLACK_PART)
+    return bandwidth.slack if bandwidth.slack is not None else most_slack(events)
 
 
 def budget_of(
