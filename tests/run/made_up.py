@@ -17,8 +17,10 @@ import numpy as np
 from bulkhead.config.system import Expectation
 from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.promise import DomainPromise, Promise, PromisedWindow
+from bulkhead.planning.budgets import Budget
 from bulkhead.planning.device_rates import DeviceRate
 from bulkhead.planning.mechanism import Choices
+from bulkhead.planning.regulation import RegulatorPlan
 from bulkhead.results.problem import ProblemResult
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import ConsoleParser
@@ -99,6 +101,9 @@ class MadeUp:
     notices: tuple[ProblemResult, ...] = ()
     unconfined: dict[str, tuple[str, ...]] = field(default_factory=dict)
     device_rates: dict[str, tuple[DeviceRate, ...]] = field(default_factory=dict)
+    budgets: dict[str, Budget] = field(default_factory=dict)  # of refills, by domain
+    counted: dict[str, dict[str, int]] = field(default_factory=dict)  # fields of its cores' status_budget
+    regulator: RegulatorPlan | None = None
     console: bytes = CONSOLE
     how: str = "shutdown"
     detail: str = ""
@@ -200,7 +205,11 @@ class MadeUp:
             exits = list(cast("list[int]", raw["exits"]))
             for reason, n in counts.items():
                 exits[LAYOUT.enum_value("exit_reason", reason)] = n
-            pages.append(LAYOUT.pack("status_core", {**raw, "exits": exits}))
+            budget = {
+                **cast("dict[str, Any]", raw["budget"]),
+                **self.counted.get(NAMES[CORE_DOMAIN[core]], {}),
+            }
+            pages.append(LAYOUT.pack("status_core", {**raw, "exits": exits, "budget": budget}))
         return pages
 
     def _target(self, frames: dict[str, list[int]], pool: list[int], status_frames: list[int]) -> Target:
@@ -237,6 +246,8 @@ class MadeUp:
                     tuple(sorted(COLOR_SETS[n])),
                     self.expected.get(n),
                     self.expects.get(n),
+                    budget=self.budgets.get(n),
+                    event="L2D_CACHE_REFILL" if n in self.budgets else None,
                     unconfined=self.unconfined.get(n, ()),
                     device_rates=self.device_rates.get(n, ()),
                 )
@@ -250,6 +261,7 @@ class MadeUp:
             mechanism=MPAM_CHOICES if self.mpam else None,
             mpam=self.mpam.promise if self.mpam else None,
             notices=self.notices,
+            regulator=self.regulator,
         )
 
     def _observed(self) -> dict[str, Any]:

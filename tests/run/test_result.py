@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from bulkhead.planning.budgets import Budget
+from bulkhead.planning.regulation import RegulatorPlan
 from bulkhead.report.load import load_run
 from bulkhead.report.sentences import verdict_text
 from bulkhead.run.flows import flow_reasons
@@ -84,6 +86,43 @@ def test_c5_one_miscolored_frame_fails_the_run(tmp_path: Path) -> None:
     assert result["verdict"] == "failed"
     assert result["witnesses"]["tables"]["findings_total"] == 1
     assert "color 0 is not among its colors {3, 4, 5}" in result["reasons"][0]
+
+
+@pytest.mark.req("B1")
+def test_a_budget_that_was_exceeded_fails_the_run(tmp_path: Path) -> None:
+    """50 times the budget in a period, as if the overflow's interrupt were never delivered."""
+    made_up = MadeUp(tmp_path / "kept", budgets={"hog": Budget(1000, 1_000_000, 0)})
+    counts = {"events": 20_000_000, "periods": 20_000, "period_max_events": 1010, "overshoot_max_events": 10}
+    made_up.counted = {"hog": counts}
+    assert made_up.result()["reasons"] == []
+    made_up.directory = tmp_path / "exceeded"
+    made_up.counted = {"hog": {**counts, "period_max_events": 50_000, "overshoot_max_events": 49_000}}
+    result = made_up.result()
+    assert result["verdict"] == "failed"
+    assert result["reasons"] == [
+        "domain hog: VCPU 0 had 50000 events in a period, of a budget of 1000 and at most 64 beyond it"
+    ]
+    made_up.directory = tmp_path / "restarted"
+    made_up.counted = {"hog": {**counts, "period_max_events": 1200, "overshoot_max_events": 200}}
+    made_up.domains = {"hog": {"restarts": 1}}
+    assert made_up.result()["reasons"] == []
+
+
+@pytest.mark.req("B5")
+def test_a_regulator_that_never_stepped_fails_the_run(tmp_path: Path) -> None:
+    regulator = RegulatorPlan(
+        policy="dynamic", hold="keep", threshold=1, step=1, bandwidth_threshold_events=0,
+        interval_ns=1_000_000, members=frozenset({3}), regulated=frozenset({3}), budget_events={3: 1000},
+        floor_events=1, ceiling_events=9000, saturation_events=0, store_samples=False, horizon_intervals=0,
+        event_delays_ps={},
+    )  # fmt: skip
+    budget = Budget(1000, 1_000_000, 0, regulated=True)
+    made_up = MadeUp(tmp_path / "never", budgets={"hog": budget}, regulator=regulator)
+    (reason,) = made_up.result()["reasons"]
+    assert reason.startswith("the regulator of policy 'dynamic' never changed a budget")
+    made_up.directory = tmp_path / "stopped"
+    made_up.domains, made_up.expected = {"hog": STOPPED}, {"hog": "stopped"}
+    assert made_up.result()["reasons"] == [], "there was nobody to regulate"
 
 
 def test_crash_is_a_reason_with_the_place_and_the_others_run_on(tmp_path: Path) -> None:
