@@ -2,7 +2,8 @@
  *
  * A pool of events of one period that several cores may draw from (B2, B4). One word holds the number of the
  * period and the events that are left, so that a new period, a gift and a draw are one compare-and-swap each.
- * Called from any core; no core waits for another.
+ * Numbers of periods are below 2^63, and a pool may be left alone for any number of periods. Called from any
+ * core; no core waits for another.
  */
 #ifndef BULKHEAD_CORE_EVENT_POOL_H
 #define BULKHEAD_CORE_EVENT_POOL_H
@@ -17,23 +18,21 @@ extern "C" {
 
 struct event_pool {
     uint64_t base_events; /* shared: events at the beginning of each period */
-    uint64_t word;        /* shared: number of the period modulo 2^24, and events left in 40 bits */
+    uint64_t lap;         /* shared: number of the lap's first period, above a bit that alternates */
+    uint64_t word;        /* shared: the lap's bit, number of the period modulo 2^23, 40 bits of events */
 };
 
 /* Initializes the pool at period `number`, with `base_events` (at most EVENT_POOL_MAX_EVENTS) at the
  * beginning of each period. All callers must number their periods alike. */
 void event_pool_init(struct event_pool *pool, uint64_t base_events, uint64_t number);
 
-/* Sets the number of events that the pool starts with, from the next period on. */
+/* Sets the number of events that the pool starts with, from the next period on: the first core that draws or
+ * gives in a period finds the number that is set then. */
 void event_pool_set_base(struct event_pool *pool, uint64_t base_events);
 
 /* Takes up to `events` of period `number` and returns how many. 0 if the pool is already in a later
  * period. */
 uint64_t event_pool_draw(struct event_pool *pool, uint64_t number, uint64_t events);
-
-/* Starts period `number` after a pause of any length, unless it is already the pool's period. No other core
- * may draw or give during this call. */
-void event_pool_renew(struct event_pool *pool, uint64_t number);
 
 /* Adds events to period `number`. They are lost if the pool is in a later period; beyond the pool's maximum,
  * they are lost as well. */

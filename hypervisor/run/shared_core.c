@@ -321,7 +321,6 @@ static void handle_power_of(struct cpu *cpu, struct shared_vcpu *one)
             switch_off(cpu, one, clock_now());
         }
     } else if (!one->restarts) {
-        vcpu_budget_share_renew(one->vcpu->domain);
         begin_life(own, one, clock_now());
         one->restarts = true;
     }

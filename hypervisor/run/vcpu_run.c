@@ -109,7 +109,6 @@ static void restart_domain(struct cpu *cpu)
     bool over = false;
     uint64_t lines;
 
-    vcpu_budget_share_renew(domain);
     bandwidth_start(cpu);
     while (!over && domain_restart_is_due(domain)) {
         if ((cpu->hold & CPU_HOLD_THROTTLED) == 0) {

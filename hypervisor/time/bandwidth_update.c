@@ -103,17 +103,6 @@ uint64_t bandwidth_request_update(struct domain *domain, uint64_t now_ticks, uin
     return from;
 }
 
-uint64_t bandwidth_period_number(struct domain *domain, uint64_t now_ticks)
-{
-    struct bandwidth_update *update = &domain->update;
-    struct period_grid grid;
-
-    spin_lock(&update->lock);
-    grid = budget_update_current(&update->budget, now_ticks)->grid;
-    spin_unlock(&update->lock);
-    return grid.number + (now_ticks - grid.start_ticks) / grid.length_ticks;
-}
-
 bool bandwidth_is_changeable(const struct domain *domain)
 {
     return domain->config->budget_counts != BH_BUDGET_COUNTS_EACH &&

@@ -39,9 +39,6 @@ void bandwidth_parameters(struct domain *domain, uint64_t now_ticks, struct budg
 uint64_t bandwidth_request_update(struct domain *domain, uint64_t now_ticks, uint64_t events,
                                   uint64_t period_ns);
 
-/* The number of the current period, by the setting in force. */
-uint64_t bandwidth_period_number(struct domain *domain, uint64_t now_ticks);
-
 /* True if a manager may change the domain's budget: it is a single budget, not set by the regulator and not
  * shared with other domains through the reclaim pool. */
 bool bandwidth_is_changeable(const struct domain *domain);

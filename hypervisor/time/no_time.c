@@ -81,11 +81,6 @@ void vcpu_budget_share_init(struct domain *domain)
     (void)domain;
 }
 
-void vcpu_budget_share_renew(struct domain *domain)
-{
-    (void)domain;
-}
-
 /* bandwidth_update.h: there are no settings. */
 void bandwidth_update_init_all(uint64_t start_ticks)
 {

@@ -18,13 +18,6 @@ void vcpu_budget_share_init(struct domain *domain)
     event_pool_init(&domain->share, domain->config->budget_events, 0);
 }
 
-void vcpu_budget_share_renew(struct domain *domain)
-{
-    if (domain_has_flag(domain, BH_DOMAIN_FLAG_BUDGET)) {
-        event_pool_renew(&domain->share, bandwidth_period_number(domain, clock_now()));
-    }
-}
-
 static enum reservation_kind kind_of(const struct manifest_domain *config)
 {
     switch (config->budget_counts) {

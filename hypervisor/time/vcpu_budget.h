@@ -18,12 +18,9 @@ extern "C" {
 struct domain;
 struct vcpu;
 
-/* share_init(): sets up the budget that the domain's VCPUs share, if they share one. Called once, before the
- * budgets of its VCPUs are set up. */
+/* Sets up the budget that the domain's VCPUs share, if they share one. Called once, before the budgets of its
+ * VCPUs are set up. */
 void vcpu_budget_share_init(struct domain *domain);
-/* share_renew(): brings the shared budget up to date after the domain's VCPUs were off, perhaps for long.
- * They are still off. */
-void vcpu_budget_share_renew(struct domain *domain);
 
 /* Sets up the VCPU's budget from the manifest, unlimited if it has none. Periods begin at `start_ticks`.
  * `budget` is the caller's storage: the core's or the scheduler's. */

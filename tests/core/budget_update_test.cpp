@@ -158,6 +158,27 @@ TEST(BudgetTerms, ASharedBudgetIsThePools)
     EXPECT_EQ(event_pool_left(&pool, 1), 140u);
 }
 
+// A manager lowers it while the domain is off: no VCPU gets events of the old one after the restart.
+TEST(BudgetTerms, ASharedBudgetOfAStoppedDomainIsTheNewOneFromItsFirstPeriodOn)
+{
+    event_pool pool{};
+    reclaim share{};
+    event_pool_init(&pool, 80, 0);
+    ASSERT_TRUE(reclaim_init(&share, &pool, 0, 10, false, false));
+    budget_update update = agreed(80, 10);
+    Core core(0, &share);
+    const uint64_t readings[RESERVATION_COUNTERS] = {0, 0};
+    budget_save(&core.own, readings);
+    budget_stop(&core.own, epoch + 50);
+    budget_update_request(&update, epoch + 100, notice, 16, 2, length);
+    const uint64_t now = epoch + 3 * length;
+    budget_apply(&core.own, budget_update_current(&update, now), now);
+    budget_start(&core.own, now);
+    EXPECT_TRUE(budget_load(&core.own, now).runs);
+    EXPECT_EQ(core.left(), 2u);
+    EXPECT_EQ(event_pool_left(&pool, core.own.reservation.period.number), 14u);
+}
+
 TEST(BudgetTerms, WhatIsOutOfRangeChangesNothing)
 {
     budget_update update = agreed(100);

@@ -2,6 +2,7 @@
 // Pools: events that idle cores give and others draw (B4), and a domain's budget that its VCPUs share (B2).
 // The sum of all cores' events in a period is the invariant.
 #include "fake_counters.h"
+#include <barrier>
 #include <gtest/gtest.h>
 #include <memory>
 #include <random>
@@ -214,18 +215,95 @@ TEST(Reclaim, B2_ADomainsBudgetPaysForOvershoot)
     EXPECT_EQ(250 + core.use(MANY, 5) + system.cores[1]->use(MANY, 5), 1000u);
 }
 
+constexpr uint64_t HALF_OF_ALL = uint64_t{1} << 23; // of the numbers that the pool's word can hold
+constexpr uint64_t BREAKS[] = {1,
+                               HALF_OF_ALL - 1,
+                               HALF_OF_ALL,
+                               HALF_OF_ALL + 1000000,
+                               2 * HALF_OF_ALL - 1,
+                               2 * HALF_OF_ALL,
+                               3 * HALF_OF_ALL,
+                               4 * HALF_OF_ALL,
+                               (uint64_t{1} << 40) + 5};
+
 TEST(EventPool, B2_ABreakOfAnyLengthEndsWithAFullPool)
 {
-    constexpr uint64_t HALF_OF_ALL = 1ull
-                                     << 23; // after that many periods the pool's number seems to be ahead
-    event_pool pool;
-    event_pool_init(&pool, 100, 5);
-    EXPECT_EQ(event_pool_draw(&pool, 5, 60), 60u);
-    event_pool_renew(&pool, 5);
-    EXPECT_EQ(event_pool_left(&pool, 5), 40u) << "a restart is no refill";
-    EXPECT_EQ(event_pool_draw(&pool, 5 + HALF_OF_ALL, 60), 0u);
-    event_pool_renew(&pool, 5 + HALF_OF_ALL);
-    EXPECT_EQ(event_pool_draw(&pool, 5 + HALF_OF_ALL, 60), 60u);
+    for (const uint64_t pause : BREAKS) {
+        event_pool pool{};
+        event_pool_init(&pool, 100, 5);
+        uint64_t number = 5;
+        for (int turn = 0; turn < 5; turn++, number += pause) { // also when it has slept before
+            EXPECT_EQ(event_pool_left(&pool, number), 100u) << pause;
+            EXPECT_EQ(event_pool_draw(&pool, number, 60), 60u) << pause;
+            EXPECT_EQ(event_pool_draw(&pool, number, 60), 40u) << pause;
+            EXPECT_EQ(event_pool_draw(&pool, number, 60), 0u) << pause;
+            EXPECT_EQ(event_pool_draw(&pool, number - 1, 60), 0u) << "a core that is late, " << pause;
+            EXPECT_EQ(event_pool_left(&pool, number - 1), 0u) << pause;
+        }
+    }
+}
+
+TEST(EventPool, B4_GiftsAfterABreakOfAnyLengthArrive)
+{
+    for (const uint64_t pause : BREAKS) {
+        event_pool pool{}; // as the spare events: nothing at the beginning of a period
+        uint64_t number = 0;
+        for (int turn = 0; turn < 5; turn++, number += pause) {
+            EXPECT_EQ(event_pool_draw(&pool, number, 10), 0u) << pause;
+            event_pool_give(&pool, number, 30);
+            event_pool_give(&pool, number, 5);
+            EXPECT_EQ(event_pool_left(&pool, number), 35u) << pause;
+            EXPECT_EQ(event_pool_draw(&pool, number, 40), 35u) << pause;
+            event_pool_give(&pool, number, 7); // left, and not given to the next period
+        }
+        // A break in which only draws of 0 were made, lap after lap.
+        for (int turn = 0; turn < 5; turn++, number += HALF_OF_ALL) {
+            EXPECT_EQ(event_pool_draw(&pool, number + 1, 10), 0u) << pause;
+        }
+    }
+}
+
+TEST(EventPool, B2_AnActivePoolGoesThroughAllNumbersOfItsWordAndOn)
+{
+    event_pool pool{};
+    event_pool_init(&pool, 3, 0);
+    for (uint64_t number = 0; number < 5 * HALF_OF_ALL; number += 1023) {
+        ASSERT_EQ(event_pool_draw(&pool, number, 2), 2u) << number;
+        ASSERT_EQ(event_pool_draw(&pool, number, 2), 1u) << number;
+        ASSERT_EQ(event_pool_draw(&pool, number, 2), 0u) << number;
+    }
+}
+
+// All threads return from the same break at once, and some of them one period later.
+TEST(EventPool, B2_ThreadsThatReturnFromABreakShareOnePool)
+{
+    constexpr uint64_t BREAK_COUNT = 2000;
+    for (const uint64_t pause : {HALF_OF_ALL, HALF_OF_ALL + 1000000, 2 * HALF_OF_ALL - 1, 2 * HALF_OF_ALL}) {
+        event_pool pool{};
+        event_pool_init(&pool, 1000, 0);
+        std::vector<std::vector<uint64_t>> drawn(3, std::vector<uint64_t>(2 * BREAK_COUNT));
+        std::vector<std::thread> threads;
+        std::barrier begin(3);
+        for (auto &mine : drawn) {
+            threads.emplace_back([&] {
+                for (uint64_t turn = 0; turn < 2 * BREAK_COUNT; turn++) {
+                    if (turn % 2 == 0) {
+                        begin.arrive_and_wait();
+                    }
+                    const uint64_t number = turn / 2 * pause + turn % 2;
+                    while (const uint64_t events = event_pool_draw(&pool, number, 7)) {
+                        mine[turn] += events;
+                    }
+                }
+            });
+        }
+        for (auto &thread : threads) {
+            thread.join();
+        }
+        for (uint64_t turn = 0; turn < 2 * BREAK_COUNT; turn++) {
+            ASSERT_EQ(drawn[0][turn] + drawn[1][turn] + drawn[2][turn], 1000u) << pause << ", " << turn;
+        }
+    }
 }
 
 } // namespace
