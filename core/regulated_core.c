@@ -69,6 +69,12 @@ static void collect(struct regulated_core *core, uint64_t now_ticks, uint64_t nu
     regulator_exchange_collect(core->exchange, number, sample);
 }
 
+/* True if the budget of the period was spent, also if nothing has stopped the core yet. */
+static bool was_throttled(const struct reservation *reservation)
+{
+    return reservation->spent || reservation_has_nothing_left(reservation);
+}
+
 bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
                      const uint64_t readings[RESERVATION_COUNTERS], struct regulator_sample *sample)
 {
@@ -79,7 +85,7 @@ bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
 
     budget_save(core->budget, readings);
     used_events = reservation->used_events[0];
-    throttled = reservation->spent || reservation_has_nothing_left(reservation);
+    throttled = was_throttled(reservation);
     if (budget_recharge(core->budget, now_ticks) == 0) {
         return false;
     }
@@ -93,8 +99,11 @@ bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
 
 bool regulated_leave(struct regulated_core *core, uint64_t now_ticks, struct regulator_sample *sample)
 {
+    const struct reservation *reservation = &core->budget->reservation;
     uint64_t number;
 
+    regulator_exchange_note(core->exchange, core->index, reservation->period.number,
+                            reservation->used_events[0], was_throttled(reservation));
     if (!regulator_exchange_leave(core->exchange, core->index, &number)) {
         return false;
     }

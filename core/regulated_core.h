@@ -31,8 +31,9 @@ bool regulated_init(struct regulated_core *core, struct budget *budget, struct r
 bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
                      const uint64_t readings[RESERVATION_COUNTERS], struct regulator_sample *sample);
 
-/* The core stops taking part. Returns true if the others waited only for this core: then their interval ends
- * now, also for this core, which does what regulated_timer() says. */
+/* The core, whose counters have been saved, stops taking part. What it used in this interval counts. Returns
+ * true if the others waited only for this core: then their interval ends now, also for this core, which does
+ * what regulated_timer() says. */
 bool regulated_leave(struct regulated_core *core, uint64_t now_ticks, struct regulator_sample *sample);
 
 /* Steps the regulator and publishes the budgets of the interval in which this core is. Returns the mask of

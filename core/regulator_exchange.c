@@ -6,6 +6,9 @@
  * message half-written may try again, and keeps its old budget until the writer's interrupt arrives. If the
  * new message has the same budget for this core, there is no interrupt, and the core reads the message at the
  * end of its interval.
+ *
+ * A post names its interval. So the use of a core that has left counts in the interval in which it left, and
+ * in no other one until 2^31 intervals later, whether or not the core has joined again.
  */
 #include "core/regulator_exchange.h"
 #include "core/atomic.h"
@@ -15,6 +18,7 @@
 #define MEMBERS_SHIFT  REGULATOR_MAX_CORES
 #define NUMBER_SHIFT   (2 * REGULATOR_MAX_CORES)
 #define POST_THROTTLED (1ull << 32)
+#define POST_SHIFT     33u /* accesses and POST_THROTTLED, below the interval's number modulo 2^31 */
 
 struct set {
     uint64_t next; /* number of the interval after the one that is being collected */
@@ -45,10 +49,18 @@ void regulator_exchange_init(struct regulator_exchange *exchange, uint32_t membe
     };
 }
 
-bool regulator_exchange_post(struct regulator_exchange *exchange, uint32_t core, uint64_t number,
+void regulator_exchange_note(struct regulator_exchange *exchange, uint32_t core, uint64_t number,
                              uint64_t accesses, bool throttled)
 {
     uint64_t used = accesses < REGULATOR_MAX_INTERVAL_EVENTS ? accesses : REGULATOR_MAX_INTERVAL_EVENTS;
+
+    atomic_word_store(&exchange->posts[number % 2][core],
+                      number << POST_SHIFT | used | (throttled ? POST_THROTTLED : 0));
+}
+
+bool regulator_exchange_post(struct regulator_exchange *exchange, uint32_t core, uint64_t number,
+                             uint64_t accesses, bool throttled)
+{
     uint64_t word = atomic_word_load_acquire(&exchange->set);
     uint64_t next = number + 1;
     uint32_t self = 1u << core;
@@ -68,7 +80,7 @@ bool regulator_exchange_post(struct regulator_exchange *exchange, uint32_t core,
             return false;
         }
         after.posted |= self;
-        atomic_word_store(&exchange->posts[number % 2][core], used | (throttled ? POST_THROTTLED : 0));
+        regulator_exchange_note(exchange, core, number, accesses, throttled);
     } while (!atomic_word_exchange(&exchange->set, &word, pack(after)));
     if (after.next != before.next && !is_complete(before)) {
         atomic_word_add(&exchange->given_up, 1);
@@ -88,8 +100,7 @@ void regulator_exchange_join(struct regulator_exchange *exchange, uint32_t core)
             return;
         }
         set.members |= self;
-        set.posted |= self; /* the core has no events in the interval that others are just posting */
-        atomic_word_store(&exchange->posts[(set.next + 1) % 2][core], 0);
+        set.posted |= self; /* it has noted the events of an earlier life in the interval that others post */
     } while (!atomic_word_exchange(&exchange->set, &word, pack(set)));
 }
 
@@ -111,13 +122,11 @@ bool regulator_exchange_leave(struct regulator_exchange *exchange, uint32_t core
 void regulator_exchange_collect(const struct regulator_exchange *exchange, uint64_t number,
                                 struct regulator_sample *sample)
 {
-    uint32_t members = unpack(atomic_word_load_acquire(&exchange->set)).members;
-
     *sample = (struct regulator_sample){.number = number};
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         uint64_t post = atomic_word_load(&exchange->posts[number % 2][i]);
 
-        if (((members >> i) & 1u) != 0) {
+        if (((post >> POST_SHIFT ^ number) & (UINT64_MAX >> POST_SHIFT)) == 0) {
             sample->accesses[i] = (uint32_t)post;
             sample->throttled |= (post & POST_THROTTLED) != 0 ? 1u << i : 0;
         }

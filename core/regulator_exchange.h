@@ -25,7 +25,7 @@ struct regulator_message {
 /* State of the exchange; all words are shared. */
 struct regulator_exchange {
     uint64_t set; /* which interval is being collected, from which cores, and which of them have posted */
-    uint64_t posts[2][REGULATOR_MAX_CORES]; /* posts of even and of odd intervals */
+    uint64_t posts[2][REGULATOR_MAX_CORES]; /* use in even and in odd intervals, with the interval's number */
     uint64_t sequence;                      /* odd: the message is being written */
     uint64_t message[REGULATOR_MESSAGE_WORDS];
     uint64_t given_up; /* intervals in which a member did not post in time */
@@ -40,13 +40,19 @@ void regulator_exchange_init(struct regulator_exchange *exchange, uint32_t membe
 bool regulator_exchange_post(struct regulator_exchange *exchange, uint32_t core, uint64_t number,
                              uint64_t accesses, bool throttled);
 
+/* Notes the use of core `core` in interval `number`, in which it is about to leave. It counts in that
+ * interval, even if the core joins again before all others have posted. A core that joins again in the same
+ * interval includes it in what it posts or notes next. */
+void regulator_exchange_note(struct regulator_exchange *exchange, uint32_t core, uint64_t number,
+                             uint64_t accesses, bool throttled);
+
 /* The core starts or stops taking part. If leaving makes the interval complete, regulator_exchange_leave()
  * returns true with the interval in `*number`, and the caller acts as the last core. */
 void regulator_exchange_join(struct regulator_exchange *exchange, uint32_t core);
 bool regulator_exchange_leave(struct regulator_exchange *exchange, uint32_t core, uint64_t *number);
 
-/* Called by the last core: fills in number, accesses and throttled cores of all members. The caller fills in
- * the load. */
+/* Called by the last core: fills in number, accesses and throttled cores, also of cores that left in this
+ * interval. The caller fills in the load. */
 void regulator_exchange_collect(const struct regulator_exchange *exchange, uint64_t number,
                                 struct regulator_sample *sample);
 

@@ -114,6 +114,7 @@ void prove_regulator_exchange(void)
     any_bytes(&message, sizeof message);
     (void)regulator_exchange_post(&exchange, core, any_u64(), any_u64(), any_bool());
     regulator_exchange_join(&exchange, core);
+    regulator_exchange_note(&exchange, core, any_u64(), any_u64(), any_bool());
     (void)regulator_exchange_leave(&exchange, core, &number);
     regulator_exchange_collect(&exchange, any_u64(), &sample);
     (void)regulator_exchange_publish(&exchange, &message);

@@ -181,6 +181,10 @@ void core_driver::leave()
 {
     std::uint64_t number = 0;
     if (shared_ != nullptr) {
+        const reservation &own = budget_.reservation;
+        budget_save(&budget_, stop().data());
+        regulator_exchange_note(&shared_->exchange(), regulated_->index, own.period.number,
+                                own.used_events[0], own.spent);
         (void)regulator_exchange_leave(&shared_->exchange(), regulated_->index, &number);
     }
 }

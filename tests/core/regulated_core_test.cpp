@@ -290,6 +290,41 @@ TEST(RegulatedCores, B5_WhoLeavesIsNotMissed)
     EXPECT_EQ(system.exchange.given_up, 0u);
 }
 
+// The core is off while its interval ends: by that it hides nothing of what it used.
+TEST(RegulatedCores, B11_WhoLeavesBeforeTheEndOfAnIntervalAndReturnsAfterItIsCounted)
+{
+    regulated_system system(dynamic_parameters(2, 100), 12);
+    member &stays = *system.cores[0];
+    member &leaves = *system.cores[1];
+    regulator_sample sample{};
+    for (uint64_t number = 0; number < 10; number++) {
+        const uint64_t end = (number + 1) * INTERVAL;
+        const uint64_t limit = leaves.limit();
+        const auto used = static_cast<uint32_t>(number % 2 == 0 ? limit : 3);
+        for (int life = 0; life < 2; life++) { // it leaves and returns twice in the interval
+            leaves.counters.count(0, life == 0 ? 2 : used - 2);
+            budget_save(&leaves.budget, leaves.counters.stop());
+            EXPECT_FALSE(regulated_leave(&leaves.regulated, end - 5, &sample));
+            budget_stop(&leaves.budget, end - 5);
+            if (life == 0) {
+                budget_start(&leaves.budget, end - 4);
+                regulator_exchange_join(&system.exchange, 2);
+                leaves.runs = leaves.counters.obey(regulated_load(&leaves.regulated, end - 4));
+            }
+        }
+        ASSERT_TRUE(regulated_timer(&stays.regulated, end, stays.counters.stop(), &sample));
+        EXPECT_EQ(sample.number, number);
+        EXPECT_EQ(sample.accesses[2], used) << number;
+        EXPECT_EQ(sample.throttled, used == limit ? 4u : 0u) << number;
+        sample.has_utilization = true;
+        regulated_step(&stays.regulated, &system.regulator, &sample);
+        stays.runs = stays.counters.obey(regulated_load(&stays.regulated, end));
+        budget_start(&leaves.budget, end + 5);
+        regulator_exchange_join(&system.exchange, 2);
+        leaves.runs = leaves.counters.obey(regulated_load(&leaves.regulated, end + 5));
+    }
+}
+
 TEST(RegulatedCores, B5_WhoWasThrottledIsKnownAlsoIfItWasReleasedOrNotYetStopped)
 {
     regulated_system system(dynamic_parameters(2, 100), 6);

@@ -2,7 +2,9 @@
 // The regulator by an account of delay (B11): which cores may run, by numbers worked out by hand, and its
 // guarantee by property: for any behaviour of the others and of the regulated cores, even if they know its
 // intervals, the delay of the others is at most the share of time and the savings in the account.
+#include "core/regulated_core.h"
 #include "core/regulator_policy.h"
+#include "fake_counters.h"
 #include "regulator_setup.h"
 #include <algorithm>
 #include <array>
@@ -169,10 +171,84 @@ constexpr unsigned slots = 10; // of an interval: events in a slot are delayed b
 
 using spread = std::array<double, slots>; // events of each
 
-// The players: the others, and a regulated core that knows whether it has more than its floor.
+// The players: the others, and a regulated core that knows whether it has more than its floor. It may be off
+// while an interval ends.
 struct players {
     std::function<spread(uint64_t number)> others;
     std::function<spread(uint64_t number, unsigned core, bool free)> mover;
+    std::function<bool(uint64_t number, unsigned core)> leaves = [](uint64_t, unsigned) { return false; };
+};
+
+// The cores of a game: each counts its events, and posts them or leaves at the end of an interval.
+class game_cores {
+public:
+    explicit game_cores(regulator &steps) : regulator_(steps)
+    {
+        regulator_exchange_init(&exchange_, (1u << count) - 1, 0);
+        for (unsigned core = 0; core < count; core++) {
+            budgets_[core] = budget_of(reservation_of(steps.budgets[core], interval_ticks));
+            EXPECT_TRUE(regulated_init(&cores_[core], &budgets_[core], &exchange_, core));
+            budget_start(&budgets_[core], 0);
+            load(core, 0);
+        }
+    }
+
+    // Ends interval `number`, in which the cores moved `events`.
+    void end(uint64_t number, const std::array<uint32_t, 3> &events, const players &who)
+    {
+        const uint64_t now = (number + 1) * interval_ticks;
+        uint32_t away = 0;
+        for (unsigned core = 0; core < count; core++) {
+            counters_[core].count(0, events[core]);
+            if (core != 0 && who.leaves(number, core)) {
+                away |= 1u << core;
+                leave(core, now - 5);
+            }
+        }
+        for (unsigned core = 0; core < count; core++) {
+            regulator_sample sample{};
+            if ((away >> core & 1) == 0 &&
+                regulated_timer(&cores_[core], now, counters_[core].stop(), &sample)) {
+                step(core, sample);
+            }
+        }
+        for (unsigned core = 0; core < count; core++) {
+            if ((away >> core & 1) != 0) {
+                budget_start(&budgets_[core], now + 5);
+                regulator_exchange_join(&exchange_, core);
+            }
+            load(core, now + 5);
+        }
+        EXPECT_EQ(regulator_.number, number);
+    }
+
+private:
+    static constexpr unsigned count = 3;
+    static constexpr uint64_t interval_ticks = 1000;
+
+    void leave(unsigned core, uint64_t now)
+    {
+        regulator_sample sample{};
+        budget_save(&budgets_[core], counters_[core].stop());
+        EXPECT_FALSE(regulated_leave(&cores_[core], now, &sample)); // core 0 stays
+        budget_stop(&budgets_[core], now);
+    }
+
+    void step(unsigned core, regulator_sample &sample)
+    {
+        for (const uint32_t accesses : sample.accesses) {
+            sample.traffic_events += accesses;
+        }
+        (void)regulated_step(&cores_[core], &regulator_, &sample);
+    }
+
+    void load(unsigned core, uint64_t now) { counters_[core].obey(regulated_load(&cores_[core], now)); }
+
+    regulator &regulator_;
+    regulator_exchange exchange_{};
+    std::array<budget, count> budgets_{};
+    std::array<regulated_core, count> cores_{};
+    std::array<fake_counters, count> counters_{fake_counters(32), fake_counters(32), fake_counters(32)};
 };
 
 // The traffic of a core ends with its budget; in each slot it is limited to what the core can move.
@@ -196,6 +272,7 @@ uint32_t sum_of(const spread &events)
 double worst_delay(const players &who, uint64_t length, uint64_t count)
 {
     regulator reg = started(delay_parameters());
+    game_cores cores(reg);
     std::vector<double> delays;
     for (uint64_t number = 0; number < count; number++) {
         const spread others = who.others(number);
@@ -213,9 +290,7 @@ double worst_delay(const players &who, uint64_t length, uint64_t count)
             delay += others[slot] * (moved_first[slot] / can / 10000 + moved_second[slot] / can / 2500);
         }
         delays.push_back(delay);
-        const regulator_sample sample =
-            interval(number, sum_of(others), sum_of(moved_first), sum_of(moved_second));
-        regulator_step(&reg, &sample);
+        cores.end(number, {sum_of(others), sum_of(moved_first), sum_of(moved_second)}, who);
     }
     double worst = 0;
     double window = 0;
@@ -276,6 +351,12 @@ TEST(RegulatorDelay, B11_TheDelayOfAnyWindowIsWithinThePromiseWhoeverPlaysAndWhe
         // a core that moves lines only when the others read most, after all have saved up
         {in_turns(150, 130, others_most), lurking(150, 130)},
         {in_turns(7, 6, others_most), lurking(7, 6)},
+        // a core that is off whenever its events would be posted, or now and then
+        {[](uint64_t) { return even(others_most); }, all, [](uint64_t, unsigned) { return true; }},
+        {[](uint64_t) { return burst(full); }, at_the_burst, [](uint64_t, unsigned) { return true; }},
+        {in_turns(2, 1, others_most), all, [](uint64_t number, unsigned) { return number % 2 != 0; }},
+        {[&random](uint64_t) { return even(static_cast<double>(random() % others_most)); }, any,
+         [&random](uint64_t, unsigned) { return random() % 3 == 0; }},
     };
     for (std::size_t game = 0; game < games.size(); game++) {
         for (const uint64_t length : {1, 10, 100, 1000}) {

@@ -142,6 +142,52 @@ TEST(RegulatorExchange, B5_WhoJoinsIsWaitedForFromTheNextIntervalOn)
     EXPECT_TRUE(regulator_exchange_post(&exchange, 2, 2, 1, false));
 }
 
+TEST(RegulatorExchange, B11_WhatACoreUsedBeforeItLeftCountsInThatIntervalAndInNoOther)
+{
+    for (const bool returns_early : {false, true}) { // before all others have posted
+        regulator_exchange exchange = exchange_of(ALL, 6);
+        regulator_sample sample{};
+        uint64_t number = 0;
+        regulator_exchange_note(&exchange, 2, 6, 700, true);
+        EXPECT_FALSE(regulator_exchange_leave(&exchange, 2, &number));
+        EXPECT_FALSE(regulator_exchange_post(&exchange, 0, 6, 1, false));
+        if (returns_early) {
+            regulator_exchange_join(&exchange, 2);
+        }
+        EXPECT_TRUE(regulator_exchange_post(&exchange, 1, 6, 1, false));
+        regulator_exchange_collect(&exchange, 6, &sample);
+        EXPECT_EQ(sample.accesses[2], 700u);
+        EXPECT_EQ(sample.throttled, 4u);
+        regulator_exchange_join(&exchange, 2);
+        for (number = 7; number < 12; number++) {
+            EXPECT_FALSE(regulator_exchange_post(&exchange, 0, number, 1, false));
+            EXPECT_FALSE(regulator_exchange_post(&exchange, 1, number, 1, false));
+            EXPECT_TRUE(regulator_exchange_leave(&exchange, 2, &number)); // without a note
+            regulator_exchange_collect(&exchange, number, &sample);
+            EXPECT_EQ(sample.accesses[2], 0u) << number;
+            EXPECT_EQ(sample.accesses[1], 1u) << number;
+            EXPECT_EQ(sample.throttled, 0u) << number;
+            regulator_exchange_join(&exchange, 2);
+        }
+        EXPECT_EQ(exchange.given_up, 0u);
+    }
+}
+
+TEST(RegulatorExchange, B11_WhoseLeavingCompletesTheIntervalIsCounted)
+{
+    regulator_exchange exchange = exchange_of(ALL, 1);
+    regulator_sample sample{};
+    uint64_t number = 0;
+    EXPECT_FALSE(regulator_exchange_post(&exchange, 0, 1, 10, false));
+    EXPECT_FALSE(regulator_exchange_post(&exchange, 1, 1, 11, false));
+    regulator_exchange_note(&exchange, 2, 1, UINT64_MAX, false);
+    EXPECT_TRUE(regulator_exchange_leave(&exchange, 2, &number));
+    regulator_exchange_collect(&exchange, number, &sample);
+    EXPECT_EQ(sample.accesses[0], 10u);
+    EXPECT_EQ(sample.accesses[2], REGULATOR_MAX_INTERVAL_EVENTS);
+    EXPECT_EQ(sample.throttled, 0u);
+}
+
 TEST(RegulatorExchange, B5_AMessageIsTakenWholeOrNotAtAll)
 {
     regulator_exchange exchange = exchange_of(ALL, 1);
