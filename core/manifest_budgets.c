@@ -315,25 +315,10 @@ static uint32_t word_of_error(enum regulator_error error, const struct manifest_
         return WORD_OF(saturation_events);
     case REGULATOR_ERROR_POLICY:
     case REGULATOR_ERROR_HOLD:
+    case REGULATOR_ERROR_DELAY: /* a manager may choose the policy, and the manifest has no delays for it */
         break;
     }
     return WORD_OF(policy);
-}
-
-/* Whether the manifest says how much each regulated core delays the others, if the policy needs that. A core
- * without a delay would never be charged, and so never be stopped. A manager may choose the policy in a
- * system whose manifest has no delays. */
-static bool has_delays(const struct manifest_header *manifest, const struct manifest_regulation *regulation)
-{
-    if (regulation->policy != REGULATOR_DELAY) {
-        return true;
-    }
-    for (uint32_t core = 0; core < BH_MAX_CORES; core++) {
-        if ((regulation->regulated >> core & 1) != 0 && manifest->delays.event_ps[core] == 0) {
-            return false;
-        }
-    }
-    return true;
 }
 
 uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
@@ -358,9 +343,6 @@ uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
      * depends on it. */
     manifest_regulator(regulation, &manifest->delays, regulation->interval_ns, &parameters);
     error = regulator_check(&parameters);
-    if (error == REGULATOR_ERROR_NONE && !has_delays(manifest, regulation)) {
-        return WORD_OF(policy);
-    }
     return error == REGULATOR_ERROR_NONE ? bad_device_word(manifest, regulation)
                                          : word_of_error(error, regulation);
 }

@@ -55,8 +55,8 @@ struct regulator_parameters {
     uint64_t interval_ticks;
     /* for REGULATOR_DELAY, 1 ... REGULATOR_MAX_HORIZON: for how long unused delay is saved up */
     uint32_t horizon_intervals;
-    /* For REGULATOR_DELAY, for each regulated core: the longest delay of an event of the other cores while
-     * this core moves as many events as it can, in 2^-32 of an interval. */
+    /* For REGULATOR_DELAY, for each regulated core, not 0: the longest delay of an event of the other cores
+     * while this core moves as many events as it can, in 2^-32 of an interval. */
     uint32_t event_delays[REGULATOR_MAX_CORES];
     uint32_t regulated; /* mask of the cores that share G; the others keep their `budget_events` */
     /* Events per interval. Regulated cores: initial budgets, together at most REGULATOR_MAX_EVENTS. Other
@@ -83,6 +83,7 @@ enum regulator_error {
     REGULATOR_ERROR_SATURATION, /* the limits of cores that are not regulated reach it */
     REGULATOR_ERROR_TRAFFIC,    /* bandwidth_threshold_events */
     REGULATOR_ERROR_HORIZON,
+    REGULATOR_ERROR_DELAY, /* a regulated core delays nobody, so it would never be charged */
 };
 
 /* Measurements of one interval. */
@@ -121,11 +122,12 @@ struct regulator {
     struct regulator_statistics statistics;
 };
 
-/* Computes a value of `event_delays` from a delay in ps (below 2^32) and an interval in ps of at least 1
- * ns. */
+/* Computes a value of `event_delays`, rounded up, from a delay in ps (below 2^32) and an interval in ps of at
+ * least 1 ns. */
 static inline uint32_t regulator_event_delay(uint64_t delay_ps, uint64_t interval_ps)
 {
-    uint64_t part = (delay_ps << 32) / interval_ps;
+    uint64_t shifted = delay_ps << 32;
+    uint64_t part = shifted / interval_ps + (shifted % interval_ps != 0 ? 1 : 0);
 
     return part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
 }

@@ -31,6 +31,11 @@ enum regulator_error regulator_check_delay(const struct regulator_parameters *pa
     if (parameters->horizon_intervals == 0 || parameters->horizon_intervals > REGULATOR_MAX_HORIZON) {
         return REGULATOR_ERROR_HORIZON;
     }
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i) && parameters->event_delays[i] == 0) {
+            return REGULATOR_ERROR_DELAY;
+        }
+    }
     return REGULATOR_ERROR_NONE;
 }
 

@@ -39,6 +39,7 @@ static const char *describe(enum regulator_error error)
             "budgets of regulated CPUs are above the ceiling, or what saturation leaves",
         [REGULATOR_ERROR_TRAFFIC] = "bandwidth_threshold_events is out of range",
         [REGULATOR_ERROR_HORIZON] = "horizon_intervals is out of range",
+        [REGULATOR_ERROR_DELAY] = "dynamic-delay needs delays_ps of each regulated CPU",
         [REGULATOR_ERROR_SATURATION] = "limits of CPUs that are not regulated reach saturation",
     };
 

@@ -37,6 +37,8 @@ std::string reason_of(regulator_error error)
         return "the threshold of traffic is out of range";
     case REGULATOR_ERROR_HORIZON:
         return "the horizon is out of range";
+    case REGULATOR_ERROR_DELAY:
+        return "a regulated core has no delay, or 0";
     case REGULATOR_ERROR_STEP:
         return "the step is out of range";
     case REGULATOR_ERROR_INTERVAL:

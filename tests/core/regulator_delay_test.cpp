@@ -145,7 +145,7 @@ TEST(RegulatorDelay, B11_IntervalsWithoutASampleArePaidForAsDelayAllTheTimeIfSom
     EXPECT_NEAR(account_of(reg), 2.55 + 0.05, 0.01);
 }
 
-TEST(RegulatorDelay, B11_ThresholdTrafficAndHorizonAreChecked)
+TEST(RegulatorDelay, B11_ThresholdTrafficHorizonAndDelaysAreChecked)
 {
     const struct {
         regulator_error error;
@@ -159,12 +159,30 @@ TEST(RegulatorDelay, B11_ThresholdTrafficAndHorizonAreChecked)
         {REGULATOR_ERROR_HORIZON, [](regulator_parameters &p) { p.horizon_intervals = 0; }},
         {REGULATOR_ERROR_HORIZON,
          [](regulator_parameters &p) { p.horizon_intervals = REGULATOR_MAX_HORIZON + 1; }},
+        // a regulated core that is never charged would never be stopped
+        {REGULATOR_ERROR_DELAY, [](regulator_parameters &p) { p.event_delays[2] = 0; }},
+        {REGULATOR_ERROR_DELAY,
+         [](regulator_parameters &p) {
+             p.regulated |= 1U << 7;
+             p.budget_events[7] = p.floor_events;
+         }},
     };
     for (const auto &one : bad) {
         regulator_parameters parameters = delay_parameters();
         one.change(parameters);
         EXPECT_EQ(regulator_check(&parameters), one.error);
     }
+}
+
+TEST(RegulatorDelay, B11_TheSmallestDelayIsNotZeroInAnyInterval)
+{
+    for (const uint64_t interval_ps : {uint64_t{1'000}, uint64_t{1} << 32, uint64_t{1'000'000'000'000}}) {
+        EXPECT_EQ(regulator_event_delay(0, interval_ps), 0u);
+        EXPECT_GE(regulator_event_delay(1, interval_ps), 1u);
+        EXPECT_LE(regulator_event_delay(UINT32_MAX, interval_ps), UINT32_MAX);
+    }
+    EXPECT_EQ(regulator_event_delay(1'000'000, uint64_t{1} << 33), 500'000u);
+    EXPECT_EQ(regulator_event_delay(1'000'001, uint64_t{1} << 33), 500'001u);
 }
 
 constexpr unsigned slots = 10; // of an interval: events in a slot are delayed by traffic in the same slot

@@ -91,7 +91,9 @@ parameters interval_ns=2000000 zebra=1
 parameters policy=static policy=none
 parameters policy=dynamic-bandwidth budgets=0:1000 regulated=0 floor_events=2000
 parameters policy=dynamic-bandwidth budgets=0:1000 regulated=0 ceiling_events=500
-parameters policy=dynamic-delay budgets=0:1000 regulated=0 threshold_permille=1000
+parameters policy=dynamic-delay budgets=0:1000 regulated=0 delays_ps=0:1000 threshold_permille=1000
+parameters policy=dynamic-delay budgets=0:1000 regulated=0 threshold_permille=50
+parameters policy=dynamic-delay budgets=0:1000,1:1000 regulated=0,1 threshold_permille=50 delays_ps=0:1000
 horizon_intervals 0
 horizon_intervals 65536
 delays_ps 2:1000
@@ -135,13 +137,13 @@ sleep 0.05
 grep -E '60000[12]|120000[12]' $B/samples
 put parameters "policy=none interval_ns=1000000"
 
-# A CPU that delays the others by all of an interval has its floor, one that delays nobody all that it can move.
+# A CPU that delays the others by all of an interval has its floor, one that hardly delays them all that it can move.
 say delay
 put parameters "policy=dynamic-delay regulated=0 budgets=0:20000,1:unlimited threshold_permille=50 \
     bandwidth_threshold_events=400000 horizon_intervals=20 delays_ps=0:4000000000"
 spin 0
 sleep 0.15
-put delays_ps 0:0
+put delays_ps 0:1
 sleep 0.15
 hush
 say delay-samples
