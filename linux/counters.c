@@ -27,6 +27,17 @@ static bool cpu_counts(u32 event)
     }
 }
 
+/* Without interrupts of the PMU a spent budget would stop nobody. perf refuses samples then, but only to
+ * programs. Kernels state what a PMU cannot do; a proposal for later ones is to state what it can. */
+static bool can_interrupt(const struct pmu *pmu)
+{
+#ifdef PERF_PMU_CAP_NO_INTERRUPT
+    return (pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT) == 0;
+#else
+    return (pmu->capabilities & PERF_PMU_CAP_SAMPLING) != 0;
+#endif
+}
+
 static int open_one(struct perf_event **made, unsigned int cpu, u32 code, perf_overflow_handler_t handler,
                     void *context)
 {
@@ -41,6 +52,10 @@ static int open_one(struct perf_event **made, unsigned int cpu, u32 code, perf_o
 
     if (IS_ERR(event)) {
         return (int)PTR_ERR(event);
+    }
+    if (!can_interrupt(event->pmu)) {
+        perf_event_release_kernel(event);
+        return -EOPNOTSUPP;
     }
     if (READ_ONCE(event->state) != PERF_EVENT_STATE_ACTIVE) {
         perf_event_release_kernel(event);

@@ -35,7 +35,8 @@ struct counters {
 };
 
 /* Takes counters of `cpu`, on which it is called; may sleep. Overflows call `handler` with `context`, in hard
- * interrupt context (or as NMI). -ENOENT: the CPU does not count the event. -EBUSY: no counter is free. */
+ * interrupt context (or as NMI). -ENOENT: the CPU does not count the event. -EBUSY: no counter is free.
+ * -EOPNOTSUPP: the PMU has no interrupt. */
 int counters_open(struct counters *counters, unsigned int cpu, const struct counters_choice *choice,
                   perf_overflow_handler_t handler, void *context);
 

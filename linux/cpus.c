@@ -15,6 +15,18 @@ struct regulated_cpu *cpus_at(unsigned int cpu)
     return cpu < REGULATOR_MAX_CORES && (chosen.members >> cpu & 1) != 0 ? &cpus[cpu] : NULL;
 }
 
+static const char *reason_of(int error)
+{
+    switch (error) {
+    case -EBUSY:
+        return "no event counter is free";
+    case -EOPNOTSUPP:
+        return "the event counters have no interrupt, so no budget can be enforced";
+    default:
+        return "no counter supports the event";
+    }
+}
+
 int cpus_online(unsigned int cpu)
 {
     struct regulated_cpu *own = cpus_at(cpu);
@@ -25,8 +37,7 @@ int cpus_online(unsigned int cpu)
     }
     error = counters_open(&own->counters, cpu, &chosen.counters, regulated_cpu_overflowed, own);
     if (error != 0) {
-        pr_err("CPU %u: %s (%d)\n", cpu,
-               error == -EBUSY ? "no event counter is free" : "no counter supports the event", error);
+        pr_err("CPU %u: %s (%d)\n", cpu, reason_of(error), error);
         return error;
     }
     local_irq_disable();

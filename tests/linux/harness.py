@@ -40,13 +40,27 @@ def make_ramdisk(module: Path, checks: str) -> bytes:
     return make_initrd(busybox().read_bytes(), init, extra)
 
 
+def machine(cpus: int) -> list[str]:
+    """The emulator and its machine, as it boots."""
+    return [
+        *(str(qemu_binary()), "-machine", "virt,gic-version=3", "-cpu", "cortex-a53", "-smp", str(cpus)),
+        *("-m", "512M", "-display", "none", "-audio", "none", "-nic", "none", "-monitor", "none"),
+    ]
+
+
+def dump_tree(tree: Path, *, cpus: int) -> None:
+    """Writes the device tree with which boot() boots, unless it is given another one."""
+    subprocess.run(
+        [*machine(cpus), "-machine", f"dumpdtb={tree}"], capture_output=True, timeout=TIMEOUT_S, check=True
+    )
+
+
 def boot(ramdisk: bytes, directory: Path, *, cpus: int, arguments: tuple[str, ...] = ()) -> list[str]:
     """The lines of Linux's console until it turned the machine off."""
     initrd = directory / "initrd"
     initrd.write_bytes(ramdisk)
     command = [
-        *(str(qemu_binary()), "-machine", "virt,gic-version=3", "-cpu", "cortex-a53", "-smp", str(cpus)),
-        *("-m", "512M", "-display", "none", "-audio", "none", "-nic", "none", "-monitor", "none"),
+        *machine(cpus),
         *("-icount", "shift=1,sleep=off", "-seed", "0", "-no-reboot", "-serial", "stdio"),
         *("-kernel", str(linux_kernel()), "-initrd", str(initrd), *arguments),
         *("-append", "console=ttyAMA0 quiet loglevel=1 panic=-1"),

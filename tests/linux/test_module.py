@@ -9,6 +9,7 @@ count includes those of the other CPU, which is idle while a loop is measured.
 from __future__ import annotations
 
 import re
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
@@ -20,12 +21,20 @@ from elftools.elf.sections import SymbolTableSection
 from bulkhead.env.linux_headers import kernel_release
 from bulkhead.package.linux_module import build_linux_module
 
-from .harness import DEVICE, HERE, OVERSHOOT_EVENTS, answers, are_within, boot, make_ramdisk
+from .harness import DEVICE, HERE, OVERSHOOT_EVENTS, answers, are_within, boot, dump_tree, make_ramdisk
 from .samples import busy, samples
 
 pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(900)]
 
 Answers = dict[str, list[str]]
+
+NO_INTERRUPT = """
+say load
+insmod /bulkhead.ko events=0x08 2>&1
+left
+say dmesg
+dmesg
+"""
 
 
 def values(lines: list[str]) -> dict[str, str]:
@@ -82,6 +91,17 @@ def test_b8_all_parameters_have_a_file(asked: Answers) -> None:
     assert parameters["budgets"] == "0:unlimited,1:unlimited"
     assert parameters["threshold_permille"] == "800"
     assert [line.split()[0] for line in asked["threads"]] == ["bulkhead/0", "bulkhead/1"]
+
+
+def test_b1_counters_without_an_interrupt_are_refused(module: Path, tmp_path: Path) -> None:
+    """A budget on them would stop nobody. The PMU has no interrupt in the machine's device tree."""
+    tree = tmp_path / "tree.dtb"
+    dump_tree(tree, cpus=2)
+    subprocess.run(["fdtput", "-d", str(tree), "/pmu", "interrupts"], check=True)
+    ramdisk = make_ramdisk(module, NO_INTERRUPT)
+    found = answers(boot(ramdisk, tmp_path, cpus=2, arguments=("-dtb", str(tree))))
+    assert found["load"] == ["insmod: can't insert '/bulkhead.ko': Operation not supported", "no more"]
+    assert any("CPU 0: the event counters have no interrupt" in line for line in found["dmesg"])
 
 
 def test_b8_bad_values_are_refused_and_change_nothing(asked: Answers) -> None:
