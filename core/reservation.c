@@ -33,6 +33,19 @@ void reservation_init(struct reservation *reservation, const struct reservation_
     reservation->period.grid = parameters->grid;
 }
 
+/* Records the most events of a period, also of the current one before its end: it may be the last one. */
+static void note_most(struct reservation *reservation)
+{
+    struct reservation_statistics *statistics = &reservation->statistics;
+
+    if (reservation->used_events[0] > statistics->period_max_events) {
+        statistics->period_max_events = reservation->used_events[0];
+    }
+    if (reservation->used_events[1] > statistics->second_max_events) {
+        statistics->second_max_events = reservation->used_events[1];
+    }
+}
+
 /* Records statistics of the period that ends: the most events, and the events beyond the budget. */
 static void close_period(struct reservation *reservation)
 {
@@ -42,12 +55,7 @@ static void close_period(struct reservation *reservation)
     for (uint32_t i = 0; i < reservation_budgets(reservation); i++) {
         beyond += reservation_beyond(reservation, i);
     }
-    if (reservation->used_events[0] > statistics->period_max_events) {
-        statistics->period_max_events = reservation->used_events[0];
-    }
-    if (reservation->used_events[1] > statistics->second_max_events) {
-        statistics->second_max_events = reservation->used_events[1];
-    }
+    note_most(reservation);
     if (beyond != 0) {
         statistics->overshoot_periods++;
         statistics->overshoot_events += beyond;
@@ -82,6 +90,7 @@ bool reservation_start(struct reservation *reservation, uint64_t now_ticks)
 void reservation_stop(struct reservation *reservation, uint64_t now_ticks)
 {
     release(reservation, now_ticks);
+    note_most(reservation);
     reservation->counting = false;
     reservation->started = false;
 }

@@ -93,7 +93,8 @@ void reservation_init(struct reservation *reservation, const struct reservation_
 bool reservation_start(struct reservation *reservation, uint64_t now_ticks);
 
 /* Stops: no events are counted until the next start; it is neither counting nor throttled. Its counters must
- * have been read back. */
+ * have been read back. The maxima include the period in which it stops; the other statistics do when the
+ * period ends. */
 void reservation_stop(struct reservation *reservation, uint64_t now_ticks);
 
 /* Number of budgets and of counters. */

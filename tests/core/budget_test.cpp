@@ -173,6 +173,24 @@ TEST(Budget, B2_AStopAndAStartWithinAPeriodAreNoRefill)
     EXPECT_EQ(core.statistics().periods, 1u); // no guest ran in the periods between
 }
 
+TEST(Budget, B1_ThePeriodOfTheEndIsInTheMaxima)
+{
+    core_under_test core(reservation_of(100, 1000));
+    core.use(20, 999);
+    core.timer(1000);
+    core.use(70, 1001);
+    budget_save(&core.budget, core.counters.stop());
+    budget_stop(&core.budget, 1002);
+    EXPECT_EQ(core.statistics().period_max_events, 70u); // it may never start again
+    EXPECT_EQ(core.statistics().periods, 1u);
+    budget_start(&core.budget, 1003);
+    core.runs = core.counters.obey(budget_load(&core.budget, 1003));
+    core.use(10, 1004);
+    core.timer(2000);
+    EXPECT_EQ(core.statistics().period_max_events, 80u); // one period, though it was stopped in it
+    EXPECT_EQ(core.statistics().periods, 2u);
+}
+
 TEST(Budget, B8_NewLimitsHoldFromTheNextRechargeOn)
 {
     core_under_test core(reservation_of(100, 1000));
