@@ -80,7 +80,8 @@ void event_pool_set_base(struct event_pool *pool, uint64_t base_events)
                       base_events < EVENT_POOL_MAX_EVENTS ? base_events : EVENT_POOL_MAX_EVENTS);
 }
 
-uint64_t event_pool_draw(struct event_pool *pool, uint64_t number, uint64_t events)
+/* Not inlined, nor is event_pool_give(): a budget without a pool saves no registers for them. */
+__attribute__((noinline)) uint64_t event_pool_draw(struct event_pool *pool, uint64_t number, uint64_t events)
 {
     uint64_t word = atomic_word_load_acquire(&pool->word);
     uint64_t lap;
@@ -101,7 +102,7 @@ uint64_t event_pool_draw(struct event_pool *pool, uint64_t number, uint64_t even
     return drawn;
 }
 
-void event_pool_give(struct event_pool *pool, uint64_t number, uint64_t events)
+__attribute__((noinline)) void event_pool_give(struct event_pool *pool, uint64_t number, uint64_t events)
 {
     uint64_t word = atomic_word_load_acquire(&pool->word);
     uint64_t lap;
