@@ -2,8 +2,7 @@
  *
  * A pool of events of one period that several cores may draw from (B2, B4). One word holds the number of the
  * period and the events that are left, so that a new period, a gift and a draw are one compare-and-swap each.
- * Numbers of periods are below 2^63, and a pool may be left alone for any number of periods. Called from any
- * core; no core waits for another.
+ * A pool may be left alone for any number of periods. Called from any core; no core waits for another.
  */
 #ifndef BULKHEAD_CORE_EVENT_POOL_H
 #define BULKHEAD_CORE_EVENT_POOL_H
@@ -18,8 +17,7 @@ extern "C" {
 
 struct event_pool {
     uint64_t base_events; /* shared: events at the beginning of each period */
-    uint64_t lap;         /* shared: number of the lap's first period, above a bit that alternates */
-    uint64_t word;        /* shared: the lap's bit, number of the period modulo 2^23, 40 bits of events */
+    uint64_t word;        /* shared: number of the period modulo 2^24, and events left in 40 bits */
 };
 
 /* Initializes the pool at period `number`, with `base_events` (at most EVENT_POOL_MAX_EVENTS) at the

@@ -216,14 +216,13 @@ TEST(Reclaim, B2_ADomainsBudgetPaysForOvershoot)
 }
 
 constexpr uint64_t HALF_OF_ALL = uint64_t{1} << 23; // of the numbers that the pool's word can hold
+constexpr uint64_t LATER = 1024;                    // periods, as core/event_pool.c has it
 constexpr uint64_t BREAKS[] = {1,
                                HALF_OF_ALL - 1,
                                HALF_OF_ALL,
                                HALF_OF_ALL + 1000000,
-                               2 * HALF_OF_ALL - 1,
-                               2 * HALF_OF_ALL,
+                               2 * HALF_OF_ALL - LATER - 1,
                                3 * HALF_OF_ALL,
-                               4 * HALF_OF_ALL,
                                (uint64_t{1} << 40) + 5};
 
 TEST(EventPool, B2_ABreakOfAnyLengthEndsWithAFullPool)
@@ -243,6 +242,18 @@ TEST(EventPool, B2_ABreakOfAnyLengthEndsWithAFullPool)
     }
 }
 
+TEST(EventPool, B2_AfterTheWorstBreakThePoolIsEmptyForAFewPeriods)
+{
+    for (uint64_t early = 1; early <= LATER; early++) {
+        event_pool pool{};
+        event_pool_init(&pool, 100, 5);
+        EXPECT_EQ(event_pool_draw(&pool, 5, 60), 60u);
+        const uint64_t number = 5 + 2 * HALF_OF_ALL - early;
+        EXPECT_EQ(event_pool_draw(&pool, number, 60), 0u);
+        EXPECT_EQ(event_pool_draw(&pool, number + early + 1, 60), 60u) << early;
+    }
+}
+
 TEST(EventPool, B4_GiftsAfterABreakOfAnyLengthArrive)
 {
     for (const uint64_t pause : BREAKS) {
@@ -258,7 +269,7 @@ TEST(EventPool, B4_GiftsAfterABreakOfAnyLengthArrive)
         }
         // A break in which only draws of 0 were made, lap after lap.
         for (int turn = 0; turn < 5; turn++, number += HALF_OF_ALL) {
-            EXPECT_EQ(event_pool_draw(&pool, number + 1, 10), 0u) << pause;
+            EXPECT_EQ(event_pool_draw(&pool, number + 2, 10), 0u) << pause;
         }
     }
 }
@@ -278,7 +289,7 @@ TEST(EventPool, B2_AnActivePoolGoesThroughAllNumbersOfItsWordAndOn)
 TEST(EventPool, B2_ThreadsThatReturnFromABreakShareOnePool)
 {
     constexpr uint64_t BREAK_COUNT = 2000;
-    for (const uint64_t pause : {HALF_OF_ALL, HALF_OF_ALL + 1000000, 2 * HALF_OF_ALL - 1, 2 * HALF_OF_ALL}) {
+    for (const uint64_t pause : {HALF_OF_ALL, HALF_OF_ALL + 1000000, 2 * HALF_OF_ALL - 2 * LATER}) {
         event_pool pool{};
         event_pool_init(&pool, 1000, 0);
         std::vector<std::vector<uint64_t>> drawn(3, std::vector<uint64_t>(2 * BREAK_COUNT));

@@ -164,7 +164,7 @@ def test_the_tool_sets_up_once_for_each_place(tmp_path: Path) -> None:
     for name in ("bulkhead", "scripts/setup", "pyproject.toml", "constraints.txt"):
         shutil.copy(repository() / name, old / name)
     (old / "build/venv/bin").mkdir(parents=True)
-    script(old / "build/venv", "python", '#!/bin/sh\n[ "$2" != bulkhead.cli ] || echo the tool runs\n')
+    script(old / "build/venv", "python", '#!/bin/sh\n[ "$2" != bulkhead.start ] || echo the tool runs\n')
 
     def sets_up(checkout: Path) -> bool:
         done = subprocess.run([checkout / "bulkhead"], capture_output=True, text=True, check=True)

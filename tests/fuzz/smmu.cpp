@@ -196,7 +196,8 @@ public:
                     "a device of a running domain does not reach its memory");
         }
         require(model.events_waiting() == 0, "events are left, and nobody looks");
-        require(counted().overflows == model.overflows, "a loss of events was not noticed");
+        require(counted().overflows == model.overflows + model.aborted_writes,
+                "a loss of events was not noticed");
         require(((model.eventq_prod ^ model.eventq_cons) >> 31) == 0, "a loss of events is not acknowledged");
         require(model.commands_waiting() == 0, "commands are left");
     }
@@ -329,7 +330,7 @@ private:
             }
         }
         return model.commands_waiting() == 0 && model.events_waiting() == 0 &&
-               counted().overflows == model.overflows;
+               counted().overflows == model.overflows + model.aborted_writes;
     }
 
     // EL2's timer interrupts the core if its time has come.

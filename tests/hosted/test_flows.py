@@ -230,7 +230,7 @@ def test_f7_each_receiver_of_a_multicast_flow_gets_all_of_it_in_time(tmp_path: P
 def test_f7_a_receiver_that_ends_leaves_the_others_with_all_of_it(tmp_path: Path) -> None:
     """`hello` powers off before the sensor connects, or while it waits for an answer."""
     wanted = yaml.safe_load((Path(__file__).parents[2] / "examples" / "multicast.yaml").read_text())
-    wanted["domains"][1] |= {"image": {"elf": "guests/hello.elf"}}
+    wanted["domains"][1] |= {"image": {"elf": "guests/hello.elf"}, "params": {}}
     wanted["domains"][2]["params"] = {}  # it reports whenever a stream has ended
     wanted["expect"] = {"control": "stopped", "sensor": "stopped"}
     result = run(tmp_path, wanted, "200ms")

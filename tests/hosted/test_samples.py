@@ -25,7 +25,7 @@ from bulkhead.run.status import SystemStatus, read_status
 from .systems import MS, built_from, domain, said
 
 FOR_MS = 15
-PERIOD_US = 20
+PERIOD_US = 30
 PERIODS = FOR_MS * 1000 // PERIOD_US
 CORES = 3
 ON_CHIP = range(0xFFFC_0000, 0xFFFC_0000 + 4 * 8 * 4096, 4096)

@@ -54,7 +54,7 @@ def test_a_server_that_is_slower_than_stated_fails_the_run(tmp_path: Path) -> No
 
 
 def test_a_server_that_does_not_answer_fails_the_run(tmp_path: Path) -> None:
-    result = run(tmp_path, "domains.server.image.elf=guests/hello.elf")
+    result = run(tmp_path, "domains.server.image.elf=guests/hello.elf", "domains.server.params={}")
     assert [chain["longest_ns"] for chain in result["chains"]] == [None, None]
     for name in ("disk", "net"):
         assert any(

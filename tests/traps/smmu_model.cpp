@@ -21,6 +21,7 @@ constexpr uint32_t smmuen = 1, eventqen = 4, cmdqen = 8, atschk = 1u << 4;
 constexpr uint32_t has_ats = 1u << 10; // of IDR0
 constexpr uint32_t transl_forbidden = 0x07;
 constexpr uint32_t gerror_cmdq = 1;
+constexpr uint32_t gerror_eventq_abt = 1u << 2;
 constexpr uint32_t overflow = 1u << 31;
 constexpr uint64_t read_ticks = 62;    // 1 us for each read of a register
 constexpr uint64_t hung_ticks = 62500; // 1 ms if the SMMU does not answer
@@ -270,6 +271,7 @@ void SmmuModel::run_commands(size_t most)
 
 void SmmuModel::raise_error(uint32_t bits)
 {
+    aborted_writes += ((bits & ~(gerror ^ gerrorn)) & gerror_eventq_abt) != 0 ? 1 : 0;
     gerror ^= bits & ~(gerror ^ gerrorn);
     if ((irq_ctrl & 1) != 0) {
         fake_gic_raise(109);

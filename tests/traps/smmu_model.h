@@ -51,6 +51,7 @@ public:
     std::string order;                     // letters in order: see write()
     std::map<uint32_t, uint64_t> recorded; // events that found room, by stream
     uint64_t overflows = 0;                // times that EVENTQ_PROD.OVFLG has changed
+    uint64_t aborted_writes = 0;           // times that GERROR said that events could not be written
 
     // Maps it; called after fake_reset().
     void plug_in(uint64_t pa);

@@ -49,6 +49,7 @@ class CountedEvent:
     access_number: int = 0
     access_bytes: int = 0  # most bytes that the memory moves for one access
     access_counts_lines: bool = False  # it also counts lines that caches fetch and write back
+    stands_in: bool = False  # an event of the emulator's, beside which nothing is written back
 
     def counted_as(self, counts: str) -> str:
         """Names of the events that a budget of this kind counts, for messages."""
@@ -94,7 +95,8 @@ def counted_event(platform: Platform, *, emulated: bool) -> CountedEvent | None:
     stand_in = platform.emulator.event if platform.emulator is not None else None
     if stand_in is None:
         return None
-    return CountedEvent(stand_in.name, EVENT_NUMBERS[stand_in.name], stand_in.bytes, stand_in.backup)
+    number = EVENT_NUMBERS[stand_in.name]
+    return CountedEvent(stand_in.name, number, stand_in.bytes, stand_in.backup, stands_in=True)
 
 
 def _with_accesses(found: CountedEvent, access: AccessEvent | None) -> CountedEvent:

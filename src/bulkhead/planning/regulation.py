@@ -131,7 +131,9 @@ def lines_of(budget: Budget, event: CountedEvent) -> int:
 
 def lines_of_event(system: System, domains: Iterable[Domain], event: CountedEvent) -> int:
     """Most lines that the memory moves for a counted event of any of these domains: 2 if one of them counts
-    refills without write-backs, since each refill can write a dirty line back."""
+    refills without write-backs, since each refill can write a dirty line back. 1 on the emulator."""
+    if event.stands_in:
+        return 1
     budgets = [budget_in(system, domain, event) for domain in domains]
     uncounted = any(
         one is not None
