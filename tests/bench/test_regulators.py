@@ -25,7 +25,7 @@ ALLOWED: dict[str, dict[str, int | None]] = {
     "dynamic-bandwidth": {"period": 850, "step": 2530, "message": 855, "overflow": 395},
     "dynamic-delay": {"period": 1065, "step": 2790, "message": None, "overflow": 395},
     "dynamic-turns": {"period": 855, "step": 2130, "message": 855, "overflow": 395},
-    "dynamic-phases": {"period": 1065, "step": 2600, "message": 855, "overflow": 395},
+    "dynamic-phases": {"period": 1065, "step": 2600, "message": None, "overflow": 395},
 }
 # Messages that a regulated core gets in an interval, while cores compete and while they sleep: budgets of
 # `dynamic-bandwidth` and `dynamic-turns` change in each interval, those of the others stay.

@@ -24,7 +24,7 @@ from bulkhead.run.status import SystemStatus, read_status
 
 from .systems import MS, built_from, domain, said
 
-FOR_MS = 15
+FOR_MS = 23
 PERIOD_US = 30
 PERIODS = FOR_MS * 1000 // PERIOD_US
 CORES = 3
