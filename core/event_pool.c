@@ -11,7 +11,7 @@
 
 #define EVENT_BITS  40u
 #define NUMBER_MASK 0xFFFFFFu
-#define LATER       1024u
+#define LATER       0x10000u
 
 static uint64_t word_of(uint64_t number, uint64_t events)
 {

@@ -216,7 +216,7 @@ TEST(Reclaim, B2_ADomainsBudgetPaysForOvershoot)
 }
 
 constexpr uint64_t HALF_OF_ALL = uint64_t{1} << 23; // of the numbers that the pool's word can hold
-constexpr uint64_t LATER = 1024;                    // periods, as core/event_pool.c has it
+constexpr uint64_t LATER = 0x10000;                 // periods, as core/event_pool.c has it
 constexpr uint64_t BREAKS[] = {1,
                                HALF_OF_ALL - 1,
                                HALF_OF_ALL,
