@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The pool's word. Period numbers of 24 bits are compared by their difference: active cores are never LATER
- * periods apart, so a word that is less than LATER ahead is of a later period, and any other one of an older
- * period. A pool may be left alone for any time. If nobody has used it for 2^24 periods, less up to LATER,
- * its word looks like one of a later period, and the pool is empty until that period has come: for LATER
- * periods at most.
+ * The pool's word has the lower 24 bits of a period's number. Active cores are never LATER periods apart: a
+ * word whose number is at most LATER ahead is of a later period, any other word of this or of an older one.
+ * After a pause of 2^24 periods, less up to LATER, the word looks like one of a later period, so the pool is
+ * empty for at most LATER periods. After a pause of a multiple of 2^24 periods, it looks like one of this
+ * period, so the events that were left then are those of one period more.
  */
 #include "core/event_pool.h"
 #include "core/atomic.h"
@@ -18,21 +18,26 @@ static uint64_t word_of(uint64_t number, uint64_t events)
     return (number & NUMBER_MASK) << EVENT_BITS | events;
 }
 
+/* Periods by which the word is older than period `number`, modulo 2^24. */
+static uint64_t age_of(uint64_t word, uint64_t number)
+{
+    return (number - (word >> EVENT_BITS)) & NUMBER_MASK;
+}
+
+/* True if the word is of a later period than `number`. */
+static bool is_over(uint64_t word, uint64_t number)
+{
+    return age_of(word, number) > NUMBER_MASK - LATER;
+}
+
 /* Events that a word holds for period `number`. A word of an older period stands for a pool with its base
  * events, a word of a later period for an empty pool. */
 static uint64_t events_in(const struct event_pool *pool, uint64_t word, uint64_t number)
 {
-    uint64_t ahead = (number - (word >> EVENT_BITS)) & NUMBER_MASK;
-
-    if (ahead == 0) {
+    if (age_of(word, number) == 0) {
         return word & EVENT_POOL_MAX_EVENTS;
     }
-    return ahead <= NUMBER_MASK - LATER ? atomic_word_load(&pool->base_events) : 0;
-}
-
-static bool is_over(uint64_t word, uint64_t number)
-{
-    return ((number - (word >> EVENT_BITS)) & NUMBER_MASK) > NUMBER_MASK - LATER;
+    return is_over(word, number) ? 0 : atomic_word_load(&pool->base_events);
 }
 
 void event_pool_init(struct event_pool *pool, uint64_t base_events, uint64_t number)

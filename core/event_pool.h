@@ -2,7 +2,8 @@
  *
  * A pool of events of one period that several cores may draw from (B2, B4). One word holds the number of the
  * period and the events that are left, so that a new period, a gift and a draw are one compare-and-swap each.
- * A pool may be left alone for any number of periods. Called from any core; no core waits for another.
+ * A pool that nobody has used for about 2^24 periods can be empty for up to 2^16 periods (event_pool.c).
+ * Called from any core; no core waits for another.
  */
 #ifndef BULKHEAD_CORE_EVENT_POOL_H
 #define BULKHEAD_CORE_EVENT_POOL_H

@@ -113,8 +113,8 @@ struct flow_path {
     struct flow_way ways[FLOW_DIRECTIONS];
     struct packet_line lines[FLOW_DIRECTIONS];
     uint32_t descriptors[FLOW_DIRECTIONS]; /* descriptors of the packets in the line */
-    /* deadline that the first packet of the line had when its receiver was first found without a buffer for
-     * it; 0: the receiver was not, since the packet is the first or since it last got a buffer */
+    /* Deadline that the first packet of the line had when the broker first found no receive buffer for it. 0:
+     * this has not happened, or the packet has got a buffer since. */
     uint64_t starved_deadline[FLOW_DIRECTIONS];
     /* resets wait for the receiver of this direction, to be delivered at its pace */
     bool resets[FLOW_DIRECTIONS];
