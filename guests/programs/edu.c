@@ -23,11 +23,11 @@
 enum { piece_bytes = edu_buffer_bytes };
 
 static uint64_t registers;
-static uint32_t unfinished; // transfers that have not ended within a second
+static uint32_t unfinished; // transfers that have not ended in time
 
 static void wait(void)
 {
-    uint64_t deadline = timer_now() + timer_frequency();
+    uint64_t deadline = timer_now() + device_patience_s * timer_frequency();
 
     while (edu_is_busy(registers)) {
         if (timer_now() > deadline) {

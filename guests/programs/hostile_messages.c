@@ -200,7 +200,7 @@ static void send(uint32_t event)
 // not mapped, one that the function does not have, and one that is mapped. Exactly the last one must arrive.
 static void check(void)
 {
-    uint64_t deadline = timer_now() + timer_frequency();
+    uint64_t deadline = timer_now() + device_patience_s * timer_frequency();
     uint32_t before;
 
     if (!its_start(&attack.its) || !its_map(&attack.its, attack.device, own_events / 2, ITS_FIRST_LPI)) {
@@ -238,7 +238,8 @@ static bool prepare(uint64_t config)
     attack.table = msix_enable(config);
     if (attack.table == 0 || !its_start(&attack.its))
         return false;
-    nvme_init(&attack.disk, pci_registers(config), attack.pages->queues, timer_frequency());
+    nvme_init(&attack.disk, pci_registers(config), attack.pages->queues,
+              device_patience_s * timer_frequency());
     attack.disk.interrupts = true;
     rings = nvme_own_rings(&attack.disk);
     return nvme_start(&attack.disk, &rings) == nvme_done;

@@ -3,7 +3,7 @@
 // A domain with an NVMe disk whose completions come as message interrupts, and which counts them. It has its
 // disk read a block in each step, and waits for the interrupt. All events that its ITS can map are mapped,
 // each to an LPI of its own. So the program notices an interrupt that its disk has not sent (`foreign`: other
-// LPIs, and more messages than commands), and one that does not come within a second (`lost`). `refused`
+// LPIs, and more messages than commands), and one that does not come within 30 s (`lost`). `refused`
 // counts commands that the disk has not done.
 //
 // Parameters: `config` [0x3F010000]: the function's configuration space; `its` [0x08080000]: the ITS;
@@ -74,7 +74,7 @@ static bool prepare(uint64_t config)
         return false;
     msix_set(table, admin_message, its.registers + ITS_TRANSLATER, admin_message);
     msix_set(table, io_message, its.registers + ITS_TRANSLATER, io_message);
-    nvme_init(&disk, pci_registers(config), pages->queues, timer_frequency());
+    nvme_init(&disk, pci_registers(config), pages->queues, device_patience_s * timer_frequency());
     disk.interrupts = true;
     rings = nvme_own_rings(&disk);
     return nvme_start(&disk, &rings) == nvme_done;
@@ -86,10 +86,10 @@ static void take_interrupts(void)
     cpu_mask_interrupts();
 }
 
-// Returns whether the message has come within a second.
+// Returns whether the message has come in time.
 static bool wait_for_message(uint32_t count)
 {
-    uint64_t deadline = timer_now() + timer_frequency();
+    uint64_t deadline = timer_now() + device_patience_s * timer_frequency();
 
     while (arrived[io_message] < count && timer_now() < deadline)
         take_interrupts();

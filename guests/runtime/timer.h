@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+// How long a program waits for a device before it says that the device does not answer. A pause of an
+// emulator's host passes in the guest's time, and the host answers for the device: so this is long.
+enum { device_patience_s = 30 };
+
 uint64_t timer_now(void);
 
 // Ticks in a second, never 0.
