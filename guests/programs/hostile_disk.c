@@ -257,7 +257,8 @@ static bool find_disk(void)
         return false;
     }
     pci_enable(attack.config);
-    nvme_init(&attack.disk, pci_registers(attack.config), attack.pages->queues, timer_frequency());
+    nvme_init(&attack.disk, pci_registers(attack.config), attack.pages->queues,
+              device_patience_s * timer_frequency());
     return true;
 }
 
