@@ -8,6 +8,7 @@
 #include "core/manifest_internal.h"
 #include "core/regulated_device.h"
 #include "core/regulator_policy.h"
+#include "core/reservation.h"
 #include <stddef.h>
 
 #define SHORTEST_PERIOD_NS     1000u
@@ -15,7 +16,6 @@
 #define SHORTEST_CPU_PERIOD_NS 100000u /* many times the duration of a switch between VCPUs */
 #define SHORTEST_INTERVAL_NS   10000u
 #define LONGEST_INTERVAL_NS    1000000000u
-#define SLACK_PART             32u /* slack of a sum is at most this part of what a VCPU has at a time */
 #define PS_PER_NS              1000u
 #define WORD_OF(field)         ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
 
@@ -68,7 +68,7 @@ static bool events_are_there(const struct manifest_platform *platform, uint32_t 
 static bool slack_fits(const struct manifest_domain *domain)
 {
     bool shares = domain->budget_chunk_events != 0 && (domain->flags & BH_DOMAIN_FLAG_RECLAIM) == 0;
-    uint64_t most = (shares ? domain->budget_chunk_events : domain->budget_events) / SLACK_PART;
+    uint64_t most = (shares ? domain->budget_chunk_events : domain->budget_events) / RESERVATION_SLACK_PART;
 
     return domain->budget_slack_events <= (is_unlimited(domain) ? 0 : most != 0 ? most : 1);
 }

@@ -34,15 +34,18 @@ static bool take(const struct regulated_core *core, struct regulator_message *me
 }
 
 /* Takes the message with new budgets, unless the period's deadline has passed: in that case the timer
- * interrupt takes it. */
-static void take_message(struct regulated_core *core, uint64_t now_ticks)
+ * interrupt takes it. Returns true if the core has the grid of the last message. */
+static bool take_message(struct regulated_core *core, uint64_t now_ticks)
 {
     struct reservation *reservation = &core->budget->reservation;
     uint64_t count = regulator_exchange_count(core->exchange);
     struct regulator_message message;
 
-    if (count == core->seen || now_ticks >= budget_deadline(core->budget) || !take(core, &message)) {
-        return;
+    if (count == core->seen) {
+        return true;
+    }
+    if (now_ticks >= budget_deadline(core->budget) || !take(core, &message)) {
+        return false;
     }
     /* Also for a message of another interval: this core has left the others' grid if it missed a change of
      * the interval. */
@@ -50,7 +53,7 @@ static void take_message(struct regulated_core *core, uint64_t now_ticks)
     /* A message of an earlier interval has the budget that is still in force: only a change is sent. This
      * core usually has it, but not if the interrupt came after its deadline. */
     if (message.number > reservation->period.number) {
-        return; /* to be taken when its interval begins here */
+        return true; /* its budgets are taken when its interval begins here */
     }
     if (message.budgets[core->index] != reservation->parameters.limit_events[0]) {
         uint64_t limits[RESERVATION_COUNTERS] = {message.budgets[core->index], 0};
@@ -58,6 +61,12 @@ static void take_message(struct regulated_core *core, uint64_t now_ticks)
         (void)reservation_set_limits_now(reservation, limits, now_ticks);
     }
     core->seen = count;
+    return true;
+}
+
+void regulated_join(struct regulated_core *core)
+{
+    core->joins = true;
 }
 
 /* Called by the last core of an interval, which will publish the grid from its own period on. It has not seen
@@ -65,7 +74,7 @@ static void take_message(struct regulated_core *core, uint64_t now_ticks)
 static void collect(struct regulated_core *core, uint64_t now_ticks, uint64_t number,
                     struct regulator_sample *sample)
 {
-    take_message(core, now_ticks);
+    (void)take_message(core, now_ticks);
     regulator_exchange_collect(core->exchange, number, sample);
 }
 
@@ -102,6 +111,7 @@ bool regulated_leave(struct regulated_core *core, uint64_t now_ticks, struct reg
     const struct reservation *reservation = &core->budget->reservation;
     uint64_t number;
 
+    core->joins = false;
     regulator_exchange_note(core->exchange, core->index, reservation->period.number,
                             reservation->used_events[0], was_throttled(reservation));
     if (!regulator_exchange_leave(core->exchange, core->index, &number)) {
@@ -131,6 +141,11 @@ uint32_t regulated_step(struct regulated_core *core, struct regulator *regulator
 
 struct budget_action regulated_load(struct regulated_core *core, uint64_t now_ticks)
 {
-    take_message(core, now_ticks);
+    bool has_grid = take_message(core, now_ticks);
+
+    if (core->joins && has_grid) {
+        core->joins = false;
+        regulator_exchange_join(core->exchange, core->index);
+    }
     return budget_load(core->budget, now_ticks);
 }

@@ -124,6 +124,15 @@ bool reservation_has_nothing_left(const struct reservation *reservation)
     return false;
 }
 
+/* A budget that was lowered does not keep the slack of the greater one. */
+static uint64_t slack_of(const struct reservation *reservation)
+{
+    uint64_t slack = reservation->parameters.slack_events;
+    uint64_t most = reservation->granted_events[0] / RESERVATION_SLACK_PART;
+
+    return slack < most ? slack : most;
+}
+
 /* Number of events after which a counter overflows. If each of two counters gets half of the remaining
  * events, at most that many have happened when the first of them overflows. */
 static uint64_t events_ahead(const struct reservation *reservation, uint32_t counter)
@@ -134,7 +143,7 @@ static uint64_t events_ahead(const struct reservation *reservation, uint32_t cou
         left = reservation_left(reservation, counter);
     } else {
         left = reservation_left(reservation, 0);
-        if (left > 1 && left > reservation->parameters.slack_events) {
+        if (left > 1 && left > slack_of(reservation)) {
             left /= 2;
         }
     }

@@ -17,6 +17,7 @@ extern "C" {
 #define RESERVATION_COUNTERS   2u
 #define RESERVATION_UNLIMITED  UINT64_MAX
 #define RESERVATION_MAX_EVENTS (1ull << 62)
+#define RESERVATION_SLACK_PART 32u /* slack of a sum is at most this part of the budget */
 
 /* Number of counters, and the budgets that they count against. */
 enum reservation_kind {
@@ -35,7 +36,8 @@ struct reservation_parameters {
      * otherwise 0. */
     uint64_t limit_events[RESERVATION_COUNTERS];
     /* RESERVATION_SUM: when at most this many events are left, the sum may be overshot by fewer than this
-     * many events. Otherwise 0. */
+     * many events. In a period with a budget below RESERVATION_SLACK_PART times as many events, only by that
+     * part of the budget. Otherwise 0. */
     uint64_t slack_events;
     /* Grid of the periods. Length 0: no periods; only allowed if nothing is limited. */
     struct period_grid grid;

@@ -164,7 +164,7 @@ void regulated_cpu_begin(struct regulated_cpu *own)
     u64 now_ns;
 
     (void)counters_stop(&own->counters, readings);
-    regulator_exchange_join(regulation_exchange(), own->cpu);
+    regulated_join(&own->core);
     now_ns = ktime_get_ns();
     budget_start(&own->budget, now_ns);
     WRITE_ONCE(own->started, true);

@@ -179,7 +179,7 @@ static bool dispatch(struct cpu *cpu, uint32_t intid)
     } else if (intid == cpu->bandwidth.irq) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_OVERFLOW);
         if (cpu->shared != NULL) {
-            shared_core_reschedule(cpu);
+            shared_core_overflow(cpu);
         } else {
             bandwidth_overflow(cpu);
         }

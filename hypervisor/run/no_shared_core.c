@@ -32,6 +32,12 @@ void shared_core_reschedule(struct cpu *cpu)
     __builtin_trap();
 }
 
+void shared_core_overflow(struct cpu *cpu)
+{
+    (void)cpu;
+    __builtin_trap();
+}
+
 void shared_core_charge(struct cpu *cpu, uint64_t events)
 {
     (void)cpu;

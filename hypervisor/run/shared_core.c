@@ -176,6 +176,13 @@ void shared_core_reschedule(struct cpu *cpu)
     cpu->hold |= CPU_HOLD_RESCHEDULE;
 }
 
+void shared_core_overflow(struct cpu *cpu)
+{
+    if (cpu->shared->counts && pmu_has_overflowed(&cpu->bandwidth.pmu)) {
+        shared_core_reschedule(cpu);
+    }
+}
+
 void shared_core_charge(struct cpu *cpu, uint64_t events)
 {
     struct shared_core *own = cpu->shared;

@@ -28,10 +28,14 @@ void shared_core_begin(struct cpu *cpu, uint64_t start_ticks);
  * at EL2 while none can run. Every exit that calls one of the functions below must end with this call. */
 void shared_core_settle(struct cpu *cpu, struct guest_regs *regs);
 
-/* Requests a scheduling decision, because a timer, an overflow of the counter or a request of another core
- * may change which VCPU runs. EL2's work from now until shared_core_settle() is not charged to any VCPU,
- * because it may be for any of them. */
+/* Requests a scheduling decision, because a timer, an overflow of the counter of budgets or a request of
+ * another core may change which VCPU runs. EL2's work from now until shared_core_settle() is not charged to
+ * any VCPU, because it may be for any of them. */
 void shared_core_reschedule(struct cpu *cpu);
+
+/* Called when a counter of the core has overflowed. A scheduling decision is needed only for the counter of
+ * budgets: an overflow of a counter of the guest's own is work for the guest, in its time. */
+void shared_core_overflow(struct cpu *cpu);
 
 /* Charges `events` to the VCPU that was chosen last: its guest, or a step of its job, caused them without the
  * counter seeing them. The scheduling decision that follows is charged to the VCPU's time, unless

@@ -132,7 +132,7 @@ void bandwidth_start(struct cpu *cpu)
         return;
     }
     if (own->member) {
-        regulator_exchange_join(regulation_exchange(), cpu->index);
+        regulated_join(&own->regulated);
     }
     now = clock_now();
     (void)vcpu_budget_update(&own->of_vcpu, cpu->vcpu->domain, now);

@@ -136,6 +136,17 @@ TEST(BudgetSum, B3_WithSlackTheBudgetIsUsedUpAndOvershotByLessThanTheSlack)
     }
 }
 
+TEST(BudgetSum, B3_ALoweredBudgetDoesNotKeepTheSlackOfTheGreaterOne)
+{
+    for (const uint64_t events : {20u, 320u, 1000u}) {
+        for (unsigned second = 0; second <= 100; second += 10) {
+            const outcome seen = run_until_throttled(sum(events, 100), second, 4);
+            EXPECT_GE(seen.events[0] + seen.events[1], events);
+            EXPECT_LE(seen.events[0] + seen.events[1], events + events / RESERVATION_SLACK_PART);
+        }
+    }
+}
+
 TEST(BudgetSum, B3_NarrowCountersAreEnoughForAWideSum)
 {
     reservation_parameters parameters = sum(3000, 0);

@@ -280,13 +280,51 @@ TEST(RegulatedCores, B5_WhoLeavesIsNotMissed)
     EXPECT_EQ(system.regulator.budgets[3], 10u); // the floor
     budget_stop(&away->budget, system.now);
     budget_start(&away->budget, system.now);
-    regulator_exchange_join(&system.exchange, 3);
+    regulated_join(&away->regulated);
+    away->runs = away->counters.obey(regulated_load(&away->regulated, system.now));
     system.cores.push_back(std::move(away));
     for (int i = 0; i < 10; i++) {
         system.interval();
     }
     expect_budgets_of_one_interval(system);
     EXPECT_GT(system.regulator.budgets[3], 10u);
+    EXPECT_EQ(system.exchange.given_up, 0u);
+}
+
+// With intervals of an earlier length, its interval would have a number far ahead of the others', whose posts
+// would be late for as long.
+TEST(RegulatedCores, B8_WhoReturnsWhileAMessageIsWrittenWaitsForTheGrid)
+{
+    regulated_system system(dynamic_parameters(3, 100), 5);
+    regulator_parameters parameters = *regulator_latest(&system.regulator);
+    parameters.interval_ticks = 100 * INTERVAL;
+    system.interval();
+    uint64_t number = 0;
+    EXPECT_FALSE(regulator_exchange_leave(&system.exchange, 3, &number));
+    auto away = std::move(system.cores.back());
+    system.cores.pop_back();
+    ASSERT_EQ(regulator_change(&system.regulator, &parameters), REGULATOR_ERROR_NONE);
+    for (int i = 0; i < 10; i++) {
+        system.interval();
+    }
+    budget_stop(&away->budget, system.now);
+    budget_start(&away->budget, system.now);
+    regulated_join(&away->regulated);
+    system.exchange.sequence++; // the message is being written
+    system.timer(*away, 0);
+    system.now = budget_deadline(&away->budget); // its next timer, by its own grid
+    system.timer(*away, 0);
+    system.exchange.sequence--;
+    system.now = budget_deadline(&away->budget);
+    system.timer(*away, 0);
+    EXPECT_FALSE(away->regulated.joins);
+    system.cores.push_back(std::move(away));
+    const uint64_t samples = system.regulator.statistics.samples;
+    for (int i = 0; i < 10; i++) {
+        system.interval();
+    }
+    expect_budgets_of_one_interval(system);
+    EXPECT_EQ(system.regulator.statistics.samples, samples + 10);
     EXPECT_EQ(system.exchange.given_up, 0u);
 }
 
@@ -308,7 +346,7 @@ TEST(RegulatedCores, B11_WhoLeavesBeforeTheEndOfAnIntervalAndReturnsAfterItIsCou
             budget_stop(&leaves.budget, end - 5);
             if (life == 0) {
                 budget_start(&leaves.budget, end - 4);
-                regulator_exchange_join(&system.exchange, 2);
+                regulated_join(&leaves.regulated);
                 leaves.runs = leaves.counters.obey(regulated_load(&leaves.regulated, end - 4));
             }
         }
@@ -320,7 +358,7 @@ TEST(RegulatedCores, B11_WhoLeavesBeforeTheEndOfAnIntervalAndReturnsAfterItIsCou
         regulated_step(&stays.regulated, &system.regulator, &sample);
         stays.runs = stays.counters.obey(regulated_load(&stays.regulated, end));
         budget_start(&leaves.budget, end + 5);
-        regulator_exchange_join(&system.exchange, 2);
+        regulated_join(&leaves.regulated);
         leaves.runs = leaves.counters.obey(regulated_load(&leaves.regulated, end + 5));
     }
 }

@@ -233,7 +233,7 @@ public:
         for (unsigned core = 0; core < count; core++) {
             if ((away >> core & 1) != 0) {
                 budget_start(&budgets_[core], now + 5);
-                regulator_exchange_join(&exchange_, core);
+                regulated_join(&cores_[core]);
             }
             load(core, now + 5);
         }

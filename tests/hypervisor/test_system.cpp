@@ -442,6 +442,7 @@ void domain_ask_engine(void) {}
 
 // No core of this machine is shared.
 void shared_core_reschedule(struct cpu *) {}
+void shared_core_overflow(struct cpu *) {}
 bool shared_core_inject_spi(const struct cpu *, uint32_t)
 {
     return false;
