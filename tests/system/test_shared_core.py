@@ -99,3 +99,32 @@ def test_killed_at_random_beside_those_that_share_its_cores(tmp_path: Path) -> N
     assert run.domain("witness")["state"] == "running"
     assert len(run.lines("witness")) > 5
     assert run.result["verdict"] == "ok", run.result["reasons"]
+
+
+@pytest.mark.req("B1")
+def test_overflows_of_a_guests_counters_reach_it_beside_another_domain(tmp_path: Path) -> None:
+    """They use the interrupt of the counter that budgets have, which stops both domains, too."""
+    system = write_system(
+        tmp_path,
+        domain(
+            "counting",
+            "counting",
+            1,
+            priority=2,
+            pmu=True,
+            bandwidth={"events": 100_000, "period": "1 ms"},
+            params={"turns": 20_000, "rounds": 200},
+        ),
+        domain("hog", "hog", 1, priority=1, bandwidth={"events": 50_000, "period": "1 ms"}),
+        run={"icount": True},
+        isolation={"premap": "all"},
+        expect={"counting": {"state": "stopped", "throttled": True}},
+    )
+    run = command(system, tmp_path / "run", "--for", "1s")
+    assert run.result["reasons"] == []
+    assert run.domain("counting")["report"] == {"counters": 4, "interrupts": 201, "wrong": 0}
+    (core,) = run.result["shared_cores"]
+    assert {name: one["kept"] for name, one in core["promises"].items()} == dict.fromkeys(
+        ("budgets", "recharges", "priorities"), True
+    )
+    assert all(vcpu["throttled_periods"] > 100 for vcpu in core["vcpus"])
