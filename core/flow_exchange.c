@@ -79,7 +79,7 @@ void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
         .destination = parameters->destination,
         .group = parameters->group,
         .ways[FLOW_THERE] = way_of(number, parameters),
-        .ways[FLOW_BACK] = {.number = number},
+        .ways[FLOW_BACK] = {.number = number, .deadline_ticks = parameters->deadline_ticks},
     };
     for (uint32_t i = 0; i < FLOW_DIRECTIONS; i++) {
         packet_line_init(&path->lines[i], parameters->period_ticks, parameters->queued_ticks);

@@ -32,7 +32,7 @@ struct flow_path_statistics {
     uint64_t packets;
     uint64_t bytes;
     uint64_t control_packets;
-    uint64_t misses;        /* packets that were late (`deadline_ticks`) */
+    uint64_t misses;        /* packets, also control packets, that were late (`deadline_ticks`) */
     uint64_t latency_least; /* shortest time from release to notification, ticks */
     uint64_t latency_most;
     uint64_t latency_total; /* sum over all packets, ticks */

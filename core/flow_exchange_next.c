@@ -211,6 +211,7 @@ static void count(struct flow_exchange *exchange, const struct flow_choice *choi
     if (exchange->recorder != NULL) {
         record(exchange, choice, header->bytes, begun, now);
     }
+    statistics->misses += latency > way->deadline_ticks;
     if (header->bytes == 0) {
         statistics->control_packets++;
         return;
@@ -224,7 +225,6 @@ static void count(struct flow_exchange *exchange, const struct flow_choice *choi
     if (latency > statistics->latency_most) {
         statistics->latency_most = latency;
     }
-    statistics->misses += latency > way->deadline_ticks;
 }
 
 /* Completes the first packet of the line: it has been delivered, and its buffer returns to the sender. */

@@ -189,13 +189,20 @@ static void take_slot(struct broker *broker, uint32_t number)
     atomic_fetch_or(&broker->flows, slot_set(number));
 }
 
+static uint32_t at_most_u32(uint64_t value)
+{
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
 void flows_open(uint32_t number, const struct manifest_flow *flow)
 {
     struct broker *broker = broker_of_flow(flow);
     const struct flow_costs *costs = manifest_costs(broker->config);
     struct status_flow *status = &system_status()->flows[number];
+    uint64_t replaced_misses = (uint64_t)status->replaced_misses + status->misses;
 
     memset(status, 0, sizeof *status);
+    status->replaced_misses = at_most_u32(replaced_misses);
     status->source = (uint16_t)flow->source;
     status->destination = (uint16_t)flow->destination;
     status->port = flow->port;
@@ -339,14 +346,13 @@ static void publish_statistics(const struct broker *broker, const struct broker_
         status->packets = from.packets;
         status->bytes = from.bytes;
         status->control_packets = from.control_packets;
-        status->misses = from.misses;
-        status->latency_min_ticks =
-            from.latency_least < UINT32_MAX ? (uint32_t)from.latency_least : UINT32_MAX;
+        status->misses = at_most_u32(from.misses);
+        status->latency_min_ticks = at_most_u32(from.latency_least);
         status->latency_max_ticks = from.latency_most;
         status->latency_sum_ticks = from.latency_total;
         status->lost = from.lost;
         status->refused = from.refused;
-        status->unread = from.unread < UINT32_MAX ? (uint32_t)from.unread : UINT32_MAX;
+        status->unread = at_most_u32(from.unread);
     }
 }
 
@@ -615,7 +621,7 @@ static uint32_t ticks_since(uint64_t since)
     uint64_t ended_at = system_status()->ended_at;
     uint64_t ticks = since != 0 && since < ended_at ? ended_at - since : 0;
 
-    return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+    return at_most_u32(ticks);
 }
 
 static void broker_ended(const struct broker *broker)

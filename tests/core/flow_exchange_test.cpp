@@ -430,6 +430,28 @@ TEST_F(FlowExchange, f2_credit_that_waits_is_told_once_and_as_it_was_last)
     EXPECT_EQ(credit(a.take()), (std::vector<uint32_t>{0, 99}));
 }
 
+TEST_F(FlowExchange, f9_control_packets_are_late_too)
+{
+    world.path(0, 1, server, 4096, 1000, 500);
+    world.now = 10'000;
+    connect(a, b);
+    const flow_path_statistics &statistics = world.paths[0].statistics;
+    EXPECT_EQ(statistics.misses, 0u);
+    for (const uint64_t late : {false, true}) {
+        world.now += 10'000;
+        const uint64_t control = statistics.control_packets;
+        tell_credit(a, b, client, server, 1);
+        tell_credit(b, a, server, client, 1);
+        world.now += late ? 600 : 400;
+        world.run();
+        EXPECT_EQ(statistics.control_packets, control + 2) << "in both directions";
+        EXPECT_EQ(statistics.misses, late ? 2u : 0u);
+        (void)a.take();
+        (void)b.take();
+    }
+    EXPECT_EQ(statistics.packets, 0u);
+}
+
 TEST_F(FlowExchange, f2_credit_keeps_its_place_among_what_its_connection_sends)
 {
     world.path(0, 1, server, 4096, 1000, 500);

@@ -273,6 +273,13 @@ def test_what_the_broker_owes_at_the_end_is_late(
     found = flow_reasons([(target, flow) for target in targets], on, {"linux": unheard_ns}, [transfer_ns])
     assert len(found) == len(reasons)
     assert all(words in reason for words, reason in zip(reasons, found, strict=True))
+    earlier = replace(flow, replaced_misses=2)
+    of_earlier = flow_reasons([(targets[0], earlier)], on, {}, [])
+    assert of_earlier == (
+        [f"flow {targets[0].name}: 2 packets of flows that had its place before were late"]
+        if on == MACHINE
+        else []
+    )
     closed = replace(flow, state="closed")
     assert (
         flow_reasons([(target, closed) for target in targets], on, {"linux": unheard_ns}, [transfer_ns]) == []

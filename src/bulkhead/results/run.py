@@ -427,7 +427,7 @@ class FlowResult(Sender):
     bound_ns: int | None
     """Longest time that the analysis guarantees; null: the flows were not analyzed."""
     misses: int
-    """Packets that were later than the deadline."""
+    """Packets, with or without payload, that were later than the deadline."""
     lost: int
     """Packets that were dropped."""
     refused: int

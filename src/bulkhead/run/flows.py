@@ -2,8 +2,8 @@
 """The results of each flow, from the statistics page.
 
 Called by `result`. Latencies are from a packet's release (when its sender may have it in the queue) to the
-notification of its receiver. Missed deadlines count only on the simulated machine: the emulator's time
-follows the host.
+notification of its receiver. Missed deadlines, also those of control packets, count only on the simulated
+machine: the emulator's time follows the host.
 """
 
 from __future__ import annotations
@@ -84,9 +84,14 @@ def flow_reasons(
         return []
     open_ones = [target for target, status in flows if status.state == "open"]
     late = [
-        f"flow {target.name}: {status.misses} of {status.packets} packets were late"
+        f"flow {target.name}: {status.misses} of {status.packets + status.control_packets} packets were late"
         for target, status in flows
         if status.misses
+    ]
+    late += [
+        f"flow {target.name}: {status.replaced_misses} packets of flows that had its place before were late"
+        for target, status in flows
+        if status.replaced_misses
     ]
     late += [
         f"flow {target.name}: when the run ended, the broker had not handled a notification of "

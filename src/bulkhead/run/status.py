@@ -179,6 +179,7 @@ class FlowStatus:
     packet_bytes: int = 0
     period_ns: int = 0
     deadline_ns: int = 0
+    replaced_misses: int = 0  # of closed flows whose place this flow has taken
 
 
 @dataclass(frozen=True)
@@ -284,6 +285,7 @@ def _flow(layout: Layout, raw: Mapping[str, Any], hz: int) -> FlowStatus:
         packet_bytes=int(raw["packet_bytes"]),
         period_ns=int(raw["period_ns"]),
         deadline_ns=int(raw["deadline_ns"]),
+        replaced_misses=int(raw["replaced_misses"]),
     )
 
 
