@@ -34,6 +34,20 @@ standing partition_turns::standing_of(std::uint16_t partition, clocks now)
     return control_.standing_of(channel_, partition, clock_.time_of(now));
 }
 
+standing partition_turns::standings::of(std::uint16_t partition)
+{
+    for (std::size_t i = 0; i < count_; ++i) {
+        if (known_[i].partition == partition) {
+            return known_[i].place;
+        }
+    }
+    const standing place = of_.standing_of(partition, now_);
+    if (count_ < known_.size()) {
+        known_[count_++] = {partition, place};
+    }
+    return place;
+}
+
 bool partition_turns::goes_ahead(std::uint16_t one, std::uint16_t other, clocks now)
 {
     return standing_of(one, now).before(standing_of(other, now));
@@ -52,9 +66,10 @@ bool partition_turns::all_stand_alike(const queued_requests &all, clocks now)
     std::optional<standing> first;
     bool alike = true;
     std::uint64_t earliest = ~std::uint64_t{0};
+    standings places(*this, now);
     for (const request_queue *const queue : {&all.reads, &all.writes}) {
         each_request(*queue, [&](const entry &one) {
-            const standing own = standing_of(one.partition, now);
+            const standing own = places.of(one.partition);
             alike = alike && own == first.value_or(own);
             first = own;
             earliest = std::min(earliest, own.deadline);
@@ -73,8 +88,9 @@ partition_turns::choice partition_turns::choose(const request_queue &queue, bool
                                                 clocks now)
 {
     choice made;
+    standings places(*this, now);
     each_request(queue, [&](const entry &one) {
-        const standing own = standing_of(one.partition, now);
+        const standing own = places.of(one.partition);
         if (made.first == nullptr || own.before(made.place)) {
             made.first = &one;
             made.place = own;
@@ -88,7 +104,7 @@ partition_turns::choice partition_turns::choose(const request_queue &queue, bool
     clocks when = 0;
     standing place;
     each_request(queue, [&](const entry &one) {
-        const standing own = standing_of(one.partition, now);
+        const standing own = places.of(one.partition);
         if (rows.open_row(one.bank) != one.row || own.urgency != made.place.urgency ||
             own.deadline > made.place.deadline + cap_) {
             return true;
@@ -128,11 +144,12 @@ const request_queue::entry *partition_turns::in_the_shadow(const request_queue &
                                                            clocks now)
 {
     const entry *best = nullptr;
+    standings places(*this, now);
     standing place;
     each_request(queue, [&](const entry &one) {
         if (one.bank != of.bank && rows.open_row(one.bank) == one.row &&
             next_command_at(one, write, rows, now) + between_columns_ <= until) {
-            const standing own = standing_of(one.partition, now);
+            const standing own = places.of(one.partition);
             if (best == nullptr || own.before(place)) {
                 best = &one;
                 place = own;

@@ -35,6 +35,24 @@ private:
         standing place; // standing of `first`
     };
 
+    // Where partitions stand at one moment, each asked for once: the queues have many requests of a few
+    // partitions.
+    class standings {
+    public:
+        standings(partition_turns &of, clocks now) : of_(of), now_(now) {}
+        [[nodiscard]] standing of(std::uint16_t partition);
+
+    private:
+        struct known {
+            std::uint16_t partition;
+            standing place;
+        };
+        partition_turns &of_;
+        clocks now_;
+        std::array<known, 8> known_; // the first `count_`; those of more partitions are asked for each time
+        std::size_t count_ = 0;
+    };
+
     [[nodiscard]] standing standing_of(std::uint16_t partition, clocks now);
     [[nodiscard]] bool all_stand_alike(const queued_requests &all, clocks now);
     [[nodiscard]] choice choose(const request_queue &queue, bool write, const banks &rows, clocks now);

@@ -32,6 +32,7 @@ bandwidth_partitions::limits bandwidth_partitions::limits_of(const partition_con
         made.any_portion =
             has.portions == 0 ||
             std::ranges::any_of(own.bandwidth_portions, [](std::uint32_t word) { return word != 0; });
+        made.every_portion = has_all(own.bandwidth_portions, has.portions);
         const bool shares = has.proportional && (own.proportional & MPAMCFG_MBW_PROP_EN) != 0;
         made.stride = shares ? (own.proportional & MPAMCFG_MBW_PROP_STRIDEM1) + 1 : 1;
     }
@@ -88,7 +89,7 @@ picoseconds bandwidth_partitions::admit(const request &what, picoseconds when)
     if (!of_.bandwidth || !map_.enabled(partition) || !own.any_portion) {
         return when;
     }
-    if (of_.bandwidth->portions != 0) {
+    if (!own.every_portion) {
         const picoseconds from = next_portion(controls_[internal], when);
         if (from > when) {
             return from;

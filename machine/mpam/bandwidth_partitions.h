@@ -67,6 +67,7 @@ private:
         std::uint64_t max_bytes = ~std::uint64_t{0};
         bool hard = false;
         bool any_portion = true;
+        bool every_portion = true;  // it never waits for one
         std::uint32_t priority = 0; // a greater one goes first
         std::uint32_t stride = 1;
     };

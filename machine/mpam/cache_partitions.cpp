@@ -2,7 +2,9 @@
 // Chooses the ways that a partition may fill; see the header.
 #include "machine/mpam/cache_partitions.h"
 
+#include <array>
 #include <bit>
+#include <utility>
 
 #include "core/mpam_registers.h"
 
@@ -45,6 +47,9 @@ std::uint64_t cache_partitions::portion_ways(const partition_controls &own, std:
 {
     const std::uint32_t ways = shape_.ways();
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - ways);
+    if (has_all(own.cache_portions, of_.portions)) {
+        return all; // as most partitions
+    }
     const auto has = [&own](std::uint64_t portion) {
         return (own.cache_portions[portion / 32] >> portion % 32 & 1U) != 0;
     };
@@ -110,6 +115,21 @@ std::uint64_t cache_partitions::open_ways(mpam_label wanted, std::size_t set,
     std::uint64_t of_disabled = 0;
     std::uint64_t of_higher = 0;
     const allocation_priority priority = priority_of(partition);
+    // Whether a partition is higher, of the first `count` of those that hold a way.
+    std::array<std::pair<std::uint16_t, bool>, 4> known;
+    std::size_t count = 0;
+    const auto is_higher = [&](std::uint16_t other) {
+        for (std::size_t i = 0; i < count; ++i) {
+            if (known[i].first == other) {
+                return known[i].second;
+            }
+        }
+        const bool higher = priority_of(other) > priority;
+        if (count < known.size()) {
+            known[count++] = {other, higher};
+        }
+        return higher;
+    };
     for (std::size_t way = 0; way < held.size(); ++way) {
         const std::uint64_t bit = std::uint64_t{1} << way;
         if ((empty & bit) != 0) {
@@ -118,7 +138,7 @@ std::uint64_t cache_partitions::open_ways(mpam_label wanted, std::size_t set,
         const std::uint16_t other = map_.known(held[way]).partition;
         own_ways |= map_.internal_of(other) == internal ? bit : 0;
         of_disabled |= map_.enabled(other) ? 0 : bit;
-        of_higher |= other != partition && priority_of(other) > priority ? bit : 0;
+        of_higher |= other != partition && is_higher(other) ? bit : 0;
     }
     if (at_maximum(internal)) {
         const bool soft = of_.capacity->soft && (own.capacity_max & MPAMCFG_CMAX_SOFTLIM) != 0;

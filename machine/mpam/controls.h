@@ -40,6 +40,16 @@ constexpr std::uint32_t word_mask(std::uint32_t portions, std::uint32_t word)
     const std::uint32_t left = portions > 32 * word ? portions - 32 * word : 0;
     return left >= 32 ? ~0U : (1U << left) - 1;
 }
+// Whether these words stand for all portions.
+inline bool has_all(const std::vector<std::uint32_t> &words, std::uint32_t portions)
+{
+    for (std::uint32_t i = 0; i < words_of(portions); ++i) {
+        if ((words[i] & word_mask(portions, i)) != word_mask(portions, i)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 struct partition_controls {
     // Reset values: no limits (IHI 0099, 3.7), here for all PARTIDs, as firmware would set them.
