@@ -68,9 +68,9 @@ static bool events_are_there(const struct manifest_platform *platform, uint32_t 
 static bool slack_fits(const struct manifest_domain *domain)
 {
     bool shares = domain->budget_chunk_events != 0 && (domain->flags & BH_DOMAIN_FLAG_RECLAIM) == 0;
-    uint64_t most = (shares ? domain->budget_chunk_events : domain->budget_events) / RESERVATION_SLACK_PART;
+    uint64_t events = shares ? domain->budget_chunk_events : domain->budget_events;
 
-    return domain->budget_slack_events <= (is_unlimited(domain) ? 0 : most != 0 ? most : 1);
+    return domain->budget_slack_events <= (is_unlimited(domain) ? 0 : reservation_most_slack(events));
 }
 
 /* Second budget and slack must be zero except for the kinds that have them. A domain without a limit has

@@ -124,13 +124,13 @@ bool reservation_has_nothing_left(const struct reservation *reservation)
     return false;
 }
 
-/* A budget that was lowered does not keep the slack of the greater one. */
+/* The slack of the present budget, which a regulator may have lowered since the slack was chosen. */
 static uint64_t slack_of(const struct reservation *reservation)
 {
-    uint64_t slack = reservation->parameters.slack_events;
-    uint64_t most = reservation->granted_events[0] / RESERVATION_SLACK_PART;
+    uint64_t most = reservation_most_slack(reservation->granted_events[0]);
+    uint64_t wanted = reservation->parameters.slack_events;
 
-    return slack < most ? slack : most;
+    return wanted < most ? wanted : most;
 }
 
 /* Number of events after which a counter overflows. If each of two counters gets half of the remaining

@@ -17,7 +17,9 @@ extern "C" {
 #define RESERVATION_COUNTERS   2u
 #define RESERVATION_UNLIMITED  UINT64_MAX
 #define RESERVATION_MAX_EVENTS (1ull << 62)
-#define RESERVATION_SLACK_PART 32u /* slack of a sum is at most this part of the budget */
+/* The slack of a sum is at most this part of the budget. More would save few interrupts, and admission counts
+ * budgets alone. */
+#define RESERVATION_SLACK_PART 32u
 
 /* Number of counters, and the budgets that they count against. */
 enum reservation_kind {
@@ -36,8 +38,8 @@ struct reservation_parameters {
      * otherwise 0. */
     uint64_t limit_events[RESERVATION_COUNTERS];
     /* RESERVATION_SUM: when at most this many events are left, the sum may be overshot by fewer than this
-     * many events. In a period with a budget below RESERVATION_SLACK_PART times as many events, only by that
-     * part of the budget. Otherwise 0. */
+     * many events. Otherwise 0. Of a budget for which it is too much (reservation_most_slack()), as a
+     * regulator may set it, the most that is allowed holds. */
     uint64_t slack_events;
     /* Grid of the periods. Length 0: no periods; only allowed if nothing is limited. */
     struct period_grid grid;
@@ -83,6 +85,14 @@ struct reservation {
     bool throttled; /* must not run */
     struct reservation_statistics statistics;
 };
+
+/* The most slack, in events, of a sum whose budget is so many events. A slack of 1 is exact. */
+static inline uint64_t reservation_most_slack(uint64_t budget_events)
+{
+    uint64_t part = budget_events / RESERVATION_SLACK_PART;
+
+    return part != 0 ? part : 1;
+}
 
 /* Checks parameters: RESERVATION_ERROR_NONE, or the first error. */
 enum reservation_error reservation_check(const struct reservation_parameters *parameters);

@@ -136,15 +136,39 @@ TEST(BudgetSum, B3_WithSlackTheBudgetIsUsedUpAndOvershotByLessThanTheSlack)
     }
 }
 
-TEST(BudgetSum, B3_ALoweredBudgetDoesNotKeepTheSlackOfTheGreaterOne)
+TEST(BudgetSum, B3_TheSlackIsAtMostAPartOfTheBudgetAlsoOfALowerOne)
 {
-    for (const uint64_t events : {20u, 320u, 1000u}) {
+    EXPECT_EQ(reservation_most_slack(0), 1u);
+    EXPECT_EQ(reservation_most_slack(63), 1u);
+    EXPECT_EQ(reservation_most_slack(5000), 156u);
+    for (const uint64_t events : {1u, 16u, 64u, 640u}) {
         for (unsigned second = 0; second <= 100; second += 10) {
-            const outcome seen = run_until_throttled(sum(events, 100), second, 4);
-            EXPECT_GE(seen.events[0] + seen.events[1], events);
-            EXPECT_LE(seen.events[0] + seen.events[1], events + events / RESERVATION_SLACK_PART);
+            const outcome seen = run_until_throttled(sum(events, 5000), second, 6);
+            const uint64_t caused = seen.events[0] + seen.events[1];
+            EXPECT_GE(caused, events);
+            EXPECT_LT(caused, events + reservation_most_slack(events)) << events << " at " << second;
         }
     }
+}
+
+TEST(BudgetSum, B3_ARegulatorThatLowersTheBudgetLowersTheSlack)
+{
+    budget budget = budget_of(sum(5000, 156));
+    fake_counters counters(budget.reservation.parameters.counter_bits);
+    budget_start(&budget, 0);
+    const uint64_t lower[RESERVATION_COUNTERS] = {64, 0};
+    ASSERT_TRUE(reservation_set_limits_now(&budget.reservation, lower, 1));
+    bool runs = counters.obey(budget_load(&budget, 1));
+    uint64_t caused = 0;
+    while (runs) {
+        counters.count(caused % 2, 1);
+        caused++;
+        if (counters.overflowed()) {
+            runs = counters.obey(budget_overflow(&budget, 1, counters.stop()));
+        }
+    }
+    EXPECT_GE(caused, 64u);
+    EXPECT_LT(caused, 64u + reservation_most_slack(64));
 }
 
 TEST(BudgetSum, B3_NarrowCountersAreEnoughForAWideSum)
