@@ -137,6 +137,7 @@ bool cpus_statistics(unsigned int cpu, struct cpus_statistics *statistics)
         .reservation = own->budget.reservation.statistics,
         .limit_events = own->budget.reservation.granted_events[0],
         .gave_way = own->gave_way,
+        .held_events = own->held_events,
         .uncounted = own->counters.uncounted,
         .started = own->started,
         .throttled = own->throttled,

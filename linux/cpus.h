@@ -12,7 +12,8 @@
 struct cpus_choice {
     u32 members; /* mask */
     struct counters_choice counters;
-    u64 slack_events; /* slack of a sum */
+    /* Slack of a sum; each budget has at most its reservation_most_slack(). */
+    u64 slack_events;
     bool keep_running;
 };
 
@@ -20,6 +21,7 @@ struct cpus_statistics {
     struct reservation_statistics reservation;
     u64 limit_events; /* present limit */
     u64 gave_way;
+    u64 held_events; /* of the overshoot: while the thread held the CPU */
     u64 uncounted;
     bool started;
     bool throttled;

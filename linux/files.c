@@ -136,6 +136,7 @@ static void show_cpu(struct seq_file *file, unsigned int cpu)
     seq_printf(file, "cpu%u.overshoot_periods=%llu\n", cpu, from->overshoot_periods);
     seq_printf(file, "cpu%u.overshoot_events=%llu\n", cpu, from->overshoot_events);
     seq_printf(file, "cpu%u.overshoot_max_events=%llu\n", cpu, from->overshoot_max_events);
+    seq_printf(file, "cpu%u.held_events=%llu\n", cpu, statistics.held_events);
     seq_printf(file, "cpu%u.gave_way=%llu\n", cpu, statistics.gave_way);
     seq_printf(file, "cpu%u.uncounted=%llu\n", cpu, statistics.uncounted);
 }

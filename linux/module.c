@@ -27,9 +27,13 @@ MODULE_PARM_DESC(events, "raw code of the counted event, or two codes with a com
 static uint backup_events;
 module_param(backup_events, uint, 0444);
 MODULE_PARM_DESC(backup_events, "a second counter overflows so many events later, for an emulator; 0: none");
-static ulong slack_events = 16;
-module_param(slack_events, ulong, 0444);
-MODULE_PARM_DESC(slack_events, "events by which a budget of a sum may be exceeded, for fewer interrupts");
+#define MOST_SLACK (-1)
+static int slack_events = MOST_SLACK;
+module_param(slack_events, int, 0444);
+MODULE_PARM_DESC(
+    slack_events,
+    "events by which a budget of a sum may be exceeded, for fewer interrupts: at most 1/32 of it, "
+    "which is the default (-1)");
 static bool keep_running;
 module_param(keep_running, bool, 0444);
 MODULE_PARM_DESC(keep_running, "count events but never stop a CPU, to measure the cost of regulation");
@@ -87,7 +91,7 @@ static int parse_counters(struct counters_choice *choice)
         }
     }
     if (parse_event(first, &choice->events[0]) != 0 || backup_events > MAX_BACKUP_EVENTS ||
-        (choice->count > 1 && backup_events != 0) || slack_events > REGULATOR_MAX_EVENTS) {
+        (choice->count > 1 && backup_events != 0)) {
         return -EINVAL;
     }
     return 0;
@@ -108,6 +112,36 @@ static int parse_settings(u32 members, struct settings *settings)
         pr_err("parameters: '%s' has an invalid word\n", parameters);
     }
     return error;
+}
+
+/* Fills in the slack of a sum. It must fit each budget that is given at load; later ones reduce it where it
+ * does not (core/reservation.h). */
+static int parse_slack(const struct settings *settings, struct cpus_choice *choice)
+{
+    choice->slack_events = slack_events == MOST_SLACK ? REGULATOR_MAX_EVENTS : (u64)slack_events;
+    if (slack_events == MOST_SLACK) {
+        return 0;
+    }
+    if (slack_events < 0) {
+        pr_err("slack_events: %d is negative (allowed: 0 or more, or -1 for 1/%u of each budget)\n",
+               slack_events, RESERVATION_SLACK_PART);
+        return -EINVAL;
+    }
+    if (choice->counters.count < 2) {
+        pr_err("slack_events: only the sum of two events has a slack, and events is '%s'\n", events);
+        return -EINVAL;
+    }
+    for (u32 i = 0; i < REGULATOR_MAX_CORES; i++) {
+        u64 budget = min_t(u64, settings->budget_events[i], REGULATOR_MAX_EVENTS);
+
+        if ((choice->members >> i & 1) != 0 && choice->slack_events > reservation_most_slack(budget)) {
+            pr_err("slack_events: %d is more than 1/%u of CPU %u's budget, at most %llu events (allowed: "
+                   "%llu)\n",
+                   slack_events, RESERVATION_SLACK_PART, i, budget, reservation_most_slack(budget));
+            return -EINVAL;
+        }
+    }
+    return 0;
 }
 
 static int start_cpus(void)
@@ -147,7 +181,7 @@ static int start(const struct cpus_choice *choice, const struct settings *settin
 
 static int __init bulkhead_init(void)
 {
-    struct cpus_choice choice = {.slack_events = slack_events, .keep_running = keep_running};
+    struct cpus_choice choice = {.keep_running = keep_running};
     struct settings settings;
     int error = parse_cpus(&choice.members);
 
@@ -155,10 +189,13 @@ static int __init bulkhead_init(void)
         return error;
     }
     if (parse_counters(&choice.counters) != 0) {
-        pr_err("events: '%s', or backup_events or slack_events, is out of range\n", events);
+        pr_err("events: '%s', or backup_events, is out of range\n", events);
         return -EINVAL;
     }
     error = parse_settings(choice.members, &settings);
+    if (error == 0) {
+        error = parse_slack(&settings, &choice);
+    }
     if (error != 0) {
         return error;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Every entry point stops the counters, calls core/, and executes its answer, in hard interrupt context. A
- * throttled CPU goes on counting until its thread runs: on a kernel without full preemption the present task
- * may run on for a while, and its events are this CPU's overshoot.
+ * throttled CPU goes on counting until its budget is refilled, without a limit: on a kernel without full
+ * preemption the present task may run on for a while, and while the thread holds the CPU, interrupts and the
+ * work that they defer are served. All of these events are this CPU's overshoot.
  */
 #include "regulated_cpu.h"
 #include "cpus.h"
@@ -16,6 +17,7 @@ static void stop_counters(struct regulated_cpu *own, u64 readings[RESERVATION_CO
 
     if (own->trailing) {
         own->trailing = false;
+        own->held_events += own->held ? events : 0;
         reservation_charge(&own->budget.reservation, events);
     }
 }
@@ -32,9 +34,11 @@ static void apply_action(struct regulated_cpu *own, struct budget_action action)
     if (action.runs) {
         own->held = false;
         counters_start(&own->counters, action.preload);
-    } else if (!own->held) {
+    } else {
         start_trailing(own);
-        throttle_wake(own->cpu);
+        if (!own->held) {
+            throttle_wake(own->cpu);
+        }
     }
 }
 
@@ -143,7 +147,7 @@ static enum hrtimer_restart interval_ended(struct hrtimer *timer)
     if (!own->started) {
         return HRTIMER_NORESTART;
     }
-    own->gave_way += own->trailing;
+    own->gave_way += own->trailing && !own->held;
     stop_counters(own, readings);
     now_ns = ktime_get_ns();
     if (regulated_timer(&own->core, now_ns, readings, &sample)) {
@@ -200,15 +204,19 @@ bool regulated_cpu_hold(struct regulated_cpu *own)
     u64 readings[RESERVATION_COUNTERS];
 
     if (own->throttled && !own->held) {
-        own->held = true;
         stop_counters(own, readings);
+        own->held = true;
+        start_trailing(own);
     }
     return own->throttled;
 }
 
 void regulated_cpu_give_way(struct regulated_cpu *own)
 {
+    u64 readings[RESERVATION_COUNTERS];
+
     if (own->throttled && own->held) {
+        stop_counters(own, readings);
         own->held = false;
         start_trailing(own);
     }

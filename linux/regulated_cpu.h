@@ -18,8 +18,8 @@ struct regulated_cpu {
     unsigned int cpu;
     bool started;
     bool throttled;
-    bool held;     /* its thread holds the CPU: nothing is counted */
-    bool trailing; /* throttled but not held yet: events are counted and charged without a limit */
+    bool held;     /* its thread holds the CPU: only interrupts and what they defer run */
+    bool trailing; /* throttled: events are counted and charged without a limit */
     struct counters counters;
     struct budget budget;
     struct regulated_core core;
@@ -31,6 +31,7 @@ struct regulated_cpu {
     u64 seen_throttled_ns;
     /* times that other tasks ran while it was throttled: at the end of the interval, or within it */
     u64 gave_way;
+    u64 held_events; /* events while its thread held the CPU; they are overshoot, too */
 } ____cacheline_aligned;
 
 /* Sets up everything except counters and samples. The parameters' budget and grid are the regulator's. May be
@@ -46,10 +47,10 @@ void regulated_cpu_overflowed(struct perf_event *event, struct perf_sample_data 
 void regulated_cpu_begin(struct regulated_cpu *own);
 void regulated_cpu_end(struct regulated_cpu *own);
 
-/* Whether its thread must hold the CPU now; if so, nothing is counted from now on. */
+/* Whether its thread must hold the CPU now; if so, events from now on are those of interrupts. */
 bool regulated_cpu_hold(struct regulated_cpu *own);
 
-/* Called when its thread lets other tasks run: their events are counted. */
+/* Called when its thread lets other tasks run: events from now on are theirs. */
 void regulated_cpu_give_way(struct regulated_cpu *own);
 
 #endif

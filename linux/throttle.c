@@ -28,7 +28,7 @@ static void wait_for_interrupt(void)
     }
 }
 
-/* Lets other tasks run for a moment; their events are counted. The request comes from a class above real-time
+/* Lets other tasks run for a moment. The request comes from a class above real-time
  * threads, or from the kernel's limit of real-time threads (kernel.sched_rt_runtime_us). */
 static void give_way(struct regulated_cpu *own)
 {

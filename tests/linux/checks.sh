@@ -39,6 +39,10 @@ events=0x08 parameters=interval_ns=1
 events=0x08 parameters='"policy=static policy=none"'
 events=0x08 parameters='"policy=static budgets=0:0"'
 events=0x08 parameters='"policy=dynamic-bandwidth regulated=0"' 
+events=0x08 slack_events=16
+events=0x08,0x08 slack_events=-2
+events=0x08,0x08 slack_events=33554432
+events=0x08,0x08 slack_events=12501 parameters='"policy=static budgets=1:400000"'
 LOADS
 
 say load
@@ -167,6 +171,25 @@ put policy none
 say turns-samples
 cat $B/samples
 
+# Packets that CPU 1 sends to itself are delivered by CPU 0's deferred work, also while CPU 0 is throttled.
+say deferred
+ifconfig lo 127.0.0.1 up
+echo 1 >/sys/class/net/lo/queues/rx-0/rps_cpus
+softirqs() { sed -n 's/^ *NET_RX: *\([0-9]*\) .*/\1/p' /proc/softirqs; }
+put parameters "policy=static budgets=0:20000,1:unlimited"
+spin 0
+sleep 0.05
+before=$(softirqs) held=$(value status cpu0.held_events) over=$(value status cpu0.overshoot_events)
+throttled=$(value status cpu0.throttled_ns) periods=$(value status cpu0.periods)
+ping -q -c 50 -i 0.002 127.0.0.1 | grep received
+echo "softirqs=$(($(softirqs) - before))"
+echo "held_events=$(($(value status cpu0.held_events) - held))"
+echo "overshoot_events=$(($(value status cpu0.overshoot_events) - over))"
+echo "throttled_ns=$(($(value status cpu0.throttled_ns) - throttled))"
+echo "periods=$(($(value status cpu0.periods) - periods))"
+hush
+put policy none
+
 # The memory controller is a piece of memory in which this script counts: so many of 1000 cycles are busy.
 say utilization
 device=/sys/bus/pci/devices/0000:00:01.0
@@ -270,9 +293,10 @@ hush
 cat $B/status
 rmmod bulkhead
 
-# Two counters of cycles, for one of which an overflow never goes unnoticed.
+# Both counters count the same, so both overflow at once: the second one is the first one's backup. Cycles would
+# go on while the CPU waits.
 say sum
-insmod /bulkhead.ko events=0x11,0x11 slack_events=64 cpus=0 'parameters="policy=static budgets=0:400000"'
+insmod /bulkhead.ko events=0x08,0x08 slack_events=64 cpus=0 'parameters="policy=static budgets=0:400000"'
 sleep 0.1
 turns 0 0.3
 say sum-samples

@@ -21,7 +21,17 @@ from elftools.elf.sections import SymbolTableSection
 from bulkhead.env.linux_headers import kernel_release
 from bulkhead.package.linux_module import build_linux_module
 
-from .harness import DEVICE, HERE, OVERSHOOT_EVENTS, answers, are_within, boot, dump_tree, make_ramdisk
+from .harness import (
+    DEVICE,
+    HERE,
+    INTERVAL_EVENTS,
+    OVERSHOOT_EVENTS,
+    answers,
+    are_within,
+    boot,
+    dump_tree,
+    make_ramdisk,
+)
 from .samples import busy, samples
 
 pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -131,7 +141,7 @@ def test_without_a_policy_all_is_counted_and_nothing_limited(asked: Answers) -> 
 def test_b1_no_period_has_more_than_budget_and_overshoot(asked: Answers, name: str, budget: int) -> None:
     limited = [sample for sample in busy(asked[name]) if sample.limit == budget]
     assert all(sample.periods == 1 for sample in limited)
-    assert are_within([sample.events for sample in limited], budget)
+    assert are_within([sample.events for sample in limited], budget, OVERSHOOT_EVENTS + INTERVAL_EVENTS)
     assert mean(sample.events for sample in limited) >= budget, "it gets what it was promised"
 
 
@@ -256,6 +266,27 @@ def test_what_runs_on_a_throttled_cpu_is_counted(asked: Answers) -> None:
     assert any("RT throttling activated" in line for line in asked["dmesg"])
     assert int(status["cpu0.gave_way"]) >= 10
     assert int(status["cpu0.overshoot_max_events"]) > 400_000
+
+
+def test_b1_what_interrupts_and_deferred_work_do_on_a_throttled_cpu_is_overshoot(asked: Answers) -> None:
+    """CPU 0 is throttled nearly all the time, and delivers packets meanwhile. The emulator counts the sender
+    on CPU 1, too."""
+    seen = values(asked["deferred"])
+    assert any("50 packets received" in line for line in asked["deferred"])
+    assert int(seen["softirqs"]) >= 50
+    assert int(seen["throttled_ns"]) > 0.8 * 1_000_000 * int(seen["periods"])
+    assert int(seen["held_events"]) > 1000 * int(seen["softirqs"]), "some thousand instructions a packet"
+    assert int(seen["overshoot_events"]) >= int(seen["held_events"])
+
+
+def test_b3_a_slack_beyond_a_part_of_the_budget_is_refused_and_says_what_is_allowed(asked: Answers) -> None:
+    """What EL2 refuses of a system file: it would raise the budget that was admitted."""
+    said = "\n".join(asked["dmesg"])
+    assert "slack_events: only the sum of two events has a slack, and events is '0x08'" in said
+    assert "slack_events: -2 is negative (allowed: 0 or more, or -1 for 1/32 of each budget)" in said
+    assert "slack_events: 12501 is more than 1/32 of CPU 1's budget" in said
+    assert "at most 400000 events (allowed: 12500)" in said
+    assert "at most 1073741823 events (allowed: 33554431)" in said
 
 
 def test_b3_a_budget_of_a_sum_is_kept(asked: Answers) -> None:
