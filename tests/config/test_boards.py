@@ -12,7 +12,7 @@ from bulkhead.admission.load import load_system
 from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.platform import Platform, Range
 from bulkhead.machine.request import board_of
-from bulkhead.machine.settings import NotSimulated
+from bulkhead.machine.settings import NotSimulated, settings_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,6 +47,16 @@ def test_the_boards_that_run_have_nothing_to_find(name: str) -> None:
 def test_a_board_with_more_than_the_machine_has_is_not_simulated_and_says_why(name: str, why: str) -> None:
     with pytest.raises(NotSimulated, match=f"'{name}'.*{why}"):
         board_of(board(name))
+
+
+def test_a_private_l3_is_not_simulated_and_says_so() -> None:
+    """Without the refusal the machine would run without this cache."""
+    shared = board("mpam4")
+    l3 = shared.caches["l3"]
+    assert l3.shared_by and any(level["name"] == "l3" for level in settings_of(shared)["levels"])
+    caches = {**shared.caches, "l3": l3.model_copy(update={"shared_by": ()})}
+    with pytest.raises(NotSimulated, match="'mpam4': `l3` is private to each core"):
+        settings_of(shared.model_copy(update={"caches": caches}))
 
 
 @pytest.mark.parametrize(

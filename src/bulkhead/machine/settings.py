@@ -42,6 +42,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
     interconnect, costs = platform.interconnect, platform.costs
     if interconnect is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interconnect")
+    _refuse_private_l3(platform)
     ports = {_master(platform, number) for number in range(platform.cores.count)}
     return {
         "seed": seed,
@@ -66,6 +67,16 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
         "dram": _dram(platform),
         **_mpam(platform),
     }
+
+
+def _refuse_private_l3(platform: Platform) -> None:
+    """A core has at most two private caches, of which L2 is the second one (machine/core.h)."""
+    cache = platform.caches.get("l3")
+    if cache is not None and not cache.shared_by and not cache.clusters:
+        raise NotSimulated(
+            f"platform '{platform.name}': `l3` is private to each core, and the simulated machine models "
+            "private caches up to `l2` (allowed: `shared_by` or `clusters` of the cores that share it)"
+        )
 
 
 def _signals(platform: Platform) -> Settings:
