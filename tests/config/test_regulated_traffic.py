@@ -85,3 +85,24 @@ def test_a_floor_is_a_budget_of_counted_events_like_the_others(tmp_path: Path) -
     plan = plan_of(tmp_path, "mpam4")
     assert plan.floor_events == events(6_400_000, 1)
     assert plan.budget_events == {0: events(64_000_000, 1), 1: events(64_000_000, 1)}
+
+
+@pytest.mark.req("B10")
+def test_a_floor_is_at_least_the_smallest_budget_that_can_be_enforced(tmp_path: Path) -> None:
+    """The default rises to it. A floor that the file states is refused, and the message has the nearest
+    one."""
+    text = SYSTEM.format(
+        platform="zcu102", policy="dynamic-turns", first="", second="", more=", overcommit: true"
+    )
+    system = tmp_path / "system.yaml"
+    system.write_text(text.replace(", floor: 6.4 MB/s", ""))
+    loaded = load_system(system)
+    assert loaded.ok and loaded.system is not None and loaded.platform is not None, loaded.problems
+    plan = regulator_of(loaded.system, loaded.platform, counted_event(loaded.platform, emulated=False))
+    assert plan is not None and plan.floor_events == 50
+    system.write_text(text.replace("6.4 MB/s", "3.1999 MB/s"))
+    (problem,) = load_system(system).problems
+    assert (problem.key, problem.code) == ("regulation.floor", "budget-not-workable")
+    assert "49 events" in problem.text() and "at least 3.2 MB/s" in problem.text()
+    system.write_text(text.replace("6.4 MB/s", "3.2 MB/s"))
+    assert load_system(system).ok

@@ -11,7 +11,7 @@ import pytest
 
 from bulkhead.machine.native import load_machine
 from bulkhead.machine.point import run_point
-from bulkhead.machine.regulation import BadRegulation, described, problems_of
+from bulkhead.machine.regulation import BadRegulation, described, problems_of, unenforceable
 from bulkhead.machine.settings import settings_of
 
 from ..platforms import platform
@@ -139,6 +139,51 @@ def test_what_cannot_be_is_refused(part: dict[str, Any], regulation: dict[str, A
     with pytest.raises(ValueError) as refused:
         run_point(job(walker(0, **part), regulation=regulation))
     assert reason in str(refused.value)
+
+
+@pytest.mark.req("B7")
+@pytest.mark.parametrize(
+    ("of_rt", "counts", "of_all", "of_regulated"),
+    [
+        ("sum", "sum", 1, 1),
+        ("sum", "refills", 2, 2),
+        ("refills", "sum", 2, 1),  # the regulated part's own lines are all counted
+        ("writebacks", "writebacks", 1, 1),
+    ],
+)
+def test_saturation_and_ceiling_hold_with_the_lines_written_back(
+    of_rt: str, counts: str, of_all: int, of_regulated: int
+) -> None:
+    """As for EL2 (tests/config/test_regulated_traffic.py). What the machine measures at the memory has all
+    lines."""
+    budget = {"budget": "64 MB/s", "period": "1 ms"}
+    parts = (
+        walker(0, criticality="rt", bandwidth={**budget, "counts": of_rt}),
+        walker(2, bandwidth={**budget, "counts": counts}),
+    )
+    bounds = {"ceiling": "256 MB/s", "saturation": "512 MB/s", "floor": "6.4 MB/s"}
+    found = [
+        described(job(*parts, regulation={**bounds, **policy}), platform("s32v234"), [0] * 4)["regulator"]
+        for policy in ({"policy": "dynamic"}, {"policy": "dynamic-bandwidth", "threshold": "384 MB/s"})
+    ]
+    for one in found:
+        assert one["saturation_events"] == 8000 // of_all
+        assert one["ceiling_events"] == 4000 // of_regulated
+        assert one["floor_events"] == 100
+    assert found[1]["bandwidth_threshold_events"] == 6000
+
+
+@pytest.mark.req("B10")
+def test_the_smallest_budget_is_one_of_lines_also_where_beats_are_counted() -> None:
+    board = platform("zcu102")
+    assert board.memory_budget is not None and board.memory_budget.smallest_budget == 50
+    for event, events in (("L2D_CACHE_REFILL", 50), ("BUS_ACCESS", 200)):
+        refused = [
+            unenforceable(job(walker(0, bandwidth={"budget": f"{rate} B/s", "event": event})), board)
+            for rate in (50 * 64 * 1000, 50 * 64 * 1000 - 1)
+        ]
+        assert refused[0] == []
+        assert f"{events} is the least that can be enforced" in refused[1][0]
 
 
 def test_keys_are_checked_without_a_platform() -> None:

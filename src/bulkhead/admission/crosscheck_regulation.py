@@ -13,7 +13,7 @@ from fractions import Fraction
 from bulkhead.config.platform import LONGEST_DELAY_NS, Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Domain, Regulation, System
-from bulkhead.planning.budgets import counted_event, events_of_rate
+from bulkhead.planning.budgets import NS_PER_S, counted_event, events_of_rate
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import missing_key
 from bulkhead.planning.device_rates import STATE_RATE, device_rates
@@ -29,10 +29,12 @@ from bulkhead.planning.regulation import (
     bandwidth_threshold,
     is_regulated,
     regulator_of,
+    smallest_enforced,
 )
 
 Findings = Iterator[Finding]
 _AT: KeyPath = ("regulation",)
+MB = 10**6
 
 
 def check_regulation(system: System, platform: Platform) -> Findings:
@@ -163,6 +165,12 @@ def _reclaim(system: System, regulation: Regulation) -> Findings:
                 yield Finding(("domains", index, "bandwidth", key), "conflict", cause, f"{first}")
 
 
+def _is_workable(regulation: Regulation, platform: Platform) -> bool:
+    """Whether the interval is a period that can be enforced; another check reports one that is not."""
+    stated = platform.memory_budget
+    return stated is None or regulation.interval >= stated.shortest_period
+
+
 def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platform: Platform) -> Findings:
     """The same checks as in core/regulator_parameters.c, reported at the keys of the file."""
     budgets = {core: found.budget_events[core] for core in found.regulated}
@@ -177,11 +185,21 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
                 ("domains", index, "bandwidth"), "out-of-range", cause, "a higher budget, or a lower floor"
             )
     event = counted_event(platform, emulated=False)
-    assert event is not None
+    assert event is not None and event.bytes is not None
     raised = bool(found.devices) and "floor" not in regulation.model_fields_set
     if events_of_rate(regulation.floor, regulation.interval, event) == 0 and not raised:
         cause = f"is less than one event of {event.bytes} bytes in an interval"
         yield Finding((*_AT, "floor"), "out-of-range", cause, "a higher value, or a longer interval")
+    elif _is_workable(regulation, platform) and found.floor_events < (
+        least := smallest_enforced(platform, event)
+    ):
+        cause = (
+            f"{found.floor_events} events in an interval are fewer than the smallest budget that can be"
+            f" enforced on '{platform.name}' (`memory_budget.smallest_budget`)"
+        )
+        rate = -(-least * event.bytes * NS_PER_S // regulation.interval)
+        allowed = f"at least {rate / MB:.6f}".rstrip("0").rstrip(".") + " MB/s, or a longer interval"
+        yield Finding((*_AT, "floor"), "budget-not-workable", cause, allowed)
     if found.ceiling_events == 0:
         cause = f"is less than one event of {event.bytes} bytes in an interval"
         yield Finding((*_AT, "ceiling"), "out-of-range", cause, "a higher value, or a longer interval")

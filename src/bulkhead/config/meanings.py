@@ -57,7 +57,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "budgets of cores. Each is behind a regulator (`qos` in the platform file); `device_rates` is its "
         "rate at the start [50 MB/s].",
         "floor": "Least budget of a regulated core or device [1 MB/s, or the least that the regulator of "
-        "each device can hold].",
+        "each device can hold and the platform's `memory_budget.smallest_budget`].",
         "ceiling": "Largest traffic of all regulated cores and devices together.",
         "saturation": "Traffic of the memory that the limits of the other cores must stay below; regulated "
         "cores share the rest.",

@@ -220,7 +220,8 @@ class Regulation(Model):
     # Devices of best-effort domains that are regulated like their cores, each by a regulator of the
     # interconnect.
     devices: tuple[Name, ...] = ()
-    # Smallest budget of a regulated core, or device [at least what the regulator of each device can hold].
+    # Smallest budget of a regulated core, or device [at least what the regulator of each device can hold, and
+    # the platform's smallest budget].
     floor: BytesPerS = 1 * MB_PER_S
     ceiling: BytesPerS | None = None  # of all regulated masters together [the largest that can be counted]
     saturation: BytesPerS | None = None  # the other cores' limits are below it and leave the rest

@@ -7,7 +7,8 @@ driver (machine/regulation/settings.h).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -23,6 +24,7 @@ from bulkhead.config.system import Regulation
 from bulkhead.errors import InvalidInput
 from bulkhead.machine.interrupt_cost import cost_of
 from bulkhead.machine.job import LONGEST_PS, Job, JobPart
+from bulkhead.planning.budgets import events_in, lines_per_event
 from bulkhead.planning.delays import POLICY as DELAY
 from bulkhead.planning.delays import delays_of, missing_key
 from bulkhead.planning.regulation import (
@@ -144,7 +146,8 @@ def _unenforceable(
         ("write", wanted.write, line_bytes(platform)),
     ):
         events = _events_of(rate, None, period_ns, size)
-        least = 1 if curves is None else curves.smallest_budget
+        # The platform states it in refills, and a line has several beats.
+        least = 1 if curves is None else curves.smallest_budget * line_bytes(platform) // size
         if events is not None and events < least:
             rate_least = -(-least * size * NS_PER_S // period_ns)
             cause = f"{rate} B/s are {events} events of {size} bytes in a period of {period_ns} ns"
@@ -185,7 +188,7 @@ def described(job: Job, platform: Platform, data: Sequence[int]) -> dict[str, An
         "sample_ps": regulation.interval * PS_PER_NS if regulation.samples else 0,
     }
     if regulation.dynamic:
-        made["regulator"] = _regulator(regulation, platform)
+        made["regulator"] = _regulator(regulation, platform, _counted(job["parts"]))
     if regulation.policy == DELAY:
         made["regulator"].update(_delays(regulation, platform, job["parts"]))
     return made
@@ -218,31 +221,56 @@ def _budget(
     }
 
 
-def _regulator(wanted: JobRegulation, platform: Platform) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Counted:
+    """What limited parts count: the kinds of their budgets."""
+
+    all: tuple[str, ...]
+    regulated: tuple[str, ...]
+
+
+def _counted(parts: Sequence[JobPart]) -> _Counted:
+    """Of a job under a dynamic policy. A part without a key `bandwidth` counts the default."""
+    kinds = []
+    for part in parts:
+        wanted = _bandwidth(part)
+        regulated = part.get("criticality", "best-effort") == "best-effort"
+        if regulated or (wanted is not None and not wanted.unlimited):
+            kinds.append((regulated, "refills" if wanted is None else wanted.counts))
+    return _Counted(tuple(kind for _, kind in kinds), tuple(kind for regulated, kind in kinds if regulated))
+
+
+def _regulator(wanted: JobRegulation, platform: Platform, counted: _Counted) -> dict[str, Any]:
+    """Ceiling and saturation are traffic of the memory, and the events that they limit may not count the
+    lines written back. The machine measures B_T and phases at the memory, where all lines are counted."""
     line = line_bytes(platform)
+
+    def of_traffic(rate: int, counts: Iterable[str]) -> int:
+        return events_in(rate, wanted.interval, line, lines=lines_per_event(counts))
+
     made: dict[str, Any] = {
         "policy": wanted.policy,
         "hold": wanted.hold,
         "step": 0 if wanted.step is None else round(wanted.step * ONE),
         "interval_ps": wanted.interval * PS_PER_NS,
-        "floor_events": max(1, wanted.floor * wanted.interval // (NS_PER_S * line)),
+        "floor_events": max(1, events_in(wanted.floor, wanted.interval, line)),
         "ceiling_events": MOST_EVENTS,
     }
     if wanted.ceiling is not None:
-        made["ceiling_events"] = wanted.ceiling * wanted.interval // (NS_PER_S * line)
+        made["ceiling_events"] = of_traffic(wanted.ceiling, counted.regulated)
     if wanted.saturation is not None:
-        made["saturation_events"] = wanted.saturation * wanted.interval // (NS_PER_S * line)
+        made["saturation_events"] = of_traffic(wanted.saturation, counted.all)
     if (wanted.policy == "dynamic-bandwidth") == isinstance(wanted.threshold, Fraction):
         raise BadRegulation(
             "regulation.threshold: `dynamic` needs a share of utilization, as `80 %`;"
             " `dynamic-bandwidth` a rate, as `950 MB/s`; `dynamic-delay` a share of time, as `5 %`"
         )
     if wanted.policy == PHASES:
-        made["bandwidth_threshold_events"] = highest_phase(platform) * wanted.interval // (NS_PER_S * line)
+        made["bandwidth_threshold_events"] = events_in(highest_phase(platform), wanted.interval, line)
     if isinstance(wanted.threshold, Fraction):
         made["threshold"] = round(share_threshold(wanted) * ONE)
     else:
-        made["bandwidth_threshold_events"] = wanted.threshold * wanted.interval // (NS_PER_S * line)
+        made["bandwidth_threshold_events"] = events_in(wanted.threshold, wanted.interval, line)
     return made
 
 
@@ -255,10 +283,11 @@ def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[JobPart])
         raise BadRegulation(
             f"regulation.{key}: the key is needed, because '{platform.name}' has no `dram.delays`"
         )
+    line, lines = line_bytes(platform), lines_per_event(_counted(parts).regulated)
     return {
         "horizon_intervals": found.horizon_intervals,
         "event_delays_ps": [found.event_ps.get(core, 0) for core in range(MOST_CORES)],
-        "bandwidth_threshold_events": found.least * wanted.interval // (NS_PER_S * line_bytes(platform)),
+        "bandwidth_threshold_events": events_in(found.least, wanted.interval, line, lines=lines),
     }
 
 
@@ -278,9 +307,7 @@ def line_bytes(platform: Platform) -> int:
 
 
 def _events_of(rate: int | None, events: int | None, period_ns: int, event_bytes: int) -> int | None:
-    if rate is None:
-        return events
-    return rate * period_ns // (NS_PER_S * event_bytes)
+    return events if rate is None else events_in(rate, period_ns, event_bytes)
 
 
 def _bandwidth(part: Job) -> PartBandwidth | None:

@@ -8,6 +8,7 @@ regulators change budgets: see regulation.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bulkhead.config.platform import AccessEvent, EventName, Platform
@@ -130,7 +131,20 @@ def counters_of(budget: Budget) -> int:
 def events_of_rate(bytes_per_s: int, period_ns: int, event: CountedEvent) -> int:
     """Events in a period of `period_ns` at this rate, rounded down."""
     assert event.bytes is not None
-    return bytes_per_s * period_ns // (NS_PER_S * event.bytes)
+    return events_in(bytes_per_s, period_ns, event.bytes)
+
+
+def events_in(bytes_per_s: int, period_ns: int, event_bytes: int, *, lines: int = 1) -> int:
+    """Events in a period of `period_ns` at this rate, rounded down. For traffic of the memory, `lines` is
+    lines_per_event(); for a rate of counted events it is 1."""
+    return bytes_per_s * period_ns // (NS_PER_S * event_bytes * lines)
+
+
+def lines_per_event(counts: Iterable[str], *, access_counts_lines: bool = False) -> int:
+    """Most lines that the memory moves for a counted event of any of these kinds of budget: 2 if one of them
+    counts refills without write-backs, since each refill can write a dirty line back."""
+    uncounted = any(one == "refills" or (one == "accesses" and not access_counts_lines) for one in counts)
+    return 2 if uncounted else 1
 
 
 def most_slack(events: int) -> int:

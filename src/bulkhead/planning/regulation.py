@@ -22,7 +22,9 @@ from bulkhead.planning.budgets import (
     CountedEvent,
     budget_of,
     counts_of,
+    events_in,
     events_of_rate,
+    lines_per_event,
     slack_of,
 )
 from bulkhead.planning.delays import POLICY as DELAY
@@ -130,24 +132,20 @@ def lines_of(budget: Budget, event: CountedEvent) -> int:
 
 
 def lines_of_event(system: System, domains: Iterable[Domain], event: CountedEvent) -> int:
-    """Most lines that the memory moves for a counted event of any of these domains: 2 if one of them counts
-    refills without write-backs, since each refill can write a dirty line back. 1 on the emulator."""
+    """lines_per_event() of these domains; 1 on the emulator."""
     if event.stands_in:
         return 1
     budgets = [budget_in(system, domain, event) for domain in domains]
-    uncounted = any(
-        one is not None
-        and (one.counts == "refills" or (one.counts == "accesses" and not event.access_counts_lines))
-        for one in budgets
-    )
-    return 2 if uncounted else 1
+    counts = [one.counts for one in budgets if one is not None]
+    return lines_per_event(counts, access_counts_lines=event.access_counts_lines)
 
 
 def _events_of_traffic(rate: int, system: System, domains: Iterable[Domain], event: CountedEvent) -> int:
     """Events that these domains may have in an interval if they cause at most this traffic of the memory, in
     bytes per s."""
-    assert system.regulation is not None
-    return events_of_rate(rate, system.regulation.interval, event) // lines_of_event(system, domains, event)
+    assert system.regulation is not None and event.bytes is not None
+    lines = lines_of_event(system, domains, event)
+    return events_in(rate, system.regulation.interval, event.bytes, lines=lines)
 
 
 def _limit(system: System, domain: Domain, event: CountedEvent) -> int | None:
@@ -206,7 +204,7 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
         floor_events=max(
             1,
             events_of_rate(regulation.floor, regulation.interval, event),  # a core's budget, like the others
-            *_least(regulation, devices),
+            *_least(regulation, platform, devices, event),
         ),
         ceiling_events=min(ceiling, MOST_GLOBAL_EVENTS),
         saturation_events=_saturation_events(system, platform, event),
@@ -217,10 +215,20 @@ def regulator_of(system: System, platform: Platform, event: CountedEvent | None)
     )
 
 
-def _least(regulation: Regulation, devices: tuple[RegulatedDevice, ...]) -> list[int]:
-    """Floors that the devices need, unless the file states one."""
-    given = "floor" in regulation.model_fields_set
-    return [] if given else [one.least_events(regulation.interval) for one in devices]
+def _least(
+    regulation: Regulation, platform: Platform, devices: tuple[RegulatedDevice, ...], event: CountedEvent
+) -> list[int]:
+    """Floors that the devices and the platform's smallest budget need, unless the file states one."""
+    if "floor" in regulation.model_fields_set:
+        return []
+    return [smallest_enforced(platform, event), *(one.least_events(regulation.interval) for one in devices)]
+
+
+def smallest_enforced(platform: Platform, event: CountedEvent) -> int:
+    """Smallest budget in events that the hypervisor can enforce; 1 where the platform states none, and on the
+    emulator."""
+    stated = platform.memory_budget
+    return 1 if stated is None or event.stands_in else stated.smallest_budget
 
 
 def saturation_of(system: System, platform: Platform) -> int | None:
