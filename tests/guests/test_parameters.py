@@ -23,6 +23,7 @@ from bulkhead.env.paths import build_dir, repository
 
 CALL = re.compile(r"\bparam\(([^,;]*),")
 FLOW_CALL = re.compile(r"\bflow_param\(([^;]*?)\)")
+ADDED = re.compile(r"(in|out)\*_|flows_|send_|receive_port|memory_pa|event$")  # by the tool
 NUMBERED = re.compile(r"^(in|out)\d+_")
 # They pass on the name that their caller gives.
 PASSES_ON = ("guests/runtime/params.c", "guests/runtime/flow_params.c", "workloads/hosts/guest.c")
@@ -52,6 +53,32 @@ def sources_of(program: str) -> list[Path]:
     return [one for one in inputs if one.suffix == ".c" and one.is_relative_to(below)]
 
 
+def definitions_of(program: str) -> set[str]:
+    """Names that the preprocessor has while the sources of a program's own are compiled."""
+    own = f"guests/CMakeFiles/{program}.elf.dir/"
+    commands = (line for line in ninja("-t", "commands", f"guests/{program}.elf") if own in line)
+    return {name for line in commands for name in re.findall(r"-D(\w+)", line)}
+
+
+def compiled(text: str, defined: set[str]) -> str:
+    """A source without what `#ifdef` and its `#else` leave out. What other conditions leave out stays."""
+    kept = []
+    inside: list[tuple[bool, bool]] = []  # whether the condition is known, and whether it holds here
+    for line in text.splitlines():
+        word = (line.split() or [""])[0]
+        if word.startswith("#if"):
+            known = word == "#ifdef"
+            inside.append((known, not known or line.split()[1] in defined))
+        elif word == "#else":
+            known, holds = inside.pop()
+            inside.append((known, not (known and holds)))
+        elif word == "#endif":
+            inside.pop()
+        elif all(holds for _, holds in inside):
+            kept.append(line)
+    return "\n".join(kept)
+
+
 def read_in(text: str, where: str) -> set[str]:
     """Names of the parameters that a source asks for, numbers of flows as `*`."""
     found = set()
@@ -69,10 +96,37 @@ def read_in(text: str, where: str) -> set[str]:
 def test_each_guest_reads_the_parameters_of_the_table() -> None:
     for program in guest_programs():
         found: set[str] = set()
+        defined = definitions_of(program)
         for source in sources_of(program):
             name = str(source.relative_to(repository().resolve()))
-            found |= read_in(source.read_text(), name) if name not in PASSES_ON else set()
+            text = compiled(source.read_text(), defined)
+            found |= read_in(text, name) if name not in PASSES_ON else set()
         assert found == set(parameters_of(program) or ()), program
+
+
+def test_only_the_program_with_a_socket_reads_parameters_of_flows() -> None:
+    alone, listening = parameters_of("periodic") or (), parameters_of("listening") or ()
+    assert set(listening) - set(alone) == {"flows_out", "out*_cid", "out*_port", "out*_bytes"}
+    assert compiled("#ifdef A\none\n#else\ntwo\n#endif\nthree", {"A"}) == "one\nthree"
+    assert compiled("#ifdef A\none\n#else\ntwo\n#endif\nthree", {"B"}) == "two\nthree"
+
+
+def documented() -> dict[str, str]:
+    """Rows of the table of programs in the reference, by program."""
+    page = (repository() / "docs/reference/guests.md").read_text()
+    table = page[page.index("## Programs") :]
+    return dict(re.findall(r"^\| `(\w+)` (\|.*)$", table[: table.index("## Linux")], re.MULTILINE))
+
+
+def test_the_reference_has_each_program_with_its_parameters() -> None:
+    """A row may name another one whose parameters it has. Parameters that the tool adds need no name."""
+    rows = documented()
+    assert set(rows) == {*guest_programs()}
+    for program, row in rows.items():
+        others = [rows[name] for name in re.findall(r"(?:those|as) of `(\w+)`", row)]
+        named = {name for one in (row, *others) for name in re.findall(r"`(\w+)`", one)}
+        needed = {name for name in parameters_of(program) or () if not ADDED.match(name)}
+        assert program == "broker" or needed <= named, (program, needed - named)
 
 
 def test_the_table_has_all_programs() -> None:

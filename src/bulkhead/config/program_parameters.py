@@ -21,10 +21,7 @@ _ALL = "all"  # its name as an argument (workloads/hosts/arguments.c)
 _OF_TRACES = ("iterations",)  # recorded programs (machine/programs.py)
 # `out*_` stands for `out0_`, `out1_` and so on: parameters about flows (guests/runtime/flow_params.h).
 _SOURCE = "send_cid send_port send_bytes times total"
-_PERIODIC = (
-    "period_us working_set_kib iterations report_every before_us margin_us warmup passes flows_out "
-    "out*_cid out*_port out*_bytes"
-)
+_PERIODIC = "period_us working_set_kib iterations report_every before_us margin_us warmup passes"
 _TRAFFIC = (
     "packets ahead hurry together_ms after_ms write_ms write_kib flows_out flows_in out*_cid out*_port "
     "out*_bytes out*_period_ns in*_port"
@@ -60,7 +57,7 @@ _GUESTS = {
     "hostile_disk": "config foreign foreign_mib only_reads seed programs check_every print_every",
     "hostile_messages": "config its victim foreign foreign_mib seed attacks check_every print_every",
     "labels": "labels walk_kib wanted storm_cpus after_us page accesses",
-    "listening": _PERIODIC,
+    "listening": f"{_PERIODIC} flows_out out*_cid out*_port out*_bytes",
     "messages": "config its steps step_us",
     "paths": "flash interval_us intervals budget shared",
     "periodic": _PERIODIC,
