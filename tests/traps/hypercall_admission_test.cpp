@@ -3,6 +3,7 @@
 // B7, B10): a refused change changes nothing and reports how much would be admitted, a decrease is always
 // admitted, and no two requests get the same capacity, whenever they come.
 #include "hosted_machine.h"
+#include "run/vcpu_run.h"
 #include <algorithm>
 #include <array>
 #include <barrier>
@@ -226,6 +227,81 @@ TEST_F(BudgetAdmission, T4_PropertyAtEachMomentTheMemoryBearsWhatHoldsAndWhatWai
         ASSERT_TRUE(admission_holds(system_manifest(), &state)) << step;
     }
     EXPECT_GT(refused, 500);
+}
+
+// A budget that the VCPUs of linux share, in a life after the one in which it was changed: the pool that they
+// draw from is not set up again.
+class SharedBudget : public Admission {
+protected:
+    SharedBudget() : Admission(share_budget) {}
+
+    static void share_budget(SampleManifest &m)
+    {
+        m.header.platform.traffic_event = 0x17;
+        m.domains[linux_].flags |= BH_DOMAIN_FLAG_BUDGET;
+        m.domains[linux_].budget_events = 2000;
+        m.domains[linux_].budget_chunk_events = 60;
+        m.domains[linux_].budget_period_ns = ms;
+    }
+
+    // What linux can still cause in the current period of core 1.
+    static uint64_t left()
+    {
+        const reservation &own = cpu_at(1)->bandwidth.budget.reservation;
+        return reservation_left(&own, 0) + event_pool_left(&domain_at(linux_)->share, own.period.number);
+    }
+
+    // The restart cleans the domain's memory on the domain's budget, so it takes some periods after this one.
+    // Each of them, and the first one of the new life, has so many events.
+    void restart_in_periods(uint64_t number, uint64_t events)
+    {
+        EXPECT_LE(left(), events);
+        machine.on_core(1);
+        while (machine.status(linux_).restarts == 0) {
+            ASSERT_LT(number, 1000u);
+            EXPECT_EQ(left(), 0u) << "it waits for the next period";
+            period_begins(1, ++number);
+            machine.on_core(1);
+            EXPECT_LE(left(), events);
+        }
+        EXPECT_EQ(machine.status(linux_).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
+        EXPECT_EQ(cpu_at(1)->status->budget.limit_events, events);
+        period_begins(1, number + 1);
+        EXPECT_EQ(left(), events);
+        EXPECT_EQ(cpu_at(1)->bandwidth.budget.reservation.period.number, number + 1);
+    }
+
+    void ask(uint64_t function)
+    {
+        machine.on_core(0);
+        EXPECT_EQ(machine.hvc(function, linux_), 0u);
+        for (uint32_t core : {1u, 3u, 1u}) { // its cores take the message
+            fake_switch_core(core);
+            if (vcpu_may_run(this_cpu()->vcpu) || fake_gic_has_interrupt()) {
+                machine.interrupt();
+            }
+        }
+    }
+};
+
+TEST_F(SharedBudget, B8_ALoweredOneIsInForceFromTheFirstPeriodOfTheNextLife)
+{
+    EXPECT_EQ(left(), 2000u);
+    ASSERT_EQ(change(linux_, 800), 0u);
+    period_begins(1, 1);
+    ASSERT_EQ(left(), 800u);
+    ask(BH_HYPERCALL_DOMAIN_RESTART);
+    restart_in_periods(1, 800);
+}
+
+TEST_F(SharedBudget, B8_SoIsOneThatWasLoweredWhileTheDomainStood)
+{
+    ask(BH_HYPERCALL_DOMAIN_STOP);
+    ASSERT_EQ(machine.status(linux_).state, uint32_t{BH_DOMAIN_STATE_STOPPED});
+    ASSERT_EQ(change(linux_, 800), 0u);
+    fake_clock_set(5 * period_ticks + 1);
+    ask(BH_HYPERCALL_DOMAIN_RESTART);
+    restart_in_periods(5, 800);
 }
 
 using Words = std::array<uint64_t, BH_REGULATION_WORDS>;
