@@ -16,6 +16,14 @@
 #define ALL_ONES_BUT_KIND   0xFFFFFFF0u
 #define BAR_REGISTER(index) (PCI_BAR + 4 * (index))
 
+/* The list of capabilities as a guest sees it. */
+enum list {
+    LIST_EXPRESS,
+    LIST_MSIX,
+    LIST_VIRTIO,
+    LIST_LENGTH = LIST_VIRTIO + PCI_VIRTIO_STRUCTURES,
+};
+
 void pci_config_reset(struct pci_config *config)
 {
     config->command = 0;
@@ -44,10 +52,26 @@ static bool is_bar(uint32_t offset)
     return offset >= PCI_BAR && offset < BAR_REGISTER(BH_PCI_BARS);
 }
 
+/* Where the first capability is from `number` on, in the order in which a guest sees them; 0: there is none.
+ */
+static uint32_t capability_from(const struct pci_config *config, uint32_t number)
+{
+    uint32_t places[LIST_LENGTH] = {[LIST_EXPRESS] = config->express, [LIST_MSIX] = config->msix};
+
+    for (uint32_t i = 0; i < PCI_VIRTIO_STRUCTURES; i++) {
+        places[LIST_VIRTIO + i] = config->virtio[i].offset;
+    }
+    while (number < LIST_LENGTH && places[number] == 0) {
+        number++;
+    }
+    return number < LIST_LENGTH ? places[number] : 0;
+}
+
 /* The first word. Other endpoints than integrated ones are behind a port, which the guest does not see. */
 static uint32_t express_word(const struct pci_config *config)
 {
-    uint32_t word = (config->express_words[0] & WITHOUT_NEXT) | config->msix << NEXT_SHIFT;
+    uint32_t word = (config->express_words[0] & WITHOUT_NEXT) | capability_from(config, LIST_MSIX)
+                                                                    << NEXT_SHIFT;
 
     return config->function->requester >> BUS_SHIFT == 0 ? word
                                                          : (word & ~PCI_EXPRESS_TYPE) | PCI_EXPRESS_IN_ROOT;
@@ -69,9 +93,36 @@ static uint32_t express_register(const struct pci_config *config, uint32_t offse
 
 static uint32_t msix_register(const struct pci_config *config, uint32_t offset)
 {
-    return offset != 0
-               ? config->msix_words[offset / 4]
-               : PCI_CAPABILITY_MSIX | (config->function->messages - 1) << SIZE_SHIFT | config->msix_control;
+    return offset != 0 ? config->msix_words[offset / 4]
+                       : PCI_CAPABILITY_MSIX | capability_from(config, LIST_VIRTIO) << NEXT_SHIFT |
+                             (config->function->messages - 1) << SIZE_SHIFT | config->msix_control;
+}
+
+/* A word of a virtio device's capabilities; 0: there is none at `offset`. */
+static uint32_t virtio_register(const struct pci_config *config, uint32_t offset)
+{
+    for (uint32_t i = 0; i < PCI_VIRTIO_STRUCTURES; i++) {
+        const struct pci_virtio *one = &config->virtio[i];
+
+        if (one->offset != 0 && offset == one->offset) {
+            return one->words[0] | capability_from(config, LIST_VIRTIO + i + 1) << NEXT_SHIFT;
+        }
+        if (one->offset != 0 && offset - one->offset < 4 * pci_virtio_words(i)) {
+            return one->words[(offset - one->offset) / 4];
+        }
+    }
+    return 0;
+}
+
+static uint32_t capability_register(const struct pci_config *config, uint32_t offset)
+{
+    if (config->express != 0 && offset - config->express < 4 * PCI_EXPRESS_WORDS) {
+        return express_register(config, offset - config->express);
+    }
+    if (config->msix != 0 && offset - config->msix < 4 * PCI_MSIX_WORDS) {
+        return msix_register(config, offset - config->msix);
+    }
+    return virtio_register(config, offset);
 }
 
 /* A register of a BAR: its place, or its size while the guest asks for that. */
@@ -97,21 +148,17 @@ uint32_t pci_config_read(const struct pci_config *config, uint32_t offset)
     case PCI_ID:
         return config->function->id;
     case PCI_COMMAND:
-        return config->command | ((config->express | config->msix) != 0 ? PCI_STATUS_LIST : 0);
+        return config->command | (capability_from(config, LIST_EXPRESS) != 0 ? PCI_STATUS_LIST : 0);
     case PCI_CLASS:
         return config->class_code;
     case PCI_SUBSYSTEM:
         return config->subsystem;
     case PCI_CAPABILITIES:
-        return config->express != 0 ? config->express : config->msix;
+        return capability_from(config, LIST_EXPRESS);
     case PCI_INTERRUPT:
         return config->function->pin << PCI_PIN_SHIFT;
     default:
-        return config->express != 0 && offset - config->express < 4 * PCI_EXPRESS_WORDS
-                   ? express_register(config, offset - config->express)
-               : config->msix != 0 && offset - config->msix < 4 * PCI_MSIX_WORDS
-                   ? msix_register(config, offset - config->msix)
-                   : 0;
+        return capability_register(config, offset);
     }
 }
 

@@ -8,14 +8,16 @@
  * A read returns what is kept here, and does not access the hardware. BARs are where the manifest places
  * them: a guest can ask for their sizes, but not move them. A guest sees each function as function 0 of a
  * slot on bus 0, without bridges, whatever bus the function is on. Of the capabilities a guest sees PCI
- * Express, read-only and without function-level reset, and MSI-X if the manifest gives the function message
- * interrupts, with as many as the manifest says. The table of messages is behind a BAR, where the guest
- * accesses it without EL2. Everything else reads as zero: the status register's other bits, other
+ * Express, read-only and without function-level reset; MSI-X if the manifest gives the function message
+ * interrupts, with as many as the manifest says; and of a virtio device, read-only, where the structures of
+ * its registers are (core/pci_virtio.h). The table of messages and these structures are behind BARs, where
+ * the guest accesses them without EL2. Everything else reads as zero: the status register's other bits, other
  * capabilities, the extended configuration space.
  */
 #ifndef BULKHEAD_CORE_PCI_CONFIG_H
 #define BULKHEAD_CORE_PCI_CONFIG_H
 
+#include "core/pci_virtio.h"
 #include <bulkhead_layout.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,6 +97,7 @@ struct pci_config {
     uint32_t subsystem;
     uint32_t express_words[PCI_EXPRESS_WORDS];
     uint32_t msix_words[PCI_MSIX_WORDS];
+    struct pci_virtio virtio[PCI_VIRTIO_STRUCTURES]; /* none overlaps another capability that a guest sees */
 };
 
 /* What must be written to the hardware after a guest's write. */

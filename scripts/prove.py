@@ -42,7 +42,7 @@ MANIFEST = [
 ]
 MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform", "manifest_regions"]
 MANIFEST += ["manifest_bridges", "manifest_its", "manifest_pci", "manifest_smmu", "pci_config"]
-MANIFEST += ["regulated_device"]
+MANIFEST += ["pci_virtio", "regulated_device"]
 BUDGET = ["budget", "budget_update", "event_pool", "period", "reclaim", "reservation"]
 BUDGET += ["reservation_parameters"]
 SCHEDULER = ["sched_fixed_priority", "sched_policy", "sched_round_robin", "vcpu_sched"]

@@ -4,6 +4,7 @@
  * finds the capabilities that EL2 uses. PCI Local Bus 3.0, 6.2.5.1 (sizes of BARs), 6.7 (list of
  * capabilities).
  */
+#include "core/pci_virtio.h"
 #include "pci/pci_function.h"
 #include <stddef.h>
 #include <string.h>
@@ -59,7 +60,22 @@ struct capabilities {
     uint32_t express_words[PCI_EXPRESS_WORDS];
     uint32_t msix;
     uint32_t msix_words[PCI_MSIX_WORDS];
+    struct pci_virtio virtio[PCI_VIRTIO_STRUCTURES];
+    uint64_t heads;     /* bit n: the capability at word n has been read */
+    uint64_t shown;     /* bit n: word n is part of a capability that a guest may see */
+    const char *refuse; /* why the function cannot be given; NULL: nothing is known */
 };
+
+/* Takes note that a guest may see the words. The device says where they are, and could let them overlap. */
+static void show(struct capabilities *found, uint32_t offset, uint32_t count)
+{
+    uint64_t words = ((UINT64_C(1) << count) - 1) << offset / 4;
+
+    if ((found->shown & words) != 0) {
+        found->refuse = "its capabilities overlap";
+    }
+    found->shown |= words;
+}
 
 static void read_words(const struct manifest_function *config, uint32_t offset, uint32_t *words,
                        uint32_t count)
@@ -69,10 +85,33 @@ static void read_words(const struct manifest_function *config, uint32_t offset, 
     }
 }
 
+/* Takes note of where a structure of a virtio device is. If there are several of one type, drivers use the
+ * first one (virtio 1.2, 4.1.4.1), and so a guest sees the first one that it can use. */
+static void take_virtio(const struct manifest_function *config, struct capabilities *found, uint32_t offset,
+                        uint32_t word)
+{
+    uint32_t words[PCI_VIRTIO_MOST_WORDS] = {0};
+    uint32_t index = pci_virtio_index(config, offset, word);
+    enum pci_virtio_place place;
+
+    if (index == PCI_VIRTIO_STRUCTURES || found->virtio[index].offset != 0) {
+        return;
+    }
+    read_words(config, offset, words, pci_virtio_words(index));
+    place = pci_virtio_locate(config, words);
+    if (place == PCI_VIRTIO_OUTSIDE) {
+        found->refuse = "its capabilities name registers that are not within a BAR (virtio)";
+    } else if (place == PCI_VIRTIO_PLACED) {
+        show(found, offset, pci_virtio_words(index));
+        words[0] = pci_virtio_header(index);
+        found->virtio[index].offset = offset;
+        memcpy(found->virtio[index].words, words, sizeof words);
+    }
+}
+
 /* Takes note of a capability. Turns off message interrupts that a boot loader has left enabled: the function
- * would write to the addresses that the boot loader has set, and not use its interrupt line. Returns false if
- * the function may have registers outside of its BARs. */
-static bool take_capability(const struct manifest_function *config, struct capabilities *found,
+ * would write to the addresses that the boot loader has set, and not use its interrupt line. */
+static void take_capability(const struct manifest_function *config, struct capabilities *found,
                             uint32_t offset, uint32_t word)
 {
     switch (word & 0xFF) {
@@ -84,23 +123,29 @@ static bool take_capability(const struct manifest_function *config, struct capab
         if (offset <= LAST_PLACE) {
             found->msix = offset;
             read_words(config, offset, found->msix_words, PCI_MSIX_WORDS);
+            show(found, offset, PCI_MSIX_WORDS);
         }
         break;
     case PCI_CAPABILITY_EXPRESS:
         if (offset <= LAST_PLACE) {
             found->express = offset;
             read_words(config, offset, found->express_words, PCI_EXPRESS_WORDS);
+            show(found, offset, PCI_EXPRESS_WORDS);
         }
         break;
+    case PCI_CAPABILITY_VENDOR:
+        take_virtio(config, found, offset, word);
+        break;
     case CAPABILITY_ALLOCATES:
-        return false;
+        found->refuse = "it may have registers outside of its BARs (Enhanced Allocation)";
+        break;
     default:
         break;
     }
-    return true;
 }
 
-/* The device makes the list, so the list may be circular. Returns what is wrong with it, or NULL. */
+/* The device makes the list, so the list may be circular: it ends where it comes back. Returns what is wrong
+ * with it, or NULL. */
 static const char *read_capabilities(const struct manifest_function *config, struct capabilities *found)
 {
     uint32_t offset;
@@ -109,18 +154,33 @@ static const char *read_capabilities(const struct manifest_function *config, str
         return NULL;
     }
     offset = pci_read(config, PCI_CAPABILITIES) & PCI_CAPABILITY_POINTER;
-    for (uint32_t i = 0; i < PCI_MOST_CAPABILITIES && offset >= PCI_FIRST_CAPABILITY; i++) {
+    while (offset >= PCI_FIRST_CAPABILITY && (found->heads >> offset / 4 & 1) == 0) {
         uint32_t word = pci_read(config, offset);
 
         if (word == PCI_NO_FUNCTION) {
             return "its list of capabilities cannot be read";
         }
-        if (!take_capability(config, found, offset, word)) {
-            return "it may have registers outside of its BARs (Enhanced Allocation)";
+        found->heads |= UINT64_C(1) << offset / 4;
+        take_capability(config, found, offset, word);
+        if (found->refuse != NULL) {
+            return found->refuse;
         }
         offset = word >> PCI_CAPABILITY_NEXT & PCI_CAPABILITY_POINTER;
     }
     return NULL;
+}
+
+static bool is_same_virtio(const struct pci_virtio *before, const struct pci_virtio *now)
+{
+    bool same = true;
+
+    for (uint32_t i = 0; i < PCI_VIRTIO_STRUCTURES; i++) {
+        same = same && before[i].offset == now[i].offset;
+        for (uint32_t word = 0; word < PCI_VIRTIO_MOST_WORDS; word++) {
+            same = same && before[i].words[word] == now[i].words[word];
+        }
+    }
+    return same;
 }
 
 /* Keeps the capabilities that the function has at the start. Later it must still have them: otherwise EL2
@@ -142,8 +202,10 @@ static const char *take_capabilities(struct pci_function *function)
         memcpy(function->config.express_words, found.express_words, sizeof found.express_words);
         function->config.msix = function->config.function->messages != 0 ? found.msix : 0;
         memcpy(function->config.msix_words, found.msix_words, sizeof found.msix_words);
+        memcpy(function->config.virtio, found.virtio, sizeof found.virtio);
     } else if (found.express != function->config.express ||
                (function->config.msix != 0 && found.msix != function->config.msix) ||
+               !is_same_virtio(function->config.virtio, found.virtio) ||
                (found.express_words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR) !=
                    (function->config.express_words[PCI_EXPRESS_DEVICE / 4] & PCI_EXPRESS_FLR)) {
         return "it has other capabilities than at the start";

@@ -52,6 +52,7 @@ RUN_BY = {
     "u-boot": "tests/system/test_images.py",
     "delay": "tests/hosted/test_examples.py",
     "disks": "tests/system/test_disks.py",
+    "virtio": "tests/system/test_virtio.py",
     "server": "tests/hosted/test_server.py",
     "edk2": "tests/system/test_images.py",
     "hostile-flash": "tests/system/test_hostile.py",

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
+#include <vector>
 
 extern "C" {
 #include "core/pci_config.h"
@@ -13,6 +14,7 @@ namespace pci_config_test {
 namespace {
 
 constexpr uint32_t express = 0x80, msix = 0xA0;
+constexpr uint32_t virtio[] = {0x60, 0x40, 0xB0, 0xF0};
 constexpr uint32_t messages = 9; // fewer than the hardware has
 constexpr uint64_t narrow_pa = 0x10000000, wide_pa = 0x9'10200000;
 constexpr uint32_t all = 0xFFFFFFFF;
@@ -55,6 +57,22 @@ protected:
         config.msix_words[1] = 0x00002000;
         config.msix_words[2] = 0x00003004;
     }
+    // Places of the structures of a virtio device: its type is the index and one.
+    void give_virtio()
+    {
+        for (uint32_t i = 0; i < PCI_VIRTIO_STRUCTURES; i++) {
+            config.virtio[i] = {virtio[i], {pci_virtio_header(i), 2, 0x1000 * i, 0x1000, 4}};
+        }
+    }
+    // The offsets of capabilities that the guest finds, in the order of the list.
+    std::vector<uint32_t> list() const
+    {
+        std::vector<uint32_t> found;
+        for (uint32_t at = read(PCI_CAPABILITIES); at != 0 && found.size() < 64; at = read(at) >> 8 & 0xFF) {
+            found.push_back(at);
+        }
+        return found;
+    }
     manifest_function own = function();
     pci_config config{.function = &own,
                       .command = 0,
@@ -65,7 +83,8 @@ protected:
                       .class_code = 0x01080202,
                       .subsystem = 0x11001AF4,
                       .express_words = {0x00024010, all, all},
-                      .msix_words = {}};
+                      .msix_words = {},
+                      .virtio = {}};
 };
 
 TEST_F(PciConfig, D3_ShowsWhoTheFunctionIs)
@@ -208,6 +227,41 @@ TEST_F(PciConfig, D4_AFunctionWithoutMessageInterruptsHasNoneToEnable)
     EXPECT_FALSE(write_msix(0, 4, all));
     EXPECT_EQ(pci_config_write(&config, 0, all, all), PCI_CONFIG_NOTHING) << "where `msix` is 0";
     EXPECT_EQ(config.msix_control, 0u);
+}
+
+TEST_F(PciConfig, D3_ShowsWhereTheStructuresOfAVirtioDeviceAre)
+{
+    give_virtio();
+    EXPECT_EQ(list(), (std::vector<uint32_t>{express, 0x60, 0x40, 0xB0, 0xF0}));
+    give_messages();
+    EXPECT_EQ(list(), (std::vector<uint32_t>{express, msix, 0x60, 0x40, 0xB0, 0xF0}));
+    EXPECT_EQ(read(0x60), 0x01104009u) << "type 1, 16 bytes";
+    EXPECT_EQ(read(0x40), 0x0214B009u) << "type 2 has a multiplier";
+    EXPECT_EQ(read(0x44), 2u);
+    EXPECT_EQ(read(0x48), 0x1000u);
+    EXPECT_EQ(read(0x4C), 0x1000u);
+    EXPECT_EQ(read(0x50), 4u);
+    EXPECT_EQ(read(0x54), 0u);
+    EXPECT_EQ(read(0xF0), 0x04100009u) << "the list ends there";
+    EXPECT_EQ(read(0xFC), 0x1000u);
+    EXPECT_EQ(read(0x70), 0u) << "type 1 has no fifth word";
+    config.express = 0;
+    config.msix = 0;
+    config.virtio[0].offset = 0;
+    EXPECT_EQ(list(), (std::vector<uint32_t>{0x40, 0xB0, 0xF0}));
+    EXPECT_EQ(read(PCI_COMMAND), PCI_STATUS_LIST);
+}
+
+TEST_F(PciConfig, D3_NoWriteChangesWhereTheStructuresOfAVirtioDeviceAre)
+{
+    give_virtio();
+    for (uint32_t i = 0; i < PCI_VIRTIO_STRUCTURES; i++) {
+        for (uint32_t offset = virtio[i]; offset < virtio[i] + 4 * pci_virtio_words(i); offset += 4) {
+            const uint32_t before = read(offset);
+            EXPECT_EQ(pci_config_write(&config, offset, all, ~before), PCI_CONFIG_NOTHING);
+            EXPECT_EQ(read(offset), before);
+        }
+    }
 }
 
 // Whatever a guest writes: the command register has only allowed bits, and only a write to it says that the

@@ -159,6 +159,26 @@ void PciModel::give_messages(Function &function, uint32_t count)
     }
 }
 
+void PciModel::give_virtio(Function &function, uint32_t bar)
+{
+    const uint32_t first = (function.words[4] & 1u << 20) != 0 ? function.words[0x34] : 0;
+    function.words[4] |= 1u << 20;
+    function.words[0x34] = virtio;
+    for (uint32_t type = 1; type <= 5; type++) {
+        const uint32_t at = virtio + (type - 1) * 0x14, next = type == 5 ? first : at + 0x14;
+        function.words[at] = type << 24 | (type == 2 || type == 5 ? 20u : 16u) << 16 | next << 8 | 0x09;
+        if (type < 5) {
+            function.words[at + 4] = bar;
+            function.words[at + 8] = 0x1000 * (type - 1);
+            function.words[at + 0xC] = 0x1000;
+        }
+    }
+    function.words[virtio + 0x14 + 0x10] = 4; // the multiplier of notifications
+    for (uint32_t word = 4; word < 20; word += 4) {
+        function.writable[virtio_window + word] = 0xFFFFFFFF;
+    }
+}
+
 void PciModel::plug_in(uint64_t pa)
 {
     plugged = this;

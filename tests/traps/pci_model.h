@@ -18,6 +18,7 @@ class PciModel {
 public:
     static constexpr uint32_t memory = 2, master = 4, intx_off = 0x400;
     static constexpr uint32_t msi = 0x40, express = 0x60, msix = 0x80;
+    static constexpr uint32_t virtio = 0xA0, virtio_window = virtio + 4 * 0x14; // by type from 1 on
     static constexpr uint32_t msix_enable = 1u << 31, msix_mask = 1u << 30;
     static constexpr uint32_t acs = 0x104, bridge_control = 0x3C, bus_reset = 1u << 22;
     static constexpr uint32_t not_ready = 0xFFFF0001; // as vendor and device: "Request Retry Status"
@@ -59,6 +60,9 @@ public:
     static void give_reset(Function &function);
     // Gives it as many message interrupts (MSI-X), which are enabled, behind the other capabilities.
     static void give_messages(Function &function, uint32_t count);
+    // Gives it the capabilities of a virtio device, before all others: structures of types 1 to 4, a page
+    // each of the BAR, and the window from configuration space, where writes have an effect.
+    static void give_virtio(Function &function, uint32_t bar);
     // Whether it writes messages instead of using its line; messages are writes to memory.
     static bool writes_messages(const Function &function)
     {

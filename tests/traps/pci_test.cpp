@@ -772,6 +772,141 @@ TEST_F(Pci, D3_AFunctionThatIsNotWhatTheManifestSaysIsNoStart)
     }
 }
 
+// The first domain's function is a virtio disk: BAR 4 has its registers.
+class PciVirtio : public Pci {
+protected:
+    static constexpr uint32_t disk = 0x10421AF4;
+    PciVirtio()
+    {
+        bus.add(1, disk, {{0x20, 0x100000 | 0xC}});
+        PciModel::give_reset(function());
+        PciModel::give_virtio(function(), 4);
+    }
+    PciModel::Function &function() { return bus.functions.at(1 << 3); }
+    void boot()
+    {
+        Pci::boot([](SampleManifest &m) {
+            m.functions[0].id = disk;
+            m.functions[0].bar_kinds = 0xC0000;
+            m.functions[0].bar_bytes[4] = 0x100000;
+            m.functions[0].bar_pa[4] = m.functions[0].bar_pa[0];
+            m.functions[0].bar_bytes[0] = m.functions[0].bar_pa[0] = 0;
+        });
+    }
+    // The capabilities that the guest finds: id, and type of a vendor-specific one.
+    std::vector<std::pair<uint32_t, uint32_t>> list()
+    {
+        std::vector<std::pair<uint32_t, uint32_t>> found;
+        for (uint32_t at = load(0, slot_1 + 0x34); at != 0 && found.size() < 64;) {
+            const uint32_t word = load(0, slot_1 + at);
+            found.emplace_back(word & 0xFF, (word & 0xFF) == 0x09 ? word >> 24 : 0);
+            at = word >> 8 & 0xFF;
+        }
+        return found;
+    }
+    void expect_no_start(const char *text)
+    {
+        boot();
+        EXPECT_FALSE(machine->booted()) << text;
+        EXPECT_NE(said().find(std::string("PCI: function 00:01.0 of 'control': ") + text), std::string::npos)
+            << said();
+    }
+};
+
+TEST_F(PciVirtio, D3_AGuestSeesItsStructuresAndNotTheWindow)
+{
+    using Entry = std::pair<uint32_t, uint32_t>;
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(list(), (std::vector<Entry>{{0x10, 0}, {9, 1}, {9, 2}, {9, 3}, {9, 4}}));
+    for (uint32_t type = 1; type <= 4; type++) {
+        const uint64_t at = slot_1 + PciModel::virtio + (type - 1) * 0x14;
+        EXPECT_EQ(load(0, at + 4), 4u);
+        EXPECT_EQ(load(0, at + 8), 0x1000 * (type - 1));
+        EXPECT_EQ(load(0, at + 12), 0x1000u);
+    }
+    EXPECT_EQ(load(0, slot_1 + PciModel::virtio + 0x14 + 0x10), 4u);
+    for (uint32_t word = 0; word < 20; word += 4) {
+        EXPECT_EQ(load(0, slot_1 + PciModel::virtio_window + word), 0u);
+    }
+    EXPECT_TRUE(bus.violations.empty()) << bus.violations[0];
+}
+
+TEST_F(PciVirtio, D3_NoWriteReachesTheWindow)
+{
+    boot();
+    const auto before = function().words;
+    for (uint32_t offset = 0x34; offset < 0x100; offset += 4) {
+        store(0, slot_1 + offset, all);
+        store(0, slot_1 + offset + 1, 0x55, 1);
+    }
+    EXPECT_EQ(function().words, before);
+}
+
+TEST_F(PciVirtio, D3_AnotherDevicesVendorSpecificCapabilitiesAreHidden)
+{
+    PciModel::give_virtio(bus.functions.at(2 << 3), 0); // whose id is an NVMe disk's
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(load(1, slot_2 + 0x34), PciModel::express);
+    EXPECT_EQ(load(1, slot_2 + PciModel::express) >> 8 & 0xFF, 0u);
+    EXPECT_EQ(load(1, slot_2 + PciModel::virtio), 0u);
+}
+
+TEST_F(PciVirtio, D3_AStructureOutsideOfItsBarIsNoStart)
+{
+    function().words[PciModel::virtio + 12] = 0x100001;
+    expect_no_start("its capabilities name registers that are not within a BAR");
+}
+
+TEST_F(PciVirtio, D3_CapabilitiesThatOverlapAreNoStart)
+{
+    const uint32_t second = PciModel::virtio + 0x14, multiplier = second + 0x10;
+    function().words[second] = (function().words[second] & ~0xFF00u) | multiplier << 8;
+    function().words[multiplier] = 0x03100009;
+    function().words[multiplier + 4] = 4;
+    function().words[multiplier + 8] = 0x2000;
+    function().words[multiplier + 12] = 0x1000;
+    expect_no_start("its capabilities overlap");
+}
+
+TEST_F(PciVirtio, D3_TheFirstUsableStructureOfATypeIsShown)
+{
+    const uint32_t second = PciModel::virtio + 0x14;
+    function().words[PciModel::virtio + 4] = 2; // a BAR of I/O addresses, or none
+    function().words[second] = (function().words[second] & 0xFFFFFF) | 1u << 24; // type 1 again
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(load(0, slot_1 + PciModel::virtio), 0u);
+    EXPECT_EQ(load(0, slot_1 + second) & 0xFF0000FF, 0x01000009u);
+    EXPECT_EQ(load(0, slot_1 + second + 8), 0x1000u);
+}
+
+TEST_F(PciVirtio, D3_AListThatIsACircleEnds)
+{
+    const uint32_t last = PciModel::virtio_window;
+    function().words[last] = (function().words[last] & ~0xFF00u) | PciModel::virtio << 8;
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    EXPECT_EQ(list().size(), 4u) << "the rest is not on the list any more";
+}
+
+TEST_F(PciVirtio, D3_StructuresThatAreElsewhereAfterAResetAreAnotherDevice)
+{
+    boot();
+    bus.on_reset = [](PciModel::Function &one) { one.words[PciModel::virtio + 8] = 0x3000; };
+    machine->on_core(0);
+    machine->hvc(system_reset);
+    for (int i = 0; i < 200 && machine->status(0).restarts == 0; i++) {
+        fake_switch_core(0);
+        fake_gic_raise(hypervisor_timer);
+        fake_clock_set(this_cpu()->rare_alarms[RARE_ALARM_RESET]);
+        machine->on_core(0);
+    }
+    EXPECT_EQ(load(0, slot_1), all);
+    EXPECT_NE(said().find("it has other capabilities than at the start"), std::string::npos) << said();
+}
+
 // Both functions have message interrupts, which a boot loader has left enabled.
 class PciMessages : public testing::Test, public ItsMachine {
 protected:
