@@ -182,6 +182,18 @@ def test_d2_refused_accesses_of_devices_are_shown(tmp_path: Path, isolated: Load
         assert "accesses of devices" not in text
 
 
+def test_c5_the_observer_says_that_it_sees_no_dma(tmp_path: Path, isolated: LoadedRun) -> None:
+    """The emulator reports no access of a device, so `0 lines evicted by others` is without them."""
+    disk = DeviceRate("disk", "linux", declared=None, most=None)
+    result = MadeUp(tmp_path / "run", device_rates={"linux": (disk,)}).result()
+    assert result["witnesses"]["observer"]["unseen"] == ["DMA of disk (linux)"]
+    run = load_run(tmp_path / "run")
+    for text in (shown(run, 200), unescape(render([run]))):
+        assert "0 cache lines of domains evicted by others; it sees no DMA of disk (linux)" in text
+    assert "unseen" not in isolated.report["witnesses"]["observer"]
+    assert "it sees no" not in shown(isolated, 200)
+
+
 def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated: LoadedRun) -> None:
     """A report that states kept promises also names the devices that bypass them."""
     result = MadeUp(tmp_path / "run", unconfined={"linux": ("disk", "nic")}).result()

@@ -284,7 +284,8 @@ def witness_text(name: str, witness: Json) -> str:
         judge = witness.get("judged_by")
         unjudged = f"; the witness `{judge}` judges" if judge else "; nothing was promised"
         tail = unjudged if witness.get("verdict") == "nothing promised" else ""
-        return f"{evicted} cache lines of domains evicted by others{tail}"
+        unseen = "; it sees no " + ", ".join(witness["unseen"]) if witness.get("unseen") else ""
+        return f"{evicted} cache lines of domains evicted by others{tail}{unseen}"
     if name == "portions":
         foreign, lines = count(witness.get("foreign_lines")), count(witness.get("lines"))
         return f"{foreign} of {lines} cache lines of domains went into portions of others"

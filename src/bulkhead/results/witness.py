@@ -39,6 +39,9 @@ class CacheWitnessResult(TypedDict):
     """Accesses whose owner or address is not known."""
     judged_by: NotRequired[str]
     """Witness that judges in place of this one: `portions`."""
+    unseen: NotRequired[list[str]]
+    """Of the observer: accesses to memory that the emulator does not report, so the counts are without them.
+    Absent: no device of a domain masters memory."""
 
 
 @with_config(CLOSED)

@@ -407,7 +407,10 @@ def _add_ending(domain: DomainStatus, result: DomainResult) -> None:
 def _witnesses(facts: RunFacts, reasons: list[str]) -> WitnessResults:
     result: WitnessResults = {}
     if isinstance(facts.observer, ObserverResult):
-        result["observer"] = facts.observer.witness_json(facts.target.cache_colored)
+        observed = facts.observer.witness_json(facts.target.cache_colored)
+        if unseen := _not_reported(facts.target):
+            observed["unseen"] = unseen
+        result["observer"] = observed
     if facts.simulated is not None:
         result["machine"] = facts.simulated.caches.witness_json(facts.target.cache_colored)
         if not facts.simulated.caches.started:
@@ -458,6 +461,12 @@ def _registers(
 def _not_bound(target: Target) -> list[str]:
     """Accesses that bypass the tables, so that correct tables do not confine them."""
     return [f"DMA of {device} ({domain.name})" for domain in target.domains for device in domain.unconfined]
+
+
+def _not_reported(target: Target) -> list[str]:
+    """Accesses of devices, which the emulator does not report to its plugins. SMMU and tables confine them,
+    which the table witness checks."""
+    return [f"DMA of {one.device} ({one.domain})" for domain in target.domains for one in domain.device_rates]
 
 
 def _vcpu(core: CoreStatus) -> VcpuResult:
