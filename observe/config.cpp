@@ -118,15 +118,15 @@ std::optional<start_store> read_start(const json &file)
     return start_store{phys_addr{address}, number<std::uint32_t>(start, "start", "value")};
 }
 
-uncached_range read_uncached(const json &file)
+address_range read_range(const json &file, const char *name)
 {
-    if (!file.contains("uncached")) {
+    if (!file.contains(name)) {
         return {phys_addr{0}, byte_count{0}};
     }
-    const json &range = file.at("uncached");
-    only_keys(range, "uncached", {"pa", "bytes"});
-    return {phys_addr{number<std::uint64_t>(range, "uncached", "pa")},
-            byte_count{number<std::uint64_t>(range, "uncached", "bytes")}};
+    const json &range = file.at(name);
+    only_keys(range, name, {"pa", "bytes"});
+    return {phys_addr{number<std::uint64_t>(range, name, "pa")},
+            byte_count{number<std::uint64_t>(range, name, "bytes")}};
 }
 
 config read_file(const std::filesystem::path &path)
@@ -137,8 +137,8 @@ config read_file(const std::filesystem::path &path)
     }
     const json file = json::parse(stream);
     only_keys(file, "the file",
-              {"ram", "owners", "names", "cores", "l1d", "l1i", "llc", "uncached", "seed", "start",
-               "window_accesses"});
+              {"ram", "owners", "names", "cores", "l1d", "l1i", "llc", "uncached", "configuration_space",
+               "seed", "start", "window_accesses"});
     const auto names = read_names(file);
     const auto cores = number<std::uint32_t>(file, "the file", "cores");
     if (cores == 0 || cores > most_cores) {
@@ -150,7 +150,8 @@ config read_file(const std::filesystem::path &path)
                 .l1d = read_cache(file.at("l1d"), "l1d"),
                 .l1i = read_cache(file.contains("l1i") ? file.at("l1i") : file.at("l1d"), "l1i"),
                 .llc = read_cache(file.at("llc"), "llc"),
-                .uncached = read_uncached(file),
+                .uncached = read_range(file, "uncached"),
+                .configuration_space = read_range(file, "configuration_space"),
                 .seed = file.contains("seed") ? number<std::uint64_t>(file, "the file", "seed") : 0,
                 .start = read_start(file),
                 .window_accesses = file.contains("window_accesses")

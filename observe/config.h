@@ -26,8 +26,7 @@ struct start_store {
     std::uint32_t value;
 };
 
-// Memory that nobody accesses through caches: the hypervisor maps it as device memory.
-struct uncached_range {
+struct address_range {
     machine::phys_addr start;
     machine::byte_count bytes; // 0: there is none
 
@@ -47,7 +46,10 @@ struct config {
     cache_shape l1d;
     cache_shape l1i; // a copy of l1d if the file does not give it
     cache_shape llc;
-    uncached_range uncached;
+    address_range uncached; // memory that nobody accesses through caches: the hypervisor maps it as
+                            // device memory
+    address_range configuration_space; // of PCI, which the hypervisor accesses at virtual addresses that are
+                                       // the physical ones
     std::uint64_t seed;
     std::optional<start_store> start; // none: counts from the beginning
     std::uint64_t window_accesses;    // 0: no time series

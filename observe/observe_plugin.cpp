@@ -80,10 +80,24 @@ void access_page(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtua
                                    [=] { return is_whole ? low_64_bits(info) : std::nullopt; });
 }
 
+// Whether the hypervisor accesses configuration space of PCI. Where such an access is must not be asked: if
+// it has turned off a function's registers, the emulator (10.0.2) looks its address up by a number of the
+// memory map that was valid before, and aborts (`iotlb_to_section`).
+bool is_configuration(std::uint64_t virtual_address)
+{
+    return self->observer->configuration().configuration_space.contains(phys_addr{virtual_address});
+}
+
 // `is_guest`: the instruction is not the hypervisor's. A DC ZVA of the same kind uses the same address space.
 template <bool is_store, bool is_guest>
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtual_address, void *)
 {
+    if constexpr (!is_guest) {
+        if (is_configuration(virtual_address)) [[unlikely]] {
+            self->observer->unattributed(vcpu).device_accesses.add();
+            return;
+        }
+    }
     self->vcpus[vcpu].latest_access[is_guest] = info;
     const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
     const auto to_page_end =

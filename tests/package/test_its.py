@@ -198,6 +198,17 @@ def test_the_observer_is_told_that_the_redistributors_memory_is_not_cached(tmp_p
     assert told["uncached"] == {"pa": 0x4010_0000, "bytes": 4 << 16}
 
 
+@pytest.mark.req("D3", "C5")
+def test_the_observer_is_told_where_configuration_space_is(tmp_path: Path) -> None:
+    plan = plan_of(planned(tmp_path, ("disk",), ("card",)))
+    told = observe_config(plan, "owners.bin", start_pa=0x4000_0000, seed=1)
+    assert plan.platform.pci is not None
+    assert told["configuration_space"] == {
+        "pa": plan.platform.pci.at,
+        "bytes": plan.platform.pci.config_bytes,
+    }
+
+
 @pytest.mark.req("D4")
 def test_memory_at_the_start_of_ram_leaves_one_range() -> None:
     board = described(gic={**GIC, "its": {"at": 0x0808_0000, "pending": 0x4000_0000}})

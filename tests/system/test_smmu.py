@@ -116,6 +116,27 @@ def test_the_program_notices_memory_that_it_reaches(tmp_path: Path) -> None:
     assert report["leaked"] > 0 and report["wrong"] == 0
 
 
+@pytest.mark.req("C5", "D3")
+def test_the_observer_sees_the_end_of_a_domain_with_a_function(tmp_path: Path) -> None:
+    """EL2 turns the disk's registers off. The emulator (10.0.2) aborts if the plugin asks for the address of
+    the store that did it."""
+    params = {"programs": 10, "foreign": IMAGE, "foreign_mib": 1}
+    ends = {"step_us": 10000, "memory_kib": 64, "print_every": 0, "watch": 0, "steps": 3000}
+    system = write_system(
+        tmp_path,
+        domain("disk", "hostile_disk", 1, devices=["nvme"], params=params),
+        domain("witness", "witness", 2, manager=True, params=ends),
+        platform="qemu-virt-smmu",
+        isolation={"llc": "coloring"},
+        expect={"disk": "stopped"},
+    )
+    run = boot(system, tmp_path / "run", observe=True)
+    observer = run.result["witnesses"]["observer"]
+    assert (observer["verdict"], observer["evicted_by_others"]) == ("held", 0), run.result["reasons"]
+    assert observer["unseen"] == ["DMA of nvme (disk)"]
+    assert run.domain("disk")["state"] == "stopped"
+
+
 @pytest.mark.req("D2")
 def test_a_domain_is_restarted_while_its_device_copies(tmp_path: Path) -> None:
     """A transfer takes a tenth of a second, so most restarts come during one."""

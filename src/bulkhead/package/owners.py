@@ -58,6 +58,8 @@ def observe_config(plan: Plan, owners: str, *, start_pa: int, seed: int) -> dict
     caches = {"l1d": platform.caches.get("l1d"), "l1i": platform.caches.get("l1i"), "llc": platform.llc}
     its = its_addresses(platform)
     uncached = {"uncached": {"pa": its["pending_pa"], "bytes": its["pending_bytes"]}} if its["pa"] else {}
+    pci = platform.pci
+    config = {"configuration_space": {"pa": pci.at, "bytes": pci.config_bytes}} if pci else {}
     return {
         "ram": [{"pa": r.at, "bytes": r.size} for r in platform.memory],
         "owners": owners,
@@ -65,6 +67,7 @@ def observe_config(plan: Plan, owners: str, *, start_pa: int, seed: int) -> dict
         "cores": platform.cores.count,
         **{name: _cache(cache) for name, cache in caches.items() if cache is not None},
         **uncached,
+        **config,
         "seed": seed,
         "start": {"pa": start_pa, "value": 1},
         "window_accesses": WINDOW_ACCESSES,
