@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xDD518152u
+#define BH_LAYOUT_HASH 0x924FF77Bu
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -930,7 +930,8 @@ struct status_flow { /* A flow between domains. Times are ticks of the counter. 
     uint64_t packets; /* delivered packets with payload */
     uint64_t bytes; /* delivered payload */
     uint64_t control_packets; /* delivered packets without payload */
-    uint64_t misses; /* packets, with or without payload, delivered after their deadline, counted from their release */
+    uint32_t misses; /* packets, with or without payload, delivered after their deadline, counted from their release; 2^32 - 1: at least that */
+    uint32_t replaced_misses; /* misses of closed flows whose place this flow has taken, likewise */
     uint64_t latency_max_ticks; /* longest time from release to notification */
     uint64_t latency_sum_ticks; /* sum of these times */
     uint64_t lost; /* packets on their way when one end was reset, and control packets that waited too long */
@@ -944,7 +945,6 @@ struct status_flow { /* A flow between domains. Times are ticks of the counter. 
     uint32_t latency_min_ticks; /* shortest time from release to notification, at most 2^32 - 1 */
     uint64_t period_ns; /* shortest time between two packets */
     uint64_t deadline_ns; /* deadline of a packet */
-    uint64_t replaced_misses; /* misses of closed flows whose place this flow has taken */
 };
 
 struct status_system { /* Page 0: the whole system. */
@@ -1600,11 +1600,12 @@ BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_sum) == 72u, "status_re
 BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_min) == 80u, "status_regulation.load_min");
 BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_max) == 84u, "status_regulation.load_max");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_flow) == 112u, "size of status_flow");
+BH_LAYOUT_ASSERT(sizeof(struct status_flow) == 104u, "size of status_flow");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, packets) == 0u, "status_flow.packets");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, bytes) == 8u, "status_flow.bytes");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, control_packets) == 16u, "status_flow.control_packets");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, misses) == 24u, "status_flow.misses");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, replaced_misses) == 28u, "status_flow.replaced_misses");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_max_ticks) == 32u, "status_flow.latency_max_ticks");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_sum_ticks) == 40u, "status_flow.latency_sum_ticks");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, lost) == 48u, "status_flow.lost");
@@ -1618,9 +1619,8 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, packet_bytes) == 80u, "status_flow
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_min_ticks) == 84u, "status_flow.latency_min_ticks");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, period_ns) == 88u, "status_flow.period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, deadline_ns) == 96u, "status_flow.deadline_ns");
-BH_LAYOUT_ASSERT(offsetof(struct status_flow, replaced_misses) == 104u, "status_flow.replaced_misses");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4352u, "size of status_system");
+BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4096u, "size of status_system");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, magic) == 0u, "status_system.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, version) == 4u, "status_system.version");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, phase) == 8u, "status_system.phase");

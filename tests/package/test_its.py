@@ -327,4 +327,4 @@ def test_functions_of_the_emulators_board_have_messages() -> None:
     assert board.pci is not None
     messages = {device.name: device.messages for device in board.pci.devices()}
     on_bus_0 = {"edu": 0, "nvme": 8, "nvme2": 8, "net": 5, "net2": 5}
-    assert messages == on_bus_0 | {"edu2": 0, "nvme3": 8, "nvme4": 8, "nvme5": 8}
+    assert messages == on_bus_0 | {"edu2": 0, "nvme3": 8, "nvme4": 8, "nvme5": 8, "vblk": 5, "vnet": 4}
