@@ -8,6 +8,7 @@ own line. Each is tested by a guest that cannot work without it.
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -121,3 +122,18 @@ def test_linux_boots_on_two_cores_and_is_typed_to(example: str, uart: int, tmp_p
     assert "IPI0" in between
     assert run.exit_code == 0, run.result["reasons"]
     assert run.domain("linux")["state"] == "running"
+
+
+def test_first_light_is_as_the_page_of_bringing_up_a_board_shows_it(tmp_path: Path) -> None:
+    """The first lines of the console without their times, and the refusals that the page explains."""
+    page = (ROOT / "docs" / "guide" / "bring-up.md").read_text()
+    shown = re.findall(r"^\[(\w+) +[\d.]+\] (.*)$", page.split("```")[1], re.MULTILINE)
+    run = command(EXAMPLES / "imx8mp.yaml", tmp_path / "run", "--for", "1s")
+    assert run.result["verdict"] == "ok", run.result["reasons"]
+    printed = re.findall(r"^\[(\w+) +[\d.]+\] (.*?)\r?$", run.console.decode(), re.MULTILINE)
+    assert len(shown) == 5 and shown == printed[:5]
+    said = (ROOT / "hypervisor" / "boot" / "refuse.c").read_text()
+    reasons = re.findall(r'^    "([a-z ]+)",$', said, re.MULTILINE)
+    refused = set(re.findall(r"`refused: ([a-z ]+?)(?: \(error|`)", page))
+    assert {"board memory", "core missing", "counter missing", "hardware"} == refused <= set(reasons)
+    assert f"board memory (error {reasons.index('board memory')})" in page
