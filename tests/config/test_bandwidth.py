@@ -223,7 +223,9 @@ def test_b11_a_core_of_the_same_cluster_delays_by_more(tmp_path: Path) -> None:
 
 def test_b11_the_system_may_say_delays_of_its_own(tmp_path: Path) -> None:
     found = delays(tmp_path, "s32v234", 1, 2, delay="10 ns", least="1 GB/s", horizon="20 ms")
-    assert found == DelaysOfCores({1: 10_000, 2: 10_000}, 10**9, 20)
+    assert found == DelaysOfCores({1: 273_000, 2: 10_000}, 10**9, 20), "core 1 shares the L2: as measured"
+    found = delays(tmp_path, "s32v234", 1, 2, delay="400 ns")
+    assert found is not None and found.event_ps == {1: 400_000, 2: 400_000}
     found = delays(tmp_path, "s32v234", 1, 2, delay="10 ns", cluster_delay="90 ns")
     assert found is not None and found.event_ps == {1: 90_000, 2: 10_000}
 

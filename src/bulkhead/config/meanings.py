@@ -45,7 +45,8 @@ MEANINGS: dict[str, dict[str, str]] = {
     "Regulation": {
         "policy": "Regulator of best-effort budgets; `none` and `static` do not change them.",
         "interval": "Time between two decisions of the regulator.",
-        "threshold": "Load that the regulator aims for: a utilization, a bandwidth, or a share of time.",
+        "threshold": "Load that the regulator aims for: a utilization, a bandwidth, or a share of time "
+        "(`dynamic-delay`, whose default is 5 %).",
         "step": "Largest relative change of the budgets in one interval; `adaptive`: it grows with the "
         "distance from the threshold.",
         "hold": "Change of the budgets below the threshold while no domain is stopped.",

@@ -47,8 +47,8 @@ def delays_of(
     given = platform.dram.delays if platform.dram is not None else None
     apart = regulation.delay if regulation.delay is not None else given.apart if given is not None else 0
     cluster = regulation.cluster_delay
-    if cluster is None and regulation.delay is None and given is not None:
-        cluster = given.cluster
+    if cluster is None and given is not None and given.cluster is not None:
+        cluster = max(given.cluster, apart)  # a stated `delay` says nothing of a core of the same cluster
     least = regulation.least if regulation.least is not None else given.least if given is not None else 0
     beside = {core for core in regulated if any(share_a_cluster(platform, core, other) for other in others)}
     return DelaysOfCores(
