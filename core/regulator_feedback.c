@@ -46,13 +46,36 @@ void regulator_feed_back(struct regulator *regulator, const struct regulator_sam
     }
 }
 
+/* What each core counts in the division: its accesses. A core that was throttled counts half of the mean at
+ * least. Cores that all spend their budgets keep the proportion of their budgets, so otherwise a core that
+ * was idle once would keep its floor for as long as the others are throttled. */
+static void weigh(const struct regulator_sample *sample, uint32_t regulated,
+                  uint32_t weights[REGULATOR_MAX_CORES])
+{
+    uint64_t count = regulator_count(regulated);
+    uint64_t sum = 0;
+    uint32_t half;
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        sum += (regulated >> i & 1) != 0 ? sample->accesses[i] : 0;
+    }
+    half = count != 0 ? (uint32_t)(sum / (2 * count)) : 0;
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        bool more = (sample->throttled >> i & 1) != 0 && sample->accesses[i] < half;
+
+        weights[i] = more ? half : sample->accesses[i];
+    }
+}
+
 void regulator_divide(struct regulator *regulator, const struct regulator_sample *sample)
 {
     const struct regulator_parameters *parameters = &regulator->parameters;
+    uint32_t weights[REGULATOR_MAX_CORES];
 
     regulator_keep_bounds(regulator);
+    weigh(sample, parameters->regulated, weights);
     regulator_share(regulator->global >> REGULATOR_FRACTION_BITS, parameters->floor_events,
-                    parameters->regulated, sample->accesses, regulator->budgets);
+                    parameters->regulated, weights, regulator->budgets);
 }
 
 void regulator_feedback(struct regulator *regulator, const struct regulator_sample *sample,

@@ -25,7 +25,9 @@ enum regulator_error regulator_check_feedback(const struct regulator_parameters 
 void regulator_feed_back(struct regulator *regulator, const struct regulator_sample *sample,
                          const struct regulator_load *seen, uint32_t fixed_step);
 
-/* Limits G to its range, and divides it into the budgets of the regulated cores. */
+/* Limits G to its range, and divides it into the budgets of the q regulated cores: in proportion to their
+ * accesses, where a core that was throttled counts half of their mean at least. So a throttled core gets at
+ * least (G - q * floor) / (3q - 1) less the rounding, more than a third of an equal share. */
 void regulator_divide(struct regulator *regulator, const struct regulator_sample *sample);
 
 /* Both. */

@@ -287,7 +287,7 @@ TEST(RegulatedCores, B5_WhoLeavesIsNotMissed)
         system.interval();
     }
     expect_budgets_of_one_interval(system);
-    EXPECT_GT(system.regulator.budgets[3], 10u);
+    EXPECT_GT(system.regulator.budgets[3], system.regulator.budgets[1] / 3) << "not for ever at the floor";
     EXPECT_EQ(system.exchange.given_up, 0u);
 }
 

@@ -115,6 +115,24 @@ TEST(Regulator, B5_WhenNobodyAccessedAllShareEqually)
     }
 }
 
+TEST(Regulator, B5_AThrottledCoreLeavesTheFloorAlsoWhileTheOthersUseAll)
+{
+    regulator_parameters parameters = dynamic_parameters(2, 1000);
+    parameters.threshold = UTILIZATION_ONE / 2;
+    regulator reg = started(parameters);
+    step(reg, sample_of(0, 50, 0, {0, 1990})); // G stays at 2000
+    EXPECT_EQ(reg.budgets[1], parameters.floor_events);
+    // Both have used all that they had. The first counts half of the mean, 500 of 2490.
+    step(reg, sample_of(1, 50, 3u << 1, {10, 1990}));
+    EXPECT_EQ(reg.budgets[1], 2000u * 500 / 2490);
+    EXPECT_EQ(reg.budgets[2], 2000u * 1990 / 2490);
+    for (uint64_t number = 2; number < 20; number++) {
+        step(reg, sample_of(number, 50, 3u << 1,
+                            {static_cast<uint32_t>(reg.budgets[1]), static_cast<uint32_t>(reg.budgets[2])}));
+    }
+    EXPECT_NEAR(double(reg.budgets[1]), double(reg.budgets[2]) / 3, 2);
+}
+
 TEST(Regulator, B5_ASilentCoreKeepsTheFloorAndTheOthersShareTheRest)
 {
     regulator_parameters parameters = dynamic_parameters(3, 1000);
