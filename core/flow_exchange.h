@@ -27,7 +27,7 @@ extern "C" {
 #define FLOW_EXCHANGE_GROUPS  16u
 #define FLOW_FIRST_GROUP_CID  256u /* CID of group 0; domains have smaller ones */
 
-/* Statistics of the payload delivered along a path. */
+/* Statistics of what was delivered along a path: of packets with payload unless a field says otherwise. */
 struct flow_path_statistics {
     uint64_t packets;
     uint64_t bytes;

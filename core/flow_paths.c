@@ -123,10 +123,14 @@ void flow_path_release_anew(struct flow_exchange *exchange, uint32_t number, enu
     struct flow_path *path = &exchange->paths[number];
     const struct vsock_device *sender = exchange->devices[flow_path_sender(path, direction)];
     struct packet_line *line = &path->lines[direction];
+    uint64_t reset = path->resets[direction] ? path->reset_keys[direction].release : UINT64_MAX;
     uint64_t later = 0;
 
     if (line->count != 0) {
-        later = packet_line_release_anew(line, sender->links, now);
+        uint64_t first = packet_line_key(line, sender->links, line->first).release;
+
+        /* what is first is released now, and the other one as long after it as before */
+        later = packet_line_release_anew(line, sender->links, reset < first ? now + (first - reset) : now);
     } else if (path->resets[direction] && now > path->reset_keys[direction].release) {
         later = now - path->reset_keys[direction].release;
         line->pace.next_release[0] += later;

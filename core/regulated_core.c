@@ -111,7 +111,10 @@ bool regulated_leave(struct regulated_core *core, uint64_t now_ticks, struct reg
     const struct reservation *reservation = &core->budget->reservation;
     uint64_t number;
 
-    core->joins = false;
+    if (core->joins) { /* its intervals have numbers of its own */
+        core->joins = false;
+        return false;
+    }
     regulator_exchange_note(core->exchange, core->index, reservation->period.number,
                             reservation->used_events[0], was_throttled(reservation));
     if (!regulator_exchange_leave(core->exchange, core->index, &number)) {

@@ -56,11 +56,11 @@ static void weigh(const struct regulator_sample *sample, uint32_t regulated,
     uint64_t sum = 0;
     uint32_t half;
 
-    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES && regulated >> i != 0; i++) {
         sum += (regulated >> i & 1) != 0 ? sample->accesses[i] : 0;
     }
     half = count != 0 ? (uint32_t)(sum / (2 * count)) : 0;
-    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES && regulated >> i != 0; i++) {
         bool more = (sample->throttled >> i & 1) != 0 && sample->accesses[i] < half;
 
         weights[i] = more ? half : sample->accesses[i];
@@ -70,7 +70,7 @@ static void weigh(const struct regulator_sample *sample, uint32_t regulated,
 void regulator_divide(struct regulator *regulator, const struct regulator_sample *sample)
 {
     const struct regulator_parameters *parameters = &regulator->parameters;
-    uint32_t weights[REGULATOR_MAX_CORES];
+    uint32_t weights[REGULATOR_MAX_CORES] = {0};
 
     regulator_keep_bounds(regulator);
     weigh(sample, parameters->regulated, weights);

@@ -38,8 +38,8 @@ struct reservation_parameters {
      * otherwise 0. */
     uint64_t limit_events[RESERVATION_COUNTERS];
     /* RESERVATION_SUM: when at most this many events are left, the sum may be overshot by fewer than this
-     * many events. Otherwise 0. Of a budget for which it is too much (reservation_most_slack()), as a
-     * regulator may set it, the most that is allowed holds. */
+     * many events. Otherwise 0. If a regulator lowers the budget, at most reservation_most_slack() of
+     * the lower one. */
     uint64_t slack_events;
     /* Grid of the periods. Length 0: no periods; only allowed if nothing is limited. */
     struct period_grid grid;

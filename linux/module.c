@@ -127,7 +127,7 @@ static int parse_slack(const struct settings *settings, struct cpus_choice *choi
                slack_events, RESERVATION_SLACK_PART);
         return -EINVAL;
     }
-    if (choice->counters.count < 2) {
+    if (choice->counters.count < 2 && slack_events != 0) {
         pr_err("slack_events: only the sum of two events has a slack, and events is '%s'\n", events);
         return -EINVAL;
     }

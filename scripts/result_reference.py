@@ -90,7 +90,8 @@ def _table(keys: dict[str, Node], needed: set[str]) -> Iterator[str]:
     yield from ("", "| key | value | meaning |", "| --- | --- | --- |")
     for key, node in keys.items():
         sometimes = "" if key in needed else ", *sometimes*"
-        yield f"| `{key}` | {_type(node)}{sometimes} | {node['description'].replace('|', chr(92) + '|')} |"
+        meaning = " ".join(node["description"].split()).replace("|", chr(92) + "|")
+        yield f"| `{key}` | {_type(node)}{sometimes} | {meaning} |"
 
 
 def _type(node: Node) -> str:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Compares a function with the manifest: identity, kind, interrupt pin, and kind and size of each BAR;
- * finds the capabilities that EL2 uses. PCI Local Bus 3.0, 6.2.5.1 (sizes of BARs), 6.7 (list of
- * capabilities).
+ * finds the capabilities that EL2 uses or that a guest sees. PCI Local Bus 3.0, 6.2.5.1 (sizes of BARs), 6.7
+ * (list of capabilities).
  */
 #include "core/pci_virtio.h"
 #include "pci/pci_function.h"
@@ -15,6 +15,7 @@
 #define MULTIFUNCTION        0x00800000u
 #define LAST_PLACE           0xF4u /* the words that EL2 uses end where extended capabilities begin */
 #define CAPABILITY_ALLOCATES 0x14u /* Enhanced Allocation */
+#define MOST_STRUCTURES      8u    /* places of virtio structures that are read: a bound of the time */
 #define BAR_REGISTER(number) (PCI_BAR + 4 * (number))
 
 /* The value of a BAR that all ones have been written to. */
@@ -61,6 +62,7 @@ struct capabilities {
     uint32_t msix;
     uint32_t msix_words[PCI_MSIX_WORDS];
     struct pci_virtio virtio[PCI_VIRTIO_STRUCTURES];
+    uint32_t looked;    /* at capabilities of virtio structures */
     uint64_t heads;     /* bit n: the capability at word n has been read */
     uint64_t shown;     /* bit n: word n is part of a capability that a guest may see */
     const char *refuse; /* why the function cannot be given; NULL: nothing is known */
@@ -94,7 +96,8 @@ static void take_virtio(const struct manifest_function *config, struct capabilit
     uint32_t index = pci_virtio_index(config, offset, word);
     enum pci_virtio_place place;
 
-    if (index == PCI_VIRTIO_STRUCTURES || found->virtio[index].offset != 0) {
+    if (index == PCI_VIRTIO_STRUCTURES || found->virtio[index].offset != 0 ||
+        found->looked++ >= MOST_STRUCTURES) {
         return;
     }
     read_words(config, offset, words, pci_virtio_words(index));

@@ -937,6 +937,41 @@ TEST_F(FlowExchange, f9_what_waited_for_a_buffer_is_released_anew_and_the_rest_a
     EXPECT_EQ(path.statistics.misses, 0u) << "counted from when it could go";
 }
 
+TEST_F(FlowExchange, f9_a_reset_and_a_packet_after_it_that_waited_for_a_buffer_are_not_late)
+{
+    const flow_path &path = world.path(0, 1, server, 4096, 1000, 500);
+    world.now = 10'000;
+    connect(a, b);
+    (void)b.take(false);
+    world.now = 20'000;
+    for (int i = 0; i < 16; i++) { // all buffers
+        send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(10));
+        world.run();
+        a.reap();
+        (void)b.take(false);
+        world.now += 1000;
+    }
+    world.restart(0); // the connection is reset at the other end
+    world.run();
+    world.now += 5000;
+    send(a, b, client + 1, server, VSOCK_REQUEST);
+    world.run();
+    world.now += 50'000;
+    ASSERT_TRUE(b.take(false).empty());
+    b.give_buffers(8);
+    world.attend(1);
+    Operations delivered;
+    for (int i = 0; i < 10; i++) {
+        world.run();
+        for (const uint16_t operation : operations(b.take(false))) {
+            delivered.push_back(operation);
+        }
+        world.now += 1000;
+    }
+    EXPECT_EQ(delivered, (Operations{VSOCK_RESET, VSOCK_REQUEST}));
+    EXPECT_EQ(path.statistics.misses, 0u) << "both counted from when they could go";
+}
+
 TEST_F(FlowExchange, f9_a_packet_in_more_pieces_than_were_admitted_is_stopped)
 {
     flow_path &path = world.path(0, 1, server);

@@ -314,6 +314,14 @@ TEST(RegulatedCores, B8_WhoReturnsWhileAMessageIsWrittenWaitsForTheGrid)
     system.timer(*away, 0);
     system.now = budget_deadline(&away->budget); // its next timer, by its own grid
     system.timer(*away, 0);
+    EXPECT_TRUE(away->regulated.joins);
+    const auto posts = system.exchange.posts;
+    const uint64_t before[] = {posts[0][3], posts[1][3]};
+    regulator_sample sample{};
+    EXPECT_FALSE(regulated_leave(&away->regulated, system.now, &sample));
+    EXPECT_EQ(posts[0][3], before[0]) << "its numbers are not those of the others";
+    EXPECT_EQ(posts[1][3], before[1]);
+    regulated_join(&away->regulated);
     system.exchange.sequence--;
     system.now = budget_deadline(&away->budget);
     system.timer(*away, 0);

@@ -277,7 +277,8 @@ def flow(**changes: object) -> dict[str, object]:
         "bytes": 67_108_864,
         "latency_ns": {"min": 1_000_000, "mean": 1_234_000, "max": 3_043_712},
         "bound_ns": None, "deadline_ns": 10**7,
-        "misses": 0, "lost": 0, "refused": 0, "state": "open", **changes,
+        "control_packets": 3, "misses": 0, "replaced_misses": 0, "lost": 0, "refused": 0, "state": "open",
+        **changes,
     }  # fmt: skip
 
 
@@ -285,8 +286,8 @@ def flow(**changes: object) -> dict[str, object]:
     ("on", "misses", "words"),
     [
         ("emulator", 7, "latencies are those of the emulator's host"),
-        ("machine", 0, "0 of 1\u202f024 packets were late"),
-        ("machine", 7, "7 of 1\u202f024 packets were late"),
+        ("machine", 0, "0 of 1\u202f027 packets were late"),
+        ("machine", 7, "7 of 1\u202f027 packets were late"),
     ],
 )
 def test_flows_are_shown_with_what_latencies_say(

@@ -882,6 +882,21 @@ TEST_F(PciVirtio, D3_TheFirstUsableStructureOfATypeIsShown)
     EXPECT_EQ(load(0, slot_1 + second + 8), 0x1000u);
 }
 
+// Each is read word by word with interrupts masked, so the device's list does not say how many there are.
+TEST_F(PciVirtio, D3_AfterSomeUnusableStructuresNoMoreAreRead)
+{
+    for (uint32_t at = 0x40; at < PciModel::express; at += 4) { // in BAR 9 or 16: the word after it
+        const uint32_t next = at + 4 < PciModel::express ? at + 4 : PciModel::virtio;
+        function().words[at] = 1u << 24 | 0x10u << 16 | next << 8 | 9;
+    }
+    function().words[0x34] = 0x40;
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    for (const auto &[id, type] : list()) {
+        EXPECT_NE(id, 9u) << "type " << type << " is too far back";
+    }
+}
+
 TEST_F(PciVirtio, D3_AListThatIsACircleEnds)
 {
     const uint32_t last = PciModel::virtio_window;

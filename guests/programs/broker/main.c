@@ -151,6 +151,8 @@ void program_main(void)
     samples_init();
     costs_init();
     console_write("bulkhead: ready\n");
+    // As after a sleep: what was sent before, while no broker was ready, is not late for that.
+    flow_exchange_woke(&broker.exchange, timer_now() - broker.pages.map.look_back_ticks);
     for (;;) {
         uint64_t until = broker_serve();
 

@@ -186,7 +186,7 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
             )
     event = counted_event(platform, emulated=False)
     assert event is not None and event.bytes is not None
-    raised = bool(found.devices) and "floor" not in regulation.model_fields_set
+    raised = found.floor_events > 1 and "floor" not in regulation.model_fields_set
     if events_of_rate(regulation.floor, regulation.interval, event) == 0 and not raised:
         cause = f"is less than one event of {event.bytes} bytes in an interval"
         yield Finding((*_AT, "floor"), "out-of-range", cause, "a higher value, or a longer interval")

@@ -20,11 +20,11 @@ PERIOD_INSTRUCTIONS = 822
 # in addition: the regulator's arithmetic, and messages to the cores whose budget has changed. A policy that
 # was not measured takes the most of these.
 STEP_INSTRUCTIONS = {
-    "dynamic": 1360,
-    "dynamic-bandwidth": 1630,
+    "dynamic": 1450,
+    "dynamic-bandwidth": 1675,
     "dynamic-delay": 1680,
     "dynamic-turns": 1240,
-    "dynamic-phases": 1490,
+    "dynamic-phases": 1580,
 }
 MESSAGE_INSTRUCTIONS = 830
 

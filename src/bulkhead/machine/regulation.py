@@ -229,6 +229,11 @@ class _Counted:
     regulated: tuple[str, ...]
 
 
+def _kind_of(wanted: PartBandwidth) -> str:
+    """BUS_ACCESS counts lines that are written back, too, as a sum does."""
+    return "sum" if wanted.event == "BUS_ACCESS" else wanted.counts
+
+
 def _counted(parts: Sequence[JobPart]) -> _Counted:
     """Of a job under a dynamic policy. A part without a key `bandwidth` counts the default."""
     kinds = []
@@ -236,7 +241,7 @@ def _counted(parts: Sequence[JobPart]) -> _Counted:
         wanted = _bandwidth(part)
         regulated = part.get("criticality", "best-effort") == "best-effort"
         if regulated or (wanted is not None and not wanted.unlimited):
-            kinds.append((regulated, "refills" if wanted is None else wanted.counts))
+            kinds.append((regulated, "refills" if wanted is None else _kind_of(wanted)))
     return _Counted(tuple(kind for _, kind in kinds), tuple(kind for regulated, kind in kinds if regulated))
 
 
@@ -283,7 +288,7 @@ def _delays(wanted: JobRegulation, platform: Platform, parts: Sequence[JobPart])
         raise BadRegulation(
             f"regulation.{key}: the key is needed, because '{platform.name}' has no `dram.delays`"
         )
-    line, lines = line_bytes(platform), lines_per_event(_counted(parts).regulated)
+    line, lines = line_bytes(platform), lines_per_event(_counted(parts).all)
     return {
         "horizon_intervals": found.horizon_intervals,
         "event_delays_ps": [found.event_ps.get(core, 0) for core in range(MOST_CORES)],

@@ -41,15 +41,20 @@ def flows_text(run: LoadedRun) -> str:
     if run.report.get("on") != MACHINE:
         whose = "of counted time, with one core at a time" if run.own_time else "those of the emulator's host"
         return f"latencies are {whose}: `run --on machine` judges deadlines"
-    late, packets = (sum(flow[key] for flow in run.flows) for key in ("misses", "packets"))
-    return f"{count(late)} of {count(packets)} packets were late" if packets else "no packet moved"
+    keys = ("misses", "packets", "control_packets")
+    late, packets, control = (sum(flow[key] for flow in run.flows) for key in keys)
+    if not packets and not late:
+        return "no packet moved"
+    earlier = sum(flow.get("replaced_misses", 0) for flow in run.flows)
+    beside = f", and {count(earlier)} of flows that were closed" if earlier else ""
+    return f"{count(late)} of {count(packets + control)} packets were late{beside}"
 
 
 def flows_kept(run: LoadedRun) -> bool | None:
     """Whether every packet was in time; None: this run cannot tell, or a flow had no packets."""
     if run.report.get("on") != MACHINE:
         return None
-    if any(flow["misses"] for flow in run.flows):
+    if any(flow["misses"] or flow.get("replaced_misses") for flow in run.flows):
         return False
     return True if all(flow["packets"] for flow in run.flows) else None
 

@@ -428,6 +428,8 @@ class FlowResult(Sender):
     """Longest time that the analysis guarantees; null: the flows were not analyzed."""
     misses: int
     """Packets, with or without payload, that were later than the deadline."""
+    replaced_misses: int
+    """The same of closed flows whose place this flow has taken."""
     lost: int
     """Packets that were dropped."""
     refused: int

@@ -152,6 +152,7 @@ def _one(target: FlowTarget, status: FlowStatus) -> FlowResult:
         "latency_ns": _latency(status),
         "bound_ns": target.bound_ns,
         "misses": status.misses,
+        "replaced_misses": status.replaced_misses,
         "lost": status.lost,
         "refused": status.refused,
         "unread": status.unread,
