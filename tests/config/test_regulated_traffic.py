@@ -100,6 +100,10 @@ def test_a_floor_is_at_least_the_smallest_budget_that_can_be_enforced(tmp_path: 
     assert loaded.ok and loaded.system is not None and loaded.platform is not None, loaded.problems
     plan = regulator_of(loaded.system, loaded.platform, counted_event(loaded.platform, emulated=False))
     assert plan is not None and plan.floor_events == 50
+    # Also where 1 MB/s, the default of other platforms, is no event.
+    short = text.replace("interval: 1 ms", "interval: 40 us").replace(", floor: 6.4 MB/s", "")
+    system.write_text(short.replace("period: 1 ms", "period: 40 us").replace("64 MB/s", "100 MB/s"))
+    assert "regulation.floor" not in [one.key for one in load_system(system).problems]
     system.write_text(text.replace("6.4 MB/s", "3.1999 MB/s"))
     (problem,) = load_system(system).problems
     assert (problem.key, problem.code) == ("regulation.floor", "budget-not-workable")
