@@ -176,13 +176,17 @@ TEST_F(Shared, B11_TheDeviceGetsWhatTheRealTimeCoreLeaves)
 
 TEST_F(Shared, B11_SharesAreThoseOfTheAccessesAndACoreKeepsTheFloorBesideTheDevice)
 {
-    step(1000, 100'000);
+    step(1000, 1000);
     EXPECT_NEAR(static_cast<double>(rest()) / static_cast<double>(regulator.budgets[1]),
                 sample_device_events / 1000.0, 0.01);
     step(1000, 0);
     EXPECT_EQ(regulator.budgets[1], sample_device_unit);
     EXPECT_EQ(regulator.budgets[3], sample_device_unit);
     EXPECT_EQ(regulator.budgets[0], REGULATOR_UNLIMITED);
+    const auto of_device = static_cast<double>(rest());
+    step(1000, 100'000); // the cores are throttled at the floor: each counts half of the mean
+    EXPECT_NEAR(static_cast<double>(rest()) / static_cast<double>(regulator.budgets[1]),
+                of_device / ((of_device + 2.0 * sample_device_unit) / 6), 0.01);
 }
 
 // Admission: the budget at the start counts, as that of a regulated core.
