@@ -149,12 +149,6 @@ static uint64_t nonzero_bytes(const uint8_t *bytes, uint64_t count)
     return found;
 }
 
-// For commands of its own. A program of an attack may never be answered: it is waited for for a second.
-static void set_patience(bool own)
-{
-    attack.disk.patience_ticks = (own ? device_patience_s : 1) * timer_frequency();
-}
-
 // Reads blocks, at most `copied_blocks`, to `copy`, whose pages are named by `copy_list`.
 static bool read_copy(uint64_t first, uint32_t blocks)
 {
@@ -170,7 +164,6 @@ static void start_disk(void)
 {
     struct nvme_rings rings = nvme_own_rings(&attack.disk);
 
-    set_patience(true);
     attack.restarts++;
     if (nvme_start(&attack.disk, &rings) != nvme_done)
         attack.wrong++;
@@ -207,11 +200,8 @@ static enum nvme_answer data_program(void)
     uint64_t first = attacked_block + any(attacked_blocks);
     uint64_t prp1 = any(2) != 0 ? foreign_address() : own_page();
     uint64_t prp2 = second_address(prp1, blocks);
-    enum nvme_answer answer;
+    enum nvme_answer answer = nvme_transfer(&attack.disk, opcode, first, blocks, prp1, prp2);
 
-    set_patience(false);
-    answer = nvme_transfer(&attack.disk, opcode, first, blocks, prp1, prp2);
-    set_patience(true);
     if (answer == nvme_unanswered || nvme_has_failed(&attack.disk))
         start_disk();
     if (opcode == nvme_write)
@@ -239,7 +229,6 @@ static enum nvme_answer ring_program(void)
     enum nvme_answer answer;
 
     *all[any(4)] = ring_address();
-    set_patience(false);
     answer = nvme_start(&attack.disk, &rings);
     if (answer == nvme_done)
         answer = nvme_transfer(&attack.disk, nvme_read, attacked_block, 1, own_page(), 0);
