@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from bulkhead.campaign.points import run_jobs
 from bulkhead.commands.options import engine_of
@@ -61,14 +63,17 @@ _runs: dict[str, Measured] = {}  # by platform: each is measured once
 
 def measured_on(name: str, directories: pytest.TempPathFactory) -> Measured:
     if name not in _runs:
-        directory = directories.mktemp("self-test")
-        options = ("--on", "machine", "--no-page", "--directory", directory, "--set", f"platform={name}")
-        code, result = run_json("run", EXAMPLE, *options)
-        assert code == 0, result["reasons"]
-        test, problems = read_log(directory / "console.log")
-        assert isinstance(test, SelfTest), problems
-        _runs[name] = Measured(platform(name), test)
+        _runs[name] = measured_in(EXAMPLE, name, directories.mktemp("self-test"))
     return _runs[name]
+
+
+def measured_in(file: Path, name: str, directory: Path) -> Measured:
+    options = ("--on", "machine", "--no-page", "--directory", directory, "--set", f"platform={name}")
+    code, result = run_json("run", file, *options)
+    assert code == 0, result["reasons"]
+    test, problems = read_log(directory / "console.log")
+    assert isinstance(test, SelfTest), problems
+    return Measured(platform(name), test)
 
 
 @pytest.fixture(scope="module", params=PLATFORMS)
@@ -117,13 +122,28 @@ def test_a_third_level_is_measured_apart_from_the_second(tmp_path_factory: pytes
     assert memory == pytest.approx(measured.test.rate("sequential reads", 1), rel=0.05)
 
 
+def not_on_the_console_core(system: dict[str, Any]) -> dict[str, Any]:
+    """The system with the program in real time on three cores and a short program on the fourth. That core has
+    the console, whose interrupts at EL2 lengthen a call that they meet by their own time."""
+    (measuring,) = system["domains"]
+    other = {
+        "name": "other",
+        "cpus": measuring["cpus"][-1:],
+        "image": {"elf": "guests/hello.elf"},
+        "memory": [{"at": 0x40000000, "size": "4 MiB"}],
+    }
+    measuring |= {"criticality": "rt", "cpus": measuring["cpus"][:-1]}
+    expected = system["expect"] | {"other": {"state": "stopped"}}
+    return system | {"domains": [measuring, other], "expect": expected}
+
+
 @pytest.mark.parametrize("board", simulated_with_flow_costs())
-def test_f5_no_call_takes_longer_than_the_costs_of_flows_say(
-    board: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_f5_no_call_takes_longer_than_the_costs_of_flows_say(board: str, tmp_path: Path) -> None:
     """The program calls beside writers, as no run of `bench flows` does: if that run misses a case that takes
     longer, the admission of flows rests on a cost that a system can exceed."""
-    found = measured_on(board, tmp_path_factory)
+    file = tmp_path / "self-test.yaml"
+    file.write_text(yaml.safe_dump(not_on_the_console_core(yaml.safe_load(EXAMPLE.read_text()))))
+    found = measured_in(file, board, tmp_path / "run")
     costs, call = found.platform.flow_costs, found.test.paths.hypervisor_call
     assert costs is not None
     assert call.max <= costs.hypervisor_call.max

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/self-test-budgets.yaml on the simulated machine: the shortest period and the smallest budget are
-about those that `limits` finds there, and an interrupt takes the guest no less than the hypervisor needs for
-it.
+"""examples/self-test-budgets.yaml on the simulated machine: what `limits` finds to hold there holds for the
+program, too, with no more traffic, and an interrupt takes the guest no less than the hypervisor needs
+for it.
 
 The machine makes the accesses of one domain's VCPUs in order (docs/design/machine.md), so fewer lines are in
 flight when a budget is spent than with `limits`, whose cores have nothing in common. The excess of a period
-is smaller then, and shorter periods hold: by up to two of the values that are tried.
+is an event or two of some ten then, so shorter periods and smaller budgets hold.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "self-test-budgets.yaml"
 CORES, RATE_MB_S = 4, 120
 NS_PER_S = 10**9
 LINE_NS = 400  # of a line of memory that several cores use, at most
-# Values that are tried are a factor of two to two and a half apart.
-TWO_APART = 5
+LESS, MORE = (
+    0.03,
+    0.01,
+)  # of a budget: what may be missing of it, and what may be beyond the excess of `limits`
 
 
 @dataclass(frozen=True)
@@ -67,25 +69,26 @@ def limits(measured: Measured) -> tuple[list[enforcement.Enforced], list[enforce
     return periods, enforcement.budgets(measured.platform, run, guaranteed)
 
 
-def test_b10_the_shortest_period_is_that_of_limits(
+def test_b10_what_holds_according_to_limits_holds(
     measured: Measured, limits: tuple[list[enforcement.Enforced], list[enforcement.Enforced]]
 ) -> None:
-    found, expected = smallest(measured.test.periods), enforcement.smallest(limits[0])
-    assert found is not None and expected is not None
-    assert expected.period_ns / TWO_APART <= found.period <= expected.period_ns
-    for one, same in zip(measured.test.periods, limits[0], strict=False):
-        assert one.period == same.period_ns
-        if same.period_ns >= expected.period_ns:
-            counted = one.counted / one.periods / one.events
-            assert counted == pytest.approx(same.measured_mb_s / same.nominal_mb_s, abs=0.03), one
+    """All periods, and all budgets, down to the smallest that `limits` finds to hold."""
+    for tried, expected in zip((measured.test.periods, measured.test.budgets), limits, strict=True):
+        least = enforcement.smallest(expected)
+        assert least is not None
+        held = expected[: expected.index(least) + 1]
+        assert len(tried) >= len(held)
+        for one, same in zip(tried, held, strict=False):
+            assert one.period == same.period_ns
+            assert abs(one.events - same.events) <= 1  # a rate in whole events
+            share = one.counted / one.periods / one.events
+            assert 1 - LESS <= share <= same.measured_mb_s / same.nominal_mb_s + MORE, one
 
 
-def test_b10_the_smallest_budget_is_that_of_limits(
-    measured: Measured, limits: tuple[list[enforcement.Enforced], list[enforcement.Enforced]]
-) -> None:
-    found, expected = smallest(measured.test.budgets), enforcement.smallest(limits[1])
-    assert found is not None and expected is not None
-    assert expected.events / TWO_APART <= found.events <= expected.events * TWO_APART
+def test_b10_the_program_finds_a_budget_that_does_not_hold(measured: Measured) -> None:
+    found, last = smallest(measured.test.budgets), measured.test.budgets[-1]
+    assert found is not None
+    assert last.events < found.events and not last.held
 
 
 def test_b10_cores_read_what_their_budgets_allow(measured: Measured) -> None:
