@@ -7,22 +7,6 @@
 
 enum { step_bytes = 4096 };
 
-// 64 KiB of instructions in a row, more than the instruction caches of the boards: two instructions that the
-// compiler cannot merge with the next ones, 8192 times.
-#define TIMES_2(code)    code code
-#define TIMES_16(code)   TIMES_2(TIMES_2(TIMES_2(TIMES_2(code))))
-#define TIMES_8192(code) TIMES_2(TIMES_16(TIMES_16(TIMES_16(code))))
-
-static void pass_of_code(void)
-{
-    static volatile uint64_t kept;
-    const uint64_t key = kept;
-    uint64_t value = kept;
-
-    TIMES_8192(value = (value ^ key) + key;)
-    kept = value;
-}
-
 bool displacer_init(struct displacer *displacer, struct memory_area *arena, uint64_t bytes)
 {
     uint64_t skipped = -arena->start % step_bytes;
@@ -51,6 +35,4 @@ void displacer_pass(struct displacer *displacer)
 {
     for (uint64_t done = 0; done < displacer->buffer.bytes; done += step_bytes)
         displacer_step(displacer);
-    if (displacer->buffer.bytes != 0)
-        pass_of_code();
 }

@@ -22,7 +22,7 @@ bool displacer_init(struct displacer *displacer, struct memory_area *arena, uint
 // Writes to the next lines, of 4 KiB.
 void displacer_step(struct displacer *displacer);
 
-// Writes to all lines once, then executes code for longer than an instruction cache holds.
+// Writes to all lines once.
 void displacer_pass(struct displacer *displacer);
 
 #endif

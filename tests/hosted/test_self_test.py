@@ -123,8 +123,8 @@ def test_a_third_level_is_measured_apart_from_the_second(tmp_path_factory: pytes
 
 
 def not_on_the_console_core(system: dict[str, Any]) -> dict[str, Any]:
-    """The system with the program in real time on three cores and a short program on the fourth. That core has
-    the console, whose interrupts at EL2 lengthen a call that they meet by their own time."""
+    """The system with the program in real time on three cores and a short program on the fourth. That core
+    has the console, whose interrupts at EL2 lengthen a call that they meet by their own time."""
     (measuring,) = system["domains"]
     other = {
         "name": "other",

@@ -7,7 +7,7 @@
 // medians. At the end it ends the machine. Parameters: `receive_port` (given by the tool), `core`: the
 // board's core that it runs on, `engine` [0]: 1: an engine copies for the broker, `by_interrupt` [0]: 1: the
 // broker waits for an interrupt, `isolated` [0]: 1: colors keep EL2 and the broker apart from all domains,
-// `write_ms` [200], `quiet_ms` [200], `write_kib` [4096], `times` [60] of the call, `rest_us` [1000] between
+// `write_ms` [200], `quiet_ms` [200], `write_kib` [4096], `times` [40] of the call, `rest_us` [1000] between
 // two of them beside writers, `quiet_rest_us` [50] afterwards.
 #include <arch/sysreg.h>
 #include <stddef.h>
@@ -136,7 +136,7 @@ static bool measure(void)
 {
     uint64_t core = param("core", 0);
     uint64_t rest = ticks_of_us(param("rest_us", 1000));
-    uint64_t times = param("times", 60);
+    uint64_t times = param("times", 40);
     uint64_t writing_until = start_counter() + ticks_of_ms(param("write_ms", 200));
     struct displacer none = {0};
     bool measured;
