@@ -324,8 +324,7 @@ double worst_delay(const players &who, uint64_t length, uint64_t count)
 double promised(uint64_t length)
 {
     const double floors = static_cast<double>(length) * 2 * 10 / full;
-    return 0.05 * static_cast<double>(length) + 0.05 * horizon + 1 + floors +
-           0.01 * static_cast<double>(length);
+    return 0.05 * static_cast<double>(length) + 0.05 * horizon + 1 + floors;
 }
 
 spread even(double events)
