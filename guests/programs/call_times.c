@@ -22,6 +22,7 @@ static void displace_code(void)
     const uint64_t key = kept;
     uint64_t value = kept;
 
+    // cppcheck-suppress unknownMacro ; it does not expand a macro in the macro's own argument
     TIMES_8192(value = (value ^ key) + key;)
     kept = value;
 }

@@ -15,9 +15,9 @@ struct call_times {
     uint64_t count, min, avg, max, median;
 };
 
-// Makes so many calls, `rest` ticks apart. Each rest begins with a pass of `displacer` and, if that writes, with
-// 64 KiB of code: both drive what the hypervisor needs out of this core's caches, and in the rest other cores can
-// drive it out of the shared one.
+// Makes so many calls, `rest` ticks apart. Each rest begins with a pass of `displacer` and, if that writes,
+// with 64 KiB of code: both drive what the hypervisor needs out of this core's caches, and in the rest other
+// cores can drive it out of the shared one.
 struct call_times call_times_measure(uint64_t times, uint64_t rest, struct displacer *displacer);
 
 #endif
