@@ -421,15 +421,30 @@ def _socket(plan: Plan, name: str) -> Row:
 
 def console_core(plan: Plan) -> int:
     """A core without real-time domain, because serving the UART takes time: the first core of a best-effort
-    domain, preferably one with a console, else a core without any domain. Core 0 if each core has a real-time
-    domain."""
+    domain, preferably one with a console, else a core without any domain. If each core has a real-time
+    domain: the first that has neither a broker nor an end of a flow, else the first without a broker, because
+    the analysis of flows does not know of the console's interrupts."""
     realtime = {core for domain in plan.domains if domain.realtime for core in domain.cpus}
     relaxed = [domain for domain in plan.domains if not domain.realtime]
     talking = [domain for domain in relaxed if _configured(plan, domain).console.present]
     taken = {core for domain in plan.domains for core in domain.cpus}
     candidates = [core for domain in (*talking, *relaxed) for core in domain.cpus]
     candidates += [core for core in range(plan.platform.cores.count) if core not in taken]
-    return next((core for core in candidates if core not in realtime), 0)
+    brokers, ends = _cores_of_flows(plan)
+    last_resort = min(taken, key=lambda core: (core in brokers, core in ends, core), default=0)
+    return next((core for core in candidates if core not in realtime), last_resort)
+
+
+def _cores_of_flows(plan: Plan) -> tuple[set[int], set[int]]:
+    """Cores of brokers, and of domains that are ends of flows."""
+    system = plan.system
+    moving = {part.name for part in parts_of(system)}
+    ends = {name for flow in system.flows for name in (flow.from_, *flow.receivers)}
+    cores = {domain.name: set(domain.cpus) for domain in plan.domains}
+    return (
+        set().union(*(cores[name] for name in moving if name in cores)),
+        set().union(*(cores[name] for name in ends if name in cores)),
+    )
 
 
 def _console_domain(plan: Plan) -> int | None:
