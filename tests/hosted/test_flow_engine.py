@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 US = 1000
 STEP = 15_625_000  # bytes/s of a value of the regulator's register: 128 B * 0.5 GHz / 4096
 PACKETS = 40
-LARGE = {"size": "32 KiB", "period": "2 ms", "deadline": "2500 us"}
+LARGE = {"size": "32 KiB", "period": "2100 us", "deadline": "2500 us"}
 SMALL = {"size": "256 B", "period": "1 ms", "deadline": "1 ms"}
 
 
