@@ -5,7 +5,7 @@ for it.
 
 The machine makes the accesses of one domain's VCPUs in order (docs/design/machine.md), so fewer lines are in
 flight when a budget is spent than with `limits`, whose cores have nothing in common. The excess of a period
-is an event or two of some ten then, so shorter periods and smaller budgets hold.
+is one or two events in place of ten, so shorter periods and smaller budgets hold.
 """
 
 from __future__ import annotations
@@ -34,10 +34,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "self-test-budgets.yaml"
 CORES, RATE_MB_S = 4, 120
 NS_PER_S = 10**9
 LINE_NS = 400  # of a line of memory that several cores use, at most
-LESS, MORE = (
-    0.03,
-    0.01,
-)  # of a budget: what may be missing of it, and what may be beyond the excess of `limits`
+# Of a budget: what may be missing of it, and what may be beyond the excess of `limits`.
+LESS, MORE = 0.03, 0.01
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,9 @@ def test_b10_what_holds_according_to_limits_holds(
 ) -> None:
     """All periods, and all budgets, down to the smallest that `limits` finds to hold."""
     for tried, expected in zip((measured.test.periods, measured.test.budgets), limits, strict=True):
-        least = enforcement.smallest(expected)
-        assert least is not None
+        found, least = smallest(tried), enforcement.smallest(expected)
+        assert found is not None and least is not None
+        assert found.period <= least.period_ns and found.events <= least.events + 1
         held = expected[: expected.index(least) + 1]
         assert len(tried) >= len(held)
         for one, same in zip(tried, held, strict=False):

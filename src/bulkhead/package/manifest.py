@@ -25,7 +25,15 @@ from bulkhead.package.memory import LoadedMemory, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
 from bulkhead.package.pci import bridge_rows, function_rows, its_row, pci_row
 from bulkhead.package.smmu import smmu_row, stream_rows
-from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker, own_engine_of
+from bulkhead.planning.broker import (
+    LEAST_RATE,
+    PATIENCE_NS,
+    cids_of,
+    engine_of,
+    is_broker,
+    own_engine_of,
+    sockets_of,
+)
 from bulkhead.planning.broker_parts import BrokerPart, number_of, parts_of
 from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.flows import FlowPlan
@@ -430,21 +438,11 @@ def console_core(plan: Plan) -> int:
     taken = {core for domain in plan.domains for core in domain.cpus}
     candidates = [core for domain in (*talking, *relaxed) for core in domain.cpus]
     candidates += [core for core in range(plan.platform.cores.count) if core not in taken]
-    brokers, ends = _cores_of_flows(plan)
+    with_socket = sockets_of(plan.system)
+    ends = {core for domain in plan.domains if domain.name in with_socket for core in domain.cpus}
+    brokers = {core for domain in plan.domains if is_broker(plan.system, domain.name) for core in domain.cpus}
     last_resort = min(taken, key=lambda core: (core in brokers, core in ends, core), default=0)
     return next((core for core in candidates if core not in realtime), last_resort)
-
-
-def _cores_of_flows(plan: Plan) -> tuple[set[int], set[int]]:
-    """Cores of brokers, and of domains that are ends of flows."""
-    system = plan.system
-    moving = {part.name for part in parts_of(system)}
-    ends = {name for flow in system.flows for name in (flow.from_, *flow.receivers)}
-    cores = {domain.name: set(domain.cpus) for domain in plan.domains}
-    return (
-        set().union(*(cores[name] for name in moving if name in cores)),
-        set().union(*(cores[name] for name in ends if name in cores)),
-    )
 
 
 def _console_domain(plan: Plan) -> int | None:
