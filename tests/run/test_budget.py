@@ -55,6 +55,13 @@ def test_periods_that_were_missed_break_the_promise() -> None:
     assert "hog: 3 periods" in reason
 
 
+def test_of_periods_that_a_manager_has_set_late_ends_are_told() -> None:
+    seen = replace(ONE, late_periods=3, changes=1, limit=1000, period_ns=5000)
+    assert reasons(seen) == []
+    text = budget_text(events_of(BUDGET, "BUS_ACCESS", [core(0, seen)]))
+    assert text.endswith("stopped in 4 of 5 periods, of which 3 ended late")
+
+
 def test_events_beyond_the_budget_and_what_el2_causes_break_the_promise() -> None:
     """For example if the overflow's interrupt is never delivered."""
     most = replace(ONE, max_per_period=1000 + LONGEST_WAY_OF_MEMORY, overshoot_max=LONGEST_WAY_OF_MEMORY)

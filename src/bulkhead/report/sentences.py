@@ -115,6 +115,7 @@ def _kept_text(events: Mapping[str, Any]) -> str:
         f"at most {most} on a core, "
         f"{_beyond_text(events['overshoot_max'])}, "
         f"stopped in {count(events['throttled_periods'])} of {count(events['periods'])} periods"
+        + (f", of which {count(events['late_periods'])} ended late" if events["late_periods"] else "")
         + _reclaim_text(events["vcpus"])
     )
 

@@ -80,13 +80,17 @@ def budget_reasons(
 ) -> list[str]:
     """Why the promise of events in each period was broken; empty if it was kept.
 
+    A period that ended late takes time from the domain alone. After a manager has changed the budget, its
+    length is the manager's choice, and the sentence about the budget says how many ended late.
+
     `restarted`: EL2 loaded the domain's images again. What a VCPU had beyond its budget is judged here for
     cores of its own; for shared cores see shared_core.py. Where instructions stand in, the emulator counts
     those of other cores, too, so nothing is said.
     """
     vcpus = [(core, core.budget) for core in cores if core.budget is not None]
     reasons = []
-    if late := sum(one.late_periods for _, one in vcpus):
+    changed = any(one.changes for _, one in vcpus)
+    if (late := sum(one.late_periods for _, one in vcpus)) and not changed:
         short = f"{budget.period_ns} ns are too short here"
         reasons.append(f"domain {name}: {late} periods of its budget ended late: {short}")
     if budget.events is None or counts_instructions(event):
