@@ -44,7 +44,8 @@ static void take_open(struct flow_admission *admission, const struct broker_door
                      .period_ns = parameters->period_ns,
                      .deadline_ns = door->flows[i].deadline_ns,
                      .transfers = parameters->most_transfers,
-                     .sender = parameters->source},
+                     .sender = parameters->source,
+                     .ends_ns = door->flows[i].ends_ns},
             .receiver = parameters->destination,
         };
 
@@ -75,7 +76,8 @@ static enum flow_problem begin(struct flow_admission *admission, const struct br
                  .period_ns = request->period_ns,
                  .deadline_ns = request->deadline_ns,
                  .transfers = request->transfers,
-                 .sender = request->source},
+                 .sender = request->source,
+                 .ends_ns = request->ends_ns},
         .receiver = request->destination,
     };
 

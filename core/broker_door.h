@@ -45,8 +45,8 @@ struct door_device {
 /* A slot for a flow. `changes` counts each opening and each end, so the flow is open while it is odd. */
 struct door_flow {
     uint32_t changes;
-    uint32_t reserved;
-    uint64_t deadline_ns; /* as it was declared, for the admission test */
+    uint32_t ends_ns;     /* that of struct flow, for the admission test, like the next */
+    uint64_t deadline_ns; /* as it was declared */
     struct flow_path_parameters parameters;
 };
 
@@ -58,7 +58,7 @@ struct door_request {
     uint32_t destination;
     uint32_t packet_bytes;
     uint32_t transfers; /* 0: the maximum */
-    uint32_t reserved;
+    uint32_t ends_ns;   /* that of struct flow */
     uint64_t period_ns;
     uint64_t deadline_ns;
 };

@@ -23,6 +23,7 @@ extern "C" {
 #define FLOW_MAX_BYTES       (1ull << 32) /* largest packet */
 #define FLOW_MAX_COST_NS     (1u << 24)   /* largest cost of one part of the path */
 #define FLOW_MAX_BYTES_PER_S (1ull << 40)
+#define FLOW_SHARE_ONE       (1u << 16) /* shares of the broker's time are in units of 1 / 2^16 */
 /* packets of a domain that can be queued: places in its ring and in the broker */
 #define FLOW_MAX_WAITING     256u
 
@@ -52,7 +53,14 @@ struct flow_costs {
     /* Packets of flows that declare at most so many bytes are copied by the core; 0: all packets go the same
      * way. */
     uint32_t copied_bytes;
-    uint32_t model; /* enum flow_model */
+    /* EL2's own interrupts (console, budgets), which no part above contains; ignored for the published model.
+     * At an end: the longest that they delay a notification or a handler at any domain. On the broker's core:
+     * in any time of t ns they take at most burst + share t. */
+    uint32_t end_interrupts_max;
+    uint32_t broker_interrupts_burst;
+    uint32_t broker_interrupts_share; /* in 1 / FLOW_SHARE_ONE */
+    uint32_t reserved;                /* 0: the manifest has this structure */
+    uint32_t model;                   /* enum flow_model */
 };
 
 /* The parameters that a user declares for a flow. */
@@ -62,6 +70,7 @@ struct flow {
     uint64_t deadline_ns;
     uint32_t transfers; /* transfers of a packet in the worst case; 0: as many as the chunk size requires */
     uint32_t sender;    /* below FLOW_MAX_DOMAINS */
+    uint32_t ends_ns;   /* the longest that EL2's own interrupts delay both of its ends together */
 };
 
 #define FLOW_TASKS         3u  /* most tasks of a flow between domains */
@@ -112,21 +121,25 @@ enum flow_problem {
     FLOW_BAD_TRANSFERS,  /* fewer than the chunk size requires, or above 2^20 */
     FLOW_DEADLINE_SHORT, /* D' - J' <= 0: the fixed parts of the path take longer */
     FLOW_PERIOD_SHORT,   /* P' <= 0 */
-    FLOW_PARSE_LONG,     /* parsing the packets that domains may send takes nearly all of the broker's time */
-    FLOW_QUEUE_LONG,     /* more than FLOW_MAX_WAITING packets of a domain can be queued */
+    FLOW_PARSE_LONG, /* parsing what domains may send, with EL2's interrupts, takes nearly all of the time */
+    FLOW_QUEUE_LONG, /* more than FLOW_MAX_WAITING packets of a domain can be queued */
 };
 
+/* The costs of the path before and after the queue, in ns: sending, notifying, waking the broker, and
+ * `ends_ns` of the flow. */
+uint64_t flow_outside_ns(const struct flow_costs *costs, uint32_t ends_ns);
+
 /* D' in ns: the part of a deadline that is left for the queue, without the costs before and after it; at
- * least 1. */
-uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs);
+ * least 1. `ends_ns`: that of the flow. */
+uint64_t flow_queued_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow_costs *costs);
 
 /* Longest time, in ns, from the release of a packet until the end of its last transfer with which the packet
  * keeps its deadline: without the costs before the release and those after the transfer (finishing the
- * packet, notifying its receiver). 0 if these costs exceed the deadline. */
-uint64_t flow_moved_ns(uint64_t deadline_ns, const struct flow_costs *costs);
+ * packet, notifying its receiver). 0 if these costs exceed the deadline. `ends_ns`: that of the flow. */
+uint64_t flow_moved_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow_costs *costs);
 
-/* How long before a sleeping broker woke the first packet that it finds may have been placed in the ring, in
- * ns. Used for its turns (flow_turns.h). */
+/* How long before the look of a broker that slept the first packet that it finds may have been placed in the
+ * ring, in ns. Used for its turns (flow_turns.h). */
 uint64_t flow_look_back_ns(const struct flow_costs *costs);
 
 /* Whether the broker's core, and not an engine, copies packets of flows that declare so many bytes. */

@@ -19,33 +19,56 @@ bool flow_costs_fit(const struct flow_costs *costs)
                                 costs->dma_interrupt_max,
                                 costs->notify_max,
                                 costs->wake_max,
-                                costs->copy_max};
+                                costs->copy_max,
+                                costs->end_interrupts_max,
+                                costs->broker_interrupts_burst};
 
     for (uint32_t i = 0; i < sizeof largest / sizeof largest[0]; i++) {
         if (largest[i] > FLOW_MAX_COST_NS) {
             return false;
         }
     }
-    return costs->model <= FLOW_MODEL_SINGLE_THREAD &&
-           costs->hypervisor_call_min <= costs->hypervisor_call_max &&
+    return costs->model <= FLOW_MODEL_SINGLE_THREAD && costs->broker_interrupts_share < FLOW_SHARE_ONE &&
+           costs->reserved == 0 && costs->hypervisor_call_min <= costs->hypervisor_call_max &&
            costs->transport_min <= costs->transport_max;
 }
 
-uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs)
+/* What EL2's interrupts take on the broker's core during `ns`, without the burst, rounded up. */
+static uint64_t share_of_ns(const struct flow_costs *costs, uint64_t ns)
 {
-    uint64_t outside_ns = (uint64_t)costs->transport_max + costs->notify_max + costs->wake_max;
+    return costs->model == FLOW_MODEL_PUBLISHED
+               ? 0
+               : (ns * costs->broker_interrupts_share + FLOW_SHARE_ONE - 1) / FLOW_SHARE_ONE;
+}
+
+uint64_t flow_outside_ns(const struct flow_costs *costs, uint32_t ends_ns)
+{
+    return (uint64_t)costs->transport_max + costs->notify_max + costs->wake_max + ends_ns +
+           share_of_ns(costs, costs->wake_max);
+}
+
+uint64_t flow_queued_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow_costs *costs)
+{
+    uint64_t outside_ns = flow_outside_ns(costs, ends_ns);
 
     return deadline_ns > outside_ns ? deadline_ns - outside_ns : 1;
 }
 
-uint64_t flow_moved_ns(uint64_t deadline_ns, const struct flow_costs *costs)
+uint64_t flow_moved_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow_costs *costs)
 {
-    uint64_t outside_ns = (uint64_t)costs->transport_max + costs->finalize_max + costs->notify_max;
+    uint64_t outside_ns = (uint64_t)costs->transport_max + costs->finalize_max + costs->notify_max + ends_ns;
 
     return deadline_ns > outside_ns ? deadline_ns - outside_ns : 0;
 }
 
 uint64_t flow_look_back_ns(const struct flow_costs *costs)
 {
-    return (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max + costs->wake_max;
+    uint64_t sent_ns = (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max;
+    uint64_t left = FLOW_SHARE_ONE - costs->broker_interrupts_share;
+    uint64_t woken_ns = (uint64_t)costs->wake_max + costs->broker_interrupts_burst;
+
+    if (costs->model == FLOW_MODEL_PUBLISHED) {
+        return sent_ns + costs->wake_max;
+    }
+    return sent_ns + costs->end_interrupts_max + (woken_ns * FLOW_SHARE_ONE + left - 1) / left;
 }

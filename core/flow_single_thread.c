@@ -6,18 +6,20 @@
  * B + rho t + rho / (1 - rho) q, with B = PP sum N_d and rho = PP sum 1 / T_d,
  *
  * where q is the longest time between the end of a look at the queues and the next look: a transfer, or the
- * counted part of a sleep (docs/design/flows.md, "One thread"). The broker has (1 - rho) t - B - ... of t
- * left. The test is therefore that of F4 with costs divided by 1 - rho, and with a lead. The lead also
- * includes a look that finds nothing, which may have begun just before the first packet arrives.
+ * counted part of a sleep (docs/design/flows.md, "One thread"). EL2's own interrupts on the broker's core
+ * take at most B_e + rho_e t, and the broker may parse for the turns that are earned meanwhile. The broker
+ * has (1 - rho - rho_e) t - B - B_e - ... of t left. The test is therefore that of F4 with costs divided by
+ * 1 - rho - rho_e, and with a lead. The lead also includes a look that finds nothing, which may have begun
+ * just before the first packet arrives.
  */
 #include "core/flow_single_thread.h"
 #include "core/flow_pause.h"
 #include "core/flow_turns.h"
 #include "core/wide.h"
 
-#define SCALE_BITS 16u /* rho is in units of 1 / 2^16, rounded up for each domain */
-#define SCALE      (1u << SCALE_BITS)
-#define LEAST_LEFT (SCALE / 256) /* of the broker's time left: costs are multiplied by at most 256 */
+#define SCALE_BITS 16u            /* rho is rounded up for each domain */
+#define SCALE      FLOW_SHARE_ONE /* 2^SCALE_BITS */
+#define LEAST_LEFT (SCALE / 256)  /* of the broker's time left: costs are multiplied by at most 256 */
 
 static uint64_t divide_up(wide_t value, uint64_t by)
 {
@@ -110,10 +112,10 @@ static enum flow_problem count_parsing(const struct flow flows[], uint32_t count
         }
         parsing->load += load;
     }
-    return parsing->load > SCALE - LEAST_LEFT ? FLOW_PARSE_LONG : FLOW_OK;
+    return parsing->load + costs->broker_interrupts_share > SCALE - LEAST_LEFT ? FLOW_PARSE_LONG : FLOW_OK;
 }
 
-/* Scales a cost to real time, of which only the share `left` is not spent on parsing. */
+/* Scales a cost to real time, of which only the share `left` is not spent on parsing and EL2's interrupts. */
 static uint64_t scaled(uint64_t value, uint64_t left)
 {
     return divide_up((wide_t)value << SCALE_BITS, left);
@@ -152,7 +154,12 @@ enum flow_problem flow_single_thread(const struct flow flows[], uint32_t count,
     enum flow_problem problem = check_places(flows, count, culprit);
     uint64_t look_ns = (uint64_t)senders * costs->find_earliest_max;
     struct longest longest = longest_transfer(set);
-    uint64_t back = larger(2 * (look_ns + flow_look_back_ns(costs)), longest.fixed);
+    uint64_t interrupts_ns = costs->broker_interrupts_burst;
+    uint64_t slept_ns = (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max +
+                        costs->end_interrupts_max + costs->wake_max;
+    /* q, and a burst of interrupts: in the counted part of a sleep, from there to the next look, and before
+     * the point within an iteration from which the parsing is counted. */
+    uint64_t back = larger(2 * (look_ns + slept_ns), longest.fixed) + 6 * interrupts_ns;
     uint64_t first_ns;
     uint64_t left;
 
@@ -162,9 +169,9 @@ enum flow_problem flow_single_thread(const struct flow flows[], uint32_t count,
     if (problem != FLOW_OK) {
         return problem;
     }
-    left = SCALE - parsing.load;
-    first_ns = parsing.burst_ns + look_ns;
-    /* (B + m PS + rho / (1 - rho) q) / (1 - rho) */
+    left = SCALE - parsing.load - costs->broker_interrupts_share;
+    first_ns = parsing.burst_ns + look_ns + interrupts_ns;
+    /* (B + B_e + m PS + rho / (1 - rho - rho_e) (q + 3 B_e)) / (1 - rho - rho_e) */
     set->lead_fixed = divide_up(
         (2 * wide_product(first_ns, left) + wide_product(parsing.load, back)) << SCALE_BITS, left * left);
     set->lead_bytes = divide_up(wide_product(parsing.load, longest.bytes) << SCALE_BITS, left * left);

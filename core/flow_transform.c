@@ -104,8 +104,7 @@ static enum flow_problem transform(const struct flow *flow, const struct flow_co
                                    const struct flow_set *set, struct flow_task *task)
 {
     /* Os_max + O_r + J'. A busy interval begins with waking the broker, which delays all of these. */
-    uint64_t lost_ns =
-        (uint64_t)costs->transport_max + costs->notify_max + queueing->jitter_ns + costs->wake_max;
+    uint64_t lost_ns = flow_outside_ns(costs, flow->ends_ns) + queueing->jitter_ns;
     uint64_t send_min = costs->hypervisor_call_min + 2ull * costs->transport_min; /* Os, half ns */
     uint64_t send_max = costs->hypervisor_call_max + 2ull * costs->transport_max;
     uint64_t transfers = divide_up(flow->packet_bytes, set->chunk_bytes);

@@ -372,8 +372,8 @@ bool manifest_check_flows(struct manifest_check *check)
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 
-        if (domain->reserved != 0) {
-            return refuse(check, &domain->reserved);
+        if (domain->interrupted_ns > (domain->socket_cid == 0 ? 0 : FLOW_MAX_COST_NS)) {
+            return refuse(check, &domain->interrupted_ns);
         }
         if (manifest_is_broker(manifest, i) ? !check_broker_domain(check, domain)
                                             : !check_socket(check, domain)) {

@@ -45,7 +45,7 @@ bool manifest_has_no_flows(const struct manifest_header *manifest)
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 
         any |= domain->socket_ipa | domain->socket_root_ipa | domain->socket_cid | domain->socket_irq |
-               domain->socket_broker | domain->reserved;
+               domain->socket_broker | domain->interrupted_ns;
     }
     for (uint32_t i = 0; i < manifest->segments.count; i++) {
         any |= manifest_segments(manifest)[i].flags & BH_SEGMENT_FLAG_SOCKET_POOL;

@@ -64,7 +64,8 @@ batch_results test_batch(const batch &sets, const flow_costs &costs, std::uint32
                         .period_ns = sets.period_ns[at],
                         .deadline_ns = sets.deadline_ns[at],
                         .transfers = 0,
-                        .sender = static_cast<std::uint32_t>(sets.sender[at])};
+                        .sender = static_cast<std::uint32_t>(sets.sender[at]),
+                        .ends_ns = 0};
         }
         std::uint32_t culprit = 0;
         const std::uint64_t begin = thread_ns();

@@ -52,6 +52,9 @@ flow_costs costs_from(const costs_by_name &named)
         {"wake_max", &costs.wake_max},
         {"copy_max", &costs.copy_max},
         {"copied_bytes", &costs.copied_bytes},
+        {"end_interrupts_max", &costs.end_interrupts_max},
+        {"broker_interrupts_burst", &costs.broker_interrupts_burst},
+        {"broker_interrupts_share", &costs.broker_interrupts_share},
         {"model", &costs.model},
     };
     for (const auto &[name, place] : places) {
@@ -70,7 +73,7 @@ flow_costs costs_from(const costs_by_name &named)
 std::vector<declared> with_control(const declared &data, std::uint32_t receiver, std::uint64_t other_way_ns)
 {
     const auto &[packet_bytes, period_ns, deadline_ns, transfers, sender] = data;
-    const ::flow one = {packet_bytes, period_ns, deadline_ns, transfers, sender};
+    const ::flow one = {packet_bytes, period_ns, deadline_ns, transfers, sender, 0};
     std::array<::flow, FLOW_TASKS> tasks{};
     std::vector<declared> found;
     const std::uint32_t count = flow_with_control(&one, receiver, other_way_ns, tasks.data());
@@ -90,13 +93,18 @@ std::uint64_t most_transfers(std::uint64_t packet_bytes, std::uint64_t chunk_byt
     return flow_most_transfers(packet_bytes, chunk_bytes, run_bytes);
 }
 
+// Throws std::invalid_argument if there are values of EL2's interrupts, and not one for each flow.
 flow_tasks make_set(const std::vector<declared> &flows, const costs_by_name &costs, std::uint32_t senders,
-                    std::uint64_t chunk_bytes)
+                    std::uint64_t chunk_bytes, const std::vector<std::uint32_t> &ends_ns)
 {
     std::vector<::flow> made;
+    if (!ends_ns.empty() && ends_ns.size() != flows.size()) {
+        throw std::invalid_argument("there is not one time of the ends for each flow");
+    }
     made.reserve(flows.size());
     for (const auto &[packet_bytes, period_ns, deadline_ns, transfers, sender] : flows) {
-        made.push_back({packet_bytes, period_ns, deadline_ns, transfers, sender});
+        const std::uint32_t ends = ends_ns.empty() ? 0 : ends_ns[made.size()];
+        made.push_back({packet_bytes, period_ns, deadline_ns, transfers, sender, ends});
     }
     return {made, costs_from(costs), senders, chunk_bytes};
 }
@@ -177,10 +185,11 @@ NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the ma
         .def(
             "__init__",
             [](flow_tasks *place, const std::vector<declared> &flows, const costs_by_name &costs,
-               std::uint32_t senders, std::uint64_t chunk_bytes) {
-                new (place) flow_tasks(make_set(flows, costs, senders, chunk_bytes));
+               std::uint32_t senders, std::uint64_t chunk_bytes, const std::vector<std::uint32_t> &ends_ns) {
+                new (place) flow_tasks(make_set(flows, costs, senders, chunk_bytes, ends_ns));
             },
-            nb::arg("flows"), nb::arg("costs"), nb::arg("senders"), nb::arg("chunk_bytes"))
+            nb::arg("flows"), nb::arg("costs"), nb::arg("senders"), nb::arg("chunk_bytes"),
+            nb::arg("ends_ns") = std::vector<std::uint32_t>{})
         .def("tasks", &tasks_of)
         .def_prop_ro("dma_fixed", [](const flow_tasks &set) { return set.tasks().dma_fixed; })
         .def_prop_ro("chunk_bytes", [](const flow_tasks &set) { return set.tasks().chunk_bytes; })

@@ -7,10 +7,13 @@
 // as was declared, `ahead` [0]: 1: a packet does not wait until the previous one is sent, which may then be
 // overwritten, `after_ms` [0]: starts to send that long after its start, `together_ms` [0]: sends the first
 // packets of all connected flows at once, when the counter has reached that time; `write_kib` [0]: while
-// there is nothing to do, it writes to that much memory and does not sleep, for `write_ms` [0: without end]
-// from its start on. At the end, or, if there is
-// none, whenever another domain has ended a stream, it reports of each flow the bytes and their CRC-32.
+// there is nothing to do, it writes to that much memory, executes much code, and does not sleep, for
+// `write_ms` [0: without end] from its start on; `print` [0]: 1: it prints lines meanwhile, also without
+// `write_kib`. At the end, or,
+// if there is none, whenever another domain has ended a stream, it reports of each flow the bytes and their
+// CRC-32.
 #include "core/crc32.h"
+#include "guests/programs/displace_code.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/displacer.h"
@@ -62,7 +65,9 @@ static struct {
     uint64_t first; // counter value before which no packet is sent
     bool ahead;
     struct displacer displacer;
-    uint64_t writes_until;     // ticks
+    uint64_t writes_until; // ticks
+    uint64_t steps;        // of writing
+    bool prints;
     volatile bool interrupted; // since it last began to wait
 } traffic;
 
@@ -120,6 +125,7 @@ static bool init(void)
             console_write("traffic: too little memory\n");
             return false;
         }
+    traffic.prints = param("print", 0) != 0;
     traffic.writes_until = UINT64_MAX;
     if (param("write_ms", 0) != 0)
         traffic.writes_until = timer_now() + param("write_ms", 0) * timer_frequency() / ms_per_s;
@@ -257,13 +263,34 @@ static uint64_t attend(void)
     return next;
 }
 
+// Whether it does something while it waits.
+static bool is_busy(void)
+{
+    return (traffic.displacer.buffer.bytes != 0 || traffic.prints) && timer_now() < traffic.writes_until;
+}
+
+// Writes to 64 KiB, step by step, then executes as much code.
+static void keep_busy(void)
+{
+    bool writes = traffic.displacer.buffer.bytes != 0;
+
+    if (writes)
+        displacer_step(&traffic.displacer);
+    if (++traffic.steps % 16 != 0)
+        return;
+    if (writes)
+        displace_code();
+    if (traffic.prints)
+        console_write("traffic: has displaced what the caches had\n");
+}
+
 // Until an interrupt comes. Interrupts are masked before and after.
 static void wait(void)
 {
     traffic.interrupted = false;
     cpu_unmask_interrupts();
-    while (traffic.displacer.buffer.bytes != 0 && timer_now() < traffic.writes_until && !traffic.interrupted)
-        displacer_step(&traffic.displacer);
+    while (is_busy() && !traffic.interrupted)
+        keep_busy();
     cpu_mask_interrupts();
     if (!traffic.interrupted)
         cpu_wait_for_interrupt();

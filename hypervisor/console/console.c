@@ -23,7 +23,6 @@
  * however fast the UART is: in each window, a budget of characters taken, bytes written and calls. A real
  * line carries a tenth of it. The windows are short, because the work of a window is done in one piece with
  * interrupts masked: three dozen characters, of which a UART at 115200 baud takes one or two in that time. */
-#define WINDOW_NS      125000u
 #define WINDOW_BUDGET  44u
 #define CALL_COST      16u
 /* How long the first domain's start may wait for the log lines of EL2's own start: a line of 90 characters
@@ -31,6 +30,9 @@
 #define START_LIMIT_NS 20000000u
 #define POLL_LIMIT     10000000u /* polls of a UART that takes nothing, after which its output is given up */
 #define LOG_LINE_BYTES 160u
+
+_Static_assert(BH_CONSOLE_WINDOW_CALLS == (WINDOW_BUDGET + CALL_COST - 1) / CALL_COST,
+               "so many calls use up the budget of a window");
 
 static struct console {
     struct spinlock drain_lock; /* protects mux and staged bytes */
@@ -162,7 +164,7 @@ static void charge_call(void)
     uint64_t now = clock_now();
 
     if (now >= console.window_end) {
-        console.window_end = now + clock_ticks(WINDOW_NS);
+        console.window_end = now + clock_ticks(BH_CONSOLE_WINDOW_NS);
         console.budget = WINDOW_BUDGET;
     }
     console.budget = remaining(console.budget, CALL_COST);

@@ -132,6 +132,7 @@ static void write_flow(const struct broker *broker, uint32_t number)
     }
     to = &door->flows[number];
     to->deadline_ns = slots.flows[number].deadline_ns;
+    to->ends_ns = slots.flows[number].ends_ns;
     to->parameters = slots.flows[number].parameters;
     __atomic_store_n(&to->changes, slots.flows[number].changes, __ATOMIC_RELEASE);
     __atomic_store_n(&door->flow_changes, broker->flow_changes, __ATOMIC_RELEASE);
@@ -194,6 +195,13 @@ static uint32_t at_most_u32(uint64_t value)
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
+/* What EL2's own interrupts may add at both ends of the flow. */
+static uint32_t ends_ns(const struct manifest_flow *flow)
+{
+    return domain_at(flow->source)->config->interrupted_ns +
+           domain_at(flow->destination)->config->interrupted_ns;
+}
+
 void flows_open(uint32_t number, const struct manifest_flow *flow)
 {
     struct broker *broker = broker_of_flow(flow);
@@ -213,6 +221,7 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
     take_slot(broker, number);
     slots.earlier[number] = (struct flow_path_statistics){0};
     slots.flows[number].deadline_ns = flow->deadline_ns;
+    slots.flows[number].ends_ns = ends_ns(flow);
     slots.flows[number].parameters = (struct flow_path_parameters){
         .source = flow->source,
         .destination = flow->destination,
@@ -222,12 +231,12 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
         /* rounded down: a sender that keeps its period must not fall behind the pace by a part of a tick with
          * each packet */
         .period_ticks = clock_whole_ticks(flow->period_ns),
-        .deadline_ticks = clock_whole_ticks(flow_moved_ns(flow->deadline_ns, costs)),
+        .deadline_ticks = clock_whole_ticks(flow_moved_ns(flow->deadline_ns, ends_ns(flow), costs)),
         .most_transfers = most_transfers(broker->config, flow),
         .connections = flow->connections,
         .answers = flow->answers,
         .group = flow->group,
-        .queued_ticks = clock_ticks(flow_queued_ns(flow->deadline_ns, costs)),
+        .queued_ticks = clock_ticks(flow_queued_ns(flow->deadline_ns, ends_ns(flow), costs)),
     };
     count_change(broker, number);
     spin_unlock(&broker->lock);
@@ -257,6 +266,7 @@ void flows_request_test(uint32_t number, const struct manifest_flow *flow)
         .transfers = flow->transfers,
         .period_ns = flow->period_ns,
         .deadline_ns = flow->deadline_ns,
+        .ends_ns = ends_ns(flow),
     };
     write_request(broker);
     spin_unlock(&broker->lock);

@@ -73,6 +73,12 @@ static void add_since(_Atomic uint64_t *moment, enum bh_path_part part)
     }
 }
 
+/* Whether EL2 measures the part itself; else the broker does. */
+static bool is_own(uint32_t part)
+{
+    return part == BH_PATH_PART_TRANSPORT || part == BH_PATH_PART_NOTIFY || part == BH_PATH_PART_INTERRUPT;
+}
+
 bool path_stamps_take(const struct domain *broker, uint64_t at)
 {
     struct segment_map map = placement_map(system_manifest(), broker->config);
@@ -83,7 +89,7 @@ bool path_stamps_take(const struct domain *broker, uint64_t at)
     }
     from = window_open(this_cpu()->index, WINDOW_DESTINATION, segment_map_at(&map, at, 1).pa);
     for (uint32_t i = 0; i < BH_PATH_PART_COUNT; i++) {
-        if (i != BH_PATH_PART_TRANSPORT && i != BH_PATH_PART_NOTIFY) { /* EL2 measures these itself */
+        if (!is_own(i)) {
             this_cpu()->flow.recorder.parts[i] = from->parts[i];
         }
     }

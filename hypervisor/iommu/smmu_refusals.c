@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define EVENTS_OF_A_STEP 16u
-#define STEP_INTERVAL_NS 500000ull
 
 static struct {
     bool logged_nobody;
@@ -76,7 +75,7 @@ void smmu_count(const struct smmu_refusal *refusal)
 
 static void set_alarm(void)
 {
-    rare_alarm_set(RARE_ALARM_SMMU, clock_now() + clock_ticks(STEP_INTERVAL_NS));
+    rare_alarm_set(RARE_ALARM_SMMU, clock_now() + clock_ticks(BH_SMMU_STEP_INTERVAL_NS));
 }
 
 static void enable_interrupts(uint64_t mpidr)

@@ -18,9 +18,6 @@
 #include "vm/system.h"
 #include <stddef.h>
 
-/* Time between two reads. Each read accesses one monitor, which bounds the interrupt latency. */
-#define READ_INTERVAL_NS 2000000ull
-
 static struct {
     struct mpam_component components[BH_MAX_MPAM_COMPONENTS];
     struct mpam_features features[BH_MAX_MPAM_INSTANCES];
@@ -256,7 +253,7 @@ enum bh_manifest_error mpam_components_init(void)
 
 static void set_alarm(void)
 {
-    rare_alarm_set(RARE_ALARM_MONITORS, clock_now() + clock_ticks(READ_INTERVAL_NS));
+    rare_alarm_set(RARE_ALARM_MONITORS, clock_now() + clock_ticks(BH_MPAM_READ_INTERVAL_NS));
 }
 
 void mpam_components_start(const struct cpu *cpu)

@@ -5,6 +5,7 @@
  */
 #include "run/irq.h"
 #include "console/console.h"
+#include "core/path_costs.h"
 #include "flow/flows.h"
 #include "iommu/smmu.h"
 #include "mpam/mpam_components.h"
@@ -149,7 +150,7 @@ static void take_requests(struct cpu *cpu)
 
 /* Handles an acknowledged interrupt. Returns false if the budget of the core's VCPU is spent, or if another
  * VCPU may have to run. */
-static bool dispatch(struct cpu *cpu, uint32_t intid)
+static bool handle(struct cpu *cpu, uint32_t intid)
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
 
@@ -199,6 +200,34 @@ static bool dispatch(struct cpu *cpu, uint32_t intid)
     return true;
 }
 
+/* Whether the interrupt is for EL2's own work, and not for a guest. */
+static bool is_own(const struct cpu *cpu, uint32_t intid)
+{
+    const struct manifest_platform *platform = &system_manifest()->platform;
+
+    if (intid == EL2_SGI) {
+        return (atomic_load(&cpu->requests) & (CPU_REQUEST_CONSOLE | CPU_REQUEST_BUDGETS)) != 0;
+    }
+    return intid == platform->uart_irq || intid == platform->cnthp_irq || intid == cpu->bandwidth.irq;
+}
+
+static __attribute__((noinline)) bool handle_measured(struct cpu *cpu, uint32_t intid)
+{
+    struct path_mark mark = path_begin();
+    bool own = is_own(cpu, intid);
+    bool goes_on = handle(cpu, intid);
+
+    if (own) {
+        path_end(&mark, BH_PATH_PART_INTERRUPT);
+    }
+    return goes_on;
+}
+
+static bool dispatch(struct cpu *cpu, uint32_t intid)
+{
+    return path_recorder_here() != NULL ? handle_measured(cpu, intid) : handle(cpu, intid);
+}
+
 /* Handles the most urgent interrupt; further ones interrupt again. */
 bool trap_irq_short(void)
 {
@@ -217,7 +246,7 @@ bool trap_irq_short(void)
         return true;
     }
     if (intid == EL2_SGI) { /* a core that stops a VCPU of another core sends this request */
-        take_requests(cpu);
+        (void)dispatch(cpu, intid);
         return vcpu_may_run(cpu->vcpu) && cpu->hold == 0;
     }
     return dispatch(cpu, intid);

@@ -29,6 +29,7 @@ RUN_BY = {
     "counting": "tests/system/test_budget.py",
     "cpu-time": "tests/hosted/test_examples.py",
     "flow-calls": "src/bulkhead/bench/flows.py",
+    "flow-interrupts": "src/bulkhead/bench/flows.py",
     "flow-paths": "src/bulkhead/bench/flows.py",
     "flows": "tests/hosted/test_flows.py",
     "flows-both-ways": "tests/hosted/test_flows.py",

@@ -30,7 +30,8 @@ Given any_flow(std::mt19937_64 &random)
                      .period_ns = 10'000ull << random() % 3,
                      .deadline_ns = 2'000 + random() % 30'000,
                      .transfers = 0,
-                     .sender = sender},
+                     .sender = sender,
+                     .ends_ns = 0},
             .receiver = (sender + 1) % 4,
             .other_way_ns = random() % 4 == 0 ? 10'000ull << random() % 3 : 0};
 }
@@ -109,7 +110,8 @@ TEST(flow_admission, f6_a_problem_names_the_flow_that_the_path_alone_makes_late)
                                  .period_ns = 1'000'000,
                                  .deadline_ns = 1'810,
                                  .transfers = 0,
-                                 .sender = 0},
+                                 .sender = 0,
+                                 .ends_ns = 0},
                         .receiver = 1,
                         .other_way_ns = 0};
     Given bad = good;
@@ -140,7 +142,8 @@ TEST(flow_admission, f9_the_single_threaded_broker_expects_the_most_transfers)
                             .period_ns = 1'000'000,
                             .deadline_ns = 1'000'000,
                             .transfers = 0,
-                            .sender = 0},
+                            .sender = 0,
+                            .ends_ns = 0},
                    .receiver = 1,
                    .other_way_ns = 0};
     uint32_t culprit = 0;
@@ -162,7 +165,8 @@ TEST(flow_admission, f6_takes_as_many_flows_as_there_is_room_for)
                                   .period_ns = FLOW_MAX_NS,
                                   .deadline_ns = FLOW_MAX_NS,
                                   .transfers = 0,
-                                  .sender = 0},
+                                  .sender = 0,
+                                  .ends_ns = 0},
                          .receiver = 1,
                          .other_way_ns = 0};
     uint32_t culprit = 0;

@@ -115,8 +115,10 @@ TEST_F(BothWays, f11_turns_are_those_of_both_directions)
 {
     world.path(0, 1, server, 65536, 1000, 5000);
     flow tasks[2 * FLOW_TASKS];
-    const flow data = {.packet_bytes = 1, .period_ns = 1000, .deadline_ns = 1, .transfers = 1, .sender = 0};
-    const flow answer = {.packet_bytes = 1, .period_ns = 300, .deadline_ns = 2, .transfers = 1, .sender = 1};
+    const flow data = {
+        .packet_bytes = 1, .period_ns = 1000, .deadline_ns = 1, .transfers = 1, .sender = 0, .ends_ns = 0};
+    const flow answer = {
+        .packet_bytes = 1, .period_ns = 300, .deadline_ns = 2, .transfers = 1, .sender = 1, .ends_ns = 0};
     uint32_t count = flow_with_control(&data, 1, answer.period_ns, tasks);
     ASSERT_EQ(count, 2u);
     count += flow_with_control(&answer, 0, data.period_ns, &tasks[count]);

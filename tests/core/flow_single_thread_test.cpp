@@ -26,6 +26,10 @@ constexpr flow_costs parts = {.hypervisor_call_min = 900,
                               .wake_max = 3000,
                               .copy_max = 600,
                               .copied_bytes = 0,
+                              .end_interrupts_max = 0,
+                              .broker_interrupts_burst = 0,
+                              .broker_interrupts_share = 0,
+                              .reserved = 0,
                               .model = FLOW_MODEL_SINGLE_THREAD};
 
 flow task(uint32_t sender, uint64_t bytes, uint64_t period_ns, uint64_t deadline_ns)
@@ -34,7 +38,8 @@ flow task(uint32_t sender, uint64_t bytes, uint64_t period_ns, uint64_t deadline
             .period_ns = period_ns,
             .deadline_ns = deadline_ns,
             .transfers = 0,
-            .sender = sender};
+            .sender = sender,
+            .ends_ns = 0};
 }
 
 flow_problem transform(const std::vector<flow> &flows, flow_set &set, uint32_t &culprit,
@@ -57,10 +62,10 @@ TEST(flow_single_thread, f8_is_by_the_formulas)
     EXPECT_EQ(double(set.chunk_bytes), std::ceil(4096 / (1 - rho)));
     EXPECT_EQ(double(set.tasks[0].period), 2 * (125'000 + (450 + 100) - (500 + 400.0)));
     EXPECT_EQ(double(set.tasks[0].first), 2 * (300'000 - (500 + 400) - (2000 - 500) - 3000.0));
-    EXPECT_EQ(set.tasks[0].first, 2 * flow_queued_ns(300'000, &parts)) << "what the broker takes for D'";
-    EXPECT_EQ(flow_moved_ns(300'000, &parts), 300'000 - 400 - parts.finalize_max - parts.notify_max)
+    EXPECT_EQ(set.tasks[0].first, 2 * flow_queued_ns(300'000, 0, &parts)) << "what the broker takes for D'";
+    EXPECT_EQ(flow_moved_ns(300'000, 0, &parts), 300'000 - 400 - parts.finalize_max - parts.notify_max)
         << "all of the deadline but what comes before the release and after the transfer";
-    EXPECT_EQ(flow_moved_ns(100, &parts), 0u);
+    EXPECT_EQ(flow_moved_ns(100, 0, &parts), 0u);
     EXPECT_EQ(double(set.tasks[0].fixed), std::ceil(2 * 3 * dma / (1 - rho)));
     EXPECT_EQ(double(set.tasks[0].bytes), std::ceil(10'000 / (1 - rho)));
     EXPECT_EQ(double(set.tasks[0].block_fixed), double(set.dma_fixed));
@@ -107,6 +112,44 @@ TEST(flow_single_thread, f7_a_copy_that_is_dearer_than_the_engine_leads_with_wha
     const double rho = 132 / 65536.0; // ceil(131.072)
     const double copied = 3 * 50 + 300 + 50'000 + 1500;
     EXPECT_EQ(double(set.lead_fixed), std::ceil(2 * (1000 + 3 * 50 + rho / (1 - rho) * copied) / (1 - rho)));
+}
+
+TEST(flow_single_thread, f9_el2_s_own_interrupts_take_their_time_from_the_broker_and_from_deadlines)
+{
+    flow_costs costs = parts;
+    flow_set set;
+    uint32_t culprit = 0;
+    costs.end_interrupts_max = 9000;
+    costs.broker_interrupts_burst = 20'000;
+    costs.broker_interrupts_share = 6554; // a tenth
+    flow sent = task(0, 512, 500'000, 500'000);
+    sent.ends_ns = 16'000;
+    ASSERT_EQ(transform({sent}, set, culprit, costs), FLOW_OK);
+    const double rho = 132 / 65536.0; // ceil(131.072)
+    const double left = 1 - rho - 6554 / 65536.0;
+    const double before = 500 + 400 + (2000 - 500) + 3000.0 + 301 + 16'000; // ceil(3000 / 10)
+    EXPECT_EQ(double(set.tasks[0].first), 2 * (500'000 - before));
+    EXPECT_EQ(set.tasks[0].first, 2 * flow_queued_ns(500'000, 16'000, &costs));
+    EXPECT_EQ(flow_moved_ns(500'000, 16'000, &costs), 500'000 - 400 - 1500 - 2000 - 16'000u);
+    EXPECT_EQ(double(set.tasks[0].bytes), std::ceil(512 / left));
+    const double slept = 500 + 1 + 400 + 9000;
+    const double back = slept + 3000 + 3 * 50 + 3 * 20'000;
+    EXPECT_EQ(double(set.lead_fixed), std::ceil(2 * (1000 + 3 * 50 + 20'000 + rho / left * back) / left));
+    EXPECT_EQ(double(flow_look_back_ns(&costs)), slept + std::ceil(23'000 / (1 - 6554 / 65536.0)));
+    costs.model = FLOW_MODEL_PUBLISHED;
+    EXPECT_EQ(flow_queued_ns(500'000, 0, &costs), 500'000 - 400 - 2000 - 3000u) << "it has no such costs";
+    EXPECT_EQ(flow_look_back_ns(&costs), 500 + 1 + 400 + 3000u);
+    costs.broker_interrupts_share = FLOW_SHARE_ONE;
+    EXPECT_FALSE(flow_costs_fit(&costs));
+}
+
+TEST(flow_single_thread, f9_el2_s_interrupts_alone_may_be_too_much)
+{
+    flow_costs costs = parts;
+    flow_set set;
+    uint32_t culprit = 0;
+    costs.broker_interrupts_share = FLOW_SHARE_ONE - FLOW_SHARE_ONE / 256;
+    EXPECT_EQ(transform({task(0, 512, 500'000, 500'000)}, set, culprit, costs), FLOW_PARSE_LONG);
 }
 
 TEST(flow_single_thread, f4_the_published_model_leads_with_nothing)
@@ -158,7 +201,8 @@ TEST(flow_single_thread, f4_largest_values_fit)
 {
     flow_costs costs = parts;
     costs.parse_max = costs.find_earliest_max = costs.program_dma_max = costs.finalize_max =
-        costs.dma_interrupt_max = costs.notify_max = costs.wake_max = FLOW_MAX_COST_NS;
+        costs.dma_interrupt_max = costs.notify_max = costs.wake_max = costs.end_interrupts_max =
+            costs.broker_interrupts_burst = FLOW_MAX_COST_NS;
     const uint64_t period = FLOW_MAX_NS / 255; // of 192, for 3/4 of the time
     const std::vector<flow> flows(FLOW_MAX, task(0, FLOW_MAX_BYTES, period, FLOW_MAX_NS / 256));
     flow_set set;

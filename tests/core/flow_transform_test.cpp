@@ -24,9 +24,17 @@ constexpr flow_costs zcu102 = {.hypervisor_call_min = 939,
                                .wake_max = 0,
                                .copy_max = 0,
                                .copied_bytes = 0,
+                               .end_interrupts_max = 0,
+                               .broker_interrupts_burst = 0,
+                               .broker_interrupts_share = 0,
+                               .reserved = 0,
                                .model = FLOW_MODEL_PUBLISHED};
-constexpr flow one = {
-    .packet_bytes = 12288, .period_ns = 5'000'000, .deadline_ns = 9'000'000, .transfers = 0, .sender = 0};
+constexpr flow one = {.packet_bytes = 12288,
+                      .period_ns = 5'000'000,
+                      .deadline_ns = 9'000'000,
+                      .transfers = 0,
+                      .sender = 0,
+                      .ends_ns = 0};
 
 flow_problem transform(const flow &flow, flow_set *set, const flow_costs &costs = zcu102,
                        uint64_t chunk = 4096)
@@ -90,10 +98,14 @@ TEST(flow_transform, the_last_transfer_has_what_is_left)
 
 TEST(flow_transform, flows_of_a_domain_wait_in_one_queue)
 {
-    const flow flows[] = {
-        one,
-        one,
-        {.packet_bytes = 1, .period_ns = 1'000'000, .deadline_ns = 1'000'000, .transfers = 0, .sender = 1}};
+    const flow flows[] = {one,
+                          one,
+                          {.packet_bytes = 1,
+                           .period_ns = 1'000'000,
+                           .deadline_ns = 1'000'000,
+                           .transfers = 0,
+                           .sender = 1,
+                           .ends_ns = 0}};
     flow_set set;
     uint32_t culprit = 0;
     ASSERT_EQ(flow_transform(flows, 3, &zcu102, 2, 4096, &set, &culprit), FLOW_OK);
@@ -108,15 +120,16 @@ TEST(flow_transform, refuses_what_cannot_be)
         flow_problem problem;
         flow changed;
     } const bad[] = {
-        {FLOW_BAD_SIZE, {0, 1000, 1000, 0, 0}},
-        {FLOW_BAD_SIZE, {FLOW_MAX_BYTES + 1, 1000, 1000, 0, 0}},
-        {FLOW_BAD_TIME, {1, 0, 1000, 0, 0}},
-        {FLOW_BAD_TIME, {1, 1000, 0, 0, 0}},
-        {FLOW_BAD_TIME, {1, FLOW_MAX_NS + 1, 1000, 0, 0}},
-        {FLOW_BAD_SENDER, {1, 1000, 1000, 0, FLOW_MAX_DOMAINS}},
-        {FLOW_BAD_TRANSFERS, {8193, 1000, 1000, 2, 0}},
-        {FLOW_DEADLINE_SHORT, {1, 1'000'000, 3000, 0, 0}},
-        {FLOW_PERIOD_SHORT, {1, 600, 1'000'000, 0, 0}},
+        {FLOW_BAD_SIZE, {0, 1000, 1000, 0, 0, 0}},
+        {FLOW_BAD_SIZE, {FLOW_MAX_BYTES + 1, 1000, 1000, 0, 0, 0}},
+        {FLOW_BAD_TIME, {1, 0, 1000, 0, 0, 0}},
+        {FLOW_BAD_TIME, {1, 1000, 0, 0, 0, 0}},
+        {FLOW_BAD_TIME, {1, FLOW_MAX_NS + 1, 1000, 0, 0, 0}},
+        {FLOW_BAD_SENDER, {1, 1000, 1000, 0, FLOW_MAX_DOMAINS, 0}},
+        {FLOW_BAD_TRANSFERS, {8193, 1000, 1000, 2, 0, 0}},
+        {FLOW_DEADLINE_SHORT, {1, 1'000'000, 3000, 0, 0, 0}},
+        {FLOW_DEADLINE_SHORT, {1, 1'000'000, 900'000, 0, 0, 900'000}},
+        {FLOW_PERIOD_SHORT, {1, 600, 1'000'000, 0, 0, 0}},
     };
     flow_set set;
     for (const auto &[problem, changed] : bad) {
@@ -138,10 +151,11 @@ TEST(flow_transform, largest_values_fit)
 {
     flow_costs costs;
     std::fill_n(reinterpret_cast<uint32_t *>(&costs), sizeof costs / sizeof(uint32_t), FLOW_MAX_COST_NS);
-    costs.copied_bytes = 0;
+    costs.copied_bytes = costs.reserved = 0;
+    costs.broker_interrupts_share = FLOW_SHARE_ONE - 1;
     costs.model = FLOW_MODEL_PUBLISHED;
     flow flows[FLOW_MAX];
-    std::fill_n(flows, FLOW_MAX, flow{FLOW_MAX_BYTES, FLOW_MAX_NS, FLOW_MAX_NS, 0, 0});
+    std::fill_n(flows, FLOW_MAX, flow{FLOW_MAX_BYTES, FLOW_MAX_NS, FLOW_MAX_NS, 0, 0, 0});
     flow_set set;
     uint32_t culprit = 0;
     ASSERT_EQ(flow_transform(flows, FLOW_MAX, &costs, FLOW_MAX_DOMAINS, 4096, &set, &culprit), FLOW_OK);

@@ -16,7 +16,8 @@ flow task(uint32_t sender, uint64_t period_ns)
             .period_ns = period_ns,
             .deadline_ns = period_ns,
             .transfers = 0,
-            .sender = sender};
+            .sender = sender,
+            .ends_ns = 0};
 }
 
 TEST(flow_turns, f8_a_share_is_a_packet_of_each_task_and_the_sum_of_their_rates)

@@ -38,6 +38,10 @@ class Parts:
     wake: int = 2000
     copied: int = 0  # largest size in bytes of a task that the core copies instead of the engine
     copy: int = 0  # cost of that besides PS, PD and FT
+    # EL2's own interrupts. On the broker's core: cost and distance of each source, which may be late by up to
+    # the distance once. At an end: the longest delay of a notification, or of a handler.
+    interrupts: tuple[tuple[int, int], ...] = ()
+    at_end: int = 0
 
     def named(self) -> dict[str, int]:
         """In core/'s form; there are no locks, so the cost of locks must not matter."""
@@ -55,6 +59,9 @@ class Parts:
             "wake_max": self.wake,
             "copied_bytes": self.copied,
             "copy_max": self.copy,
+            "end_interrupts_max": self.at_end,
+            "broker_interrupts_burst": self.burst,
+            "broker_interrupts_share": int(self.share * SCALE),
             "model": 1,
         }
         return found | dict.fromkeys(
@@ -89,6 +96,17 @@ class Parts:
     @cached_property
     def received(self) -> Fraction:
         return self.notify - Fraction(self.call[1], 2)
+
+    @cached_property
+    def burst(self) -> int:
+        """B_e: a source may interrupt twice at once."""
+        return 2 * sum(cost for cost, _ in self.interrupts)
+
+    @cached_property
+    def share(self) -> Fraction:
+        """rho_e, in 1/65536."""
+        found = sum((Fraction(cost, every) for cost, every in self.interrupts), Fraction(0))
+        return Fraction(ceil(found * SCALE), SCALE)
 
     def transfer(self, domains: int, size: int) -> int:
         """O_dma of a task with packets of this size."""
@@ -183,7 +201,8 @@ class Analysis:
         return task.period + self.parts.sent_min - self.parts.sent_max
 
     def first(self, task: Sent) -> Fraction:
-        return task.deadline - self.parts.sent_max - self.parts.received - self.parts.wake
+        wake = self.parts.wake + ceil(self.parts.wake * self.parts.share)
+        return task.deadline - self.parts.sent_max - self.parts.received - wake - 2 * self.parts.at_end
 
     def cost(self, task: Sent) -> Fraction:
         return task.transfers * self.transfer(task) + self.copying(task.size)
@@ -203,15 +222,16 @@ class Analysis:
         """Work that comes first: a packet of each task of every domain, and turns earned during a
         transfer."""
         burst = self.more_ns + self.copying(0)
-        burst += self.parts.parse * len(self.sent) + self.domains * self.parts.look
+        burst += self.parts.parse * len(self.sent) + self.domains * self.parts.look + self.parts.burst
         largest = max(min(task.size, self.chunk) for task in self.sent)
         back = self.parts.call[1] // 2 + 1 + self.parts.transport[1] + self.parts.wake
-        back += self.domains * self.parts.look
+        back += self.domains * self.parts.look + self.parts.at_end
         before = max(*map(self.transfer, self.sent), Fraction(back)) + self.copying(largest)
-        return burst + self.rho / (1 - self.rho) * before
+        before += 3 * self.parts.burst
+        return burst + self.rho / (1 - self.rho - self.parts.share) * before
 
     def demand(self, t: Fraction) -> Fraction:
-        total, blocking = self.lead + self.rho * t, Fraction(0)
+        total, blocking = self.lead + (self.rho + self.parts.share) * t, Fraction(0)
         for task in self.sent:
             first = self.first(task)
             if first > t:
@@ -225,7 +245,7 @@ class Analysis:
         firsts = [self.first(task) for task in self.sent]
         common = lcm(*(period.denominator for period in periods))
         repeated = Fraction(lcm(*(int(period * common) for period in periods)), common) + min(firsts)
-        left = 1 - self.rho - self.load
+        left = 1 - self.rho - self.parts.share - self.load
         if left == 0:
             return repeated
         late = sum(
@@ -239,7 +259,7 @@ class Analysis:
 
     def schedulable(self) -> bool:
         """Tests every point."""
-        if any(self.first(task) <= 0 for task in self.sent) or self.load + self.rho > 1:
+        if any(self.first(task) <= 0 for task in self.sent) or self.load + self.rho + self.parts.share > 1:
             return False
         end = self.horizon()
         points = set()
@@ -249,6 +269,37 @@ class Analysis:
                 points.add(t)
                 t += self.period(task)
         return all(self.demand(t) <= t for t in points)
+
+
+class Interrupts:
+    """EL2's interrupts on the broker's core, in ps. They come first: the broker's work stands meanwhile."""
+
+    def __init__(self, sources: tuple[tuple[int, int], ...], random: Random) -> None:
+        self.random = random
+        self.sources = [(cost * PS, every * PS) for cost, every in sources]
+        self.on_grid = [random.randrange(every) for _, every in self.sources]
+        self.next = [self._late(source) for source in range(len(self.sources))]
+        self.served = 0  # until then one is being served
+
+    def _late(self, source: int) -> int:
+        return self.on_grid[source] + self.random.choice((0, self.random.randrange(self.sources[source][1])))
+
+    def after(self, start: int, work: int) -> int:
+        """When the broker has done this work, which begins at `start`."""
+        if not self.sources:
+            return start + work
+        left, now = work, max(start, self.served)
+        while True:
+            source = min(range(len(self.next)), key=self.next.__getitem__)
+            if self.next[source] > now + left:
+                return now + left
+            begin = max(self.next[source], self.served)
+            left -= max(0, begin - now)
+            cost, every = self.sources[source]
+            self.served = begin + cost
+            now = max(now, self.served)
+            self.on_grid[source] += every
+            self.next[source] = max(self._late(source), self.next[source])
 
 
 @dataclass
@@ -329,9 +380,13 @@ class Broker:
         # What a step needs of the costs, in ps.
         self.look, self.parse = domains * parts.look * PS, parts.parse * PS
         self.fixed = [parts.transfer(domains, one.size) * PS - self.look for one in sent]  # of a transfer
-        gone = parts.sent_max + parts.received + parts.wake
+        gone = parts.sent_max + parts.received + parts.wake + ceil(parts.wake * parts.share)
+        gone += 2 * parts.at_end
         self.relative = [floor((one.deadline - gone) * PS) for one in sent]  # deadline after a release
-        self.received, self.blind = ceil(parts.received * PS), ceil((parts.sent_max + parts.wake) * PS)
+        self.received = ceil((parts.received + parts.at_end) * PS)
+        woken = (parts.wake + parts.burst) / (1 - parts.share)
+        self.blind = ceil((parts.sent_max + parts.at_end + woken) * PS)
+        self.interrupts = Interrupts(parts.interrupts, random)
         self.guests = []
         for domain in range(domains):
             packets, period = share(sent, domain)
@@ -384,9 +439,12 @@ class Broker:
                 self.before = begin
                 self._transfer(task)
 
+    def _work(self, work: int) -> None:
+        self.now = self.interrupts.after(self.now, work)
+
     def _look(self, begin: int) -> None:
         """Handles everything as of the step's begin."""
-        self.now += self.look
+        self._work(self.look)
         for guest in self.guests:
             stamps, ring = guest.stamps, guest.ring
             noted = bool(stamps) and stamps[0] <= begin
@@ -397,7 +455,7 @@ class Broker:
                 turns = min(turns, guest.packets)
                 guest.left = min(guest.left, guest.packets * guest.period)
             if guest.hostile and "turns" not in self.rules:
-                self.now += 5 * guest.packets * self.parse
+                self._work(5 * guest.packets * self.parse)
             stamp = begin
             if noted:
                 stamp = stamps[0]
@@ -414,7 +472,7 @@ class Broker:
                     self._take(ring.pop(0), stamp)
                 elif not used:
                     break
-                self.now += needs * self.parse  # a packet, or invalid data
+                self._work(needs * self.parse)  # a packet, or invalid data
                 guest.left -= needs * guest.period
                 turns -= needs
 
@@ -452,7 +510,7 @@ class Broker:
     def _transfer(self, task: int) -> None:
         queue = self.queues[task]
         packet = queue[0]
-        self.now += self.fixed[task] + packet.left.pop(0) * NS_PER_S * PS // self.b
+        self._work(self.fixed[task] + packet.left.pop(0) * NS_PER_S * PS // self.b)
         if not packet.left:
             queue.pop(0)
             if not queue:
@@ -478,7 +536,8 @@ class Broker:
         else:
             self.before = begin
             asleep = self.now
-            self.now = event + self.random.choice((1000, self.random.randrange(1000))) * self.parts.wake
+            wake = self.random.choice((1000, self.random.randrange(1000))) * self.parts.wake
+            self.now = self.interrupts.after(event, wake)
             back = self.now - self.blind
             if back > asleep:
                 self.before = back  # else it hardly slept: something may have come before

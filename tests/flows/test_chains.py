@@ -598,7 +598,7 @@ def _back_of_another(made: dict[str, Any]) -> None:
         (_set("chains.0.server_lines", None), "chains[0].server_lines", "missing-key"),
         (_set("chains.0.device.name", "nvme"), "chains[0].device.name", "unknown-name"),
         (_set("chains.0.device.rate", "63 MB/s"), "chains[0].device.rate", "out-of-range"),
-        (_set("domains.1.device_rates.adma", "93 MB/s"), "chains[1].device.rate", "out-of-range"),
+        (_set("domains.2.device_rates.adma", "93 MB/s"), "chains[1].device.rate", "out-of-range"),
     ],
 )
 def test_what_the_bound_needs_is_checked(
@@ -614,5 +614,5 @@ def test_a_device_that_is_promised_to_be_faster_than_it_is(tmp_path: Path) -> No
     assert "per_line: 18.6 ns" in text
     platform.write_text(text.replace("    per_line: 18.6 ns", "    rate: 50 MB/s\n    per_line: 18.6 ns"))
     made = system(_set("platform", str(platform)))
-    made["domains"][1]["device_rates"] = {}
+    made["domains"][2]["device_rates"] = {}
     assert ("chains[0].device.rate", "out-of-range") in codes(tmp_path, made)

@@ -51,10 +51,10 @@ def test_a_broker_that_interrupts_wake_needs_more_and_says_where_that_is_not_kno
         run_json("flows", "min-bandwidth", EXAMPLE, *how)[1]["bytes_per_s"] for how in waiting
     )
     assert run_json("flows", "min-bandwidth", EXAMPLE)[1]["bytes_per_s"] == event < interrupt
-    assert "interrupt" not in run("flows", "check", EXAMPLE, *waiting[1])[1]
+    assert "by an interrupt" not in run("flows", "check", EXAMPLE, *waiting[1])[1]
     published = ("--set", "platform=zcu102-published", "--set", "regulation.overcommit=true")
-    assert "interrupt" in run("flows", "check", EXAMPLE, *published, *waiting[1])[1]
-    assert "interrupt" not in run("flows", "check", EXAMPLE, *published, *waiting[0])[1]
+    assert "by an interrupt" in run("flows", "check", EXAMPLE, *published, *waiting[1])[1]
+    assert "by an interrupt" not in run("flows", "check", EXAMPLE, *published, *waiting[0])[1]
 
 
 @pytest.mark.req("F5")

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x924FF77Bu
+#define BH_LAYOUT_HASH 0x2E5C77CDu
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -31,6 +31,10 @@
 #define BH_FIRST_PERIPHERAL_INTID 16u /* private ones of peripherals; below them those that software generates */
 #define BH_FIRST_SHARED_INTID 32u
 #define BH_FIRST_SPECIAL_INTID 1020u /* from here on an acknowledgement says why there is no interrupt */
+#define BH_CONSOLE_WINDOW_NS 125000u /* of limited work for the console */
+#define BH_CONSOLE_WINDOW_CALLS 3u /* in a window, at most */
+#define BH_MPAM_READ_INTERVAL_NS 2000000u /* between two reads, each of one monitor, which bounds the interrupt latency */
+#define BH_SMMU_STEP_INTERVAL_NS 500000u /* between two steps that read the events of an SMMU */
 #define BH_MAX_CORES 8u
 #define BH_MAX_DOMAINS 8u
 #define BH_MAX_VCPUS 32u
@@ -468,8 +472,9 @@ enum bh_path_part { /* Parts of a packet's path (core/path_costs.h). */
     BH_PATH_PART_FINALIZE = 5, /* a transfer that is done; who hears of it */
     BH_PATH_PART_NOTIFY = 6, /* from the raised line to the receiver's read of its device */
     BH_PATH_PART_WAKE = 7, /* from a notification to the look of a broker that slept */
+    BH_PATH_PART_INTERRUPT = 8, /* an interrupt for EL2's own work, on any core: console, budget */
 };
-#define BH_PATH_PART_COUNT 8u /* highest + 1 */
+#define BH_PATH_PART_COUNT 9u /* highest + 1 */
 
 struct table_ref { /* Where a table of records is. */
     uint32_t offset; /* from the start of the manifest */
@@ -581,6 +586,10 @@ struct manifest_flow_costs { /* Costs in ns of the parts of a packet's path (cor
     uint32_t wake_max; /* time until a sleeping broker looks at its queues */
     uint32_t copy_max; /* of a transfer that the broker's core copies, where an engine copies others */
     uint32_t copied_bytes; /* flows of at most this packet size are copied by the core; 0: all are copied the same way */
+    uint32_t end_interrupts_max; /* EL2's own interrupts on a core of any domain: the largest `interrupted_ns` */
+    uint32_t broker_interrupts_burst; /* the same on the broker's core: in t ns they take this and the share of t */
+    uint32_t broker_interrupts_share; /* in 1/65536 */
+    uint32_t reserved;
     uint32_t model; /* flow_model: which of these parts exist, and how they are analyzed */
 };
 
@@ -842,7 +851,7 @@ struct manifest_domain { /* A domain. Its rows of other tables follow each other
     uint32_t mpam_pmg; /* its performance monitoring group */
     uint32_t table_memory; /* table_memory */
     uint32_t socket_broker; /* number of the broker that serves its socket device, or that it is; 0 if neither */
-    uint32_t reserved;
+    uint32_t interrupted_ns; /* longest time by which EL2's own interrupts delay it as an end of a flow */
 };
 
 struct manifest_vcpu { /* A VCPU. */
@@ -1055,7 +1064,7 @@ struct status_path_cost { /* A part of the path of packets, in ticks of the coun
 };
 
 struct status_path_costs { /* The parts of the path of packets on one core: a frame of the pool for each core. */
-    struct status_path_cost parts[8]; /* by path_part */
+    struct status_path_cost parts[9]; /* by path_part */
 };
 
 struct status_mpam_monitor { /* What a monitor of an MPAM component has counted for a partition. */
@@ -1268,7 +1277,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, budget_events) == 72u, "ma
 BH_LAYOUT_ASSERT(sizeof(struct manifest_delays) == 32u, "size of manifest_delays");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_delays, event_ps) == 0u, "manifest_delays.event_ps");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_flow_costs) == 72u, "size of manifest_flow_costs");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_flow_costs) == 88u, "size of manifest_flow_costs");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_min) == 0u, "manifest_flow_costs.hypervisor_call_min");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_max) == 4u, "manifest_flow_costs.hypervisor_call_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, transport_min) == 8u, "manifest_flow_costs.transport_min");
@@ -1286,9 +1295,13 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, notify_max) == 52u, "manif
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, wake_max) == 56u, "manifest_flow_costs.wake_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, copy_max) == 60u, "manifest_flow_costs.copy_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, copied_bytes) == 64u, "manifest_flow_costs.copied_bytes");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, model) == 68u, "manifest_flow_costs.model");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, end_interrupts_max) == 68u, "manifest_flow_costs.end_interrupts_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, broker_interrupts_burst) == 72u, "manifest_flow_costs.broker_interrupts_burst");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, broker_interrupts_share) == 76u, "manifest_flow_costs.broker_interrupts_share");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, reserved) == 80u, "manifest_flow_costs.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, model) == 84u, "manifest_flow_costs.model");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 136u, "size of manifest_broker");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 152u, "size of manifest_broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, domain) == 0u, "manifest_broker.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, chunk_bytes) == 4u, "manifest_broker.chunk_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, bytes_per_s) == 8u, "manifest_broker.bytes_per_s");
@@ -1353,7 +1366,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pa) == 0u, "manifest_its.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_pa) == 8u, "manifest_its.pending_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_bytes) == 16u, "manifest_its.pending_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1184u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1216u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1366,33 +1379,33 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, tables) == 264u, "manifest_hea
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 304u, "manifest_header.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, delays) == 440u, "manifest_header.delays");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 472u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, second_broker) == 608u, "manifest_header.second_broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 744u, "manifest_header.bandwidth");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, device_regulators) == 792u, "manifest_header.device_regulators");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 888u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 944u, "manifest_header.smmu");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 968u, "manifest_header.pci");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 1000u, "manifest_header.its");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 1024u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 1032u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 1040u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 1048u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 1056u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 1064u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 1072u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 1080u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 1088u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 1096u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 1104u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 1112u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 1120u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 1128u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 1136u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 1144u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 1152u, "manifest_header.mpam_words");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 1160u, "manifest_header.streams");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 1168u, "manifest_header.functions");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bridges) == 1176u, "manifest_header.bridges");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, second_broker) == 624u, "manifest_header.second_broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 776u, "manifest_header.bandwidth");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, device_regulators) == 824u, "manifest_header.device_regulators");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 920u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 976u, "manifest_header.smmu");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 1000u, "manifest_header.pci");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 1032u, "manifest_header.its");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 1056u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 1064u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 1072u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 1080u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 1088u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 1096u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 1104u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 1112u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 1120u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 1128u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 1136u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 1144u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 1152u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 1160u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 1168u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 1176u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 1184u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 1192u, "manifest_header.streams");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 1200u, "manifest_header.functions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bridges) == 1208u, "manifest_header.bridges");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -1526,7 +1539,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_virtual) == 196u, "manife
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_pmg) == 200u, "manifest_domain.mpam_pmg");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, table_memory) == 204u, "manifest_domain.table_memory");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_broker) == 208u, "manifest_domain.socket_broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, reserved) == 212u, "manifest_domain.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, interrupted_ns) == 212u, "manifest_domain.interrupted_ns");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");
@@ -1720,7 +1733,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, max) == 16u, "status_path_cos
 BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, sum) == 24u, "status_path_cost.sum");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, histogram) == 32u, "status_path_cost.histogram");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 2304u, "size of status_path_costs");
+BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 2592u, "size of status_path_costs");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_costs, parts) == 0u, "status_path_costs.parts");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_mpam_monitor) == 24u, "size of status_mpam_monitor");

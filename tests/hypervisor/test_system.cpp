@@ -4,6 +4,7 @@
 // simplest form that the drivers under test cannot tell from the real one.
 #include "test_system.h"
 #include "console/vuart.h"
+#include "core/path_costs.h"
 #include "run/system_end.h"
 #include "test_uart.h"
 #include "time/bandwidth.h"
@@ -430,6 +431,19 @@ void bandwidth_overflow(struct cpu *) {}
 void bandwidth_period(struct cpu *) {}
 void bandwidth_published(struct cpu *) {}
 void flows_handle_request(struct cpu *) {}
+
+// Nothing is measured.
+struct path_recorder *path_recorder_here()
+{
+    return nullptr;
+}
+
+uint64_t path_clock()
+{
+    return 0;
+}
+
+void path_record(struct path_recorder *, const struct path_mark *, enum bh_path_part, uint64_t, uint32_t) {}
 
 bool flows_engine_interrupt(uint32_t)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The core that has the console, on systems in which each core has a real-time domain: EL2's interrupts there
-are in no term of the analysis of flows."""
+make packets late."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bulkhead.check.files import check_file
-from bulkhead.package.manifest import console_core
+from bulkhead.planning.console import console_core
 
 PLAIN: dict[str, Any] = {
     "criticality": "rt",
@@ -37,7 +37,7 @@ def core_with(directory: Path, broker: int, flows: list[tuple[str, str]], relaxe
     file.write_text(json.dumps(system))
     checked = check_file(str(file))
     assert checked.plan is not None, [one.cause for one in checked.problems]
-    return console_core(checked.plan)
+    return console_core(checked.plan.system, checked.plan.platform)
 
 
 @pytest.mark.req("F9")

@@ -91,6 +91,7 @@ def test_d3_the_manifest_has_the_root_for_its_domain_only(tmp_path: Path) -> Non
         "socket_cid": 3,
         "socket_irq": INTID,
         "socket_broker": 0,
+        "interrupted_ns": plan.brokers[0].model.costs.interrupts.ends["one"],  # by the console
     }
     assert _socket(plan, "two")["socket_root_ipa"] == 0
     assert _socket(plan, "broker")["socket_root_ipa"] == 0

@@ -115,10 +115,10 @@ static void print_call(const struct call_times *writing, const struct call_times
         ticks_to_ns(quiet->median, hz), quiet->count + writing->count);
 }
 
-// Returns false if a part of the path was not passed in both times.
+// Returns false if a part of the path was not passed in both times. No packet passes EL2's own interrupts.
 static bool print_parts(const struct path_parts *writing, const struct path_parts *all)
 {
-    for (unsigned part = 0; part < BH_PATH_PART_COUNT; part++) {
+    for (unsigned part = 0; part < BH_PATH_PART_INTERRUPT; part++) {
         struct path_part quiet = path_part_since(&all->parts[part], &writing->parts[part]);
 
         if (quiet.count == 0 || writing->parts[part].count == 0) {

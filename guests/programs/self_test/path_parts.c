@@ -14,6 +14,7 @@ const char *const path_part_names[BH_PATH_PART_COUNT] = {
     [BH_PATH_PART_FINALIZE] = "finalize",
     [BH_PATH_PART_NOTIFY] = "notify",
     [BH_PATH_PART_WAKE] = "wake",
+    [BH_PATH_PART_INTERRUPT] = "interrupt",
 };
 
 // Returns false if there is no such core.

@@ -15,6 +15,7 @@ from bulkhead.config.problem import Finding, Problem
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
 from bulkhead.planning.broker_parts import BrokerPart, parts_of
+from bulkhead.planning.console import console_core
 from bulkhead.planning.flows import FlowPlan, flow_model, plan_brokers, plan_flows
 
 
@@ -56,12 +57,14 @@ def check_flows(loaded: Loaded) -> FlowCheck:
 def least_bandwidths(loaded: Loaded) -> tuple[LeastBandwidth, ...]:
     """For each broker, the smallest bandwidth with which its flows are schedulable."""
     assert loaded.system is not None
-    return tuple(_least(loaded, part) for part in parts_of(loaded.system))
-
-
-def _least(loaded: Loaded, part: BrokerPart) -> LeastBandwidth:
     assert loaded.platform is not None
-    model, findings = flow_model(part.system, loaded.platform)
+    console = console_core(loaded.system, loaded.platform)
+    return tuple(_least(loaded, part, console) for part in parts_of(loaded.system))
+
+
+def _least(loaded: Loaded, part: BrokerPart, console: int) -> LeastBandwidth:
+    assert loaded.platform is not None
+    model, findings = flow_model(part.system, loaded.platform, console)
     found = None if model is None else analysis.smallest_bandwidth(model)
     if model is not None and found is None:
         findings = _impossible(part, loaded.platform)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost of each part of a packet's path (F5), by time stamps of the hypervisor and of a guest.
 
-Called by `bulkhead bench flows`, which runs the two systems named here, one with flows and one with calls
-alone, each without other load and beside writers: on the simulated machine all cores write to memory whenever
-they have nothing else to do. Averages and medians are those without writers.
+Called by `bulkhead bench flows`, which runs the systems named here: one with flows, one with calls alone, and
+on the simulated machine one with EL2's own interrupts. Each runs without other load and beside writers: on
+the simulated machine all cores write to memory whenever they have nothing else to do. Averages and medians
+are those without writers.
 On the simulated machine the counter ticks once a nanosecond, on the emulator once an instruction.
 docs/design/flows.md defines the parts and their figures.
 """
@@ -20,7 +21,7 @@ from pydantic import TypeAdapter
 
 from bulkhead.admission.load import Loaded, load_system
 from bulkhead.bench.flow_isolation import isolated_settings
-from bulkhead.config.flow_costs import LOCKED, CostPart, FlowCosts, part_names
+from bulkhead.config.flow_costs import LOCKED, OF_EL2, CostPart, FlowCosts, part_names
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.system import BROKER
@@ -34,12 +35,16 @@ from bulkhead.run.target import MACHINE, QEMU, RunOptions
 
 SYSTEM = "flow-paths.yaml"
 CALLS = "flow-calls.yaml"
+INTERRUPTS = "flow-interrupts.yaml"
+PRINTER, PRINTS = "peer", "print"  # the domain in it that may print, and the parameter for it
 CALLER = "calls"
+CONSOLE_CORE = 0  # in the last of these systems
 SLEEPER_CORE = 2  # of `quiet`: other notified guests may have interrupts masked
 PUBLISHED = "zcu102-published"
 BY_INTERRUPT = "-by-interrupt"  # of a broker that is not woken by events
 RUN_NS = 200_000_000
 BESIDE_WRITERS_NS = 100_000_000  # of each run with writers, which take long to simulate
+INTERRUPTS_NS = 60_000_000  # of the runs for EL2's own interrupts, with and without writers
 CALLS_BESIDE_WRITERS_NS = 75_000_000  # of that with calls alone, which ends after 63 ms
 WRITTEN_ROUNDS = 5  # of the runs beside writers, for a platform's file
 WRITES = "write_kib"  # parameter by which the domains of both systems write to memory
@@ -105,15 +110,32 @@ def published_costs() -> FlowCosts | None:
     return published.flow_costs if published is not None else None
 
 
-def load(given: Sequence[str], on: str, *, isolated: bool = False) -> tuple[Loaded, Loaded]:
-    """The two systems, on the platform that the settings name first. `isolated`: with colors that keep the
+@dataclass(frozen=True)
+class Systems:
+    """What is run on a platform."""
+
+    flows: Loaded
+    calls: Loaded
+    interrupts: Loaded
+
+    @property
+    def on(self) -> Loaded:
+        """One of them, for what they have in common: the platform."""
+        return self.flows
+
+
+def load(given: Sequence[str], on: str, *, isolated: bool = False) -> Systems:
+    """The systems, on the platform that the settings name first. `isolated`: with colors that keep the
     hypervisor and the broker apart. Raises GeometryError if that is asked for and there are no colors."""
-    flows, calls = str(examples_dir() / SYSTEM), str(examples_dir() / CALLS)
     board = given[:1]
-    colors = {file: _apart_from_domains(file, board) if isolated else [] for file in (flows, calls)}
-    return (
+    flows, calls, interrupts = (str(examples_dir() / name) for name in (SYSTEM, CALLS, INTERRUPTS))
+    colors = {
+        file: _apart_from_domains(file, board) if isolated else [] for file in (flows, calls, interrupts)
+    }
+    return Systems(
         load_system(flows, [*board, *colors[flows], *given[1:]], emulated=on == QEMU),
         load_system(calls, [*board, *colors[calls]]),
+        load_system(interrupts, [*board, *colors[interrupts]]),
     )
 
 
@@ -125,20 +147,18 @@ def _apart_from_domains(file: str, board: Sequence[str]) -> list[str]:
     return isolated_settings(found.platform, names)
 
 
-def measure(
-    systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem, rounds: int = 1
-) -> MeasuredFlows:
+def measure(systems: Systems, on: str, seed: int, run: RunSystem, rounds: int = 1) -> MeasuredFlows:
     """Run the calls and, with each broker, the flows: without writers, then on the simulated machine beside
-    writers, in each round.
+    writers, in each round. There, too, EL2's own interrupts.
 
     Raises FlowsNotMeasured, with a line for each reason.
     """
-    for loaded in systems:
+    for loaded in (systems.flows, systems.calls, *([systems.interrupts] if on == MACHINE else [])):
         if not loaded.ok or loaded.platform is None:
             raise FlowsNotMeasured("\n".join(problem.text() for problem in loaded.problems))
         if on == QEMU and loaded.platform.emulator is None:
             raise FlowsNotMeasured(f"platform '{loaded.platform.name}' is not a board of the emulator")
-    flows, calls = systems
+    flows, calls = systems.flows, systems.calls
     costs = published_costs()
     options = RunOptions(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
     short = replace(options, for_ns=BESIDE_WRITERS_NS)
@@ -147,6 +167,9 @@ def measure(
     runs += [(name, _with_broker(_without_writers(flows), keys), options) for name, keys in brokers.items()]
     if on == MACHINE:
         runs.append(("calls", calls, replace(options, for_ns=CALLS_BESIDE_WRITERS_NS)))
+        own = replace(options, for_ns=INTERRUPTS_NS)
+        for name, loaded in _with_el2_s_work(systems.interrupts).items():
+            runs += [(name, _without_writers(loaded), own), (name, loaded, own)]
         steps = ((name, number) for number in range(rounds) for name in brokers)
         runs += [
             (name, _with_broker(_in_round(flows, number), brokers[name]), short) for name, number in steps
@@ -161,8 +184,59 @@ def measure(
                 raise FlowsNotMeasured("\n".join(f"{name}: {reason}" for reason in result["reasons"]))
             results.append((name, result))
     call = _call([result for name, result in results if name == "calls"])
-    stamped = [(name, result) for name, result in results if name != "calls"]
-    return combined([(name, measured(result, call, on)) for name, result in stamped])
+    el2 = {part: [result for name, result in results if name == part] for part in OF_EL2}
+    stamped = [(name, result) for name, result in results if name not in ("calls", *OF_EL2)]
+    table = combined([(name, measured(result, call, on)) for name, result in stamped])
+    if on == MACHINE:
+        for part, seen in el2.items():
+            table.parts[part] = _interrupt(part, seen, call)
+    return table
+
+
+def _with_el2_s_work(loaded: Loaded) -> dict[str, Loaded]:
+    """The system with each kind of EL2's own interrupts alone, by part of the path."""
+    assert loaded.system is not None
+    domains = tuple(
+        one.model_copy(update={"params": {**one.params, PRINTS: 1}}) if one.name == PRINTER else one
+        for one in loaded.system.domains
+    )
+    regulation = loaded.system.regulation
+    assert regulation is not None, "the file has a regulator"
+    changed = {"domains": domains, "regulation": regulation.model_copy(update={"policy": "none"})}
+    printing = replace(loaded, system=loaded.system.model_copy(update=changed))
+    return {"budget_interrupt": loaded, "console_interrupt": printing}
+
+
+def _interrupt(part: str, results: Sequence[Mapping[str, Any]], call: Part) -> Part:
+    """One interrupt of EL2's own, in ticks: what was stamped, and entry and exit, which are those of a call.
+    Few of the console core's are for budgets, so that only the other cores count for these."""
+    seen: list[Part] = []
+    for result in results:
+        cores = [] if result.get("path_costs") is None else result["path_costs"]["cores"]
+        of_cores = [
+            one["parts"]["interrupt"]
+            for one in cores
+            if "interrupt" in one["parts"] and (one["core"] == CONSOLE_CORE) == (part == "console_interrupt")
+        ]
+        if not of_cores:
+            raise FlowsNotMeasured(f"there was no '{part}'")
+        seen.append(_together(of_cores))
+    found = _widened(seen[0], seen[1:])
+    return {
+        "count": found["count"],
+        "min": found["min"] + call["min"],
+        "avg": found["avg"] + call["avg"],
+        "max": found["max"] + call["max"],
+        "median": found["median"] + call["median"],
+    }
+
+
+def _together(parts: Sequence[Part]) -> Part:
+    """Of several cores: the median is that of the core with the most."""
+    most = max(parts, key=lambda part: part["count"])
+    count = sum(part["count"] for part in parts)
+    mean = sum(part["avg"] * part["count"] for part in parts) // count
+    return {**_widened(most, parts), "count": count, "avg": mean}
 
 
 def _in_round(flows: Loaded, number: int) -> Loaded:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bulkhead.admission.load import Loaded
 from bulkhead.bench.flow_costs_file import contain, write_costs
-from bulkhead.bench.flows import WRITTEN_ROUNDS, FlowsNotMeasured, MeasuredFlows, load, measure
+from bulkhead.bench.flows import WRITTEN_ROUNDS, FlowsNotMeasured, MeasuredFlows, Systems, load, measure
 from bulkhead.bench.not_measured import NotMeasured
 from bulkhead.config.flow_costs import ISOLATED, PLAIN
 from bulkhead.config.locate import platform_path
@@ -33,8 +32,8 @@ class PathRequest:
     isolated: bool = False  # the costs of systems within the limits of `flow_costs_isolated`
 
 
-def load_flow_systems(request: PathRequest) -> tuple[Loaded, Loaded]:
-    """The two systems to measure. Raises NotMeasured."""
+def load_flow_systems(request: PathRequest) -> Systems:
+    """The systems to measure. Raises NotMeasured."""
     if request.on == QEMU:
         repository("`bench flows --on qemu`")
     path = platform_path(request.platform)
@@ -47,13 +46,13 @@ def load_flow_systems(request: PathRequest) -> tuple[Loaded, Loaded]:
         raise NotMeasured([str(error)]) from error
 
 
-def measure_flows(request: PathRequest, systems: tuple[Loaded, Loaded]) -> MeasuredFlows:
+def measure_flows(request: PathRequest, systems: Systems) -> MeasuredFlows:
     """Measure the parts of a packet's path. Raises NotMeasured."""
     rounds = WRITTEN_ROUNDS if request.write else 1
     try:
         measured = measure(systems, request.on, request.seed, run_quietly, rounds)
         if request.write:
-            platform = systems[0].platform
+            platform = systems.on.platform
             assert platform is not None, "it was measured"
             kept = platform.flow_costs_isolated if request.isolated else platform.flow_costs
             section = ISOLATED if request.isolated else PLAIN

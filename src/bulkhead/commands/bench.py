@@ -242,9 +242,9 @@ def flows(
     try:
         measured = measure_flows(request, systems)
     except NotMeasured as error:
-        _end_unmeasured(_common("bench flows", systems[0], seed, "error", error.reasons, on), as_json)
+        _end_unmeasured(_common("bench flows", systems.on, seed, "error", error.reasons, on), as_json)
     if as_json:
-        common = _common("bench flows", systems[0], seed, "ok", (), on)
+        common = _common("bench flows", systems.on, seed, "ok", (), on)
         result: BenchFlowsResult = {**common, **measured.json(published)}
         print_json(result)
     else:

@@ -7,6 +7,8 @@ platform.py holds these sections; planning/flows.py and planning/memory_budget.p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -25,7 +27,8 @@ from bulkhead.config.quantity import (
 )
 from bulkhead.config.timing import MARKS, Section, Sourced
 
-MAX_COST_NS = 1 << 24  # the same as in core/flow.h
+MAX_COST_NS = 1 << 24  # the same as in core/flow.h, like the next
+SHARE_ONE = 1 << 16  # units of shares of the broker's time
 MOST_POINTS, MOST_ROWS = 16, 64  # sizes of EL2's tables: schema/manifest.yaml
 
 # The path of packets, which determines its parts: queues with locks, as F5 was published, or a broker that
@@ -62,6 +65,17 @@ class CostPart(Section):
         return self
 
 
+@dataclass(frozen=True)
+class InterruptCosts:
+    """EL2's own interrupts on the path (core/flow.h): the longest at each domain that has any, and on the
+    broker's core the most at once, in ns, and the share of its time, in 1/65536. A platform file has what one
+    interrupt takes; a system says how many there are (planning/el2_interrupts.py)."""
+
+    ends: Mapping[str, int] = field(default_factory=dict)
+    broker_burst: int = 0
+    broker_share: int = 0
+
+
 class FlowCosts(Sourced):
     """Costs of all parts of a packet's path through the broker, as listed in F5. The parts of queues with
     locks may be left out if the broker has no locks."""
@@ -84,10 +98,15 @@ class FlowCosts(Sourced):
     wake_by_interrupt: CostPart | None = None  # the same if it waits for an interrupt, not an event
     # Between two transfers that the core copies itself, without a call. None: as `dma_interrupt`.
     between_copies: CostPart | None = None
+    # EL2's own interrupts, which come between the other parts: one of a core with a budget (end of a period,
+    # message of the regulator, overflow), and one of the console core. None: not measured.
+    budget_interrupt: CostPart | None = None
+    console_interrupt: CostPart | None = None
     # Highest rate at which the core's copies were measured; above it a copy may take longer. None: any rate.
     copied_rate: BytesPerS | None = None
     _path: FlowPath = PrivateAttr("published")  # `flow_model` of the platform's file
     _copied_bytes: int = PrivateAttr(0)  # `copied_bytes`
+    _interrupts: InterruptCosts = PrivateAttr(InterruptCosts())  # of a system
 
     @property
     def path(self) -> FlowPath:
@@ -119,7 +138,7 @@ class FlowCosts(Sourced):
 
     def parts(self) -> dict[str, CostPart]:
         """The parts that have a cost, by name."""
-        named = {name: getattr(self, name) for name in (*part_names(), *OF_BROKERS)}
+        named = {name: getattr(self, name) for name in (*part_names(), *OF_BROKERS, *OF_EL2)}
         return {name: part for name, part in named.items() if part is not None}
 
     def of_broker(
@@ -142,6 +161,17 @@ class FlowCosts(Sourced):
         found._copied_bytes = copied_bytes
         return found
 
+    @property
+    def interrupts(self) -> InterruptCosts:
+        """EL2's own interrupts in the system that these costs are for."""
+        return self._interrupts
+
+    def beside(self, interrupts: InterruptCosts) -> FlowCosts:
+        """A copy for a system with these interrupts of EL2."""
+        found = self.model_copy()
+        found._interrupts = interrupts
+        return found
+
     def analyzed(self) -> dict[str, int]:
         """The costs in ns under the names of core's analysis (struct flow_costs). An unknown minimum is 0,
         which is on the safe side."""
@@ -150,6 +180,11 @@ class FlowCosts(Sourced):
         for name in _VARYING:
             found[f"{name}_min"] = getattr(self, name).min or 0
         found |= {"copy_max": self._copy_max(), "copied_bytes": self.copied_bytes}
+        found |= {
+            "end_interrupts_max": max(self.interrupts.ends.values(), default=0),
+            "broker_interrupts_burst": self.interrupts.broker_burst,
+            "broker_interrupts_share": self.interrupts.broker_share,
+        }
         if self.path == "single-thread":
             found |= dict.fromkeys((f"{name}_max" for name in LOCKED), 0)
         return found | {"model": PATHS.index(self.path)}
@@ -188,20 +223,24 @@ LOCKED = (
     "queue_remove",
 )  # of queues that senders share with the broker
 OF_BROKERS = ("wake_by_interrupt", "between_copies")  # parts that replace another part for some brokers
+OF_EL2 = ("budget_interrupt", "console_interrupt")  # between the parts, on cores with such work
 _COPIED = ("copy_max", "copied_bytes")  # for a core that copies in addition to an engine
+_INTERRUPTS = ("end_interrupts_max", "broker_interrupts_burst", "broker_interrupts_share")
 _VARYING = ("hypervisor_call", "transport")  # parts whose minimum is used, too
 
 
 def part_names() -> tuple[str, ...]:
     """Names of the parts that every broker has, in the order of the file."""
-    others = (*MARKS, *OF_BROKERS, "copied_rate")
+    others = (*MARKS, *OF_BROKERS, *OF_EL2, "copied_rate")
     return tuple(name for name in FlowCosts.model_fields if name not in others)
 
 
 def no_costs() -> dict[str, int]:
     """Costs of a platform without `flow_costs`: all 0, under the names of `analyzed`."""
     largest = [f"{name}_max" for name in part_names()]
-    return dict.fromkeys([*largest, *(f"{name}_min" for name in _VARYING), *_COPIED, "model"], 0)
+    return dict.fromkeys(
+        [*largest, *(f"{name}_min" for name in _VARYING), *_COPIED, *_INTERRUPTS, "model"], 0
+    )
 
 
 class CurvePoint(Section):

@@ -31,6 +31,9 @@ _FLOW_COSTS = {
     "wake": "Time from a packet's insertion until a sleeping broker looks at its queues. Default: 0.",
     "wake_by_interrupt": "The same if the broker waits for an interrupt, not an event.",
     "between_copies": "Time between two copies by the core, without a call. Default: `dma_interrupt`.",
+    "budget_interrupt": "One of EL2's own interrupts on a core with a budget, with entry and exit. "
+    "Default: not known, and no bound has it.",
+    "console_interrupt": "The same on the console core.",
     "copied_rate": "Highest rate at which copies by the core were measured. Default: any rate.",
 }
 

@@ -23,7 +23,7 @@ _OF_TRACES = ("iterations",)  # recorded programs (machine/programs.py)
 _SOURCE = "send_cid send_port send_bytes times total"
 _PERIODIC = "period_us working_set_kib iterations report_every before_us margin_us warmup passes"
 _TRAFFIC = (
-    "packets ahead hurry together_ms after_ms write_ms write_kib flows_out flows_in out*_cid out*_port "
+    "packets ahead hurry together_ms after_ms write_ms write_kib print flows_out flows_in out*_cid out*_port "
     "out*_bytes out*_period_ns in*_port"
 )
 _TEAM = "core_kib row_stride_kib window_us"

@@ -82,7 +82,10 @@ class FlowModel:
         """The transformed set. Raises ValueError; its subclass Refused of the module if one flow is the
         cause."""
         costs = self.costs.analyzed()
-        return analysis().FlowSet(self.declared(), costs, len(self.domains), self.chunk_bytes)
+        ends = self.costs.interrupts.ends
+        of_ways = [ends.get(way.from_, 0) + ends.get(way.to, 0) for way in self.ways]
+        ends_ns = [of_ways[member.flow] for member in self.members]
+        return analysis().FlowSet(self.declared(), costs, len(self.domains), self.chunk_bytes, ends_ns)
 
     def with_flow(self, number: int, **changes: int) -> FlowModel:
         """A copy with other values for one direction, and for all receivers of a multicast flow."""

@@ -72,9 +72,15 @@ class Analysis(Protocol):
     Refused: type[ValueError]  # its arguments: text, code, number of the flow
 
     def FlowSet(  # noqa: N802
-        self, flows: Sequence[Declared], costs: Mapping[str, int], senders: int, chunk_bytes: int
+        self,
+        flows: Sequence[Declared],
+        costs: Mapping[str, int],
+        senders: int,
+        chunk_bytes: int,
+        ends_ns: Sequence[int] = (),
     ) -> FlowSet:
-        """Transforms the declared flows, with the costs of FlowCosts.analyzed and this many queues."""
+        """Transforms the declared flows, with the costs of FlowCosts.analyzed and this many queues.
+        `ends_ns`: the longest that EL2's own interrupts delay the ends of each flow; empty: they do not."""
 
     def with_control(self, data: Declared, receiver: int, other_way_ns: int) -> list[Declared]:
         """One direction of a flow and its reserved control packets, in the order of model.KINDS.

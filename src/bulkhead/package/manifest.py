@@ -32,10 +32,10 @@ from bulkhead.planning.broker import (
     engine_of,
     is_broker,
     own_engine_of,
-    sockets_of,
 )
 from bulkhead.planning.broker_parts import BrokerPart, number_of, parts_of
 from bulkhead.planning.budgets import Budget, CountedEvent
+from bulkhead.planning.console import console_core
 from bulkhead.planning.flows import FlowPlan
 from bulkhead.planning.model import DomainPlan, Plan, Segment
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -74,6 +74,7 @@ _BUDGET = tuple(
     for name in ("events", "period_ns", "chunk_events", "second_events", "slack_events", "counts")
 )
 _BROKER = ("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps", "run_bytes", "reserved")
+_SOCKET = ("socket_ipa", "socket_root_ipa", "socket_cid", "socket_irq", "socket_broker", "interrupted_ns")
 _TABLE_MEMORY = (
     "on_chip_pa",
     "on_chip_bytes",
@@ -330,7 +331,7 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
         "pool_pa": plan.pool.pa,
         "pool_bytes": plan.pool.bytes,
         "pool_color_set": color_set,
-        "console_core": console_core(plan),
+        "console_core": console_core(plan.system, plan.platform),
         "console_domain": layout.constant("all_domains") if focus is None else focus,
         "scheduler": layout.enum_value("scheduler", plan.system.hypervisor.scheduler.replace("-", "_")),
         "slice_ns": plan.system.hypervisor.slice,
@@ -339,7 +340,7 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
 
 
 def _brokers(plan: Plan, layout: Layout) -> dict[str, Row]:
-    nothing: Row = {**dict.fromkeys((*_BROKER, *_ENGINE), 0), "costs": no_costs()}
+    nothing: Row = {**dict.fromkeys((*_BROKER, *_ENGINE), 0), "costs": {**no_costs(), "reserved": 0}}
     found = dict.fromkeys(BROKERS, nothing)
     planned: list[FlowPlan | None] = list(plan.brokers)
     for number, (name, part) in enumerate(zip(BROKERS, parts_of(plan.system), strict=False)):
@@ -359,7 +360,7 @@ def _broker(plan: Plan, part: BrokerPart, planned: FlowPlan | None, layout: Layo
         "stamps": int(broker.stamps),
         "run_bytes": 0 if planned is None else planned.model.run_bytes,
         "reserved": 0,
-        "costs": no_costs() if costs is None else costs.analyzed(),
+        "costs": {**(no_costs() if costs is None else costs.analyzed()), "reserved": 0},
         **_engine(plan, part, planned, layout),
     }
 
@@ -415,7 +416,7 @@ def _socket(plan: Plan, name: str) -> Row:
     cid = cids_of(plan.system).get(name)
     socket = plan.platform.socket
     if socket is None or (cid is None and not is_broker(plan.system, name)):
-        return {"socket_ipa": 0, "socket_root_ipa": 0, "socket_cid": 0, "socket_irq": 0, "socket_broker": 0}
+        return dict.fromkeys(_SOCKET, 0)
     domain = plan.system.domain(name)
     on_root = domain is not None and domain.socket_transport == "pci"
     return {
@@ -424,25 +425,8 @@ def _socket(plan: Plan, name: str) -> Row:
         "socket_cid": cid or 0,
         "socket_irq": socket.interrupt,
         "socket_broker": number_of(plan.system, name) or 0,
+        "interrupted_ns": sum(one.model.costs.interrupts.ends.get(name, 0) for one in plan.brokers),
     }
-
-
-def console_core(plan: Plan) -> int:
-    """A core without real-time domain, because serving the UART takes time: the first core of a best-effort
-    domain, preferably one with a console, else a core without any domain. If each core has a real-time
-    domain: the first that has neither a broker nor an end of a flow, else the first without a broker, because
-    the analysis of flows does not know of the console's interrupts."""
-    realtime = {core for domain in plan.domains if domain.realtime for core in domain.cpus}
-    relaxed = [domain for domain in plan.domains if not domain.realtime]
-    talking = [domain for domain in relaxed if _configured(plan, domain).console.present]
-    taken = {core for domain in plan.domains for core in domain.cpus}
-    candidates = [core for domain in (*talking, *relaxed) for core in domain.cpus]
-    candidates += [core for core in range(plan.platform.cores.count) if core not in taken]
-    with_socket = sockets_of(plan.system)
-    ends = {core for domain in plan.domains if domain.name in with_socket for core in domain.cpus}
-    brokers = {core for domain in plan.domains if is_broker(plan.system, domain.name) for core in domain.cpus}
-    last_resort = min(taken, key=lambda core: (core in brokers, core in ends, core), default=0)
-    return next((core for core in candidates if core not in realtime), last_resort)
 
 
 def _console_domain(plan: Plan) -> int | None:
@@ -536,7 +520,6 @@ def _add_domain(
     row |= {"cpu_budget_ns": cpu_budget_ns, "cpu_period_ns": cpu_period_ns}
     row |= _socket(plan, domain.name)
     row |= mpam_of_domain(plan, domain.name)
-    row["reserved"] = 0
     row["table_memory"] = layout.enum_value("table_memory", domain.tables)
     tables["domains"].append(row)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.config.flow_costs import SHARE_ONE, FlowCosts
 from bulkhead.config.machine_figures import MACHINES_OWN
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, key_text
@@ -36,7 +36,9 @@ from bulkhead.planning.broker import (
 )
 from bulkhead.planning.broker_parts import BrokerPart, parts_of
 from bulkhead.planning.chains import PlannedChain, plan_chains
+from bulkhead.planning.console import console_core
 from bulkhead.planning.device_rates import STATE_RATE
+from bulkhead.planning.el2_interrupts import interrupt_costs, unknown
 from bulkhead.planning.flow_costs import chosen_costs
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import BrokerLoad, MemoryUse, memory_use
@@ -44,6 +46,7 @@ from bulkhead.planning.memory_changes import AskedMemory, smaller_budgets
 from bulkhead.planning.model import Choice
 from bulkhead.planning.qos400 import MOST_REGISTER, regulator_before, step_of
 from bulkhead.planning.space import space_for
+from bulkhead.units import time_text
 
 if TYPE_CHECKING:
     from bulkhead.flows.native import FlowSet
@@ -85,9 +88,10 @@ class FlowPlan:
     engine: str = CPU_COPY  # the kind of what copies
 
 
-def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, list[Finding]]:
+def flow_model(system: System, platform: Platform, console: int) -> tuple[FlowModel | None, list[Finding]]:
     """The model for the analysis of one broker's flows, independent of the rate, or findings about why there
-    is none. Without flows: None and no findings."""
+    is none. Without flows: None and no findings. `system`: as the broker sees it; `console`: the console core
+    of the whole system."""
     if not system.flows or system.broker is None:
         return None, []
     wrong = list(_check_copy_up_to(system.broker))
@@ -105,6 +109,8 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
         copied_bytes=_copied_bytes(system.broker, chosen.costs),
         samples=system.broker.samples,
     )
+    if costs.path == "single-thread":
+        costs = costs.beside(interrupt_costs(system, platform, costs, console))
     model = FlowModel(
         system.flows, costs, system.broker.chunk, sockets_of(system), run_bytes_of(system, platform)
     )
@@ -161,8 +167,9 @@ def plan_brokers(system: System, platform: Platform) -> tuple[tuple[FlowPlan, ..
     planners: list[_FlowPlanner] = []
     plans: list[FlowPlan] = []
     findings: list[Finding] = []
+    console = console_core(system, platform)
     for part in parts_of(system):
-        planner, found = _planner(part, platform)
+        planner, found = _planner(part, platform, console)
         plan = None
         if planner is not None:
             plan, found = planner.rated()
@@ -181,21 +188,23 @@ def plan_brokers(system: System, platform: Platform) -> tuple[tuple[FlowPlan, ..
     return ((), findings) if findings else (tuple(plans), [])
 
 
-def _planner(part: BrokerPart, platform: Platform) -> tuple[_FlowPlanner | None, list[Finding]]:
-    model, findings = flow_model(part.system, platform)
+def _planner(part: BrokerPart, platform: Platform, console: int) -> tuple[_FlowPlanner | None, list[Finding]]:
+    model, findings = flow_model(part.system, platform, console)
     if model is None or part.system.broker is None:
         return None, findings
     wrong = list(_broker(part.system, platform))
-    return (None, wrong) if wrong else (_FlowPlanner(part, platform, model, model.make()), [])
+    return (None, wrong) if wrong else (_FlowPlanner(part, platform, model, model.make(), console), [])
 
 
 class _FlowPlanner:
     """Plans one broker with its flows."""
 
-    def __init__(self, part: BrokerPart, platform: Platform, model: FlowModel, made: FlowSet) -> None:
+    def __init__(
+        self, part: BrokerPart, platform: Platform, model: FlowModel, made: FlowSet, console: int
+    ) -> None:
         assert part.system.broker is not None
         self.part, self.system, self.platform, self.broker = part, part.system, platform, part.system.broker
-        self.model, self.made = model, made
+        self.model, self.made, self.console = model, made, console
         self.key = key_text(part.key)
         self.regulator = _regulator(part.system, platform)
         self.choices: list[Choice] = []
@@ -235,7 +244,10 @@ class _FlowPlanner:
             return plan, findings
         chains, late = plan_chains(self.system, self.platform, self.model, plan.rate)
         self._note_cpu(plan.cpu)
-        remarks = tuple(_remarks(self.model, self.platform, memory, self.system))
+        remarks = (
+            *_remarks(self.model, self.platform, memory, self.system),
+            *_about_interrupts(self.model, self.platform, self.system, self.console),
+        )
         whole = replace(plan, memory=memory, chains=chains, choices=tuple(self.choices), remarks=remarks)
         return whole, late
 
@@ -396,6 +408,35 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
         yield f"the broker's demand on memory is not checked: '{platform.name}' has no `memory_budget`"
     elif (why := not_held(system)) is not None:
         yield f"the broker's limit in memory is not enforced: {why}"
+
+
+def _about_interrupts(model: FlowModel, platform: Platform, system: System, console: int) -> Iterator[str]:
+    """What EL2's own interrupts, budgets and shared cores add to the bounds, or would add."""
+    costs, ends = model.costs, sockets_of(system)
+    if costs.path != "single-thread":
+        return
+    seen = costs.interrupts
+    if seen.ends:
+        named = ", ".join(f"{name} {time_text(ns)}" for name, ns in seen.ends.items())
+        yield f"EL2's own interrupts delay an end of a flow by up to: {named}"
+    if seen.broker_burst:
+        once, share = time_text(seen.broker_burst), seen.broker_share / SHARE_ONE
+        yield f"EL2's own interrupts on the broker's core: {once} at once, and {share:.1%} of its time"
+    if missing := unknown(system, platform, costs, console):
+        yield f"bounds without EL2's own interrupts: '{platform.name}' has no {' and no '.join(missing)}"
+    stopped = [one.name for one in system.domains if one.name in ends and not one.bandwidth.unlimited]
+    if stopped:
+        yield (
+            f"bounds hold while {', '.join(stopped)} {'has' if len(stopped) == 1 else 'have'} budget left: "
+            "who has spent it waits for the next period"
+        )
+    cores = [core for one in system.domains for core in one.cpus]
+    shared = [
+        one.name for one in system.domains if one.name in ends and any(cores.count(c) > 1 for c in one.cpus)
+    ]
+    if shared:
+        named = ", ".join(shared)
+        yield f"bounds without the time that other domains, and EL2's decisions, take on the core of {named}"
 
 
 def not_held(system: System) -> str | None:
