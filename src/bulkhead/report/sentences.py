@@ -115,9 +115,14 @@ def _kept_text(events: Mapping[str, Any]) -> str:
         f"at most {most} on a core, "
         f"{_beyond_text(events['overshoot_max'])}, "
         f"stopped in {count(events['throttled_periods'])} of {count(events['periods'])} periods"
-        + (f", of which {count(events['late_periods'])} ended late" if events["late_periods"] else "")
+        + _late_text(events)
         + _reclaim_text(events["vcpus"])
     )
+
+
+def _late_text(events: Mapping[str, Any]) -> str:
+    late = events.get("late_periods", 0)
+    return f", of which {count(late)} ended late" if late else ""
 
 
 def _beyond_text(overshoot: int) -> str:
