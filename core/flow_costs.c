@@ -33,18 +33,18 @@ bool flow_costs_fit(const struct flow_costs *costs)
            costs->transport_min <= costs->transport_max;
 }
 
-/* What EL2's interrupts take on the broker's core during `ns`, without the burst, rounded up. */
-static uint64_t share_of_ns(const struct flow_costs *costs, uint64_t ns)
+/* What EL2's interrupts take beside `ns` of the broker's own time, without the burst, rounded up. */
+static uint64_t beside_ns(const struct flow_costs *costs, uint64_t ns)
 {
-    return costs->model == FLOW_MODEL_PUBLISHED
-               ? 0
-               : (ns * costs->broker_interrupts_share + FLOW_SHARE_ONE - 1) / FLOW_SHARE_ONE;
+    uint64_t left = FLOW_SHARE_ONE - costs->broker_interrupts_share;
+
+    return costs->model == FLOW_MODEL_PUBLISHED ? 0 : (ns * costs->broker_interrupts_share + left - 1) / left;
 }
 
 uint64_t flow_outside_ns(const struct flow_costs *costs, uint32_t ends_ns)
 {
     return (uint64_t)costs->transport_max + costs->notify_max + costs->wake_max + ends_ns +
-           share_of_ns(costs, costs->wake_max);
+           beside_ns(costs, costs->wake_max);
 }
 
 uint64_t flow_queued_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow_costs *costs)

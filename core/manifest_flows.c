@@ -136,6 +136,10 @@ static bool check_socket(struct manifest_check *check, const struct manifest_dom
     if (!manifest_has_broker(manifest, domain->socket_broker)) {
         return refuse(check, &domain->socket_broker);
     }
+    if (domain->interrupted_ns >
+        manifest_costs(manifest_broker_at(manifest, domain->socket_broker))->end_interrupts_max) {
+        return refuse(check, &domain->interrupted_ns);
+    }
     if (domain->socket_cid < LEAST_CID || domain->socket_cid > MOST_CID ||
         domain->socket_cid - BH_FIRST_GROUP_CID < BH_MAX_FLOW_GROUPS) {
         return refuse(check, &domain->socket_cid);
@@ -372,7 +376,7 @@ bool manifest_check_flows(struct manifest_check *check)
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 
-        if (domain->interrupted_ns > (domain->socket_cid == 0 ? 0 : FLOW_MAX_COST_NS)) {
+        if (domain->socket_cid == 0 && domain->interrupted_ns != 0) {
             return refuse(check, &domain->interrupted_ns);
         }
         if (manifest_is_broker(manifest, i) ? !check_broker_domain(check, domain)

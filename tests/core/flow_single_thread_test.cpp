@@ -127,7 +127,7 @@ TEST(flow_single_thread, f9_el2_s_own_interrupts_take_their_time_from_the_broker
     ASSERT_EQ(transform({sent}, set, culprit, costs), FLOW_OK);
     const double rho = 132 / 65536.0; // ceil(131.072)
     const double left = 1 - rho - 6554 / 65536.0;
-    const double before = 500 + 400 + (2000 - 500) + 3000.0 + 301 + 16'000; // ceil(3000 / 10)
+    const double before = 500 + 400 + (2000 - 500) + 3000.0 + 334 + 16'000; // ceil(3000 / 9)
     EXPECT_EQ(double(set.tasks[0].first), 2 * (500'000 - before));
     EXPECT_EQ(set.tasks[0].first, 2 * flow_queued_ns(500'000, 16'000, &costs));
     EXPECT_EQ(flow_moved_ns(500'000, 16'000, &costs), 500'000 - 400 - 1500 - 2000 - 16'000u);
@@ -149,7 +149,7 @@ TEST(flow_single_thread, f9_el2_s_interrupts_alone_may_be_too_much)
     flow_set set;
     uint32_t culprit = 0;
     costs.broker_interrupts_share = FLOW_SHARE_ONE - FLOW_SHARE_ONE / 256;
-    EXPECT_EQ(transform({task(0, 512, 500'000, 500'000)}, set, culprit, costs), FLOW_PARSE_LONG);
+    EXPECT_EQ(transform({task(0, 512, 5'000'000, 5'000'000)}, set, culprit, costs), FLOW_PARSE_LONG);
 }
 
 TEST(flow_single_thread, f4_the_published_model_leads_with_nothing)

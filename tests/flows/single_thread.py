@@ -108,6 +108,11 @@ class Parts:
         found = sum((Fraction(cost, every) for cost, every in self.interrupts), Fraction(0))
         return Fraction(ceil(found * SCALE), SCALE)
 
+    @property
+    def woken(self) -> int:
+        """`wake` with the interrupts beside it, without the burst."""
+        return ceil(self.wake / (1 - self.share))
+
     def transfer(self, domains: int, size: int) -> int:
         """O_dma of a task with packets of this size."""
         between = self.copy if size <= self.copied else self.call[1] + self.engine
@@ -201,7 +206,7 @@ class Analysis:
         return task.period + self.parts.sent_min - self.parts.sent_max
 
     def first(self, task: Sent) -> Fraction:
-        wake = self.parts.wake + ceil(self.parts.wake * self.parts.share)
+        wake = self.parts.woken
         return task.deadline - self.parts.sent_max - self.parts.received - wake - 2 * self.parts.at_end
 
     def cost(self, task: Sent) -> Fraction:
@@ -380,7 +385,7 @@ class Broker:
         # What a step needs of the costs, in ps.
         self.look, self.parse = domains * parts.look * PS, parts.parse * PS
         self.fixed = [parts.transfer(domains, one.size) * PS - self.look for one in sent]  # of a transfer
-        gone = parts.sent_max + parts.received + parts.wake + ceil(parts.wake * parts.share)
+        gone = parts.sent_max + parts.received + parts.woken
         gone += 2 * parts.at_end
         self.relative = [floor((one.deadline - gone) * PS) for one in sent]  # deadline after a release
         self.received = ceil((parts.received + parts.at_end) * PS)

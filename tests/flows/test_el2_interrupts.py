@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from bulkhead.admission.load import load_system
-from bulkhead.config.flow_costs import MAX_COST_NS, SHARE_ONE, InterruptCosts
-from bulkhead.planning.el2_interrupts import InterruptSource, longest_ns
+from bulkhead.config.flow_costs import SHARE_ONE, InterruptCosts
+from bulkhead.planning.el2_interrupts import Endless, InterruptSource, longest_ns
 from bulkhead.planning.flows import FlowPlan, plan_flows
 from bulkhead.schema import load_layout
 
@@ -82,8 +82,7 @@ def test_what_interrupts_take_is_the_least_time_that_holds_for_them() -> None:
         ]
         work = random.randrange(100_000)
         share = sum((one.share for one in sources), Fraction(0))
-        if share >= 1:
-            assert longest_ns(sources, work) == MAX_COST_NS
+        if share >= Fraction(9, 10):
             continue
         burst = sum((one.burst for one in sources), Fraction(0))
         taken = Fraction(0)
@@ -92,6 +91,25 @@ def test_what_interrupts_take_is_the_least_time_that_holds_for_them() -> None:
         assert abs(longest_ns(sources, work) - taken) <= 2
         assert longest_ns(sources, work + 1000) >= longest_ns(sources, work)
     assert longest_ns([], 10**6) == 0
+    for cost in (
+        100_000,
+        99_999,
+    ):  # all of the time, and so much that a part would be longer than core/ allows
+        with pytest.raises(Endless):
+            longest_ns([InterruptSource(cost, 100_000)], 10**6)
+
+
+@pytest.mark.req("F9")
+def test_interrupts_that_leave_no_time_refuse_the_flows(tmp_path: Path) -> None:
+    file = tmp_path / "interrupted.yaml"
+    file.write_text(SYSTEM)
+    for period, code in (("30 us", "interrupts-endless"), ("1 ms", None)):
+        loaded = load_system(
+            file, [f"domains.one.bandwidth={{ events: 500, counts: refills, period: {period} }}"]
+        )
+        assert loaded.system is not None and loaded.platform is not None, loaded.problems
+        _, findings = plan_flows(loaded.system, loaded.platform)
+        assert [one.code for one in findings] == ([] if code is None else [code])
 
 
 @pytest.mark.req("F9")
@@ -127,11 +145,12 @@ def test_a_regulator_by_traffic_interrupts_all_cores(tmp_path: Path) -> None:
     ]
     plan = planned(tmp_path, *given)
     seen, cost = plan.model.costs.interrupts, part("budget_interrupt")
-    end = InterruptSource(cost, 200_000, LATE)
+    end, message = InterruptSource(cost, 200_000, LATE), InterruptSource(cost, 200_000, 200_000)
     assert seen.broker_burst == -(-cost * 5 // 4), "an interrupt may be 50 us late once"
     assert seen.broker_share == -(-cost * SHARE_ONE // 200_000)
     assert seen.ends["one"] == longest_ns([end], part("notify"))
-    assert seen.ends["two"] > longest_ns([end, end], 0), "the message with its new budget"
+    assert seen.ends["two"] > longest_ns([end, message], 0), "the message with its new budget"
+    assert any("while two has budget left" in remark for remark in about(plan)), "a regulated one, too"
     assert any("on the broker's core" in remark for remark in about(plan))
     other = planned(tmp_path, given[1])
     assert other.model.costs.interrupts.broker_burst == 0

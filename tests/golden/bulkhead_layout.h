@@ -586,7 +586,7 @@ struct manifest_flow_costs { /* Costs in ns of the parts of a packet's path (cor
     uint32_t wake_max; /* time until a sleeping broker looks at its queues */
     uint32_t copy_max; /* of a transfer that the broker's core copies, where an engine copies others */
     uint32_t copied_bytes; /* flows of at most this packet size are copied by the core; 0: all are copied the same way */
-    uint32_t end_interrupts_max; /* EL2's own interrupts on a core of any domain: the largest `interrupted_ns` */
+    uint32_t end_interrupts_max; /* the largest `interrupted_ns` of the broker's domains */
     uint32_t broker_interrupts_burst; /* the same on the broker's core: in t ns they take this and the share of t */
     uint32_t broker_interrupts_share; /* in 1/65536 */
     uint32_t reserved;

@@ -670,6 +670,7 @@ TEST_F(FlowsWhoseBrokerManages, F2_TheMachineStaysSinceItMayStartOneAgain)
 struct FlowChanges : Flows {
     static constexpr uint32_t other = 6000;
     static constexpr uint64_t ms = 1'000'000;
+    static constexpr uint32_t ends_ns = 110; // of each flow: by EL2's own interrupts
 
     FlowChanges()
         : Flows([](SampleManifest &m) {
@@ -677,6 +678,9 @@ struct FlowChanges : Flows {
               m.header.broker.bytes_per_s = 100'000'000;
               m.header.broker.costs.transport_max = 700;
               m.header.broker.costs.notify_max = 1300;
+              m.header.broker.costs.end_interrupts_max = 90;
+              m.domains[control].interrupted_ns = 20;
+              m.domains[linux_].interrupted_ns = 90;
           })
     {
     }
@@ -855,6 +859,7 @@ TEST_F(FlowChanges, F8_TheBrokerIsWokenForATestAndSeesAllFlows)
     EXPECT_EQ(request.packet_bytes, 4096u);
     EXPECT_EQ(request.period_ns, 3 * ms);
     EXPECT_EQ(request.deadline_ns, 2 * ms);
+    EXPECT_EQ(request.ends_ns, ends_ns);
     EXPECT_EQ(map().bytes_per_s, 100'000'000u);
     EXPECT_EQ(map().costs.notify_max, 1300u);
     flow_admission admission{};
@@ -862,7 +867,11 @@ TEST_F(FlowChanges, F8_TheBrokerIsWokenForATestAndSeesAllFlows)
     ASSERT_TRUE(broker_admission_test(&admission, &door(), &map(), request.number, &result));
     EXPECT_EQ(admission.count, 3u) << "two of the manifest";
     EXPECT_EQ(admission.senders, 2u);
+    for (uint32_t i = 0; i < admission.task_count; i++) {
+        EXPECT_EQ(admission.tasks[i].ends_ns, ends_ns) << "of all tasks of both directions";
+    }
     for (uint32_t i = 0; i < 2; i++) {
+        EXPECT_EQ(door().flows[i].ends_ns, ends_ns);
         EXPECT_EQ(door().flows[i].deadline_ns, manifest_flows(system_manifest())[i].deadline_ns);
     }
 }
@@ -994,8 +1003,9 @@ TEST_F(FlowChanges, F9_ThePaceIsNotLongerThanThePeriod)
     EXPECT_LE(double(opened.period_ticks), double(period_ns) * hz / 1e9);
     EXPECT_GT(double(opened.period_ticks), double(period_ns) * hz / 1e9 - 1);
     const flow_costs *costs = manifest_costs(&system_manifest()->broker);
-    EXPECT_LE(double(opened.deadline_ticks), double(flow_moved_ns(5 * ms, 0, costs)) * hz / 1e9);
-    EXPECT_GT(double(opened.deadline_ticks), double(flow_moved_ns(5 * ms, 0, costs)) * hz / 1e9 - 1);
+    EXPECT_LE(double(opened.deadline_ticks), double(flow_moved_ns(5 * ms, ends_ns, costs)) * hz / 1e9);
+    EXPECT_GT(double(opened.deadline_ticks), double(flow_moved_ns(5 * ms, ends_ns, costs)) * hz / 1e9 - 1);
+    EXPECT_NEAR(double(opened.queued_ticks), double(flow_queued_ns(5 * ms, ends_ns, costs)) * hz / 1e9, 1);
 }
 
 TEST_F(FlowChanges, F6_AsManyAsThereIsRoomFor)

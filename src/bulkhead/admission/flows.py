@@ -67,14 +67,14 @@ def _least(loaded: Loaded, part: BrokerPart, console: int) -> LeastBandwidth:
     model, findings = flow_model(part.system, loaded.platform, console)
     found = None if model is None else analysis.smallest_bandwidth(model)
     if model is not None and found is None:
-        findings = _impossible(part, loaded.platform)
+        findings = _impossible(part, loaded.platform, console)
     problems = tuple(loaded.locate(finding) for finding in part.in_file(findings))
     return LeastBandwidth(part.name, model, found, problems)
 
 
-def _impossible(part: BrokerPart, platform: Platform) -> list[Finding]:
+def _impossible(part: BrokerPart, platform: Platform, console: int) -> list[Finding]:
     """Why no bandwidth is enough, in the words that `check` uses for `rate: auto`."""
     assert part.system.broker is not None
     open_rate = part.system.broker.model_copy(update={"rate": None})
     alone = part.system.model_copy(update={"broker": open_rate, "brokers": {}})
-    return plan_flows(alone, platform)[1]
+    return plan_flows(alone, platform, console)[1]

@@ -49,7 +49,14 @@ class Violation:
     asked: tuple[AskedFlow, ...]
     blocked_by: str | None  # flow whose transfer was in progress
     blocking_ns: float
-    parsing_ns: float = 0  # for what all domains may have the broker parse at once
+    parsing_ns: float = 0  # for what all domains may have the broker parse at once, and EL2's interrupts
+    interrupted: bool = False  # EL2 has own interrupts on the broker's core
+
+    @property
+    def first_text(self) -> str:
+        """What comes before all packets."""
+        interrupts = ", and for EL2's own interrupts" if self.interrupted else ""
+        return f"parsing the packets that all domains can send at once{interrupts}"
 
     def text(self) -> str:
         """The violation as a sentence."""
@@ -59,9 +66,7 @@ class Violation:
                 f"{self.blocked_by} {time_text(self.blocking_ns)} for a transfer that has already begun"
             )
         if self.parsing_ns:
-            parts.append(
-                f"{time_text(self.parsing_ns)} for parsing the packets that all domains can send at once"
-            )
+            parts.append(f"{time_text(self.parsing_ns)} for {self.first_text}")
         return (
             f"if all flows send at once, packets with deadlines within {time_text(self.at_ns)} need "
             f"{time_text(self.demand_ns)} of the broker's time ({', '.join(parts)})"
@@ -235,6 +240,7 @@ def _violation(model: FlowModel, flow_set: FlowSet, outcome: FlowOutcome) -> Vio
         blocked_by=model.ways[model.members[blocker].flow].name if blocker >= 0 else None,
         blocking_ns=blocking / b / 2,
         parsing_ns=lead_time(flow_set, b) / b / 2,
+        interrupted=model.costs.interrupts.broker_burst != 0,
     )
 
 

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from bulkhead.config.flow_costs import MAX_COST_NS, SHARE_ONE, FlowCosts, InterruptCosts
 from bulkhead.config.platform import Platform
-from bulkhead.config.system import System
+from bulkhead.config.system import BROKER, System
 from bulkhead.planning.broker import core_of, sockets_of
 from bulkhead.planning.budgets import Budget, counted_event
 from bulkhead.planning.regulation import budget_in
@@ -50,31 +50,41 @@ class InterruptSource:
         return Fraction(0) if self.every is None else Fraction(self.cost, self.every)
 
 
+class Endless(ValueError):
+    """EL2's interrupts may take all of a core's time, or nearly so: there is no bound."""
+
+
 def longest_ns(sources: Sequence[InterruptSource], work_ns: int) -> int:
-    """Most ns that interrupts take beside so much work of the core's program, MAX_COST_NS at most."""
+    """Most ns that interrupts take beside so much work of the core's program. Raises Endless."""
     share = sum((one.share for one in sources), Fraction(0))
-    if share >= 1:
-        return MAX_COST_NS
     burst = sum((one.burst for one in sources), Fraction(0))
-    return min(MAX_COST_NS, math.ceil((burst + share * work_ns) / (1 - share)))
+    if share >= 1 or burst + share * work_ns > MAX_COST_NS * (1 - share):
+        raise Endless
+    return math.ceil((burst + share * work_ns) / (1 - share))
 
 
 def interrupt_costs(system: System, platform: Platform, costs: FlowCosts, console: int) -> InterruptCosts:
     """The costs of one broker's flows: the most at each domain with a socket, and on the broker's core. A
     domain may send and receive, as a manager may add flows; a handler's delay is the longer one of both.
-    `console`: the console core."""
+    `console`: the console core. Raises Endless with the name of the domain, or of the broker's."""
     ends: dict[str, int] = {}
     for domain in system.domains:
         if domain.name in sockets_of(system):
             cores = [list(sources_on(core, system, platform, costs, console)) for core in domain.cpus]
-            ends[domain.name] = max(longest_ns(sources, costs.notify.max) for sources in cores)
+            try:
+                ends[domain.name] = max(longest_ns(sources, costs.notify.max) for sources in cores)
+            except Endless:
+                raise Endless(domain.name) from None
     core = core_of(system, platform)
     own = [] if core is None else list(sources_on(core, system, platform, costs, console))
     share = math.ceil(sum((one.share for one in own), Fraction(0)) * SHARE_ONE)
+    burst = math.ceil(sum((one.burst for one in own), Fraction(0)))
+    if share >= SHARE_ONE or burst > MAX_COST_NS:
+        raise Endless(BROKER if system.broker is None else system.broker.name)
     return InterruptCosts(
         ends={name: ns for name, ns in ends.items() if ns},
-        broker_burst=min(MAX_COST_NS, math.ceil(sum((one.burst for one in own), Fraction(0)))),
-        broker_share=min(SHARE_ONE - 1, share),
+        broker_burst=burst,
+        broker_share=share,
     )
 
 
@@ -86,7 +96,7 @@ def sources_on(
         for budget in _budgets_on(core, system, platform):
             yield from _of_budget(budget, platform, costs.budget_interrupt.max)
     if core == console and costs.console_interrupt is not None:
-        yield from _console(system, platform, costs.console_interrupt.max, costs.hypervisor_call.max)
+        yield from _console(platform, costs.console_interrupt.max, costs.hypervisor_call.max)
 
 
 def unknown(system: System, platform: Platform, costs: FlowCosts, console: int) -> list[str]:
@@ -116,12 +126,13 @@ def _of_budget(budget: Budget, platform: Platform, cost: int) -> Iterator[Interr
     late = every if platform.release_delay is None else platform.release_delay.bound
     yield InterruptSource(cost, every, late)
     if budget.regulated:
-        yield InterruptSource(cost, every, late)  # the message with the new budget
+        # The message with the new budget comes after the step of the last core, whenever that is.
+        yield InterruptSource(cost, every, every)
     if budget.chunk_events or budget.slack_events:
         yield InterruptSource(cost, None)
 
 
-def _console(system: System, platform: Platform, cost: int, call: int) -> Iterator[InterruptSource]:
+def _console(platform: Platform, cost: int, call: int) -> Iterator[InterruptSource]:
     """A window's work is limited: a call that uses it up is the longest, and three calls that do nothing else
     use it up, too (hypervisor/console/console.c). A window begins with its first call, so that one may begin
     when the calls of the one before have just been made."""
@@ -130,5 +141,6 @@ def _console(system: System, platform: Platform, cost: int, call: int) -> Iterat
     yield InterruptSource(max(cost, layout.constant("console_window_calls") * call), every, every)
     if platform.mpam is not None:
         yield InterruptSource(cost, layout.constant("mpam_read_interval_ns"))
-    if platform.driven_iommu is not None and any(domain.devices for domain in system.domains):
-        yield InterruptSource(cost, layout.constant("smmu_step_interval_ns"))
+    if platform.driven_iommu is not None:  # devices of nobody may be running, too: an interrupt, and a step
+        every = layout.constant("smmu_step_interval_ns")
+        yield from (InterruptSource(cost, every), InterruptSource(cost, every))

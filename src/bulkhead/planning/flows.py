@@ -35,16 +35,18 @@ from bulkhead.planning.broker import (
     waits_for_events,
 )
 from bulkhead.planning.broker_parts import BrokerPart, parts_of
+from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.chains import PlannedChain, plan_chains
 from bulkhead.planning.console import console_core
 from bulkhead.planning.device_rates import STATE_RATE
-from bulkhead.planning.el2_interrupts import interrupt_costs, unknown
+from bulkhead.planning.el2_interrupts import Endless, interrupt_costs, unknown
 from bulkhead.planning.flow_costs import chosen_costs
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import BrokerLoad, MemoryUse, memory_use
 from bulkhead.planning.memory_changes import AskedMemory, smaller_budgets
 from bulkhead.planning.model import Choice
 from bulkhead.planning.qos400 import MOST_REGISTER, regulator_before, step_of
+from bulkhead.planning.regulation import budget_in
 from bulkhead.planning.space import space_for
 from bulkhead.units import time_text
 
@@ -110,7 +112,10 @@ def flow_model(system: System, platform: Platform, console: int) -> tuple[FlowMo
         samples=system.broker.samples,
     )
     if costs.path == "single-thread":
-        costs = costs.beside(interrupt_costs(system, platform, costs, console))
+        try:
+            costs = costs.beside(interrupt_costs(system, platform, costs, console))
+        except Endless as endless:
+            return None, [_interrupted(system, str(endless))]
     model = FlowModel(
         system.flows, costs, system.broker.chunk, sockets_of(system), run_bytes_of(system, platform)
     )
@@ -119,6 +124,14 @@ def flow_model(system: System, platform: Platform, console: int) -> tuple[FlowMo
     except ValueError as refused:
         return None, [refusal(refused, model, system.broker.rate)]
     return model, []
+
+
+def _interrupted(system: System, name: str) -> Finding:
+    """The finding about a core whose program may hardly run for EL2's own interrupts."""
+    number = next(number for number, one in enumerate(system.domains) if one.name == name)
+    cause = f"EL2's own interrupts may take all of the time of a core of '{name}', so no flow has a bound"
+    allowed = "a longer period of the budget or interval of the regulator, or the console on another core"
+    return Finding(("domains", number), "interrupts-endless", cause, allowed)
 
 
 def _copied_bytes(broker: Broker, costs: FlowCosts) -> int:
@@ -155,19 +168,24 @@ def run_bytes_of(system: System, platform: Platform) -> int:
     return space.granule if space.bits else 0
 
 
-def plan_flows(system: System, platform: Platform) -> tuple[FlowPlan | None, list[Finding]]:
+def plan_flows(
+    system: System, platform: Platform, console: int | None = None
+) -> tuple[FlowPlan | None, list[Finding]]:
     """The plan of the only broker, or findings about why its flows cannot be kept. Without flows: None and no
-    findings."""
-    plans, findings = plan_brokers(system, platform)
+    findings. `console`: the console core, if `system` is a part of a system."""
+    plans, findings = plan_brokers(system, platform, console)
     return (plans[0] if plans else None), findings
 
 
-def plan_brokers(system: System, platform: Platform) -> tuple[tuple[FlowPlan, ...], list[Finding]]:
-    """A plan for each broker, or findings about why flows cannot be kept. Without flows: neither."""
+def plan_brokers(
+    system: System, platform: Platform, console: int | None = None
+) -> tuple[tuple[FlowPlan, ...], list[Finding]]:
+    """A plan for each broker, or findings about why flows cannot be kept. Without flows: neither. `console`:
+    as for `plan_flows`."""
     planners: list[_FlowPlanner] = []
     plans: list[FlowPlan] = []
     findings: list[Finding] = []
-    console = console_core(system, platform)
+    console = console_core(system, platform) if console is None else console
     for part in parts_of(system):
         planner, found = _planner(part, platform, console)
         plan = None
@@ -424,12 +442,17 @@ def _about_interrupts(model: FlowModel, platform: Platform, system: System, cons
         yield f"EL2's own interrupts on the broker's core: {once} at once, and {share:.1%} of its time"
     if missing := unknown(system, platform, costs, console):
         yield f"bounds without EL2's own interrupts: '{platform.name}' has no {' and no '.join(missing)}"
-    stopped = [one.name for one in system.domains if one.name in ends and not one.bandwidth.unlimited]
+    event = counted_event(platform, emulated=False)
+    budgets = {one.name: budget_in(system, one, event) for one in system.domains if one.name in ends}
+    stopped = [name for name, one in budgets.items() if one is not None and one.events is not None]
     if stopped:
         yield (
             f"bounds hold while {', '.join(stopped)} {'has' if len(stopped) == 1 else 'have'} budget left: "
             "who has spent it waits for the next period"
         )
+    managers = [one.name for one in system.domains if one.manager]
+    if managers and (seen.ends or seen.broker_burst):
+        yield f"bounds hold while {', '.join(managers)} makes no period or interval shorter"
     cores = [core for one in system.domains for core in one.cpus]
     shared = [
         one.name for one in system.domains if one.name in ends and any(cores.count(c) > 1 for c in one.cpus)

@@ -80,8 +80,9 @@ def budget_reasons(
 ) -> list[str]:
     """Why the promise of events in each period was broken; empty if it was kept.
 
-    A period that ended late takes time from the domain alone. After a manager has changed the budget, its
-    length is the manager's choice, and the sentence about the budget says how many ended late.
+    A period that ended late takes time from the domain alone. If a manager has changed the budget, the length
+    of such a period may have been the manager's choice: nothing is kept about it, and the sentence about the
+    budget says how many ended late.
 
     `restarted`: EL2 loaded the domain's images again. What a VCPU had beyond its budget is judged here for
     cores of its own; for shared cores see shared_core.py. Where instructions stand in, the emulator counts
