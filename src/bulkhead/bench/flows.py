@@ -47,7 +47,7 @@ BESIDE_WRITERS_NS = 100_000_000  # of each run with writers, which take long to 
 INTERRUPTS_NS = 60_000_000  # of the runs for EL2's own interrupts, with and without writers
 CALLS_BESIDE_WRITERS_NS = 75_000_000  # of that with calls alone, which ends after 63 ms
 WRITTEN_ROUNDS = 5  # of the runs beside writers, for a platform's file
-WRITES = "write_kib"  # parameter by which the domains of both systems write to memory
+WRITES = "write_kib"  # parameter by which the domains of these systems write to memory
 _ROUND = Fraction(13, 1000)  # increase of periods from round to round, so that packets coincide in other ways
 _RARE = 7  # in the last round, periods are that much longer: writers displace more between two packets
 MACHINE_HZ = 10**9
@@ -209,7 +209,7 @@ def _with_el2_s_work(loaded: Loaded) -> dict[str, Loaded]:
 
 def _interrupt(part: str, results: Sequence[Mapping[str, Any]], call: Part) -> Part:
     """One interrupt of EL2's own, in ticks: what was stamped, and entry and exit, which are those of a call.
-    Few of the console core's are for budgets, so that only the other cores count for these."""
+    The console core has interrupts of both kinds, so for budgets only the other cores count."""
     seen: list[Part] = []
     for result in results:
         cores = [] if result.get("path_costs") is None else result["path_costs"]["cores"]
