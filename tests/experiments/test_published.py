@@ -23,6 +23,10 @@ from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.published import figures as library
 from bulkhead.published.figures import BadFigures, figures
+from bulkhead.validation.compare import LEAST_NS, Compared
+from bulkhead.validation.measure import points
+from bulkhead.validation.model import boards_of
+from bulkhead.validation.page import write_page
 from tests.json_results import parsed
 
 from ..platforms import platform
@@ -114,7 +118,7 @@ def test_experiments_name_figures_that_there_are() -> None:
         ("used: fitted", "usde: fitted", "unknown key 'usde'; did you mean 'used'"),
         ("statistic: mean", "statistic: average", "statistic"),
         ("ours: { fact: membomb-ipc", "ours: { fact: membomb-icp", "did you mean 'membomb-ipc'"),
-        ("ours: { fact: disparity-ipc }", "ours: { fact: disparity-ipc, missing: no }", "exactly one of"),
+        ("ours: { fact: disparity-ipc,", "ours: { missing: no, fact: disparity-ipc,", "exactly one of"),
         ("id: s32v234-membomb-ipc", "id: s32v234-membomb-bandwidth", "the id of two figures"),
         ("unit: us, ", "", "a unit and a source"),
         (
@@ -254,12 +258,44 @@ def test_the_command_measures_keeps_and_says_what_it_could_not(
 def test_the_command_shows_all_or_a_board_and_what_differs_in_the_measuring() -> None:
     done = CliRunner().invoke(build_app(), ["published", "--json"])
     shown = {one["id"]: one for one in parsed(done.stdout)["figures"]}
-    assert set(shown) == set(figures())
+    assert set(figures()) < set(shown)
     assert shown["zcu102-ustress-refills"]["measured_alike"] is False
+    assert shown["zcu102-ustress-refills"]["differences"] == ["statistic"]
+    assert shown["zcu102-dma-64k"]["differences"] == ["input"], "one bank, and all banks"
+    assert shown["s32v234-static-mser"]["differences"] == ["input"], "images of another size"
     assert shown["zynq7020-load-hit"]["measured_alike"] is True
     assert shown["zynq7020-load-hit"]["error"] == 0
     text = CliRunner().invoke(build_app(), ["published", "stm32f767"]).stdout
     assert "360" in text and "cycles" in text and "zcu102" not in text
+    text = " ".join(CliRunner().invoke(build_app(), ["published", "zcu102-dma-64k"]).stdout.split())
+    assert "memory in one" in text
     wrong = CliRunner().invoke(build_app(), ["published", "zcu12", "--json"])
     assert wrong.exit_code == 1
     assert "did you mean 'zcu102'" in parsed(wrong.stdout)["reasons"][0]
+
+
+def test_points_of_validation_are_shown_with_what_the_last_run_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each point of each board, and ours only for the board that was run."""
+    monkeypatch.setattr("bulkhead.env.paths.build_dir", lambda: tmp_path)
+
+    def shown(*names: str) -> list[dict[str, Any]]:
+        done = CliRunner().invoke(build_app(), ["published", *names, "--json"])
+        found: list[dict[str, Any]] = parsed(done.stdout)["figures"]
+        return found
+
+    wanted = [point for board in boards_of(["teres-i"]) for point in points(board, LEAST_NS)]
+    before = shown("teres-i")
+    assert [one["id"] for one in before] == [point.key for point in wanted]
+    assert {one["ours_from"] for one in before} == {"not measured yet: ./bulkhead validate teres-i"}
+    command = ["./bulkhead", "validate"]
+    write_page(
+        [Compared(one, 1.25 * one.published) for one in wanted], tmp_path / "run/validate", command, {}
+    )
+    after = shown("teres-i")
+    assert {one["ours_from"] for one in after} == {"last run of ./bulkhead validate teres-i"}
+    assert all(one["error"] == pytest.approx(0.25, abs=0.01) for one in after)
+    assert [one["used"] for one in shown("orange-pi-pc2-fill-small-4096KiB-1")] == ["fitted"]
+    everything = CliRunner().invoke(build_app(), ["published"]).stdout
+    assert "25.0%" in next(line for line in everything.splitlines() if "teres-i" in line)

@@ -24,8 +24,8 @@ from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
 from bulkhead.machine.limits import PATTERNS, job_beside
 from bulkhead.machine.native import built_machine
-from bulkhead.validation.measure import Kind, ValidationPoint
-from bulkhead.validation.model import Board, MeasuredBoard
+from bulkhead.validation.measure import ValidationPoint
+from bulkhead.validation.model import Board, MeasuredBoard, PointKind
 from bulkhead.validation.self_test import PatternName, SelfTest, read_log
 from bulkhead.validation.self_test_figures import MeasuredFigure, figures_of
 from tests.command_line import run_json
@@ -173,7 +173,7 @@ def test_latencies_are_those_of_the_machine(measured: Measured) -> None:
 
 
 @pytest.mark.parametrize("kind", ["read", "bcopy"])
-def test_rates_of_one_core_are_those_of_the_machine(measured: Measured, kind: Kind) -> None:
+def test_rates_of_one_core_are_those_of_the_machine(measured: Measured, kind: PointKind) -> None:
     about = MeasuredBoard(program="self-test", source="-", kernel="-", cpu="-", table_levels=3)
     board = Board(validation=1, board=measured.platform.name, role="validation", measured=about)
     found = next(one for one in measured.test.rates if one.kind == kind)

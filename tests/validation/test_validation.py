@@ -11,23 +11,34 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bulkhead.campaign.engine import Engine
+from bulkhead.campaign.points import run_jobs
 from bulkhead.cli import build_app
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.machine.point import run_point
 from bulkhead.validation import compare as comparing
-from bulkhead.validation.compare import Compared, compare, of_role, summary
+from bulkhead.validation.compare import (
+    LEAST_NS,
+    MEDIAN_LIMIT,
+    Compared,
+    beyond_limit,
+    compare,
+    explained,
+    of_role,
+    summary,
+)
 from bulkhead.validation.groups import grouped
 from bulkhead.validation.measure import BLOCK, DRAWS, ValidationPoint, points
 from bulkhead.validation.model import Board, board_names, boards_of, load_board
 from bulkhead.validation.page import write_page
+from bulkhead.validation.tables import markdown
 from tests.command_line import run_json
 from tests.json_results import parsed
 
 pytestmark = pytest.mark.usefixtures("machine_built")
 
 ROOT = Path(__file__).parents[2]
-LEAST_NS = 1.0
 
 
 def board(name: str) -> Board:
@@ -101,6 +112,29 @@ def test_what_is_wrong_in_a_file_is_reported_at_its_line(
     assert found is None
     assert (key, code) in [(one.key, one.code) for one in problems]
     assert all(one.line > 1 for one in problems)
+
+
+def test_what_a_file_explains_are_points_of_its_board() -> None:
+    """A misspelt point would explain nothing."""
+    for one in boards_of([]):
+        named = [point for each in one.explanations for point in each.beyond_limit]
+        found = list(points(one, LEAST_NS))
+        for point in named:
+            assert sum(each.is_named(point) for each in found) == 1, (one.board, point)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_points_are_within_the_limits_but_for_those_that_the_files_of_the_boards_explain(
+    tmp_path: Path,
+) -> None:
+    """The published figures of three boards, measured on the machine: the board with points beyond the limit,
+    the one with several processes at a time, and one with Cortex-A7. `./bulkhead validate` measures all
+    thirteen boards: half a minute on two idle cores, three minutes on busy ones, too long for this suite."""
+    wanted = [point for one in boards_of(["nanopi-k2", "am62p", "rpi2"]) for point in points(one, LEAST_NS)]
+    compared = compare(wanted, lambda jobs: run_jobs(jobs, tmp_path, Engine(2), "validate"))
+    assert summary(compared).median <= MEDIAN_LIMIT
+    assert beyond_limit(compared) == explained(compared)
 
 
 def test_a_read_beyond_all_caches_takes_about_as_long_as_on_the_board() -> None:
@@ -180,12 +214,33 @@ def test_the_page_has_curves_points_and_explanations(tmp_path: Path) -> None:
     names = {file.name for file in files}
     assert {
         "points.csv",
+        "teres-i-points.csv",
         "teres-i-latency-small.svg",
         "teres-i-latency-huge.png",
         "teres-i-rates.svg",
     } <= names
     assert len((tmp_path / "points.csv").read_text().splitlines()) == len(wanted) + 1
     assert len(grouped(compared)) == 6
+
+
+def test_the_document_has_the_tables_that_the_command_prints() -> None:
+    """The document's tables have the command's form, boards and published figures. What the machine predicts
+    changes with the machine and is not compared."""
+    text = (ROOT / "docs" / "results" / "validation.md").read_text()
+    assert "./bulkhead validate --markdown" in text
+    shown = re.search(r"\n(### .*?)\n(?=## )", text, re.DOTALL)
+    assert shown is not None
+    judged = of_role(
+        [Compared(point, point.published) for one in boards_of([]) for point in points(one, LEAST_NS)],
+        "validation",
+    )
+    assert _without_predictions(shown[1]) == _without_predictions(markdown(judged))
+
+
+def _without_predictions(tables: str) -> str:
+    """Markdown tables in which each predicted value is N and each error is E."""
+    of_curves = re.sub(r", [0-9.]+ \([+-]\d+ %\)", ", N (E)", tables)
+    return re.sub(r"\| \d+ \| [+-]\d+ % \|", "| N | E |", of_curves).strip()
 
 
 def test_a_board_that_is_not_there_is_named_with_the_nearest() -> None:
@@ -208,6 +263,9 @@ def test_the_command_prints_points_and_ends_by_the_verdict(
     assert found["verdict"] == "ok"
     assert found["validation"]["median"] == pytest.approx(0.1)
     assert {one["role"] for one in found["points"]} == {"validation"}
+    tables = CliRunner().invoke(build_app(), ["validate", "teres-i", "--markdown"])
+    assert tables.stdout.startswith("### teres-i\n\n| figure | 64 KiB |")
+    assert "(-10 %)" in tables.stdout
     monkeypatch.setattr(
         comparing, "compare", lambda wanted, _: [Compared(one, 2 * one.published) for one in wanted]
     )

@@ -13,8 +13,8 @@ from bulkhead.commands.output import complain_of, console, print_json, reported
 from bulkhead.envelope import result_object
 
 if TYPE_CHECKING:
-    from bulkhead.experiments.published import FigureBeside
-    from bulkhead.published.figures import How
+    from bulkhead.published.beside import FigureBeside
+    from bulkhead.published.figures import Figure, How
     from bulkhead.results.envelope import Verdict
     from bulkhead.results.published import PublishedResult
 
@@ -46,23 +46,31 @@ def published(
 ) -> None:
     """Show published figures beside our own, with their sources and how they were measured.
 
-    Later calls show the results of --measure too. The exit code does not depend on how far apart the figures
-    are: it is 1 if one of our figures could not be measured, else 0.
+    Later calls show the results of --measure too. Points of boards that `validate` measures are shown with
+    the results of its last run. The exit code does not depend on how far apart the figures are: it is 1 if
+    one of our figures could not be measured, else 0.
     """
+    from bulkhead.env.paths import build_dir
     from bulkhead.experiments.published_run import kept_figures, measured_figures
     from bulkhead.published.figures import chosen_figures
+    from bulkhead.validation.published import figures_of_boards
 
     engine = engine_of(jobs, cluster)
     with reported("published", as_json=as_json):
-        meant = chosen_figures(names or ())
+        points = figures_of_boards(build_dir() / "run" / "validate")
+        of_points = [name for one in points for name in (one.figure.board, one.figure.id)]
+        meant = chosen_figures(names or (), of_points)
+        points = [one for one in points if not names or {one.figure.board, one.figure.id} & set(names)]
         found, failures = measured_figures(meant, engine) if measure else (kept_figures(meant), [])
     if as_json:
         verdict: Verdict = "failed" if failures else "ok"
         common = result_object("published", on="machine", verdict=verdict, reasons=failures)
-        result: PublishedResult = {**common, "figures": [one.json() for one in found]}
+        result: PublishedResult = {**common, "figures": [one.json() for one in [*found, *points]]}
         print_json(result)
     else:
-        _show(found)
+        _show([*found, *points] if names else found)
+        if not names:
+            _summarize(points)
         for failure in failures:
             complain_of(f"not measured: {failure}")
     if failures:
@@ -77,6 +85,24 @@ def _show(found: Sequence[FigureBeside]) -> None:
     console().print(f"{len(found)} figures, {missing} without one of ours (--measure measures what it can)")
 
 
+def _summarize(points: Sequence[FigureBeside]) -> None:
+    """Print a line for each board of `validate`: its points are too many for a list of everything."""
+    from statistics import median
+
+    from rich.table import Table
+
+    table = Table(title="boards of ./bulkhead validate", title_justify="left")
+    for heading in ("board", "points", "with ours", "median error"):
+        table.add_column(heading)
+    for name in dict.fromkeys(one.figure.board for one in points):
+        own = [one for one in points if one.figure.board == name]
+        errors = [abs(one.error) for one in own if one.error is not None]
+        middle = f"{median(errors):.1%}" if errors else "–"
+        table.add_row(name, str(len(own)), str(len(errors)), middle)
+    console().print(table)
+    console().print("the points of a board: ./bulkhead published BOARD; ours: ./bulkhead validate")
+
+
 def _show_board(name: str, found: Sequence[FigureBeside]) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -88,10 +114,7 @@ def _show_board(name: str, found: Sequence[FigureBeside]) -> None:
     sources = list(dict.fromkeys(one.figure.source for one in found))
     for one in found:
         figure = one.figure
-        own = figure.ours.how
-        how = _how(own) if own is not None else "the same way"
-        how = f"the same way: {own.by}" if own is not None and figure.alike else how
-        ours = one.origin if one.ours is None else f"{_ours(one)}\n{how}\n{one.origin}"
+        ours = one.origin if one.ours is None else f"{_ours(one)}\n{_beside(figure)}\n{one.origin}"
         table.add_row(
             Text(figure.what),
             Text(f"{figure.text()} [{sources.index(figure.source) + 1}]\n{_how(figure.measured)}"),
@@ -110,12 +133,17 @@ def _ours(one: FigureBeside) -> str:
     return f"{one.ours:.4g} ({one.low:.4g} to {one.high:.4g})"
 
 
+def _beside(figure: Figure) -> str:
+    """How ours is measured: the same way, or what differs."""
+    how = figure.ours.how
+    if how is None:
+        return "the same way"
+    if not figure.differences:
+        return f"the same way: {how.by}"
+    return f"{_how(how)}\ndiffers in: {', '.join(figure.differences)}"
+
+
 def _how(how: How) -> str:
-    return (
-        ", ".join(
-            word
-            for word in (how.statistic, f"per {how.per}" if how.per != "-" else "", how.way)
-            if word not in ("", "-")
-        )
-        + f": {how.by}"
-    )
+    words = {"statistic": how.statistic, "per": f"per {how.per}", "way": how.way, "input": how.input}
+    shown = (f"{key} not stated" if word == "not stated" else word for key, word in words.items())
+    return ", ".join(word for word in shown if word not in ("-", "per -")) + f": {how.by}"

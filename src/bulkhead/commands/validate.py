@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from bulkhead.validation.compare import Compared, Summary
     from bulkhead.validation.model import Board
 
-LEAST_NS = 1.0  # published with one digit behind the point
-
 
 def register(app: typer.Typer) -> None:
     app.command("validate")(validate)
@@ -48,16 +46,24 @@ def validate(
     every: Annotated[
         bool, typer.Option("--points", help="Show every point instead of one line for each kind of figure.")
     ] = False,
+    as_markdown: Annotated[
+        bool,
+        typer.Option(
+            "--markdown",
+            help="Print Markdown tables of the validation boards, as in docs/results/validation.md.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare predictions with published figures; the exit code is 1 if an error exceeds its limit."""
     from bulkhead.campaign.points import run_jobs
     from bulkhead.env.paths import build_dir
     from bulkhead.machine.native import built_machine
-    from bulkhead.validation.compare import compare, of_role, summary
+    from bulkhead.validation.compare import LEAST_NS, compare, of_role, summary
     from bulkhead.validation.measure import points
     from bulkhead.validation.model import boards_of
     from bulkhead.validation.page import write_page
+    from bulkhead.validation.tables import markdown
 
     begin, engine = time.monotonic(), engine_of(jobs, cluster)
     directory = build_dir() / "run" / "validate"
@@ -83,6 +89,8 @@ def validate(
             "seconds": round(time.monotonic() - begin, 1),
         }
         print_json(result)
+    elif as_markdown:
+        typer.echo(markdown(compared), nl=False)
     else:
         _show(compared, every=every)
         style = "green" if total.holds else "red"

@@ -25,8 +25,8 @@ from bulkhead.experiments.sweep import values_of, word
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import measurement
 from bulkhead.machine.job import Job
+from bulkhead.published.beside import FigureBeside
 from bulkhead.published.figures import Figure, FigureRow, board
-from bulkhead.results.published import FigureResult
 
 # Each with a title for whoever waits.
 Table = Callable[[Experiment | Sectioned, Sequence[str], str], list[Row]]  # rows of these points
@@ -35,49 +35,6 @@ Jobs = Callable[[Sequence[tuple[str, Job]], str], list[PointAnswer]]
 NOW = "measured now"
 
 _RATES = {"MB/s": 10**6, "B/s": 1}
-
-
-@dataclass(frozen=True)
-class FigureBeside:
-    """A figure and our value for it."""
-
-    figure: Figure
-    ours: float | None
-    origin: str  # source of ours; if there is none, what would produce it
-    low: float | None = None  # confidence interval of ours, over seeds
-    high: float | None = None
-
-    @property
-    def error(self) -> float | None:
-        return None if self.ours is None else self.figure.error(self.ours)
-
-    def json(self) -> FigureResult:
-        """As the command prints it."""
-        figure = self.figure
-        how = figure.ours.how or figure.measured
-        shown: FigureResult = {
-            "id": figure.id,
-            "board": figure.board,
-            "what": figure.what,
-            "unit": figure.unit,
-            "source": figure.source,
-            "measured": figure.measured.shown(),
-            "used": figure.used,
-            "ours": self.ours,
-            "ours_low": self.low,
-            "ours_high": self.high,
-            "ours_from": self.origin,
-            "ours_measured": how.shown(),
-            "measured_alike": figure.alike,
-            "error": self.error,
-        }
-        if figure.value is not None:
-            shown["value"] = figure.value
-        if figure.low is not None:
-            shown["low"] = figure.low
-        if figure.high is not None:
-            shown["high"] = figure.high
-        return shown
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from bulkhead.env import paths
 from bulkhead.experiments import run as tables
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import Experiment, Sectioned
-from bulkhead.experiments.published import FigureBeside, FigurePlaces, kept, measured
+from bulkhead.experiments.published import FigurePlaces, kept, measured
 from bulkhead.experiments.row import Row
 from bulkhead.machine import native
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
+from bulkhead.published.beside import FigureBeside
 from bulkhead.published.figures import Figure
 from bulkhead.run.system import run_quietly
 

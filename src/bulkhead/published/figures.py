@@ -2,17 +2,18 @@
 """The figures of published/figures.yaml: what was measured on a board, how, and which figure of ours is
 compared.
 
-Only this module reads published figures; experiments name them by id, the command `published` shows all of
-them. A figure that is in a platform's file (a fact of its calibration, costs of a packet's path) is taken
-from there, so that it is written once. Nothing here runs anything.
+Experiments name the figures by id, and the command `published` shows all of them. A figure that is in a
+platform's file (a fact of its calibration, costs of a packet's path) is taken from there, so that it is
+written once. The points with which the machine is validated are in validation/*.yaml (validation/model.py).
+Nothing here runs anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -31,6 +32,10 @@ from bulkhead.results.published import MeasuredHowResult
 
 STATISTICS = ("min", "avg", "max", "median")  # parts of a packet's path, in the order of the table of costs
 
+# Keys of How that decide whether two numbers are comparable.
+Compared = Literal["statistic", "way", "per", "input"]
+COMPARED: tuple[Compared, ...] = get_args(Compared)
+
 Statistic = Literal["min", "mean", "median", "max", "slope", "least that works", "not stated"]
 Way = Literal["one way", "round trip", "both directions", "-"]
 Use = Literal["fitted", "compared", "follows", "admission", "-"]  # `follows`: from another figure
@@ -47,10 +52,17 @@ class How(Model):
     statistic: Statistic
     way: Way = "-"
     per: Per = "-"
+    input: Text = "-"  # its data: how many, how large, in which memory; for ours only if it differs
     by: Text  # the program, the tool
 
     def shown(self) -> MeasuredHowResult:
-        return {"statistic": self.statistic, "way": self.way, "per": self.per, "by": self.by}
+        return {
+            "statistic": self.statistic,
+            "way": self.way,
+            "per": self.per,
+            "input": self.input,
+            "by": self.by,
+        }
 
 
 class FigureRow(Model):
@@ -138,14 +150,12 @@ class Figure(Model):
         return (ours - nearest) / nearest
 
     @property
-    def alike(self) -> bool:
-        """Whether ours is the same statistic of the same quantity, regardless of the program."""
+    def differences(self) -> list[Compared]:
+        """What makes ours another quantity, regardless of the program."""
         how = self.ours.how
-        return how is None or (how.statistic, how.way, how.per) == (
-            self.measured.statistic,
-            self.measured.way,
-            self.measured.per,
-        )
+        if how is None:
+            return []
+        return [key for key in COMPARED if getattr(how, key) != getattr(self.measured, key)]
 
 
 @cache
@@ -168,13 +178,14 @@ def figures() -> dict[str, Figure]:
     return by_id
 
 
-def chosen_figures(names: Sequence[str]) -> list[Figure]:
-    """Figures with these ids or of these boards; all figures if there are no names. Raises BadFigures."""
+def chosen_figures(names: Sequence[str], others: Collection[str] = ()) -> list[Figure]:
+    """Figures with these ids or of these boards; all figures if there are no names. `others`: names of
+    figures that are not in the file. Raises BadFigures."""
     known = figures()
     boards = dict.fromkeys(one.board for one in known.values())
     for name in names:
-        if name not in known and name not in boards:
-            raise BadFigures(no_such("board or figure", name, [*boards, *known]))
+        if name not in known and name not in boards and name not in others:
+            raise BadFigures(no_such("board or figure", name, [*boards, *known, *others]))
     return [one for one in known.values() if not names or one.id in names or one.board in names]
 
 

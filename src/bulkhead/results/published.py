@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from pydantic import with_config
 from typing_extensions import TypedDict
@@ -21,6 +21,8 @@ class MeasuredHowResult(TypedDict):
     """`one way`, `round trip`, `both directions`; `-`: does not apply."""
     per: str
     """Unit of work that it is of, as `line`; `-`: does not apply."""
+    input: str
+    """Its data: how many, how large, in which memory; `-`: not stated."""
     by: str
     """Program or tool that measured it."""
 
@@ -60,7 +62,9 @@ class FigureResult(TypedDict):
     ours_measured: MeasuredHowResult
     """How ours was measured."""
     measured_alike: bool
-    """Both are the same statistic of the same quantity."""
+    """Both are the same statistic of the same quantity, of the same input."""
+    differences: list[Literal["statistic", "way", "per", "input"]]
+    """What they differ in; empty if they are measured alike."""
     error: float | None
     """Relative error of ours; null if there is none."""
 

@@ -13,10 +13,11 @@ from statistics import median
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job
 from bulkhead.validation.measure import ValidationPoint
-from bulkhead.validation.model import Role
+from bulkhead.validation.model import Board, NamedPoint, Role
 
 MEDIAN_LIMIT = 0.15
 WORST_LIMIT = 0.35
+LEAST_NS = 1.0  # latencies below it are not compared: they were published with one digit
 
 Run = Callable[[Sequence[tuple[str, Job]]], list[PointAnswer]]
 
@@ -64,6 +65,21 @@ def compare(wanted: Sequence[ValidationPoint], run: Run) -> list[Compared]:
 def summary(compared: Sequence[Compared]) -> Summary:
     sizes = [abs(one.error) for one in compared]
     return Summary(len(sizes), median(sizes), max(sizes)) if sizes else Summary(0, 0.0, 0.0)
+
+
+def beyond_limit(compared: Sequence[Compared]) -> set[str]:
+    """Keys of the points whose errors exceed WORST_LIMIT."""
+    return {one.point.key for one in compared if abs(one.error) > WORST_LIMIT}
+
+
+def explained(compared: Sequence[Compared]) -> set[str]:
+    """Keys of the points that the files of their boards explain, or call not understood, because their errors
+    exceed the limit."""
+    return {one.point.key for one in compared if any(map(one.point.is_named, _named(one.point.board)))}
+
+
+def _named(board: Board) -> list[NamedPoint]:
+    return [named for one in board.explanations for named in one.beyond_limit]
 
 
 def of_role(compared: Sequence[Compared], role: Role) -> list[Compared]:

@@ -15,9 +15,7 @@ from typing import Literal
 
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.job import Job, JobPart
-from bulkhead.validation.model import Board, Pages
-
-Kind = Literal["single", "dual", "fill", "read", "copy", "bcopy", "cp"]
+from bulkhead.validation.model import Board, NamedPoint, Pages, PointKind
 
 KIB, MIB = 1 << 10, 1 << 20
 PS_PER_NS = 1000
@@ -35,7 +33,7 @@ WORDS = 16  # of a pair of general registers, or of four words
 
 # Instructions of the loop for each place, as in the program's source. Each iteration of the random reads
 # depends on the previous read, so that its instructions take the same time in each block.
-_WALKS: dict[Kind, JobPart] = {
+_WALKS: dict[PointKind, JobPart] = {
     "single": {"kind": "random", "instructions": 12, "access_bytes": 1, "draws": DRAWS},
     "dual": {"kind": "random-pair", "instructions": 20, "access_bytes": 1, "draws": DRAWS},
     "fill": {"kind": "write", "instructions": 2, "access_bytes": VECTOR, "stride_bytes": VECTOR},
@@ -53,7 +51,7 @@ class ValidationPoint:
     """A published figure, and how the machine produces its own."""
 
     board: Board
-    kind: Kind
+    kind: PointKind
     pages: Pages
     size: int  # bytes of the block
     published: float
@@ -72,6 +70,11 @@ class ValidationPoint:
     def base(self) -> Job | None:
         """The run whose time is subtracted: the same reads of one line."""
         return _job(self.board, self.kind, self.pages, LINE) if self.unit == "ns" else None
+
+    def is_named(self, named: NamedPoint) -> bool:
+        """Whether it is the point that the board's file names."""
+        own = (self.size, self.pages) if self.unit == "ns" else (None, None)
+        return (self.kind, *own) == (named.kind, named.size, named.pages)
 
     def value(self, result: PointAnswer, base: PointAnswer | None) -> float:
         """The value in the unit of the published figure."""
@@ -93,7 +96,7 @@ def points(board: Board, least_ns: float) -> Iterator[ValidationPoint]:
         yield ValidationPoint(board, rate.kind, "small", BLOCK, rate.mb_s, "MB/s", rate.processes)
 
 
-def _job(board: Board, kind: Kind, pages: Pages, size: int, processes: int = 1) -> Job:
+def _job(board: Board, kind: PointKind, pages: Pages, size: int, processes: int = 1) -> Job:
     """Processes beside each other continue until all have been timed."""
     parts = [
         _part(board, kind, pages, size) | {"name": f"{kind}-{core}", "core": core}
@@ -104,7 +107,7 @@ def _job(board: Board, kind: Kind, pages: Pages, size: int, processes: int = 1) 
     return {"platform": board.board, "parts": parts}
 
 
-def _part(board: Board, kind: Kind, pages: Pages, size: int) -> JobPart:
+def _part(board: Board, kind: PointKind, pages: Pages, size: int) -> JobPart:
     span = 2 * (size + APART) if kind in _COPIES else max(size, PAGE)
     part: JobPart = {"memory_bytes": span, "walks": 2, **_WALKS[kind]}
     if size < PAGE:

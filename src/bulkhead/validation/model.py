@@ -24,6 +24,7 @@ from bulkhead.errors import InvalidInput
 Role = Literal["calibration", "validation"]
 Pages = Literal["small", "huge"]
 RateKind = Literal["fill", "read", "copy", "bcopy", "cp"]
+PointKind = Literal["single", "dual", "fill", "read", "copy", "bcopy", "cp"]
 
 
 def _figure(value: object) -> object:
@@ -67,11 +68,20 @@ class Rate(Model):
     mb_s: Figure  # rate of bytes that are filled, read, or copied, of all processes together
 
 
+class NamedPoint(Model):
+    """A point of this board's figures. A rate has neither size nor pages."""
+
+    kind: PointKind
+    size: Bytes | None = None
+    pages: Pages | None = None
+
+
 class Explanation(Model):
     """Why points of one kind have large errors."""
 
     points: Text
     why: Text
+    beyond_limit: tuple[NamedPoint, ...] = ()  # those of them whose errors exceed the limit of one point
 
 
 class MeasuredBoard(Model):

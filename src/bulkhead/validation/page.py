@@ -22,6 +22,7 @@ from bulkhead.report.templates import page_templates
 from bulkhead.units import size_text
 from bulkhead.validation.compare import MEDIAN_LIMIT, WORST_LIMIT, Compared, Summary, of_role, summary
 from bulkhead.validation.groups import name_of
+from bulkhead.validation.published import points_file
 
 _INCHES = (6.4, 3.6)
 _DPI = 150
@@ -40,6 +41,8 @@ def write_page(
     for name in dict.fromkeys(one.point.board.board for one in compared):
         own = [one for one in compared if one.point.board.board == name]
         board = own[0].point.board
+        files.append(directory / points_file(name))
+        _write_table(own, files[-1])
         pictures = []
         for title, draw, file in _drawings(own):
             picture = svg(draw, _INCHES)
