@@ -314,6 +314,31 @@ def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> 
         points_of(experiment, ("memguard",))
 
 
+def test_slowdowns_beside_a_generator_need_nothing_of_it_alone() -> None:
+    """A generator has no iterations. Its traffic decreases with the work before each store."""
+    experiment = unsectioned(
+        with_settings(load_experiment("regulator-spacing"), ("rt=[latency]", "instructions=[20, 200]"))
+    )
+    rt, *others = experiment.parts
+    parts = (rt.model_copy(update={"params": {"size_kib": 512}}), *others)
+    experiment = experiment.model_copy(update={"parts": parts})
+    points = points_of(experiment, ("spaced", "one"))
+    alone = alone_jobs(points)
+    assert [[part["name"] for part in job["parts"]] for _, job in alone] == [["rt"]]
+    results = run_jobs([(one.key, one.job) for one in points] + alone, None, Engine(2), "x")
+    often, seldom = rows_of(experiment, points, results)
+    assert often["nrt"] == ["write"] and often["nrt_slowdown"] == [None]
+    assert often["nrt_traffic_slowdown"] is None
+    assert often["nrt_mb_s"] > 3 * seldom["nrt_mb_s"] > 0
+    assert often["rt_slowdown"] > seldom["rt_slowdown"] > 1
+
+
+def test_a_slowdown_needs_iterations_of_all_parts_that_it_waits_for() -> None:
+    experiment = unsectioned(load_experiment("regulator-spacing"))
+    with pytest.raises(BadExperiment, match="`wait_for: measured`"):
+        points_of(experiment.model_copy(update={"wait_for": "all"}), ("spaced",))
+
+
 def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> None:
     """Experiment 7 with small programs: beside a core that writes, a program that waits for memory is slowed
     down."""

@@ -217,8 +217,13 @@ def _alternatives(only: Sequence[str], axes: Mapping[str, list[str]]) -> list[se
 
 
 def alone_jobs(points: Sequence[PointJob]) -> list[tuple[str, Job]]:
-    """Jobs that slowdowns refer to: each part alone, once, with its key."""
-    found = {alone_key(part): alone_job(one.job, part) for one in points for part in one.job["parts"]}
+    """Jobs that slowdowns refer to: each workload alone, once, with its key."""
+    found = {
+        alone_key(part): alone_job(one.job, part)
+        for one in points
+        for part in one.job["parts"]
+        if "workload" in part
+    }
     return list(found.items())
 
 
@@ -248,8 +253,16 @@ def _job(experiment: Experiment, key: str, point: Point) -> Job:
     parts = [_point_part(part, key, point) for part in experiment.parts if _wanted(part, point)]
     more: Job = {}
     if experiment.result == "slowdown":
-        if experiment.iterations == 0 or not all("workload" in part for part in parts):
-            raise BadExperiment("slowdowns need `iterations`, and a workload in each part")
+        waited_for = [
+            part
+            for part in parts
+            if experiment.wait_for == "all" or part["name"] == measured_part(experiment)
+        ]
+        if experiment.iterations == 0 or not all("workload" in part for part in waited_for):
+            raise BadExperiment(
+                "slowdowns need `iterations`, and a workload in each part (with `wait_for: measured` in the"
+                " measured part)"
+            )
         more = {
             "iterations": experiment.iterations,
             "leave_out": experiment.leave_out,

@@ -129,13 +129,18 @@ def phase_row(one: PointJob, result: PointAnswer) -> Row:
 def slowdowns(
     experiment: Experiment, one: PointJob, result: PointAnswer, alone: dict[str, PointAnswer]
 ) -> Row:
-    """Mean time of an iteration of each workload, divided by that of the same workload alone."""
+    """Mean time of an iteration of each workload, divided by that of the same workload alone. A generator has
+    no iterations, and does not run alone."""
     parts = one.job["parts"]
     rt = next(i for i, part in enumerate(parts) if part["name"] == measured_part(experiment))
     nrt = [i for i in range(len(parts)) if i != rt]
-    beside_ns = _mean_ns(experiment, result)
+    by_name = _mean_ns(experiment, result)
+    beside_ns = [by_name.get(part["name"]) for part in parts]
     alone_mb_s = bandwidth(alone[alone_key(parts[rt])])
-    alone_ns = [_mean_ns(experiment, alone[alone_key(part)])[0] for part in parts]
+    alone_ns = [
+        _mean_ns(experiment, alone[alone_key(part)])[part["name"]] if "workload" in part else None
+        for part in parts
+    ]
     slowdown = [
         None if beside is None or by_itself is None else beside / by_itself
         for beside, by_itself in zip(beside_ns, alone_ns, strict=True)
@@ -145,7 +150,7 @@ def slowdowns(
     return {
         **one.point,
         "rt": parts[rt]["workload"],
-        "nrt": [parts[i]["workload"] for i in nrt],
+        "nrt": [parts[i].get("workload", parts[i].get("kind")) for i in nrt],
         "rt_slowdown": slowdown[rt],
         "nrt_slowdown": nrt_slowdown,
         "nrt_slowdown_mean": sum(known) / len(known) if known else None,
@@ -165,7 +170,10 @@ def slowdowns(
 
 def _traffic(result: PointAnswer, parts: Sequence[JobPart], alone: dict[str, PointAnswer]) -> float | None:
     """Slowdown of the other parts by traffic, which also counts unfinished iterations: their traffic per
-    second alone, divided by that together with the measured part, for all of them together."""
+    second alone, divided by that together with the measured part, for all of them together. None if one of
+    them is a generator."""
+    if not all("workload" in part for part in parts):
+        return None
     by_themselves = sum(_core_mb_s(alone[alone_key(part)], part["core"]) for part in parts)
     beside = sum(_core_mb_s(result, part["core"]) for part in parts)
     return by_themselves / beside if parts and beside else None
@@ -194,9 +202,9 @@ def _throttled(result: PointAnswer, core: int) -> float:
     return float(stopped / result["simulated_ps"])
 
 
-def _mean_ns(experiment: Experiment, result: PointAnswer) -> list[float | None]:
-    """Mean time of an iteration for each program; None without iterations, if nothing waits for them. Raises
-    ValueError."""
+def _mean_ns(experiment: Experiment, result: PointAnswer) -> dict[str, float | None]:
+    """Mean time of an iteration for each program, by its part's name; None without iterations, if nothing
+    waits for them. Raises ValueError."""
     found = counted(result["programs"], experiment.leave_out)
     for program, iterations in zip(result["programs"], found, strict=True):
         waited_for = experiment.wait_for == "all" or program["name"] == measured_part(experiment)
@@ -204,4 +212,7 @@ def _mean_ns(experiment: Experiment, result: PointAnswer) -> list[float | None]:
             raise ValueError(
                 f"'{program['name']}' made {len(iterations)} of {experiment.iterations} iterations"
             )
-    return [sum(one.time_ps for one in own) / len(own) / PS_PER_NS if own else None for own in found]
+    return {
+        program["name"]: sum(one.time_ps for one in own) / len(own) / PS_PER_NS if own else None
+        for program, own in zip(result["programs"], found, strict=True)
+    }
