@@ -134,6 +134,68 @@ inline timing lpddr2_800()
             .rank_switch = 2};
 }
 
+// One rank of 32 bits, bursts of 8: rows of 8 KiB.
+inline organization lpddr3_shape()
+{
+    return shape_of({.groups = 1, .banks = 8, .rows = 32768, .columns = 256, .burst = byte_count{32}});
+}
+
+// LPDDR3-1572, 16 Gb: as platforms/rock64.yaml, which has them from the board's boot loader.
+inline timing lpddr3_1572()
+{
+    return {.period_fs = 1'272'265,
+            .burst = 4,
+            .cl = 12,
+            .cwl = 6,
+            .rcd = 16,
+            .rp = 18,
+            .ras = 34,
+            .ccd_s = 4,
+            .ccd_l = 4,
+            .rrd_s = 8,
+            .rrd_l = 8,
+            .faw = 40,
+            .wr = 12,
+            .wtr_s = 8,
+            .wtr_l = 8,
+            .rtp = 6,
+            .refi = 3072,
+            .rfc = 168,
+            .turnaround = 6,
+            .rank_switch = 2};
+}
+
+// One rank of 32 bits, both channels of which take the same commands; bursts of 16: rows of 4 KiB.
+inline organization lpddr4_shape()
+{
+    return shape_of({.groups = 1, .banks = 8, .rows = 65536, .columns = 64, .burst = byte_count{64}});
+}
+
+// LPDDR4-3200, 8 Gb a channel: as platforms/imx8mq.yaml, which has them from the chip vendor's initialization.
+inline timing lpddr4_3200()
+{
+    return {.period_fs = 625'000,
+            .burst = 8,
+            .cl = 28,
+            .cwl = 14,
+            .rcd = 30,
+            .rp = 30,
+            .ras = 68,
+            .ccd_s = 8,
+            .ccd_l = 8,
+            .rrd_s = 16,
+            .rrd_l = 16,
+            .faw = 64,
+            .wr = 30,
+            .wtr_s = 30,
+            .wtr_l = 30,
+            .rtp = 12,
+            .refi = 6208,
+            .rfc = 448,
+            .turnaround = 24,
+            .rank_switch = 2};
+}
+
 inline timing without_refresh(timing values)
 {
     values.refi = 0;
