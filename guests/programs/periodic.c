@@ -7,7 +7,8 @@
 // and, after a margin of `margin_us` that belongs to neither, the rest; in each it also counts the exits of
 // its core, which show disturbances by reason where times do not. `listening` is the same program with an
 // active socket device: no connection request of other domains is accepted. If a flow begins at its domain,
-// it sends a packet in each job; the tool gives it `out0_cid`, `out0_port` and `out0_bytes`.
+// it sends a packet in each job; the tool gives it `out0_cid`, `out0_port` and `out0_bytes`. With `pace_us`
+// it counts the device's interrupts that came sooner than that after the one before.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -78,11 +79,24 @@ static struct {
     uint8_t packet[most_state_bytes];
 } state;
 
+// The device's interrupts.
+static struct {
+    uint64_t pace_ticks; // 0: they are not counted
+    uint64_t last;       // counter value at the latest one
+    uint64_t early;      // that came sooner than pace_ticks after the one before
+} interrupts;
+
+static void note_interrupt(uint64_t now)
+{
+    interrupts.early += now - interrupts.last < interrupts.pace_ticks;
+    interrupts.last = now;
+}
+
 static void send_state(void)
 {
+    (void)socket_poll(); // gives back the buffers of what others have sent
     if (state.bytes == 0)
         return;
-    (void)socket_poll();
     if (state.socket != NULL && socket_has_ended(state.socket)) {
         socket_forget(state.socket); // refused: the receiver does not listen yet
         state.socket = NULL;
@@ -114,6 +128,7 @@ void program_interrupt(uint32_t intid)
 
     if (intid != board()->virtual_timer_intid) {
 #ifdef PERIODIC_SOCKET
+        note_interrupt(now);
         socket_interrupt(intid);
 #endif
         return;
@@ -209,6 +224,10 @@ static void compose_report(void)
         append_window(&text, "before", &task.windows[window_before]);
         append_window(&text, "after", &task.windows[window_after]);
     }
+#ifdef PERIODIC_SOCKET
+    if (interrupts.pace_ticks != 0)
+        text_append(&text, ", \"early\": %lu", interrupts.early);
+#endif
     text_append(&text, "}\r\n");
     cpu_unmask_interrupts();
     output_next = output;
@@ -276,6 +295,7 @@ void program_main(void)
         return;
     }
     gic_enable_private(board()->virtual_timer_intid); // the interrupt controller is in its initial state
+    interrupts.pace_ticks = ns_to_ticks(param("pace_us", 0) * 1000, task.frequency);
     state.bytes = param("flows_out", 0) == 0 ? 0 : flow_param("out", 0, "bytes");
     if (state.bytes > most_state_bytes) {
         console_write("periodic: packets of its flow are too long\n");

@@ -11,9 +11,10 @@
 // `write_ms` [0: without end] from its start on; `print` [0]: 1: it prints lines meanwhile, also without
 // `write_kib`. At the end, or,
 // if there is none, whenever another domain has ended a stream, it reports of each flow the bytes and their
-// CRC-32.
+// CRC-32. `traffic_many` has more connections, and time stamps in its packets (time_stamps.h).
 #include "core/crc32.h"
 #include "guests/programs/displace_code.h"
+#include "guests/programs/time_stamps.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/displacer.h"
@@ -53,6 +54,7 @@ static struct outgoing {
 static struct incoming {
     struct socket *socket;
     uint32_t port;
+    struct arrivals arrivals;
     uint64_t received;
     uint32_t crc;
     bool ended;
@@ -125,6 +127,7 @@ static bool init(void)
             console_write("traffic: too little memory\n");
             return false;
         }
+    time_stamps_init();
     traffic.prints = param("print", 0) != 0;
     traffic.writes_until = UINT64_MAX;
     if (param("write_ms", 0) != 0)
@@ -133,8 +136,10 @@ static bool init(void)
         console_write("traffic: too little memory\n");
         return false;
     }
-    for (uint32_t n = 0; n < traffic.in; n++)
+    for (uint32_t n = 0; n < traffic.in; n++) {
         incoming[n].port = (uint32_t)flow_param("in", n, "port");
+        time_stamps_expect(&incoming[n].arrivals, n);
+    }
     return true;
 }
 
@@ -150,6 +155,9 @@ static void send(struct outgoing *flow)
 
     for (uint32_t i = 0; i < sizeof(number) && i < flow->bytes; i++)
         flow->packet[i] = (uint8_t)(number >> 8 * i);
+    // A packet that is still being read keeps its time stamp.
+    if (time_stamps_exist && is_sent(flow))
+        time_stamps_write(flow->packet, flow->bytes);
     if (!socket_offer(flow->socket, flow->packet, flow->bytes, &flow->number)) {
         flow->skipped++;
         return;
@@ -226,10 +234,13 @@ static void attend_incoming(struct incoming *flow)
     while ((bytes = socket_take(flow->socket, piece, sizeof(piece))) != 0) {
         flow->crc = crc32_update(flow->crc, piece, bytes);
         flow->received += bytes;
+        time_stamps_take(&flow->arrivals, piece, bytes);
     }
     if (socket_has_ended(flow->socket)) {
         socket_forget(flow->socket);
         flow->socket = NULL;
+        flow->arrivals.at = 0;
+        flow->arrivals.stamp = 0;
         flow->ended = traffic.packets != 0;
         if (traffic.packets == 0)
             report(); // it runs without end, and one stream has ended
@@ -252,15 +263,16 @@ static uint64_t attend(void)
 {
     uint64_t now = timer_now();
     uint64_t next = UINT64_MAX;
+    uint64_t at;
 
     for (uint32_t n = 0; n < traffic.in; n++)
         attend_incoming(&incoming[n]);
     for (uint32_t n = 0; n < traffic.out; n++) {
-        uint64_t at = attend_outgoing(&outgoing[n], now);
-
+        at = attend_outgoing(&outgoing[n], now);
         next = at < next ? at : next;
     }
-    return next;
+    at = time_stamps_report(now);
+    return at < next ? at : next;
 }
 
 // Whether it does something while it waits.

@@ -104,9 +104,9 @@ def test_each_guest_reads_the_parameters_of_the_table() -> None:
         assert found == set(parameters_of(program) or ()), program
 
 
-def test_only_the_program_with_a_socket_reads_parameters_of_flows() -> None:
+def test_only_the_program_with_a_socket_reads_parameters_of_its_device() -> None:
     alone, listening = parameters_of("periodic") or (), parameters_of("listening") or ()
-    assert set(listening) - set(alone) == {"flows_out", "out*_cid", "out*_port", "out*_bytes"}
+    assert set(listening) - set(alone) == {"pace_us", "flows_out", "out*_cid", "out*_port", "out*_bytes"}
     assert compiled("#ifdef A\none\n#else\ntwo\n#endif\nthree", {"A"}) == "one\nthree"
     assert compiled("#ifdef A\none\n#else\ntwo\n#endif\nthree", {"B"}) == "two\nthree"
 

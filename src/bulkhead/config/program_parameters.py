@@ -57,7 +57,7 @@ _GUESTS = {
     "hostile_disk": "config foreign foreign_mib only_reads seed programs check_every print_every",
     "hostile_messages": "config its victim foreign foreign_mib seed attacks check_every print_every",
     "labels": "labels walk_kib wanted storm_cpus after_us page accesses",
-    "listening": f"{_PERIODIC} flows_out out*_cid out*_port out*_bytes",
+    "listening": f"{_PERIODIC} pace_us flows_out out*_cid out*_port out*_bytes",
     "messages": "config its steps step_us",
     "paths": "flash interval_us intervals budget shared",
     "periodic": _PERIODIC,
@@ -79,7 +79,7 @@ _GUESTS = {
     "socket_source_pci": _SOURCE,
     "switchboard": "from to port bytes period_ns deadline_ns after_ms refusals keep_ms",
     "traffic": _TRAFFIC,
-    "traffic_many": _TRAFFIC,
+    "traffic_many": f"{_TRAFFIC} in*_bytes report_ms deadline_us",
     "tuner": "core after_ms threshold_percent settle_ms end_ms",
     "witness": "step_us memory_kib seed steps print_every watch watch_count",
 }
