@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment `devices` (D5) with short runs: rows of both sections, and the headline that `sensitivity`
+"""Experiment `devices` (D5) with short runs: rows of the sections, and the headline that `sensitivity`
 varies."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from bulkhead.experiments import device_rows
+from bulkhead.experiments import device_colors, device_rows
 from bulkhead.experiments.check import findings_of_sections
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import BadExperiment, Sectioned, load_experiment
@@ -50,6 +50,27 @@ def test_what_devices_and_misses_of_their_smmu_cost() -> None:
     assert pages["misses_per_kib"] == pytest.approx(0.25, rel=0.02), "one for each page of 4 KiB"
     assert pages["mb_s"] < 0.95 * unpaced["mb_s"], "misses cost the device"
     assert pages["slowdown"] < unpaced["slowdown"], "and not the core"
+
+
+@pytest.mark.req("D5")
+@pytest.mark.usefixtures("machine_built")
+def test_what_colored_memory_of_a_device_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_colors, "CORE_KIB", {256: 40})
+    points: list[dict[str, Any]] = [
+        {"device": "disk-unpaced", "memory": memory, "reader": reader, "core_kib": 256}
+        for reader, memory in ((True, "contiguous"), (True, "half"), (True, "one"), (False, "contiguous"))
+    ]
+    assert all(point in device_colors.points() for point in points)
+    few = cast("Means", SimpleNamespace(seeds=1, jobs=lambda jobs, _: [run_point(job) for _, job in jobs]))
+    contiguous, half, one, unread = device_colors.rows(points, few)
+    assert contiguous["evicted_per_1000_reads"] > 1, "by the core that reads what the disk has written"
+    assert half["evicted_per_1000_reads"] == one["evicted_per_1000_reads"] == 0
+    assert unread["evicted_per_1000_reads"] == 0, "lines of a device are allocated in no cache"
+    assert {row["evicted_by_device"] for row in (contiguous, half, one, unread)} == {0}
+    assert half["slowdown"] < contiguous["slowdown"]
+    assert half["misses_per_kib"] == pytest.approx(0.25, rel=0.02), "one for each page of 4 KiB"
+    assert contiguous["misses_per_kib"] < 0.01
+    assert half["mb_s"] < contiguous["mb_s"]
 
 
 @pytest.mark.req("D5", "S7")

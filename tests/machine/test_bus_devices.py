@@ -36,6 +36,18 @@ def test_pages_miss_once_each_and_blocks_hardly() -> None:
     assert pages["faults"] == blocks["faults"] == 0
 
 
+@pytest.mark.req("D5")
+@pytest.mark.usefixtures("machine_built")
+@pytest.mark.parametrize("way", ["own", "of a part"])
+def test_colored_memory_is_mapped_by_pages_behind_the_smmu(way: str) -> None:
+    part = {"name": "domain", "core": 1, "colors": [7], "memory_bytes": 8 << 20, "kind": "read", "walks": 1}
+    where = {"colors": [7]} if way == "own" else {"memory_of": "domain"}
+    parts = [] if way == "own" else [part]
+    [colored] = run(parts=parts, devices=[{**DISK, **where, "translation": "blocks"}])["devices"]
+    assert colored["misses"] == pytest.approx(colored["bytes"] / 4096, rel=0.2)
+    assert colored["faults"] == 0
+
+
 @pytest.mark.usefixtures("machine_built")
 def test_the_regulator_limits_the_device() -> None:
     [found] = run(devices=[{**DISK, "translation": "none"}], qos={"adma": {"rate": 20}})["devices"]
@@ -56,6 +68,9 @@ def test_equal_runs_have_equal_digests() -> None:
         ({"translation": "sections"}, "not one of none, blocks, pages"),
         ({"port": "nothing"}, "no port"),
         ({"packet_bytes": 64}, "not a key of a disk"),
+        ({"colors": [7]}, "in [0-9]+ pieces, so it needs a translation"),
+        ({"memory_of": "nobody"}, "no part 'nobody'"),
+        ({"memory_of": "domain", "colors": [7]}, "has the colors of that part"),
     ],
 )
 def test_impossible_devices_are_refused(wrong: dict[str, Any], why: str) -> None:

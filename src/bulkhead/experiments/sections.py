@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bulkhead.config.flow_costs import ISOLATED, PLAIN
-from bulkhead.experiments import device_rows, flow_memory, flow_rates, flow_schedules, mxu
+from bulkhead.experiments import device_colors, device_rows, flow_memory, flow_rates, flow_schedules, mxu
 from bulkhead.experiments.flow_memory import PLATFORM
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM, Json
@@ -214,6 +214,12 @@ WAYS = {
         lambda: len(device_rows.points_of(device_rows.TLB)),
         lambda means: device_rows.rows(device_rows.points_of(device_rows.TLB), means, "tlb"),
         device_rows.TLB_COLUMNS,
+        seeded=True,
+    ),
+    "colored": SectionWay(
+        lambda: len(device_colors.points()),
+        lambda means: device_colors.rows(device_colors.points(), means),
+        device_colors.COLUMNS,
         seeded=True,
     ),
     "mmu": _mxu("mmu", mxu.PATTERN_COLUMNS),

@@ -79,15 +79,15 @@ def run_point(job: Job) -> PointAnswer:
     parts: list[JobPart] = job["parts"]
     settings = job_settings(job)
     machine = load_machine(json.dumps(settings))
-    placement = Placement.of_parts(job_platform(job), parts)
+    placement = Placement.of_parts(job_platform(job), [*parts, *job.get("devices", ())])
     partitions = partitions_of(job)
     divide(job, partitions, job_platform(job), machine)
     monitors = PartitionMonitors(partitions, job_platform(job), machine)
     programs = [part["name"] for part in parts if "workload" in part]
     wanted = int(job.get("iterations", 0))
-    _start_parts(job, machine, settings, placement)
+    memory = _start_parts(job, machine, settings, placement)
     _start_engines(job, machine, settings, placement)
-    _start_devices(job, machine, placement)
+    _start_devices(job, machine, placement, memory)
     limits = _limits(job, machine, placement) if is_limited(job) else None  # after the parts: moves none
     until = int(job.get("until_ps", LONGEST_PS))
     begin = _begin(job)
@@ -154,8 +154,11 @@ def job_settings(job: Job) -> Settings:
     return settings
 
 
-def _start_parts(job: Job, machine: SimulatedMachine, settings: Settings, placement: Placement) -> None:
-    """Puts all parts on their cores. Their tables are allocated after the memory of all parts."""
+def _start_parts(
+    job: Job, machine: SimulatedMachine, settings: Settings, placement: Placement
+) -> dict[str, PlacedMemory]:
+    """Puts all parts on their cores. Their tables are allocated after the memory of all parts. Returns that
+    memory by the part's name."""
     parts: list[JobPart] = job["parts"]
     iterates = int(job.get("iterations", 0)) > 0
     places = [_places(part, settings, placement) for part in parts]
@@ -172,6 +175,9 @@ def _start_parts(job: Job, machine: SimulatedMachine, settings: Settings, placem
         if space is not None:
             walk["space"] = space
         machine.walk(part["core"], json.dumps(walk))
+    return {
+        part["name"]: place.region for part, place in zip(parts, places, strict=True) if not place.anywhere
+    }
 
 
 def _addresses(place: PartPlaces, space: AddressSpace | None) -> list[int]:
@@ -193,13 +199,13 @@ def _start_engines(job: Job, machine: SimulatedMachine, settings: Settings, plac
         machine.dma(description)
 
 
-def _start_devices(job: Job, machine: SimulatedMachine, placement: Placement) -> None:
+def _start_devices(
+    job: Job, machine: SimulatedMachine, placement: Placement, memory: dict[str, PlacedMemory]
+) -> None:
     platform = job_platform(job)
     first = len(job["parts"]) + len(job.get("engines", ())) + 1
     for owner, device in enumerate(job.get("devices", ()), first):
-        description, pages = device_of(
-            device, platform, lambda name, nbytes: placement.pages(name, nbytes, None), table_frames, owner
-        )
+        description, pages = device_of(device, platform, placement.pages, memory, table_frames, owner)
         machine.own(owner, pages, PAGE_BYTES)
         machine.device(description)
 
