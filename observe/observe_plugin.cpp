@@ -27,12 +27,26 @@ namespace {
 using namespace bulkhead;
 using machine::phys_addr;
 
+// The emulator keeps translations of each exception level apart. Of a guest, programs at EL0 access the lower
+// half of virtual addresses, and a kernel at EL1 the upper half. Who executes an instruction does not tell:
+// the emulator uses a translated block at several virtual addresses.
+enum space : std::uint8_t { hypervisor_space, lower_space, upper_space };
+constexpr std::size_t spaces = 3;
+
+constexpr space space_of(bool is_guest, std::uint64_t virtual_address)
+{
+    constexpr unsigned half_bit = 55;
+    if (!is_guest) {
+        return hypervisor_space;
+    }
+    return (virtual_address >> half_bit & 1) == 0 ? lower_space : upper_space;
+}
+
 // The emulator's callbacks pass no pointer of ours, so this is the one global variable.
 struct plugin {
     struct alignas(128) vcpu {
         observe::zeroed_blocks zeroed;
-        // Whether the hypervisor or a guest executes the instruction, which determines its address space.
-        std::array<qemu_plugin_meminfo_t, 2> latest_access{};
+        std::array<qemu_plugin_meminfo_t, spaces> latest_access{}; // in each
     };
 
     std::unique_ptr<observe::observer> observer;
@@ -88,7 +102,7 @@ bool is_configuration(std::uint64_t virtual_address)
     return self->observer->configuration().configuration_space.contains(phys_addr{virtual_address});
 }
 
-// `is_guest`: the instruction is not the hypervisor's. A DC ZVA of the same kind uses the same address space.
+// `is_guest`: the instruction is not the hypervisor's.
 template <bool is_store, bool is_guest>
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtual_address, void *)
 {
@@ -98,7 +112,7 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtual_
             return;
         }
     }
-    self->vcpus[vcpu].latest_access[is_guest] = info;
+    self->vcpus[vcpu].latest_access[space_of(is_guest, virtual_address)] = info;
     const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
     const auto to_page_end =
         static_cast<unsigned>(machine::frame_bytes - virtual_address % machine::frame_bytes);
@@ -135,7 +149,7 @@ template <bool is_guest> void on_zeroed(unsigned vcpu, void *)
     }
     observe::unattributed_counts &counts = self->observer->unattributed(vcpu);
     counts.zeroed_blocks.add();
-    const qemu_plugin_meminfo_t latest = state.latest_access[is_guest];
+    const qemu_plugin_meminfo_t latest = state.latest_access[space_of(is_guest, *block)];
     const qemu_plugin_hwaddr *where = latest != 0 ? qemu_plugin_get_hwaddr(latest, *block) : nullptr;
     if (where == nullptr || qemu_plugin_hwaddr_is_io(where)) {
         counts.zeroed_unknown.add();

@@ -117,6 +117,72 @@ def test_zeroed_blocks_are_writes(tmp_path: Path) -> None:
     assert result["unattributed"]["zeroed_unknown"] == 0
 
 
+GUEST = 0x44000000
+GUEST_PROGRAM = f"""
+main:
+    mov x9, #(1 << 31)
+    msr hcr_el2, x9             // EL1 is AArch64; no stage 2
+    ldr x9, =program_table
+    msr ttbr0_el1, x9
+    ldr x9, =kernel_table
+    msr ttbr1_el1, x9
+    ldr x9, =0xFF00
+    msr mair_el1, x9
+    ldr x9, =0x2B5193519        // both halves: 39 bits, 4 KiB granule, inner shareable, write-back
+    msr tcr_el1, x9
+    ldr x9, =0xFFFFFF8044000000 // kernel: the upper half, which maps all memory
+    msr vbar_el1, x9
+    ldr x9, =0x30D05805         // MMU, caches; EL0 may use DC ZVA
+    msr sctlr_el1, x9
+    ldr x9, =program
+    msr elr_el2, x9
+    mov x9, #0x3C0
+    msr spsr_el2, x9            // EL0
+    isb
+    eret
+
+.section .far, "ax"
+    .space 0x400
+    mrs x12, esr_el1            // from EL0
+    lsr x12, x12, #26
+    cmp x12, #0x24
+    b.ne 3f
+    adr x13, program_table      // a data abort: the kernel maps the memory, and the DC ZVA executes again
+    ldr x14, [x13, #8]
+    str x14, [x13, #16]
+    dsb ish
+    eret
+3:  mov x0, #(SYSTEM_OFF & 0xFFFF)
+    movk x0, #(SYSTEM_OFF >> 16), lsl #16
+    smc #0
+.balign 4096
+program:
+    start_counting
+    zero {ALPHA + 0x40000000}, 0x4000
+    svc #0
+.ltorg
+.balign 4096
+program_table:
+    .quad 0, 0x40000000 | 0x745, 0, 0
+    .balign 4096
+kernel_table:
+    .quad 0, 0x40000000 | 0x705, 0, 0
+    .balign 4096
+.text
+"""
+
+
+def test_zeroed_blocks_after_a_fault_are_known(tmp_path: Path) -> None:
+    """A program at EL0 zeroes memory that its kernel maps at the first access. The kernel has then accessed
+    memory in its own address space, and not in that of the DC ZVA, which executes again."""
+    guest = Owned("beta", GUEST, 0x4000)
+    result = observe(tmp_path, Setup(GUEST_PROGRAM, (*BUFFER, guest)))
+    assert result["started"] is True
+    assert result["owners"]["alpha"]["l1d"] == {"accesses": 256, "misses": 256}
+    unattributed = result["unattributed"]
+    assert (unattributed["zeroed_blocks"], unattributed["zeroed_unknown"]) == (256, 0)
+
+
 def test_physical_addresses_count(tmp_path: Path) -> None:
     """The same lines by two virtual addresses are the same lines of the cache."""
     counts = alpha_counts(tmp_path, f"read {ALPHA}, 0x4000\n read {ALPHA + 0x40000000}, 0x4000")

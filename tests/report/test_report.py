@@ -194,6 +194,20 @@ def test_c5_the_observer_says_that_it_sees_no_dma(tmp_path: Path, isolated: Load
     assert "it sees no" not in shown(isolated, 200)
 
 
+def test_c5_the_observer_says_which_accesses_it_did_not_count(tmp_path: Path, isolated: LoadedRun) -> None:
+    result = MadeUp(tmp_path / "run").result()
+    counts = result["witnesses"]["observer"]["unattributed"]
+    counts |= {"fetches_unknown": 2, "zeroed_blocks": 4000, "zeroed_unknown": 31}
+    (tmp_path / "run" / "report.json").write_text(json.dumps(result))
+    run = load_run(tmp_path / "run")
+    said = (
+        "not counted, because their addresses are unknown: 2 fetches, 31 of 4 000 blocks that DC ZVA zeroed"
+    )
+    for text in (shown(run, 200), unescape(render([run]))):
+        assert said in text.replace("\u202f", " ")
+    assert "not counted" not in shown(isolated, 200)
+
+
 def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated: LoadedRun) -> None:
     """A report that states kept promises also names the devices that bypass them."""
     result = MadeUp(tmp_path / "run", unconfined={"linux": ("disk", "nic")}).result()

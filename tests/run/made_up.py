@@ -97,6 +97,7 @@ class MadeUp:
     evicted: dict[tuple[str, str], int] = field(default_factory=dict)  # (victim, evictor) -> lines
     miscolored: bool = False
     observer: bool = True
+    verified: bool = True  # what the observer says of its addresses
     mpam: MadeUpMpam | None = None
     notices: tuple[ProblemResult, ...] = ()
     unconfined: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -294,6 +295,7 @@ class MadeUp:
         return {
             "format": 1,
             "started": True,
+            "fetch_addresses": {"verified": self.verified},
             "caches": {"llc": llc},
             "owners": rows,
             "windows": windows,

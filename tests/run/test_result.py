@@ -174,6 +174,13 @@ def test_silent_observer_is_a_reason(tmp_path: Path) -> None:
     assert result["witnesses"]["observer"]["verdict"] == "missing" and result["verdict"] == "failed"
 
 
+def test_an_observer_without_known_addresses_makes_no_statement(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path, verified=False).result()
+    witness = result["witnesses"]["observer"]
+    assert (witness["verdict"], result["verdict"]) == ("missing", "failed")
+    assert witness["reason"].startswith("its check of addresses failed")
+
+
 @pytest.mark.parametrize(
     ("how", "detail", "options", "reason"),
     [

@@ -40,6 +40,7 @@ class ObserverResult:
     caches: dict[str, Any]
     unattributed: dict[str, int]  # accesses without owner, or with unknown address
     started: bool  # the start signal was seen
+    verified: bool  # addresses of instructions are right, by a check of stores
     hand: int | None = None  # owner that uses the hypervisor's colors: the broker
 
     def domain_json(self, index: int) -> LlcResult:
@@ -91,6 +92,8 @@ def read_observer(path: Path, owners: list[str]) -> ObserverResult | str:
         return f"its result does not have the expected form: {type(error).__name__} {error}"
     if not result.started:
         return "it did not get the start signal, so it counted nothing"
+    if not result.verified:
+        return "its check of addresses failed, so it does not know where instructions are"
     return result
 
 
@@ -105,6 +108,7 @@ def _parse(raw: Any, owners: list[str]) -> ObserverResult:
         caches=dict(raw["caches"]),
         unattributed=dict(raw["unattributed"]),
         started=bool(raw["started"]),
+        verified=bool(raw["fetch_addresses"]["verified"]),
     )
 
 

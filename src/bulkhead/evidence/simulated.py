@@ -112,4 +112,5 @@ def _caches(answer: Json, request: Json, owners: list[str]) -> ObserverResult:
         caches={"llc": settings[last[0]], "l1d": request["settings"]["cores"][0]["l1d"]},
         unattributed={},
         started=answer["started_ps"] is not None,
+        verified=True,  # the machine knows the address of each access
     )

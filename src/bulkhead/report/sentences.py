@@ -286,6 +286,19 @@ def smmu_texts(run: LoadedRun) -> list[str]:
     return texts
 
 
+def _unknown_text(witness: Json) -> str:
+    """Accesses to memory that the observer did not count, because the emulator did not say where they are."""
+    counts = witness.get("unattributed") or {}
+    parts = [
+        f"{count(number)} {what}"
+        for key, what in (("data_unknown", "loads and stores"), ("fetches_unknown", "fetches"))
+        if (number := counts.get(key))
+    ]
+    if number := counts.get("zeroed_unknown"):
+        parts.append(f"{count(number)} of {count(counts.get('zeroed_blocks'))} blocks that DC ZVA zeroed")
+    return f"; not counted, because their addresses are unknown: {', '.join(parts)}" if parts else ""
+
+
 def witness_text(name: str, witness: Json) -> str:
     """A witness's statement, in one sentence."""
     if witness.get("verdict") == "missing":
@@ -296,7 +309,8 @@ def witness_text(name: str, witness: Json) -> str:
         unjudged = f"; the witness `{judge}` judges" if judge else "; nothing was promised"
         tail = unjudged if witness.get("verdict") == "nothing promised" else ""
         unseen = "; it sees no " + ", ".join(witness["unseen"]) if witness.get("unseen") else ""
-        return f"{evicted} cache lines of domains evicted by others{tail}{unseen}"
+        unknown = _unknown_text(witness)
+        return f"{evicted} cache lines of domains evicted by others{tail}{unseen}{unknown}"
     if name == "portions":
         foreign, lines = count(witness.get("foreign_lines")), count(witness.get("lines"))
         return f"{foreign} of {lines} cache lines of domains went into portions of others"
