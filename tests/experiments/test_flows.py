@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -48,37 +49,66 @@ def test_f3_the_published_saturation_is_reached_at_the_published_budgets() -> No
     assert row["refills_got"] == pytest.approx(225, rel=0.02)
 
 
+def counted_by(rate: int, most: int, begin: int) -> dict[str, Any]:
+    """Result of a model in place of the machine: at `most` no core loses refills; above it one core loses
+    some in one period. Beside the engine all take longer for them than alone. Periods that end after `begin`
+    count."""
+    stopped = (10 if rate == 0 else 5) * 10**6
+    core = {"used": [10, 50, 50], "throttled_ps": [0, stopped, stopped]}
+    lost = {**core, "used": [10, 50, 50 if rate <= most else 49]}
+    return {
+        "cores": [{"events": {LINE_REFILL: 3000}}],
+        "engines": [{"bytes": 1000}] if rate else [],
+        "simulated_ps": flow_rates.WINDOW_PS,
+        "regulation": {
+            "budgets": [{"core": 0}, {"core": 1}],
+            "intervals": {"end_ps": [begin + late for late in (0, 1, 2)], "cores": [core, lost]},
+        },
+    }
+
+
+def test_s7_seeds_start_cores_and_the_engine_at_other_times_and_are_measured_when_all_have_started() -> None:
+    point = flow_rates.RatePoint("same-bank", 3, 40)
+    first, second = (replace(point, seed=seed).beside(51) for seed in (1, 2))
+    for job in (first, second):
+        starts = [part["start_ps"] for part in job["parts"]] + [job["engines"][0]["start_at_ps"]]
+        assert len(set(starts)) == 4
+        assert max(starts) <= flow_memory.STARTED_PS
+        assert job["from_ps"] == flow_memory.WARM_PS + flow_memory.STARTED_PS
+        assert job["until_ps"] - job["from_ps"] == flow_rates.WINDOW_PS
+    assert [part["start_ps"] for part in first["parts"]] != [part["start_ps"] for part in second["parts"]]
+    assert replace(point, seed=1).key(51) != replace(point, seed=2).key(51)
+
+
+def test_s7_rates_are_means_over_the_seeds_beside_the_least_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a model in place of the machine: 24 with the first seed, 20 with the others, 18 if all start at
+    0."""
+    monkeypatch.setattr(flow_rates, "POINTS", (flow_rates.RatePoint("same-bank", 2, 50),))
+
+    def result(job: dict[str, Any]) -> dict[str, Any]:
+        rate = job.get("qos", {}).get("adma", {}).get("rate", 0)
+        return counted_by(rate, {None: 18, 1: 24}.get(job.get("seed"), 20), job["from_ps"])
+
+    [row] = flow_rates.rate_rows_of_seeds(lambda jobs: [result(job) for _, job in jobs], 3)
+    assert (row["rate_mb_s"], row["least_rate_mb_s"]) == (pytest.approx(64 / 3 * 15.625), 18 * 15.625)
+    assert row["rate_mb_s_low"] < row["rate_mb_s"] < row["rate_mb_s_high"]
+    assert row["seeds"] == 3
+
+
 def test_f3_the_largest_rate_is_one_beside_which_no_core_loses_refills_in_a_period() -> None:
     """The search's result with a model in place of the machine: at 24 no core loses refills; at 25 one core
     loses some in one period, and all take longer for them than alone."""
 
     def run(jobs: Any) -> list[Any]:
-        return [result(job) for _, job in jobs]
-
-    def result(job: dict[str, Any]) -> dict[str, Any]:
-        rate = job.get("qos", {}).get("adma", {}).get("rate", 0)
-        stopped = (10 if rate == 0 else 5) * 10**6
-        core = {"used": [10, 50, 50], "throttled_ps": [0, stopped, stopped]}
-        lost = {**core, "used": [10, 50, 50 if rate <= 24 else 49]}
-        return {
-            "cores": [{"events": {LINE_REFILL: 3000}}],
-            "engines": [{"bytes": 1000}] if rate else [],
-            "simulated_ps": flow_rates.WINDOW_PS,
-            "regulation": {
-                "budgets": [{"core": 0}, {"core": 1}],
-                "intervals": {
-                    "end_ps": [flow_memory.WARM_PS + late for late in (0, 1, 2)],
-                    "cores": [core, lost],
-                },
-            },
-        }
+        rates = (job.get("qos", {}).get("adma", {}).get("rate", 0) for _, job in jobs)
+        return [counted_by(rate, 24, flow_memory.WARM_PS) for rate in rates]
 
     points = [flow_rates.RatePoint(placement, 2, 50) for placement in ("pages", "same-bank")]
     rows = flow_rates.rate_rows(run, points)
     assert [row["register"] for row in rows] == [24, 24]
     assert rows[0]["rate_mb_s"] == 24 * 15.625
     assert (rows[0]["us_alone"], rows[0]["us_beside"], rows[0]["slowdown"]) == (20, 25, 1.25)
-    assert set(WAYS["rates"].columns) <= set(rows[0])
+    assert set(WAYS["rates"].columns) <= {*rows[0], "least_rate_mb_s"}
 
 
 def test_s7_the_headline_is_a_row_of_the_table_and_moves_with_what_is_assumed() -> None:
@@ -97,20 +127,17 @@ def test_s7_the_headline_is_a_row_of_the_table_and_moves_with_what_is_assumed() 
 
 
 def test_f3_the_platform_s_table_is_what_the_machine_bears() -> None:
-    """Rows are of one, two and three cores: at the rate no core loses refills, one step above it one does."""
+    """Rows are of one, two and three cores: at the rate no core loses refills, whenever cores and engine
+    start; one step above it, one does with some start."""
     budget = job_platform({"platform": flow_memory.PLATFORM}).memory_budget
     assert budget is not None
-    for cores, refills in ((1, 180), (2, 90), (3, 40), (3, 60)):
+    for cores, refills in ((1, 180), (2, 90), (3, 40)):
         [row] = [row for row in budget.table if (row.cores, row.refills) == (cores, refills)]
         register = int(row.rate / flow_memory.allowed_mb_s(1) / 10**6)
-        point = flow_rates.RatePoint("same-bank", cores, refills)
+        starts = [flow_rates.RatePoint("same-bank", cores, refills, seed) for seed in (None, 1, 2, 3)]
         least = [
-            min(
-                used
-                for core in result["regulation"]["intervals"]["cores"][:cores]
-                for used in core["used"][20:]
-            )
-            for result in (run_point(point.beside(rate)) for rate in (register, register + 1))
+            min(flow_rates.least_used(point, run_point(point.beside(rate))) for point in starts)
+            for rate in (register, register + 1)
         ]
         assert least[0] >= flow_rates.UNAFFECTED * refills > least[1]
 

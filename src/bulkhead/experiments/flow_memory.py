@@ -8,8 +8,10 @@ one bank, as in calibration; budgets are refills in each regulation period.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 from bulkhead.experiments.row import Row
+from bulkhead.experiments.seeds import PHASE_PS, seeded
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.engines import rate_of
 from bulkhead.machine.facts import LINE_REFILL, MB, MIB, PS_PER_S, bandwidth
@@ -22,6 +24,7 @@ PERIOD = "30 us"
 PERIOD_PS = 30_000_000
 WARM_PS = 600_000_000  # twenty periods: caches are then full of dirty lines
 WINDOW_PS = 900_000_000  # thirty counted periods
+STARTED_PS = -(-PHASE_PS // PERIOD_PS) * PERIOD_PS  # with a seed, each core has started after these periods
 ENGINE_MEMORY = 16 * MIB
 BUDGETS = (10, 20, 30, 40, 50, 60, 70, 80, 100, 120, 150, 200, 250)
 CHUNKS_ALONE = 64
@@ -29,10 +32,17 @@ CHUNKS_KIB = (4, 8, 16, 32, 64)
 REGISTERS = (1, 2, 5, 10, 20, 32, 64, 100, 128, 160, 205, 0)  # 0: the regulator is off
 
 
-def ustress_jobs(cores: Sequence[int] = (1, 2, 3, 4), budgets: Sequence[int] = BUDGETS) -> list[Row]:
+def ustress_jobs(
+    cores: Sequence[int] = (1, 2, 3, 4), budgets: Sequence[int] = BUDGETS, seed: int | None = None
+) -> list[Row]:
     """Points with their jobs: a number of cores, each with a budget of refills per period."""
     return [
-        {"cores": count, "refills": budget, "key": f"ustress-{count}-{budget}", "job": stress(count, budget)}
+        {
+            "cores": count,
+            "refills": budget,
+            "key": f"ustress-{count}-{budget}{of_seed(seed)}",
+            "job": started_at_random(stress(count, budget), seed),
+        }
         for count in cores
         for budget in budgets
     ]
@@ -79,6 +89,23 @@ def dma_rows(points: Sequence[Row], results: Sequence[PointAnswer]) -> list[Row]
         }
         for one, result in zip(points, results, strict=True)
     ]
+
+
+def of_seed(seed: int | None) -> str:
+    """Suffix of a job's key."""
+    return "" if seed is None else f"-s{seed}"
+
+
+def started_at_random(job: Job, seed: int | None) -> Job:
+    """The job with random start times of its cores and engines; it is measured when all have started. Without
+    a seed all start at 0."""
+    if seed is None:
+        return job
+    made = seeded(job, seed)
+    chance = Random(f"{seed} engines")  # noqa: S311
+    engines = [{**one, "start_at_ps": int(chance.random() * PHASE_PS)} for one in job.get("engines", ())]
+    window = {key: job[key] + STARTED_PS for key in ("from_ps", "until_ps")}
+    return {**made, **window, **({"engines": engines} if engines else {})}
 
 
 def empty() -> Job:

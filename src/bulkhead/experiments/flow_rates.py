@@ -3,8 +3,8 @@
 cores.
 
 Budgets reserve refills in a period, so no core may lose refills in any period; how much longer the cores take
-for them is a further column. The rows of the worst placement, `same-bank`, are those of `memory_budget.table`
-in the platform's file.
+for them is a further column. The least rates of the worst placement, `same-bank`, are those of
+`memory_budget.table` in the platform's file.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from typing import Literal
 from bulkhead.experiments.flow_memory import (
     PERIOD_PS,
     PLATFORM,
+    STARTED_PS,
     WARM_PS,
     allowed_mb_s,
     engine,
+    of_seed,
     refills_of,
+    started_at_random,
     stress,
 )
+from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.row import Point, Row
 from bulkhead.machine.answer import PointAnswer
 from bulkhead.machine.facts import MB, PS_PER_S
@@ -39,6 +43,7 @@ CHUNK_KIB = 8  # a row of one bank
 MOST_REGISTER = 206  # more than the engine reaches itself
 UNAFFECTED = 0.99  # of a core's budget, or of its refills without the engine if these are fewer
 PS_PER_US = 1_000_000
+WITH_INTERVAL = ("rate_mb_s", "dma_mb_s", "us_alone", "us_beside", "slowdown")
 PS_PER_NS = 1_000
 BYTES_OF_REFILL = 2 * 64  # with the line that it may write back
 
@@ -51,15 +56,20 @@ class RatePoint:
     placement: str
     cores: int
     refills: int
+    seed: int | None = None  # of the start times; None: all start at 0
 
     def alone(self) -> Job:
-        return {**stress(self.cores, self.refills), "until_ps": WARM_PS + WINDOW_PS}
+        return started_at_random(self._stress(), self.seed)
 
     def beside(self, register: int) -> Job:
-        return {**self.alone(), **engine(CHUNK_KIB, register, pattern=self.placement)}
+        job = {**self._stress(), **engine(CHUNK_KIB, register, pattern=self.placement)}
+        return started_at_random(job, self.seed)
 
     def key(self, what: object) -> str:
-        return f"rates-{self.placement}-{self.cores}-{self.refills}-{what}"
+        return f"rates-{self.placement}-{self.cores}-{self.refills}-{what}{of_seed(self.seed)}"
+
+    def _stress(self) -> Job:
+        return {**stress(self.cores, self.refills), "until_ps": WARM_PS + WINDOW_PS}
 
 
 POINTS = tuple(
@@ -67,6 +77,17 @@ POINTS = tuple(
     for placement, cores in (("pages", 3), ("same-bank", 1), ("same-bank", 2), ("same-bank", 3))
     for refills in REFILLS_OF_ALL
 )
+
+
+def rate_rows_of_seeds(run: Run, seeds: int) -> list[Row]:
+    """The rows of all points: means over the seeds with intervals, and the least rate of the seeds and of a
+    start of all at 0."""
+    starts = (None, *range(1, seeds + 1))
+    found = rate_rows(run, [replace(point, seed=seed) for seed in starts for point in POINTS])
+    by_start = [found[begin : begin + len(POINTS)] for begin in range(0, len(found), len(POINTS))]
+    least = [min(row["rate_mb_s"] for row in rows) for rows in zip(*by_start, strict=True)]
+    rows = combined(by_start[1:], WITH_INTERVAL)
+    return [{**row, "least_rate_mb_s": rate} for row, rate in zip(rows, least, strict=True)]
 
 
 def rate_rows(run: Run, points: Sequence[RatePoint] = POINTS) -> list[Row]:
@@ -79,7 +100,7 @@ def rate_rows(run: Run, points: Sequence[RatePoint] = POINTS) -> list[Row]:
         middle = {point: (low[point] + high[point]) // 2 for point in open_}
         jobs = [(point.key(middle[point]), point.beside(middle[point])) for point in open_]
         for point, result in zip(open_, run(jobs), strict=True):
-            if _least(result) >= UNAFFECTED * min(point.refills, _least(alone[point])):
+            if least_used(point, result) >= UNAFFECTED * min(point.refills, least_used(point, alone[point])):
                 low[point], beside[point] = middle[point], result
             else:
                 high[point] = middle[point]
@@ -101,9 +122,9 @@ def headline_points() -> list[Point]:
     ]
 
 
-def headline_pair(point: Point) -> list[tuple[str, Job]]:
+def headline_pair(point: Point, seed: int) -> list[tuple[str, Job]]:
     """The jobs of one row: the cores without the engine, and beside it."""
-    of = _of(point)
+    of = replace(_of(point), seed=seed)
     register = int(point["register"])
     return [(of.key("alone"), of.alone()), (of.key(register), of.beside(register))]
 
@@ -112,7 +133,7 @@ def headline_row(point: Point, results: Sequence[PointAnswer]) -> Row:
     """The row of a point from the results of `headline_pair`, at this rate, whatever rate would be the
     largest."""
     alone, beside = results
-    return _row(_of(point), int(point["register"]), alone, beside)
+    return _row(replace(_of(point), seed=1), int(point["register"]), alone, beside)
 
 
 def _of(point: Point) -> RatePoint:
@@ -131,11 +152,11 @@ def _row(point: RatePoint, register: int, alone: PointAnswer, beside: PointAnswe
         "dma_mb_s": sum(one["bytes"] for one in beside["engines"]) * PS_PER_S / WINDOW_PS / MB,
         "refills_alone": refills_of(alone),
         "refills_beside": refills_of(beside),
-        "least_alone": _least(alone),
-        "least_beside": _least(beside),
-        "us_alone": _us(alone),
-        "us_beside": _us(beside),
-        "slowdown": _us(beside) / _us(alone),
+        "least_alone": least_used(point, alone),
+        "least_beside": least_used(point, beside),
+        "us_alone": _us(point, alone),
+        "us_beside": _us(point, beside),
+        "slowdown": _us(point, beside) / _us(point, alone),
         "curve_mb_s": curve_mb_s(point),
     }
 
@@ -151,19 +172,20 @@ def curve_mb_s(point: RatePoint) -> float:
     return left / MB
 
 
-def _least(result: PointAnswer) -> int:
+def least_used(point: RatePoint, result: PointAnswer) -> int:
     """The fewest refills of a core in a counted period."""
-    return min(_counted(result, "used"))
+    return min(_counted(point, result, "used"))
 
 
-def _us(result: PointAnswer) -> float:
+def _us(point: RatePoint, result: PointAnswer) -> float:
     """Mean time in us from the start of a period until a core has used its refills and is stopped."""
-    return fmean(PERIOD_PS - stopped for stopped in _counted(result, "throttled_ps")) / PS_PER_US
+    return fmean(PERIOD_PS - stopped for stopped in _counted(point, result, "throttled_ps")) / PS_PER_US
 
 
-def _counted(result: PointAnswer, what: Literal["used", "throttled_ps"]) -> list[int]:
+def _counted(point: RatePoint, result: PointAnswer, what: Literal["used", "throttled_ps"]) -> list[int]:
     """Values of each core in each counted period."""
     intervals = result["regulation"]["intervals"]
-    counted = [number for number, end in enumerate(intervals["end_ps"]) if end > WARM_PS]
+    begin = WARM_PS if point.seed is None else WARM_PS + STARTED_PS
+    counted = [number for number, end in enumerate(intervals["end_ps"]) if end > begin]
     cores = [core["core"] for core in result["regulation"]["budgets"]]
     return [intervals["cores"][core][what][number] for core in cores for number in counted]

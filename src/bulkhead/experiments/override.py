@@ -73,11 +73,11 @@ def with_settings(experiment: Experiment | Sectioned, settings: Sequence[str]) -
 
 
 def with_seeds(experiment: Experiment | Sectioned, seeds: int | None) -> Experiment | Sectioned:
-    """Applies `--seeds N`. Raises BadExperiment."""
+    """Applies `--seeds N`, to the sections that have seeds. Raises BadExperiment."""
     if seeds is None:
         return experiment
-    if isinstance(experiment, Sectioned) and _measured_otherwise(experiment):
-        raise BadExperiment(f"--seeds {seeds}: '{experiment.name}' has sections, which have no seeds")
+    if isinstance(experiment, Sectioned) and not _has_seeds(experiment):
+        raise BadExperiment(f"--seeds {seeds}: '{experiment.name}' has no section with seeds")
     return experiment.model_copy(update={"seeds": seeds})
 
 
@@ -105,11 +105,11 @@ def full(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
     return experiment.model_copy(update={"size": "full"})
 
 
-def _measured_otherwise(what: Sectioned) -> bool:
-    """Whether it has sections that are no experiments and have no seeds."""
+def _has_seeds(what: Sectioned) -> bool:
+    """Whether any section has seeds."""
     from bulkhead.experiments.sections import WAYS
 
-    return any(one.experiment is None and not WAYS[name].seeded for name, one in what.sections.items())
+    return any(one.experiment is not None or WAYS[name].seeded for name, one in what.sections.items())
 
 
 def _has(name: str, size: str) -> bool:

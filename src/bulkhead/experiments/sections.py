@@ -8,6 +8,7 @@ Called by run.py; check.py uses the names.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from bulkhead.config.flow_costs import ISOLATED, PLAIN
 from bulkhead.experiments import device_colors, device_rows, flow_memory, flow_rates, flow_schedules, mxu
 from bulkhead.experiments.flow_memory import PLATFORM
+from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.mxu_systems import MMU_PLATFORM, Json
 from bulkhead.experiments.row import Point, Row
@@ -28,6 +30,7 @@ from bulkhead.machine.job import Job
 from bulkhead.results.run import PathPartResult
 
 if TYPE_CHECKING:
+    from bulkhead.admission.load import Loaded
     from bulkhead.config.flow_costs import FlowCosts
 
 PUBLISHED = "zcu102-published"
@@ -61,9 +64,13 @@ class SectionWay:
 
 
 def _ustress(means: Means) -> list[Row]:
-    points = flow_memory.ustress_jobs()
-    results = means.jobs([(one["key"], one["job"]) for one in points], "ustress")
-    return flow_memory.ustress_rows(points, results)
+    of_seeds = [flow_memory.ustress_jobs(seed=seed) for seed in range(1, means.seeds + 1)]
+    jobs = [(one["key"], one["job"]) for points in of_seeds for one in points]
+    results = iter(means.jobs(jobs, "ustress"))
+    by_seed = [
+        flow_memory.ustress_rows(points, list(itertools.islice(results, len(points)))) for points in of_seeds
+    ]
+    return combined(by_seed, ("mb_s", "refills_got", "dram_utilization"))
 
 
 def _dma(means: Means) -> list[Row]:
@@ -73,7 +80,7 @@ def _dma(means: Means) -> list[Row]:
 
 
 def _rates(means: Means) -> list[Row]:
-    return flow_rates.rate_rows(lambda jobs: means.jobs(jobs, "largest rates"))
+    return flow_rates.rate_rows_of_seeds(lambda jobs: means.jobs(jobs, "largest rates"), means.seeds)
 
 
 def _overheads(means: Means) -> list[Row]:
@@ -115,20 +122,27 @@ def _schedulable(means: Means) -> list[Row]:
 
 def _latency(means: Means) -> list[Row]:
     published, hosted = costs_of(PUBLISHED), _hosted_inputs()
-    # As for the system that is run.
-    own = {
-        section: costs_of(PLATFORM, section).of_broker(by_event=True, copies=True)
-        for section in (PLAIN, ISOLATED)
-    }
+    points = flow_schedules.latency_points()
+    own = {section: _costs_in(means, points, section) for section in (PLAIN, ISOLATED)}
 
     def inputs(point: Row) -> str:
         return json.dumps([point, published.analyzed(), own[point["costs"]].analyzed(), hosted])
 
     def work(point: Row) -> Row:
-        costs = own[point["costs"]]
-        return flow_schedules.latency_row(point, published, costs, lambda system: _hosted(means, system))
+        costs, seed = own[point["costs"]], point["seed"]
+        return flow_schedules.latency_row(
+            point, published, costs, lambda system: _hosted(means, system, seed)
+        )
 
-    return means.kept_each("latency", flow_schedules.latency_points(), inputs, work)
+    seeds = range(1, means.seeds + 1)
+    of_seeds = [{**point, "seed": seed} for seed in seeds for point in points]
+    rows = means.kept_each("latency", of_seeds, inputs, work)
+    each = len(rows) // means.seeds
+    shown = [{key: value for key, value in row.items() if key != "seed"} for row in rows]
+    by_seed = [shown[begin : begin + each] for begin in range(0, len(rows), each)]
+    found = combined(by_seed, ("latency_mean_ns", "latency_max_ns", "observed_of_period"))
+    longest = [max(row["latency_max_ns"] for row in own) for own in zip(*by_seed, strict=True)]
+    return [{**row, "latency_longest_ns": ns} for row, ns in zip(found, longest, strict=True)]
 
 
 def _mxu(name: str, columns: tuple[str, ...]) -> SectionWay:
@@ -148,6 +162,7 @@ WAYS = {
         lambda: len(flow_memory.ustress_jobs()),
         _ustress,
         ("cores", "refills", "refills_of_all", "mb_s", "refills_got", "dram_utilization"),
+        seeded=True,
     ),
     "dma": SectionWay(
         lambda: len(flow_memory.dma_jobs()),
@@ -173,10 +188,12 @@ WAYS = {
             "us_beside",
             "slowdown",
             "curve_mb_s",
+            "least_rate_mb_s",
         ),
+        seeded=True,
         headline=HeadlineWay(
             flow_rates.headline_points,
-            lambda point, _: flow_rates.headline_pair(point),  # nothing in it depends on a seed
+            flow_rates.headline_pair,
             flow_rates.headline_row,
             ("refills_beside", "least_beside", "us_alone", "us_beside", "slowdown"),
             lambda _: [],
@@ -194,7 +211,16 @@ WAYS = {
     "latency": SectionWay(
         lambda: len(flow_schedules.latency_points()),
         _latency,
-        ("rate_mb_s", "size_kib", "bound_ns", "latency_mean_ns", "latency_max_ns", "observed_of_period"),
+        (
+            "rate_mb_s",
+            "size_kib",
+            "bound_ns",
+            "latency_mean_ns",
+            "latency_max_ns",
+            "latency_longest_ns",
+            "observed_of_period",
+        ),
+        seeded=True,
     ),
     "contention": SectionWay(
         lambda: len(device_rows.points_of(device_rows.CONTENTION)),
@@ -265,16 +291,39 @@ def _hosted_inputs() -> str:
     return whole.hexdigest()
 
 
-def _hosted(means: Means, system: Json) -> Mapping[str, Any]:
-    """Result of a run of a system on the simulated machine."""
+def _costs_in(means: Means, points: Sequence[Row], section: str) -> FlowCosts:
+    """The costs of a packet's path in the systems of these points that use this section of the platform's
+    file, with EL2's own interrupts. They do not depend on the flow."""
+    from bulkhead.planning.console import console_core
+    from bulkhead.planning.flows import flow_model
+
+    point = next(one for one in points if one["costs"] == section)
+    loaded, _ = _loaded(means, flow_schedules.latency_system(point, flow_schedules.MOST_NS, 1))
+    if loaded.system is None or loaded.platform is None:
+        raise ValueError("\n".join(problem.text() for problem in loaded.problems))
+    console = console_core(loaded.system, loaded.platform)
+    model, findings = flow_model(loaded.system, loaded.platform, console)
+    if model is None:
+        raise ValueError("\n".join(loaded.locate(finding).text() for finding in findings))
+    return model.costs
+
+
+def _loaded(means: Means, system: Json) -> tuple[Loaded, Path]:
+    """The system, and the directory of its runs."""
     import yaml
 
     from bulkhead.admission.load import load_system
-    from bulkhead.run.target import MACHINE, RunOptions
 
     place = means.directory / "runs" / str(system["name"])
     place.mkdir(parents=True, exist_ok=True)
     file = place / "system.yaml"
     file.write_text(yaml.safe_dump(system, sort_keys=False), encoding="utf-8")
-    loaded = load_system(str(file), emulated=False)
-    return means.run_system(loaded, RunOptions(for_ns=RUN_NS, on=MACHINE), place / "run")
+    return load_system(str(file), emulated=False), place
+
+
+def _hosted(means: Means, system: Json, seed: int) -> Mapping[str, Any]:
+    """Result of a run of a system on the simulated machine."""
+    from bulkhead.run.target import MACHINE, RunOptions
+
+    loaded, place = _loaded(means, system)
+    return means.run_system(loaded, RunOptions(for_ns=RUN_NS, on=MACHINE, seed=seed), place / "run")
