@@ -85,7 +85,7 @@ def test_s7_rates_are_means_over_the_seeds_beside_the_least_of_them(monkeypatch:
     0."""
     monkeypatch.setattr(flow_rates, "POINTS", (flow_rates.RatePoint("same-bank", 2, 50),))
 
-    def result(job: dict[str, Any]) -> dict[str, Any]:
+    def result(job: dict[str, Any]) -> Any:
         rate = job.get("qos", {}).get("adma", {}).get("rate", 0)
         return counted_by(rate, {None: 18, 1: 24}.get(job.get("seed"), 20), job["from_ps"])
 
