@@ -11,6 +11,7 @@ import pytest
 from bulkhead.flows import sweep
 from bulkhead.flows.native import analysis
 
+from ..platforms import platform
 from .test_analysis import COSTS
 
 SMALL = sweep.Sweep(COSTS, 4, 12, 12288, 500_000_000, 250, 4096, (0.2, 0.5, 0.6, 0.9), 7)
@@ -66,6 +67,21 @@ def test_ratios_are_those_of_the_sets_one_by_one() -> None:
         assert point.low <= point.ratio <= point.high
     assert swept.points[0].ratio > 0.5 > swept.points[-1].ratio
     assert 0 < swept.took.median <= swept.took.max
+
+
+@pytest.mark.req("F6")
+@pytest.mark.parametrize("board", ["zcu102-published", "zcu102"])
+def test_the_time_of_a_test_grows_with_the_number_of_flows(board: str) -> None:
+    """Some microseconds for 64 flows; the limits have room for a busy host."""
+    costs = platform(board).flow_costs
+    assert costs is not None
+    loads = (0.01, 0.02, 0.2)
+    few, many = (
+        ran(sweep.Sweep(costs, 4, flows, 4096, 500_000_000, 100, 4096, loads, 7), 1).took.median
+        for flows in (8, 64)
+    )
+    assert many < 25
+    assert many < 12 * few
 
 
 @pytest.mark.req("F6")
