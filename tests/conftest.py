@@ -25,6 +25,10 @@ EXAMPLES = BUILD / "hypothesis"
 set_hypothesis_home_dir(EXAMPLES)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seeds", type=int, help="number of random sets in tests/hosted/test_flow_bounds.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda one: place(one.path.relative_to(TESTS).as_posix()))
 

@@ -56,6 +56,7 @@ _GUESTS = {
     "hostile_broker": "event victim before page",
     "hostile_disk": "config foreign foreign_mib only_reads seed programs check_every print_every",
     "hostile_messages": "config its victim foreign foreign_mib seed attacks check_every print_every",
+    "hostile_socket": "round_us receive_port",
     "labels": "labels walk_kib wanted storm_cpus after_us page accesses",
     "listening": f"{_PERIODIC} pace_us flows_out out*_cid out*_port out*_bytes",
     "messages": "config its steps step_us",
