@@ -103,7 +103,7 @@ class Speeds:
         too."""
         return [
             f"{goal.what}: {self.figures[goal.key]['max']:,.0f} per second, but the goal is at least "
-            f"{goal.least:,} are wanted"
+            f"{goal.least:,}"
             for goal in GOALS
             if goal.least is not None and self.figures[goal.key]["max"] < goal.least
         ]
