@@ -18,21 +18,20 @@
 #include <string.h>
 
 #define ESCAPE         0x1D /* Ctrl-] */
-#define INPUT_PER_CALL 64u
-/* Limit on the time that the console takes from the guest of its core, however much other domains write and
- * however fast the UART is: in each window, a budget of characters taken, bytes written and calls. A real
- * line carries a tenth of it. The windows are short, because the work of a window is done in one piece with
- * interrupts masked: three dozen characters, of which a UART at 115200 baud takes one or two in that time. */
-#define WINDOW_BUDGET  44u
-#define CALL_COST      16u
+/* The console takes a bounded part of the time of its core's guest, however much other domains write and
+ * however fast the UART is. A call that moves characters has a budget: of characters typed, taken from rings
+ * and written. Then there is a pause without any interrupt for the console, BH_CONSOLE_PAUSE_NS from the
+ * call's beginning; an alarm ends it. The alarm's call moves the next characters. If there are none, it waits
+ * for a request. If the UART was full, it waits for the UART's interrupt. So there are at most two calls in
+ * each BH_CONSOLE_PAUSE_NS, and one of them moves nothing. A UART at 115200 baud takes three characters in
+ * that time. */
+#define CALL_BUDGET    28u
+#define INPUT_PER_CALL 16u
 /* How long the first domain's start may wait for the log lines of EL2's own start: a line of 90 characters
  * takes 8 ms at 115200 baud. */
 #define START_LIMIT_NS 20000000u
 #define POLL_LIMIT     10000000u /* polls of a UART that takes nothing, after which its output is given up */
 #define LOG_LINE_BYTES 160u
-
-_Static_assert(BH_CONSOLE_WINDOW_CALLS == (WINDOW_BUDGET + CALL_COST - 1) / CALL_COST,
-               "so many calls use up the budget of a window");
 
 static struct console {
     struct spinlock drain_lock; /* protects mux and staged bytes */
@@ -40,12 +39,12 @@ static struct console {
     uint8_t staged[CONSOLE_STEP_BYTES]; /* bytes on their way to the UART */
     uint32_t staged_next;
     uint32_t staged_count;
-    uint64_t window_end;    /* counter value */
-    uint32_t budget;        /* budget left in the window */
+    uint64_t pause_end;     /* counter value */
+    bool uart_was_full;     /* the next call, at the pause's end, only waits for the UART's interrupt */
     bool escape;            /* the escape byte was typed */
-    bool input_left;        /* characters may be left in the UART */
     bool started;           /* requests reach the console core */
     _Atomic bool woken;     /* the console core will check for output */
+    _Atomic bool text_left; /* print_next() may have a line */
     _Atomic bool closed;    /* only what the rings already hold is still shown */
     _Atomic uint32_t focus; /* domain index, or BH_ALL_DOMAINS */
     uint32_t core;
@@ -100,6 +99,7 @@ static void wake(void)
 
 void console_text_waits(void)
 {
+    atomic_store(&console.text_left, true);
     wake();
 }
 
@@ -113,12 +113,9 @@ void console_start(void)
     }
     set_focus(has_console(focus) ? focus : console_after(domain_count() - 1));
     console.started = true;
-    console.input_left = true; /* the interrupt of characters typed before is lost */
-    uart_clear_irq();
-    uart_enable_rx_irq(true);
     gic_enable(console.uart_irq, this_cpu()->mpidr);
     atomic_store(&console.woken, false);
-    wake();
+    wake(); /* its call finds what was typed before */
 }
 
 static uint32_t remaining(uint32_t budget, uint32_t cost)
@@ -159,60 +156,30 @@ static bool drain(uint32_t *budget, bool everything)
     }
 }
 
-static void charge_call(void)
-{
-    uint64_t now = clock_now();
-
-    if (now >= console.window_end) {
-        console.window_end = now + clock_ticks(BH_CONSOLE_WINDOW_NS);
-        console.budget = WINDOW_BUDGET;
-    }
-    console.budget = remaining(console.budget, CALL_COST);
-}
-
 void console_add_text(bool (*print_next)(void))
 {
     console.print_next = print_next;
 }
 
-/* Returns false if no text has a line left. */
+/* Returns false if no text has a line left. The flag is cleared first: a text that comes meanwhile sets it
+ * again. */
 static bool print_line_of_text(void)
 {
-    return console.print_next != NULL && console.print_next();
+    if (console.print_next == NULL || !atomic_exchange(&console.text_left, false) || !console.print_next()) {
+        return false;
+    }
+    atomic_store(&console.text_left, true); /* there may be another one */
+    return true;
 }
 
-/* Formats at most one line in a window, because formatting takes as long as the rest of the window. This is
+/* Formats at most one line in a call, because formatting takes as long as all other work of a call. This is
  * done before other output, so that guests that write all the time cannot delay the texts; there is room for
  * a line of text only while the log is empty. */
-static void continue_text(void)
+static void continue_text(uint32_t *budget)
 {
-    if (console.budget != 0 && console_ring_room(&console.log) >= CONSOLE_RING_BYTES - LOG_LINE_BYTES &&
+    if (*budget == CALL_BUDGET && console_ring_room(&console.log) >= CONSOLE_RING_BYTES - LOG_LINE_BYTES &&
         print_line_of_text()) {
-        console.budget = 0;
-    }
-}
-
-static void move_output(void)
-{
-    bool more;
-    bool pause;
-
-    charge_call();
-    atomic_store(&console.woken, false);
-    continue_text();
-    spin_lock(&console.drain_lock);
-    more = drain(&console.budget, false);
-    spin_unlock(&console.drain_lock);
-    pause = console.budget == 0;
-    if (more || pause) {
-        atomic_store(&console.woken, true); /* the UART's interrupt or the alarm will continue */
-    }
-    if (pause) {
-        clock_set_alarm(CLOCK_ALARM_CONSOLE, console.window_end);
-    }
-    uart_enable_tx_irq(more && !pause);
-    for (uint32_t i = 0; i < domain_count(); i++) {
-        vuart_output_taken(domain_at(i));
+        *budget = 0;
     }
 }
 
@@ -226,7 +193,8 @@ static void change_focus(uint32_t index)
     console_log("input goes to %s", domain_at(index)->config->name);
 }
 
-static void type(uint8_t character)
+/* Returns false if the character was a command: the line that answers takes as long as the rest of a call. */
+static bool type(uint8_t character)
 {
     uint32_t focus = atomic_load(&console.focus);
     bool escaped = console.escape;
@@ -234,48 +202,100 @@ static void type(uint8_t character)
     console.escape = false;
     if (escaped && character >= '0' && character <= '9') {
         change_focus((uint32_t)(character - '0'));
-    } else if (escaped && character == 'n' && focus != BH_ALL_DOMAINS) {
+        return false;
+    }
+    if (escaped && character == 'n' && focus != BH_ALL_DOMAINS) {
         change_focus(console_after(focus));
-    } else if (escaped && character == 't') {
+        return false;
+    }
+    if (escaped && character == 't') {
         console_log(CONSOLE_TIME_LINE);
-    } else if (!escaped && character == ESCAPE) {
+        return false;
+    }
+    if (!escaped && character == ESCAPE) {
         console.escape = true;
     } else if (focus != BH_ALL_DOMAINS && (!escaped || character == ESCAPE)) {
         (void)vuart_receive(domain_at(focus), character);
     }
+    return true;
 }
 
-/* Only a character that arrives at an empty UART raises an interrupt; characters that are left there must be
- * polled. */
-static void take_input(void)
+/* Only a character that arrives at an empty UART raises an interrupt, so a call that leaves some there must
+ * be followed by another one. */
+static void take_input(uint32_t *budget)
 {
-    for (uint32_t i = 0; i < INPUT_PER_CALL; i++) {
-        int character = uart_read();
+    int character;
 
-        console.input_left = character >= 0;
-        if (!console.input_left) {
-            return;
-        }
-        type((uint8_t)character);
+    for (uint32_t i = 0; i < INPUT_PER_CALL && *budget != 0 && (character = uart_read()) >= 0; i++) {
+        *budget = type((uint8_t)character) ? *budget - 1 : 0;
     }
 }
 
-void console_handle_request(void)
+static bool has_output(void)
 {
-    if (console.input_left) {
-        take_input();
+    bool due;
+
+    if (atomic_load(&console.text_left)) {
+        return true;
     }
-    move_output();
-    if (console.input_left) {
-        wake(); /* not needed if the UART's interrupt comes for the output */
+    spin_lock(&console.drain_lock);
+    due = console.staged_next != console.staged_count || console_mux_is_due(&console.mux);
+    spin_unlock(&console.drain_lock);
+    return due;
+}
+
+static void listen_to_uart(bool receive, bool transmit)
+{
+    uart_enable_rx_irq(receive);
+    uart_enable_tx_irq(transmit);
+}
+
+/* Returns false if there is output after all, and no request for it is on its way. */
+static bool wait_for_request(void)
+{
+    listen_to_uart(true, false);
+    atomic_store(&console.woken, false);
+    /* Output that came before `woken` was cleared has sent no request. */
+    return !has_output() || atomic_exchange(&console.woken, true);
+}
+
+/* `now`: when the call began. `budget`: what is left for output. */
+static void move_output(uint64_t now, uint32_t budget)
+{
+    bool more;
+
+    atomic_store(&console.woken, true);
+    listen_to_uart(false, false);
+    continue_text(&budget);
+    spin_lock(&console.drain_lock);
+    more = drain(&budget, false);
+    spin_unlock(&console.drain_lock);
+    console.uart_was_full = more && budget != 0;
+    console.pause_end = now + clock_ticks(BH_CONSOLE_PAUSE_NS);
+    clock_set_alarm(CLOCK_ALARM_CONSOLE, console.pause_end);
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        vuart_output_taken(domain_at(i));
     }
 }
 
-void console_irq(void)
+void console_handle(void)
 {
+    uint64_t now = clock_now();
+    uint32_t budget = CALL_BUDGET;
+
+    if (now < console.pause_end) {
+        return; /* this interrupt was on its way when the pause began */
+    }
+    if (console.uart_was_full) {
+        console.uart_was_full = false;
+        listen_to_uart(true, true);
+        return;
+    }
     uart_clear_irq();
-    console.input_left = true;
-    console_handle_request();
+    take_input(&budget);
+    if (budget != CALL_BUDGET || has_output() || !wait_for_request()) {
+        move_output(now, budget);
+    }
 }
 
 void console_output_pushed(struct domain *domain, uint8_t character)
@@ -327,7 +347,7 @@ void console_write_start(void)
 
     spin_lock(&console.drain_lock);
     do {
-        budget = WINDOW_BUDGET;
+        budget = CALL_BUDGET;
     } while (drain(&budget, false) && clock_now() < end);
     spin_unlock(&console.drain_lock);
 }
@@ -353,7 +373,7 @@ void console_flush(void)
     atomic_store(&console.closed, true); /* guests that still run may write faster than we can */
     spin_lock(&console.drain_lock);
     do {
-        budget = WINDOW_BUDGET;
+        budget = CALL_BUDGET;
     } while (steps-- != 0 && wait_for_room() && (drain(&budget, true) || print_line_of_text()));
     spin_unlock(&console.drain_lock);
     for (uint32_t i = 0; i < POLL_LIMIT && uart_tx_busy(); i++) {

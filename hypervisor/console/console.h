@@ -36,12 +36,10 @@ void console_start(void);
  * console_start() and before any domain runs. */
 void console_write_start(void);
 
-/* Handles CPU_REQUEST_CONSOLE or the alarm: writes waiting output, within the time that the console may take
- * from the console core's own guest, and then sets the alarm if needed. Called on the console core. */
-void console_handle_request(void);
-
-/* Handles the UART's interrupt. Called on the console core. */
-void console_irq(void);
+/* Handles CPU_REQUEST_CONSOLE, the alarm and the UART's interrupt: moves characters that were typed, and
+ * waiting output, within the time that the console may take from the console core's own guest. Then it sets
+ * the alarm. Called on the console core. */
+void console_handle(void);
 
 /* A domain has put a character into its ring: wakes the console core if the output is due. */
 void console_output_pushed(struct domain *domain, uint8_t character);

@@ -82,24 +82,46 @@ static bool is_due(const struct console_mux *mux, uint32_t index, bool everythin
     return everything || index == mux->through || waiting >= CONSOLE_RING_BYTES / 2 || has_whole_line(source);
 }
 
-/* Chooses the source: round robin, one line at a time; a long line gives way if others wait. */
-static bool choose(struct console_mux *mux, bool everything)
+static bool goes_on(const struct console_mux *mux)
 {
-    if (mux->taken < CONSOLE_TURN_CHARACTERS &&
-        (is_pending(mux, mux->turn) || console_ring_waiting(mux->sources[mux->turn].ring) != 0)) {
-        return true;
-    }
-    mux->taken = CONSOLE_TURN_CHARACTERS;
+    return mux->taken < CONSOLE_TURN_CHARACTERS &&
+           (is_pending(mux, mux->turn) || console_ring_waiting(mux->sources[mux->turn].ring) != 0);
+}
+
+/* The source that is next, round robin, or CONSOLE_NOBODY. */
+static uint32_t next_turn(const struct console_mux *mux, bool everything)
+{
     for (uint32_t i = 1; i <= CONSOLE_SOURCES; i++) {
         uint32_t next = (mux->turn + i) % CONSOLE_SOURCES;
 
         if (is_due(mux, next, everything) && !waits_for_domains(mux, next)) {
-            mux->turn = next;
-            mux->taken = 0;
-            return true;
+            return next;
         }
     }
-    return false;
+    return CONSOLE_NOBODY;
+}
+
+bool console_mux_is_due(const struct console_mux *mux)
+{
+    return goes_on(mux) || next_turn(mux, false) != CONSOLE_NOBODY;
+}
+
+/* Chooses the source: one line at a time; a long line gives way if others wait. */
+static bool choose(struct console_mux *mux, bool everything)
+{
+    uint32_t next;
+
+    if (goes_on(mux)) {
+        return true;
+    }
+    mux->taken = CONSOLE_TURN_CHARACTERS;
+    next = next_turn(mux, everything);
+    if (next == CONSOLE_NOBODY) {
+        return false;
+    }
+    mux->turn = next;
+    mux->taken = 0;
+    return true;
 }
 
 /* Returns the tag's width in columns. */

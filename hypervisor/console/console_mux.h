@@ -55,6 +55,9 @@ void console_mux_init(struct console_mux *mux);
 void console_mux_add(struct console_mux *mux, uint32_t source, struct console_ring *ring, const char *name,
                      bool raw);
 
+/* True if console_mux_next() without `everything` has an item to take. */
+bool console_mux_is_due(const struct console_mux *mux);
+
 /* Takes one item and returns the number of bytes written to `out`, 0 to CONSOLE_STEP_BYTES. Sets *idle if
  * nothing is due: unfinished lines wait for their end, except those of the source `through`, or none of them
  * if `everything`. `now_us` is the time shown in tags of continuations. */

@@ -144,8 +144,9 @@ static void write_data(struct domain *domain, uint8_t character)
 {
     struct vuart *vuart = &domain->vuart;
 
-    if (!console_is_closed() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING) {
-        (void)console_ring_push(&vuart->output, character, clock_since_start_us());
+    if (!console_is_closed() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING &&
+        console_ring_push(&vuart->output, character, clock_since_start_us())) {
+        console_output_pushed(domain, character);
     }
     if (console_ring_room(&vuart->output) < FULL_BELOW_BYTES) {
         atomic_store(&vuart->blocked, true);
@@ -153,7 +154,6 @@ static void write_data(struct domain *domain, uint8_t character)
     } else if (!atomic_load(&vuart->blocked)) {
         set_raw(vuart, INT_TX, true);
     }
-    console_output_pushed(domain, character);
 }
 
 static uint32_t flags(const struct vuart *vuart)

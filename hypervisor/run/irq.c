@@ -64,7 +64,7 @@ static void handle_requests(struct cpu *cpu)
         handle_shared_request(cpu, requests);
     }
     if ((requests & CPU_REQUEST_CONSOLE) != 0) {
-        serve_all(cpu, console_handle_request);
+        serve_all(cpu, console_handle);
         system_finish_if_ending();
     }
     if ((requests & CPU_REQUEST_BUDGETS) != 0) {
@@ -133,7 +133,7 @@ static void handle_alarms(struct cpu *cpu)
         handle_rare_alarm(cpu);
     }
     if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
-        serve_all(cpu, console_handle_request);
+        serve_all(cpu, console_handle);
     }
     if ((due & 1u << CLOCK_ALARM_PERIOD) != 0 && cpu->shared == NULL) {
         bandwidth_period(cpu);
@@ -169,7 +169,7 @@ static bool handle(struct cpu *cpu, uint32_t intid)
         if (cpu->shared != NULL) {
             shared_core_reschedule(cpu);
         }
-        serve_all(cpu, console_irq);
+        serve_all(cpu, console_handle);
         complete(intid);
         return cpu->hold == 0;
     } else if (intid == platform->cnthp_irq) {

@@ -162,9 +162,8 @@ def test_the_console_is_in_the_costs_if_it_is_on_an_end_s_core(tmp_path: Path) -
     text = SYSTEM.replace("broker:", THIRD.lstrip("\n") + "broker:") + WITH_THIRD
     plan = planned(tmp_path, text=text)
     layout = load_layout()
-    window = max(part("console_interrupt"), 3 * part("hypervisor_call"))
-    every = layout.constant("console_window_ns")
-    console = longest_ns([InterruptSource(window, every, every)], part("notify"))
+    call = InterruptSource(part("console_interrupt"), layout.constant("console_pause_ns"))
+    console = longest_ns([call, call], part("notify"))
     assert list(plan.model.costs.interrupts.ends.values()) == [console], "of one of the three"
     assert plan.model.costs.interrupts.broker_burst == 0
 

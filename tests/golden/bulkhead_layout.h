@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x2E5C77CDu
+#define BH_LAYOUT_HASH 0x797AE2F1u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -31,8 +31,7 @@
 #define BH_FIRST_PERIPHERAL_INTID 16u /* private ones of peripherals; below them those that software generates */
 #define BH_FIRST_SHARED_INTID 32u
 #define BH_FIRST_SPECIAL_INTID 1020u /* from here on an acknowledgement says why there is no interrupt */
-#define BH_CONSOLE_WINDOW_NS 125000u /* of limited work for the console */
-#define BH_CONSOLE_WINDOW_CALLS 3u /* in a window, at most */
+#define BH_CONSOLE_PAUSE_NS 250000u /* from the start of a call that moves characters to the next call */
 #define BH_MPAM_READ_INTERVAL_NS 2000000u /* between two reads, each of one monitor, which bounds the interrupt latency */
 #define BH_SMMU_STEP_INTERVAL_NS 500000u /* between two steps that read the events of an SMMU */
 #define BH_MAX_CORES 8u

@@ -4,6 +4,7 @@
 // guest.
 #include "console/vuart.h"
 #include "test_system.h"
+#include "test_uart.h"
 
 extern "C" {
 #include "console/console_mux.h"
@@ -109,32 +110,96 @@ TEST_F(Console, OneCallMovesABoundedNumberOfCharacters)
         control.print("0123456789\n");
     }
     system.run_core(0);
-    console_handle_request();
-    EXPECT_LE(system.uart_output().size(), 64u + CONSOLE_STEP_BYTES)
+    console_handle();
+    EXPECT_LE(system.uart_output().size(), 28u + CONSOLE_STEP_BYTES)
         << "the console core's own guest waits for this, and its budget's overflow";
     ASSERT_TRUE(system.settle());
     EXPECT_EQ(lines(system.uart_output()).size(), 40u);
 }
 
-// A guest that writes without end, to a UART that is never full, must leave time to the console core's own
-// guest.
+// Guests that write without end, to a UART that is never full, must leave time to the console core's own
+// guest: one call moves characters, and then nothing of the console interrupts until the pause ends. Not even
+// output that comes in the middle of the call.
 TEST_F(Console, AFloodCostsTheConsoleCoreABoundedPartOfItsTime)
 {
+    uart_on_write([this] {
+        control.print("\n");
+        system.run_core(0);
+    });
     size_t before = 0;
-    for (int window = 0; window < 20; window++) {
+    for (int pause = 0; pause < 20; pause++) {
         unsigned calls = 0;
         for (int i = 0; i < 1000; i++) {
             control.print("\n");
+            hog.print("x\n");
             system.run_core(0);
             calls += fake_gic_has_interrupt();
             ASSERT_TRUE(system.take_interrupts());
         }
-        EXPECT_LE(calls, 44u / 16 + 1) << "then it hears no more until the window ends";
-        EXPECT_LE(system.uart_output().size() - before, 44u + CONSOLE_STEP_BYTES);
-        EXPECT_GT(system.uart_output().size(), before) << "but it goes on in the next";
+        EXPECT_EQ(calls, pause == 0) << "in a pause that an alarm ends";
+        EXPECT_LE(system.uart_output().size() - before, 28u + CONSOLE_STEP_BYTES);
+        EXPECT_GT(system.uart_output().size(), before) << "but it goes on after each pause";
         before = system.uart_output().size();
         system.run_alarm();
     }
+    uart_on_write(nullptr);
+}
+
+// A UART that is full, or that receives all the time, does not add calls either.
+TEST_F(Console, TheUartDoesNotInterruptInAPause)
+{
+    constexpr uint64_t pause_ns = BH_CONSOLE_PAUSE_NS;
+    uint64_t moved_at = 0;
+    size_t before = 0;
+
+    for (int step = 0; step < 3000; step++) {
+        system.type("t");
+        system.set_uart_room(step % 9);
+        control.print("line\n");
+        system.run_core(0);
+        if (system.has_alarm() && step % 2 == 0) {
+            EXPECT_FALSE(fake_gic_has_interrupt());
+            system.run_alarm();
+        }
+        ASSERT_TRUE(system.take_interrupts());
+        if (system.uart_output().size() != before) {
+            if (moved_at != 0) {
+                EXPECT_GE(system.counter() - moved_at, pause_ns);
+            }
+            moved_at = system.counter();
+            before = system.uart_output().size();
+        }
+        while ((linux_guest.read_uart(0x18) & 0x10) == 0) {
+            (void)linux_guest.read_uart(0);
+        }
+    }
+    EXPECT_GT(before, 5000u);
+}
+
+TEST_F(Console, TypedCharactersAreTakenWhileADomainPrintsWithoutEnd)
+{
+    size_t typed = 0;
+    for (int pause = 0; pause < 200; pause++) {
+        control.print("a line\na line\na line\na line\n");
+        system.type("x");
+        system.run_core(0);
+        ASSERT_TRUE(system.take_interrupts());
+        system.run_alarm();
+        while ((linux_guest.read_uart(0x18) & 0x10) == 0) {
+            (void)linux_guest.read_uart(0);
+            typed++;
+        }
+    }
+    EXPECT_EQ(typed, 200u);
+}
+
+// An interrupt for output that is not shown would be one without a limit.
+TEST_F(Console, ADomainThatHasEndedDoesNotInterrupt)
+{
+    system.domain(1).state = BH_DOMAIN_STATE_STOPPED;
+    control.print("line\n");
+    system.run_core(0);
+    EXPECT_FALSE(fake_gic_has_interrupt());
 }
 
 TEST_F(Console, AFlushEndsAlthoughAGuestGoesOnWriting)

@@ -5,6 +5,7 @@
 
 #include <cassert>
 #include <deque>
+#include <utility>
 
 extern "C" {
 #include "arch/hosted/fake_gic.h"
@@ -29,6 +30,7 @@ struct Uart {
     bool transmit_interrupt = false;
     bool receive_interrupt = false; // a character that arrives in an empty FIFO raises it
     uint32_t mask = 0;
+    std::function<void()> on_write;
 
     void update_line() const
     {
@@ -68,6 +70,9 @@ bool write_register(uint64_t offset, unsigned, uint64_t value)
         uart.room -= uart.room > 0;
         uart.written.push_back(static_cast<char>(value));
         uart.transmit_interrupt = uart.room != 0;
+        if (uart.on_write) {
+            uart.on_write();
+        }
         break;
     case kMaskRegister:
         uart.mask = static_cast<uint32_t>(value);
@@ -102,6 +107,11 @@ void uart_receives(uint8_t character)
     uart.receive_interrupt = uart.receive_interrupt || uart.typed.empty();
     uart.typed.push_back(character);
     uart.update_line();
+}
+
+void uart_on_write(std::function<void()> act)
+{
+    uart.on_write = std::move(act);
 }
 
 void uart_has_room(int characters)

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "machine/devices/pl011.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 std::unique_ptr<bulkhead::machine::devices::pl011> uart;
 std::string written;
+std::function<void()> wrote;
 
 bool read_register(uint64_t offset, unsigned, uint64_t *value)
 {
@@ -36,8 +38,14 @@ bool write_register(uint64_t offset, unsigned, uint64_t value)
 void make_uart(uint64_t pa, uint32_t intid)
 {
     written.clear();
+    wrote = nullptr;
     uart = std::make_unique<bulkhead::machine::devices::pl011>(
-        [](uint8_t byte) { written.push_back(static_cast<char>(byte)); },
+        [](uint8_t byte) {
+            written.push_back(static_cast<char>(byte));
+            if (wrote) {
+                wrote();
+            }
+        },
         [intid](bool high) { fake_gic_set_line(intid, high); });
     fake_map(pa, 0x1000, read_register, write_register);
 }
@@ -50,6 +58,11 @@ std::string &uart_text()
 void uart_receives(uint8_t character)
 {
     uart->receive(character);
+}
+
+void uart_on_write(std::function<void()> act)
+{
+    wrote = std::move(act);
 }
 
 void uart_has_room(int characters)

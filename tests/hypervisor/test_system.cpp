@@ -193,7 +193,7 @@ void TestSystem::run_alarm()
     machine->ticks = machine->alarm;
     fake_switch_core(0);
     (void)clock_take_alarms();
-    console_handle_request();
+    console_handle();
     fake_switch_core(core);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace bulkhead_test {
@@ -19,5 +20,7 @@ std::string &uart_text();
 void uart_receives(uint8_t character);
 // Characters that the transmit FIFO accepts before it is full; negative: no limit.
 void uart_has_room(int characters);
+// Called after each character that the driver has written, until the next make_uart().
+void uart_on_write(std::function<void()> act);
 
 } // namespace bulkhead_test

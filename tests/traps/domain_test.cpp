@@ -102,7 +102,7 @@ TEST(Domain, T1_ACrashKeepsItsRegistersAndTheConsoleCorePrintsThemLineByLine)
     for (unsigned window = 0; window < 200; window++) { // an alarm, or the UART, requests it
         const size_t before = machine.uart_output().size();
         fake_clock_set(1000000 + window * 62500);
-        console_handle_request();
+        console_handle();
         most = std::max(most, machine.uart_output().size() - before);
     }
     EXPECT_LE(most, 100u);

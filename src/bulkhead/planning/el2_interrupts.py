@@ -96,7 +96,7 @@ def sources_on(
         for budget in _budgets_on(core, system, platform):
             yield from _of_budget(budget, platform, costs.budget_interrupt.max)
     if core == console and costs.console_interrupt is not None:
-        yield from _console(platform, costs.console_interrupt.max, costs.hypervisor_call.max)
+        yield from _console(platform, costs.console_interrupt.max)
 
 
 def unknown(system: System, platform: Platform, costs: FlowCosts, console: int) -> list[str]:
@@ -132,13 +132,12 @@ def _of_budget(budget: Budget, platform: Platform, cost: int) -> Iterator[Interr
         yield InterruptSource(cost, None)
 
 
-def _console(platform: Platform, cost: int, call: int) -> Iterator[InterruptSource]:
-    """A window's work is limited: a call that uses it up is the longest, and three calls that do nothing else
-    use it up, too (hypervisor/console/console.c). A window begins with its first call, so that one may begin
-    when the calls of the one before have just been made."""
+def _console(platform: Platform, cost: int) -> Iterator[InterruptSource]:
+    """A call that moves characters begins a pause. The call after a pause may find nothing to move, and then
+    the next one may come at any time (hypervisor/console/console.c)."""
     layout = load_layout()
-    every = layout.constant("console_window_ns")
-    yield InterruptSource(max(cost, layout.constant("console_window_calls") * call), every, every)
+    pause = layout.constant("console_pause_ns")
+    yield from (InterruptSource(cost, pause), InterruptSource(cost, pause))
     if platform.mpam is not None:
         yield InterruptSource(cost, layout.constant("mpam_read_interval_ns"))
     if platform.driven_iommu is not None:  # devices of nobody may be running, too: an interrupt, and a step
