@@ -90,6 +90,7 @@ static const struct table {
     TABLE(streams, manifest_stream, BH_MAX_STREAMS),
     TABLE(functions, manifest_function, BH_MAX_FUNCTIONS),
     TABLE(bridges, manifest_bridge, BH_MAX_BRIDGES),
+    TABLE(resets, manifest_reset, BH_MAX_RESETS),
 #undef TABLE
 };
 

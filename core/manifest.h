@@ -87,6 +87,7 @@ MANIFEST_TABLE(mpam_words, mpam_words, manifest_mpam_word)
 MANIFEST_TABLE(streams, streams, manifest_stream)
 MANIFEST_TABLE(functions, functions, manifest_function)
 MANIFEST_TABLE(bridges, bridges, manifest_bridge)
+MANIFEST_TABLE(resets, resets, manifest_reset)
 #undef MANIFEST_TABLE
 
 static inline const struct color_set *manifest_color_set(const struct manifest_header *manifest,

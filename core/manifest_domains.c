@@ -307,5 +307,5 @@ bool manifest_check_domains(struct manifest_check *check)
     }
     return manifest_check_flows(check) && manifest_check_regulation(check) &&
            manifest_check_bandwidth(check) && manifest_check_device_regulators(check) &&
-           manifest_check_mpam(check) && manifest_check_smmu(check);
+           manifest_check_resets(check) && manifest_check_mpam(check) && manifest_check_smmu(check);
 }

@@ -68,6 +68,10 @@ bool manifest_check_bandwidth(struct manifest_check *check);
  * are none. */
 bool manifest_check_device_regulators(struct manifest_check *check);
 
+/* manifest_resets.c: registers that reset devices, and which bits are whose; domains have been checked
+ * before. */
+bool manifest_check_resets(struct manifest_check *check);
+
 /* manifest_mpam.c: components, PARTIDs and the settings of partitions; domains have been checked before. Or
  * manifest_space_only.c: that there are none. */
 bool manifest_check_mpam(struct manifest_check *check);

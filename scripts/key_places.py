@@ -81,6 +81,7 @@ PLATFORM = {
     "Regulator": "interconnect.regulators[]",
     "Coherence": "interconnect.coherence",
     "Device": "devices[]",
+    "DeviceReset": "devices[].reset",
     "Dma": "dma[]",
     "Iommu": "iommus[]",
     "IommuTiming": "iommus[].timing",

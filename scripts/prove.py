@@ -41,6 +41,7 @@ MANIFEST = [
     "socket_reach",
 ]
 MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform", "manifest_regions"]
+MANIFEST += ["manifest_resets"]
 MANIFEST += ["manifest_bridges", "manifest_its", "manifest_pci", "manifest_smmu", "pci_config"]
 MANIFEST += ["pci_virtio", "regulated_device"]
 BUDGET = ["budget", "budget_update", "event_pool", "period", "reclaim", "reservation"]

@@ -18,6 +18,7 @@
 #include "memory/mmu.h"
 #include "memory/placement.h"
 #include "pci/pci.h"
+#include "run/device_reset.h"
 #include <arch/barrier.h>
 #include <arch/gic.h>
 #include <arch/physical.h>
@@ -175,6 +176,7 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
         refuse(BH_MANIFEST_ERROR_IOMMU, offsetof(struct manifest_header, smmu));
     }
     pci_silence(manifest);
+    device_reset_all(manifest);
     if (!gic_silence(&manifest->platform)) {
         refuse_say("message interrupts that a boot loader has enabled cannot be disabled");
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));

@@ -7,6 +7,7 @@
 #include "flow/flows.h"
 #include "iommu/smmu.h"
 #include "pci/pci.h"
+#include "run/device_reset.h"
 #include "run/flash.h"
 #include "run/life_log.h"
 #include "run/loader.h"
@@ -146,6 +147,7 @@ void domain_vcpu_is_off(const struct domain *domain)
 {
     if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING && !any_is_on(domain)) {
         pci_domain_off(domain);
+        device_reset_domain(domain);
     }
 }
 

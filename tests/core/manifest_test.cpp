@@ -860,6 +860,33 @@ INSTANTIATE_TEST_SUITE_P(
                     BAD_REGULATOR("beyond what EL2 maps", PLATFORM,
                                   m.header.device_regulators.page_1 = BH_MAPPED_LIMIT)));
 
+#define BAD_RESET(what, error, change) BAD(what, error, give_resets(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    Resets, BadManifest,
+    testing::Values(
+        BAD_RESET("a register between registers", DEVICE, m.resets[0].offset++),
+        BAD_RESET("a register behind its page", DEVICE, m.resets[0].offset = BH_PAGE_BYTES),
+        BAD_RESET("a page that is none", DEVICE, m.resets[0].page = BH_MAX_RESET_PAGES),
+        BAD_RESET("a page that is not there", DEVICE, m.header.reset_pages.page_1 = 0),
+        BAD_RESET("no bits", DEVICE, m.resets[0].mask = m.resets[0].held = 0),
+        BAD_RESET("bits of others", DEVICE, m.resets[0].held = 3),
+        BAD_RESET("some of its bits", DEVICE, m.resets[1].held = 0x10),
+        BAD_RESET("no time", DEVICE, m.resets[0].hold_ns = 0),
+        BAD_RESET("too long a time", DEVICE, m.resets[0].hold_ns = BH_MAX_RESET_HOLD_NS + 1),
+        BAD_RESET("a domain that is none", DEVICE, m.resets[2].domain = 2),
+        BAD_RESET("a page of the UART", PLATFORM, m.header.reset_pages.page_1 = m.header.platform.uart_pa),
+        BAD_RESET("a page of memory", PLATFORM, m.header.reset_pages.page_0 = 0x40000000),
+        BAD_RESET("a domain's device there", DEVICE, m.header.reset_pages.page_0 = m.devices[0].pa)));
+
+TEST(Manifest, D2_AcceptsResetsOfDevices)
+{
+    auto sample = make_sample_manifest();
+    give_resets(*sample);
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
+}
+
 TEST(Manifest, D5_AcceptsRegulatorsOfDevices)
 {
     auto sample = make_sample_manifest();

@@ -92,6 +92,8 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.functions.count = 0;
     m.header.bridges = table(m, m.bridges);
     m.header.bridges.count = 0;
+    m.header.resets = table(m, m.resets);
+    m.header.resets.count = 0;
     m.header.domains.count = 2; // without a broker
     m.header.vcpus.count = 3;
     m.header.segments.count = 3;
@@ -263,6 +265,21 @@ void give_device_regulators(SampleManifest &m)
     m.header.device_regulators.writes[0] = 4095;
     m.header.device_regulators.reads[1] = 20;
     m.header.device_regulators.writes[1] = 40;
+}
+
+void give_resets(SampleManifest &m)
+{
+    m.header.reset_pages = {sample_resets_pa, sample_resets_pa + BH_PAGE_BYTES};
+    m.header.resets.count = 3;
+    m.resets[0] = {.domain = 0, .page = 0, .offset = 0x100, .mask = 2, .held = 2, .hold_ns = 1000};
+    m.resets[1] = {.domain = 0,
+                   .page = 1,
+                   .offset = BH_PAGE_BYTES - 4,
+                   .mask = 0x30,
+                   .held = 0,
+                   .hold_ns = BH_MAX_RESET_HOLD_NS};
+    m.resets[2] = {
+        .domain = BH_ALL_DOMAINS, .page = 0, .offset = 0x100, .mask = 4, .held = 4, .hold_ns = 1000};
 }
 
 void give_regulated_device(SampleManifest &m)

@@ -29,6 +29,7 @@ struct SampleManifest {
     struct manifest_stream streams[3];
     struct manifest_function functions[2];
     struct manifest_bridge bridges[2];
+    struct manifest_reset resets[3];
 
     static constexpr uint64_t package_bytes = 0x100000;
 
@@ -119,6 +120,11 @@ void give_its(SampleManifest &m);
 // Regulators in front of devices: two of four, with different rates.
 constexpr uint64_t sample_regulators_pa = 0xE46000;
 void give_device_regulators(SampleManifest &m);
+
+// Registers that reset devices, in two pages: domain 0 has one device that ones hold, and one that zeros hold
+// for the longest time; nobody has the third one, in the first one's register.
+constexpr uint64_t sample_resets_pa = 0xE48000;
+void give_resets(SampleManifest &m);
 
 // A device behind such a regulator, which the manifest's regulator of cores changes, at the place behind the
 // four cores: 320 MB/s at the start, in units of 31.25 MB/s. There is a regulator with an interval of 1 ms.

@@ -271,6 +271,8 @@ bool is_mapped_region(const manifest_header *manifest, uint64_t pa)
         {regulators.page_1, regulators.page_1 != 0 ? page : 0},
         {regulators.page_2, regulators.page_2 != 0 ? page : 0},
         {regulators.page_3, regulators.page_3 != 0 ? page : 0},
+        {manifest->reset_pages.page_0, manifest->reset_pages.page_0 != 0 ? page : 0},
+        {manifest->reset_pages.page_1, manifest->reset_pages.page_1 != 0 ? page : 0},
         {manifest->mpam.page_0, manifest->mpam.page_0 != 0 ? 16 * page : 0},
         {manifest->mpam.page_1, manifest->mpam.page_1 != 0 ? 16 * page : 0},
         {manifest->mpam.page_2, manifest->mpam.page_2 != 0 ? 16 * page : 0},

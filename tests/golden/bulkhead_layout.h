@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x797AE2F1u
+#define BH_LAYOUT_HASH 0x0EDA9469u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -44,6 +44,9 @@
 #define BH_MAX_INTID 288u /* shared interrupts that a guest can have are below this */
 #define BH_MAX_DEVICES 32u
 #define BH_MAX_DEVICE_REGULATORS 4u /* of the interconnect, in front of devices of domains */
+#define BH_MAX_RESETS 32u /* devices that EL2 can reset */
+#define BH_MAX_RESET_PAGES 2u /* with their reset registers */
+#define BH_MAX_RESET_HOLD_NS 10000u /* that a device is held in reset, with interrupts off */
 #define BH_MAX_CALLS 64u /* ranges of firmware's functions, of all domains */
 #define BH_VIRTUAL_TIMER_INTID 27u /* private interrupts of a guest's own timers, physically and virtually */
 #define BH_PHYSICAL_TIMER_INTID 30u
@@ -630,6 +633,11 @@ struct manifest_device_regulators { /* Regulators in front of devices of domains
     uint32_t most[4]; /* largest rate that the regulator sets; 0 for constant rates */
 };
 
+struct manifest_reset_pages { /* Pages of the chip's registers that hold devices in reset. */
+    uint64_t page_0; /* physical address of a page; 0: none */
+    uint64_t page_1; /* of the second one */
+};
+
 struct manifest_mpam { /* MPAM (core/mpam_settings.h). Without components everybody is in partition 0, and all is zero. */
     uint64_t page_0; /* registers of the first component */
     uint64_t page_1; /* of the second; 0: there is none */
@@ -680,6 +688,7 @@ struct manifest_header { /* The manifest begins with it. */
     struct manifest_broker second_broker; /* broker 1; all zero: there is one broker at most */
     struct manifest_bandwidth bandwidth; /* what the memory sustains */
     struct manifest_device_regulators device_regulators; /* what devices of domains may move */
+    struct manifest_reset_pages reset_pages; /* registers that reset devices */
     struct manifest_mpam mpam; /* MPAM */
     struct manifest_smmu smmu; /* the SMMU */
     struct manifest_pci pci; /* the PCI host bridge */
@@ -704,6 +713,16 @@ struct manifest_header { /* The manifest begins with it. */
     struct table_ref streams; /* streams of all domains */
     struct table_ref functions; /* PCI functions of all domains */
     struct table_ref bridges; /* PCI bridges with these functions behind them */
+    struct table_ref resets; /* devices that EL2 can reset */
+};
+
+struct manifest_reset { /* A device that EL2 resets at its own start, and when its domain has stopped. */
+    uint32_t domain; /* index of its domain; all_domains if no domain has it */
+    uint32_t page; /* number in manifest_reset_pages */
+    uint32_t offset; /* of the register in the page, a multiple of 4 */
+    uint32_t mask; /* bits of the device in the register */
+    uint32_t held; /* their value that holds it in reset: all ones of the mask, or 0 */
+    uint32_t hold_ns; /* how long it is held, 1 to max_reset_hold_ns */
 };
 
 struct manifest_bandwidth_point { /* A point of the curve of utilization, for a core that moves this rate in each direction. */
@@ -1154,7 +1173,7 @@ struct bh_region {
     uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
     uint32_t mapped; /* 1: EL2 maps it at its physical address */
 };
-#define BH_REGION_COUNT 28u
+#define BH_REGION_COUNT 30u
 #define BH_REGION_ROWS \
     {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
     {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
@@ -1175,6 +1194,8 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, device_regulators.page_1), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_1 */ \
     {(uint32_t)offsetof(struct manifest_header, device_regulators.page_2), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_2 */ \
     {(uint32_t)offsetof(struct manifest_header, device_regulators.page_3), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* device_regulator_3 */ \
+    {(uint32_t)offsetof(struct manifest_header, reset_pages.page_0), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* reset_registers_0 */ \
+    {(uint32_t)offsetof(struct manifest_header, reset_pages.page_1), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* reset_registers_1 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_0), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_0 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_1), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_1 */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_2), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_2 */ \
@@ -1335,6 +1356,10 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, writes) == 48u, "ma
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, unit_events) == 64u, "manifest_device_regulators.unit_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device_regulators, most) == 80u, "manifest_device_regulators.most");
 
+BH_LAYOUT_ASSERT(sizeof(struct manifest_reset_pages) == 16u, "size of manifest_reset_pages");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_reset_pages, page_0) == 0u, "manifest_reset_pages.page_0");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_reset_pages, page_1) == 8u, "manifest_reset_pages.page_1");
+
 BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam) == 56u, "size of manifest_mpam");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_0) == 0u, "manifest_mpam.page_0");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_1) == 8u, "manifest_mpam.page_1");
@@ -1365,7 +1390,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pa) == 0u, "manifest_its.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_pa) == 8u, "manifest_its.pending_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_its, pending_bytes) == 16u, "manifest_its.pending_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1216u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 1240u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1381,30 +1406,40 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 472u, "manifest_hea
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, second_broker) == 624u, "manifest_header.second_broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 776u, "manifest_header.bandwidth");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, device_regulators) == 824u, "manifest_header.device_regulators");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 920u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 976u, "manifest_header.smmu");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 1000u, "manifest_header.pci");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 1032u, "manifest_header.its");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 1056u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 1064u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 1072u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 1080u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 1088u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 1096u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 1104u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 1112u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 1120u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 1128u, "manifest_header.calls");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 1136u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 1144u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 1152u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 1160u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 1168u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 1176u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 1184u, "manifest_header.mpam_words");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 1192u, "manifest_header.streams");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 1200u, "manifest_header.functions");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bridges) == 1208u, "manifest_header.bridges");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reset_pages) == 920u, "manifest_header.reset_pages");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 936u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, smmu) == 992u, "manifest_header.smmu");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, pci) == 1016u, "manifest_header.pci");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, its) == 1048u, "manifest_header.its");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 1072u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 1080u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 1088u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 1096u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 1104u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 1112u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 1120u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 1128u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 1136u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 1144u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 1152u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 1160u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 1168u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 1176u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 1184u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 1192u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 1200u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, streams) == 1208u, "manifest_header.streams");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, functions) == 1216u, "manifest_header.functions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bridges) == 1224u, "manifest_header.bridges");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, resets) == 1232u, "manifest_header.resets");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_reset) == 24u, "size of manifest_reset");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_reset, domain) == 0u, "manifest_reset.domain");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_reset, page) == 4u, "manifest_reset.page");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_reset, offset) == 8u, "manifest_reset.offset");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_reset, mask) == 12u, "manifest_reset.mask");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_reset, held) == 16u, "manifest_reset.held");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_reset, hold_ns) == 20u, "manifest_reset.hold_ns");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");

@@ -42,7 +42,7 @@ def described(directory: Path, *domains: dict[str, Any], own: dict[str, Any] | N
     board = platform("zcu102-smmu")
     iommu = board.iommus[0].model_dump(mode="json", exclude_none=True)
     keys = {"platform": 1, "name": "own", "description": "own", "extends": "zcu102", "emulator": []}
-    devices = [one.model_dump(mode="json", exclude_none=True) for one in board.devices]
+    devices = [one.model_dump(mode="json", exclude_unset=True) for one in board.devices]
     more = {"iommus": [{**iommu, **(own or {})}], "devices": devices + MADE_UP, "dma": []}
     (directory / "own.yaml").write_text(json.dumps({**keys, "hypervisor": board.name, **more}))
     name = "./own.yaml"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from bulkhead.config.devices import Device, Dma, Iommu
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
-from bulkhead.config.regions import own_regions
+from bulkhead.config.regions import device_resets, own_regions, reset_pages
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.schema import load_layout
 
@@ -25,8 +25,9 @@ _INTERRUPTS = {
 
 
 def check_devices(platform: Platform) -> Findings:
-    """Checks devices of a platform file: names, IOMMUs, overlaps with memory."""
+    """Checks devices of a platform file: names, IOMMUs, overlaps with memory, resets."""
     yield from _absent(platform)
+    yield from _resets(platform)
     seen: set[str] = set()
     for path, one in _described(platform):
         if one.name in seen:
@@ -58,6 +59,35 @@ def _absent(platform: Platform) -> Findings:
         if at == 0:
             cause = f"the hypervisor cannot drive {what} at address 0"
             yield Finding((*path, "at"), "out-of-range", cause, "the address of its registers, not 0")
+
+
+def _resets(platform: Platform) -> Findings:
+    """What the hypervisor needs to reset a device, as core/manifest_resets.c checks it. The places of the
+    registers' pages are checked by check_regions()."""
+    layout = load_layout()
+    longest = layout.constant("max_reset_hold_ns")
+    pages = reset_pages(platform)
+    before: dict[tuple[int, int], str] = {}  # register and bit: device
+    for path, name, reset in device_resets(platform):
+        if reset.at % 4:
+            yield Finding(path, "alignment", f"{reset.at:#x} is not a multiple of 4", "a register")
+        if reset.page not in pages:
+            cause = f"registers that reset devices are in more than {len(pages)} pages"
+            yield Finding(path, "limit", cause, f"{len(pages)} pages of 4 KiB")
+        if reset.hold > longest:
+            cause = f"the hypervisor does not hold '{name}' in reset for {reset.hold} ns with interrupts off"
+            yield Finding((*path[:-1], "hold"), "out-of-range", cause, f"up to {longest} ns")
+        bits = [(reset.at, bit) for bit in range(32) if reset.mask >> bit & 1]
+        others = {before[bit] for bit in bits if bit in before}
+        for other in sorted(others):
+            cause = f"a reset of '{name}' resets '{other}', too"
+            yield Finding((*path[:-1], "mask"), "conflict", cause, "bits of this device alone")
+        before |= dict.fromkeys(bits, name)
+    for _, one in _described(platform):
+        for page, key in pages.items():
+            if one.pages.at < page + PAGE_BYTES and page < one.pages.end:
+                cause = f"'{one.name}' has registers in the page that resets devices, {page:#x}"
+                yield Finding(key, "overlap", cause, "a page that belongs to no device")
 
 
 def _driven(path: KeyPath, iommu: Iommu, platform: Platform) -> Findings:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bulkhead.config.base import Name, Text
-from bulkhead.config.quantity import Address, Bytes, BytesPerS
+from bulkhead.config.quantity import Address, Bytes, BytesPerS, Nanoseconds
 from bulkhead.config.timing import IommuTiming, Picoseconds, Section
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.schema import load_layout
@@ -83,6 +83,20 @@ class Iommu(Registers):
         return 1 << (min(most, load_layout().constant("max_stream_bits")) if self.driven else most)
 
 
+class DeviceReset(Section):
+    """A register of the chip with bits that hold a device in reset. It belongs to the hypervisor, which
+    resets the device at its own start, and when the domain that has the device has stopped."""
+
+    at: Address  # of the register
+    mask: Annotated[int, Field(ge=1, le=(1 << 32) - 1)]  # bits of the device
+    held: Literal["ones", "zeros"] = "ones"  # their value that holds it in reset
+    hold: Nanoseconds = 1000  # how long it is held
+
+    @property
+    def page(self) -> int:
+        return self.at // PAGE_BYTES * PAGE_BYTES
+
+
 class Master(Registers):
     """A device that may master memory. `streams`: stream ids of its accesses at the IOMMU."""
 
@@ -94,6 +108,7 @@ class Master(Registers):
     qos: Address | None = (
         None  # page of the registers of a QoS-400 regulator that it alone passes; None: none
     )
+    reset: DeviceReset | None = None  # None: the hypervisor cannot reset it
 
 
 class Dma(Master):

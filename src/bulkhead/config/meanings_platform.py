@@ -11,6 +11,10 @@ QOS = (
     "Address of the registers of a QoS-400 regulator that this device alone passes; "
     "`interconnect.regulators` has its clock. Default: none."
 )
+RESET = (
+    "Register that holds it in reset. The hypervisor resets it at its own start, and when its domain has "
+    "stopped. Default: the hypervisor cannot reset it."
+)
 RATE = "Highest rate of its reads and writes of memory together. Default: not known."
 SHARED = "Section"  # the entry with the keys that most sections share
 
@@ -372,6 +376,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         "snoop": "Time to the clusters and back, without the clusters' own time.",
         "speculative": "Reads go to memory at once, before the clusters have answered.",
     },
+    "DeviceReset": {
+        "at": "Physical address of the register, which has 32 bits.",
+        "mask": "Bits of the device in the register.",
+        "held": "Value of these bits that holds the device in reset.",
+        "hold": "How long the device is held in reset.",
+    },
     "Device": {
         "name": "Name, which domains give in `devices`.",
         "at": "Address of its registers.",
@@ -382,6 +392,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "coherent": "Its accesses are coherent with the cores' caches.",
         "rate": RATE,
         "qos": QOS,
+        "reset": RESET,
         "dma": "It masters memory, or that is not known.",
         "compatible": "Strings of its device-tree binding. Default: the guest's device tree leaves it out.",
     },
@@ -397,6 +408,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "channels": "Number of channels.",
         "rate": RATE,
         "qos": QOS,
+        "reset": RESET,
         "start": "Time from enabling a transfer to its first access, on the simulated machine.",
         "finish": "Time from the last write of a transfer to its interrupt.",
         "per_line": "Time of a line on the engine's bus, in each direction.",

@@ -7,11 +7,11 @@ The table is `regions` of schema/manifest.yaml; the hypervisor maps its devices 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bulkhead.config.devices import Dma, Window
+from bulkhead.config.devices import DeviceReset, Dma, Master, Window
 from bulkhead.config.pci import PciHost, bus_bytes
 from bulkhead.config.platform import Its, Platform
 from bulkhead.config.problem import Finding, KeyPath
@@ -83,6 +83,27 @@ def pci_addresses(host: PciHost) -> dict[str, int]:
     }
 
 
+def reset_pages(platform: Platform) -> dict[int, KeyPath]:
+    """Pages of registers that reset devices, with the key of the first one in each. At most as many as the
+    hypervisor maps; crosscheck_devices.py refuses more."""
+    found: dict[int, KeyPath] = {}
+    for path, _, reset in device_resets(platform):
+        found.setdefault(reset.page, path)
+    most = load_layout().constant("max_reset_pages")
+    return dict(list(found.items())[:most])
+
+
+def device_resets(platform: Platform) -> list[tuple[KeyPath, str, DeviceReset]]:
+    """Resets of devices and DMA engines: key of the register, name of the device, reset."""
+    kinds: list[tuple[str, Sequence[Master]]] = [("devices", platform.devices), ("dma", platform.dma)]
+    return [
+        ((kind, index, "reset", "at"), one.name, one.reset)
+        for kind, all_of_it in kinds
+        for index, one in enumerate(all_of_it)
+        if one.reset is not None
+    ]
+
+
 def its_addresses(platform: Platform) -> dict[str, int]:
     """The manifest's record `its`: registers, and the redistributors' memory. It is zero without a host
     bridge."""
@@ -138,6 +159,10 @@ def own_regions(platform: Platform, *engines: Dma) -> list[OwnRegion]:
         keys[f"mpam.page_{number}"] = ("mpam", "components", number, "at")
     # The plan decides which devices are regulated; crosscheck_devices.py checks where their regulators are.
     of_regulators = {f"page_{number}": 0 for number in range(layout.constant("max_device_regulators"))}
+    of_resets = {f"page_{number}": 0 for number in range(layout.constant("max_reset_pages"))}
+    for number, (page, key) in enumerate(reset_pages(platform).items()):
+        of_resets[f"page_{number}"] = page
+        keys[f"reset_pages.page_{number}"] = key
     # The plan decides how much on-chip memory stage-2 tables use, within the platform's `ocm`.
     of_tables = {"on_chip_pa": 0, "on_chip_bytes": 0}
     driven = platform.driven_iommu
@@ -153,6 +178,7 @@ def own_regions(platform: Platform, *engines: Dma) -> list[OwnRegion]:
         "platform": of_platform,
         **of_brokers,
         "device_regulators": of_regulators,
+        "reset_pages": of_resets,
         "mpam": of_mpam,
         "smmu": of_smmu,
         "pci": of_pci,

@@ -24,6 +24,7 @@ from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import LoadedMemory, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
 from bulkhead.package.pci import bridge_rows, function_rows, its_row, pci_row
+from bulkhead.package.resets import reset_pages_row, reset_rows
 from bulkhead.package.smmu import smmu_row, stream_rows
 from bulkhead.planning.broker import (
     LEAST_RATE,
@@ -64,6 +65,7 @@ _TABLES = (
     ("streams", "manifest_stream", "max_streams"),
     ("functions", "manifest_function", "max_functions"),
     ("bridges", "manifest_bridge", "max_bridges"),
+    ("resets", "manifest_reset", "max_resets"),
 )
 # Fields that are zero if the system does not have the feature.
 _UTILIZATION = tuple(
@@ -166,6 +168,7 @@ def pack_manifest(
     tables["streams"] = stream_rows(plan)
     tables["functions"] = function_rows(plan)
     tables["bridges"] = bridge_rows(plan)
+    tables["resets"] = reset_rows(plan)
     header: dict[str, Value] = {
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,
@@ -178,6 +181,7 @@ def pack_manifest(
         **_brokers(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
         "device_regulators": device_regulators_row(plan, layout, event, emulated=emulated),
+        "reset_pages": reset_pages_row(plan),
         "mpam": mpam_row(plan),
         "smmu": smmu_row(plan.platform),
         "pci": pci_row(plan.platform),
