@@ -138,6 +138,10 @@ uint64_t flow_queued_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flo
  * packet, notifying its receiver). 0 if these costs exceed the deadline. `ends_ns`: that of the flow. */
 uint64_t flow_moved_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow_costs *costs);
 
+/* Longest time, in ns, from a packet's place in the ring to its notification, with EL2's own interrupts at
+ * the sender. */
+uint64_t flow_sent_ns(const struct flow_costs *costs);
+
 /* How long before the look of a broker that slept the first packet that it finds may have been placed in the
  * ring, in ns. Used for its turns (flow_turns.h). */
 uint64_t flow_look_back_ns(const struct flow_costs *costs);

@@ -61,14 +61,18 @@ uint64_t flow_moved_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow
     return deadline_ns > outside_ns ? deadline_ns - outside_ns : 0;
 }
 
+uint64_t flow_sent_ns(const struct flow_costs *costs)
+{
+    return (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max + costs->end_interrupts_max;
+}
+
 uint64_t flow_look_back_ns(const struct flow_costs *costs)
 {
-    uint64_t sent_ns = (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max;
     uint64_t left = FLOW_SHARE_ONE - costs->broker_interrupts_share;
     uint64_t woken_ns = (uint64_t)costs->wake_max + costs->broker_interrupts_burst;
 
     if (costs->model == FLOW_MODEL_PUBLISHED) {
-        return sent_ns + costs->wake_max;
+        return flow_sent_ns(costs) + costs->wake_max;
     }
-    return sent_ns + costs->end_interrupts_max + (woken_ns * FLOW_SHARE_ONE + left - 1) / left;
+    return flow_sent_ns(costs) + (woken_ns * FLOW_SHARE_ONE + left - 1) / left;
 }

@@ -155,8 +155,7 @@ enum flow_problem flow_single_thread(const struct flow flows[], uint32_t count,
     uint64_t look_ns = (uint64_t)senders * costs->find_earliest_max;
     struct longest longest = longest_transfer(set);
     uint64_t interrupts_ns = costs->broker_interrupts_burst;
-    uint64_t slept_ns = (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max +
-                        costs->end_interrupts_max + costs->wake_max;
+    uint64_t slept_ns = flow_sent_ns(costs) + costs->wake_max;
     /* q, and a burst of interrupts: in the counted part of a sleep, from there to the next look, and before
      * the point within an iteration from which the parsing is counted. */
     uint64_t back = larger(2 * (look_ns + slept_ns), longest.fixed) + 6 * interrupts_ns;
