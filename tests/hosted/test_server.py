@@ -41,14 +41,24 @@ def test_task_flows_and_chains_keep_their_bounds(tmp_path: Path) -> None:
     assert 0 < server["longest0_ns"] <= 60_000 + 40_000 + 136_534, "the service that the file states"
 
 
+def failing() -> list[list[str]]:
+    """Overrides of the two runs of which the example's first comment says that they fail."""
+    commands = [
+        line.split() for line in EXAMPLE.read_text().splitlines() if line.startswith("#     ./bulkhead")
+    ]
+    found = [[word for word in words if "=" in word] for words in commands if "--set" in words]
+    assert len(found) == 2
+    return found
+
+
 def test_a_load_without_a_budget_makes_the_task_miss_releases(tmp_path: Path) -> None:
-    result = run(tmp_path, "domains.batch.bandwidth=unlimited", "regulation.overcommit=true")
+    result = run(tmp_path, *failing()[0])
     assert result["verdict"] == "failed"
     assert any("missed: 0" in reason for reason in result["reasons"]), result["reasons"]
 
 
 def test_a_server_that_is_slower_than_stated_fails_the_run(tmp_path: Path) -> None:
-    result = run(tmp_path, "domains.server.params.delay_us=4000")
+    result = run(tmp_path, *failing()[1])
     assert result["verdict"] == "failed"
     assert any(reason.startswith("chain disk: the longest time") for reason in result["reasons"])
 

@@ -32,7 +32,7 @@ def test_b9_the_module_limits_a_cpu_of_a_domain(tmp_path: Path) -> None:
         "image": {
             "kernel": "linux:debian",
             "initrd": str(ramdisk),
-            "cmdline": "console=ttyAMA0 quiet loglevel=1",
+            "cmdline": "console=ttyAMA0 quiet cryptomgr.notests loglevel=1",
         },
         "memory": [{"at": 0x4000_0000, "size": "512 MiB"}],
         "pmu": True,

@@ -66,7 +66,7 @@ def setup(
         )
     repository("`setup`")
     discarded = _discard_damaged()
-    native.install_tools("packages", "lint")
+    native.install_tools("packages", "lint", "browser")
     found = _fetch(Versions.LOCKED if locked else Versions.NEWEST if update else Versions.PREFERRED)
     changes = _write_lock() if update else []
     native.ensure_built(["host", "target"])
