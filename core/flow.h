@@ -139,7 +139,7 @@ uint64_t flow_queued_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flo
 uint64_t flow_moved_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow_costs *costs);
 
 /* Longest time, in ns, from a packet's place in the ring to its notification, with EL2's own interrupts at
- * the sender. */
+ * the sender (the published model has none). */
 uint64_t flow_sent_ns(const struct flow_costs *costs);
 
 /* How long before the look of a broker that slept the first packet that it finds may have been placed in the

@@ -63,7 +63,9 @@ uint64_t flow_moved_ns(uint64_t deadline_ns, uint32_t ends_ns, const struct flow
 
 uint64_t flow_sent_ns(const struct flow_costs *costs)
 {
-    return (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max + costs->end_interrupts_max;
+    uint64_t ends_ns = costs->model == FLOW_MODEL_PUBLISHED ? 0 : costs->end_interrupts_max;
+
+    return (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max + ends_ns;
 }
 
 uint64_t flow_look_back_ns(const struct flow_costs *costs)

@@ -13,11 +13,24 @@ uint64_t manifest_reset_pa(const struct manifest_header *manifest, const struct 
     return pages[reset->page] + reset->offset;
 }
 
+/* Whether a reset of the device would reset an earlier one, too. */
+static bool shares_bits(const struct manifest_header *manifest, const struct manifest_reset *reset)
+{
+    for (const struct manifest_reset *other = manifest_resets(manifest); other < reset; other++) {
+        if (other->page == reset->page && other->offset == reset->offset &&
+            (other->mask & reset->mask) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_sound(const struct manifest_header *manifest, const struct manifest_reset *reset)
 {
-    return reset->page < BH_MAX_RESET_PAGES && reset->offset < BH_PAGE_BYTES &&
-           reset->offset % sizeof(uint32_t) == 0 && manifest_reset_pa(manifest, reset) != reset->offset &&
-           reset->mask != 0 && (reset->held == 0 || reset->held == reset->mask) && reset->hold_ns != 0 &&
+    return !shares_bits(manifest, reset) && reset->page < BH_MAX_RESET_PAGES &&
+           reset->offset < BH_PAGE_BYTES && reset->offset % sizeof(uint32_t) == 0 &&
+           manifest_reset_pa(manifest, reset) != reset->offset && reset->mask != 0 &&
+           (reset->held == 0 || reset->held == reset->mask) && reset->hold_ns != 0 &&
            reset->hold_ns <= BH_MAX_RESET_HOLD_NS &&
            (reset->domain == BH_ALL_DOMAINS || reset->domain < manifest->domains.count);
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What has come of a flow that ends at this domain.
+// What has arrived of a flow that ends at this domain.
 struct arrivals {
     uint64_t packet_bytes; // of each packet; 0: they are too short for a time stamp
     uint64_t at;           // bytes of the present packet that have come

@@ -164,6 +164,7 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
         .frames = manifest->hypervisor.pool_bytes / BH_PAGE_BYTES,
         .used = image_frames + manifest_frames,
     };
+    const struct manifest_reset *stuck;
     struct boot_handover *handover;
     struct trampoline_values *values;
     paddr_t root;
@@ -176,7 +177,11 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
         refuse(BH_MANIFEST_ERROR_IOMMU, offsetof(struct manifest_header, smmu));
     }
     pci_silence(manifest);
-    device_reset_all(manifest);
+    stuck = device_reset_all(manifest);
+    if (stuck != NULL) {
+        refuse_say("a register that resets a device does not hold what is written to it");
+        refuse(BH_MANIFEST_ERROR_HARDWARE, (uint32_t)((const char *)stuck - (const char *)manifest));
+    }
     if (!gic_silence(&manifest->platform)) {
         refuse_say("message interrupts that a boot loader has enabled cannot be disabled");
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));

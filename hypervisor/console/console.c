@@ -173,12 +173,11 @@ static bool print_line_of_text(void)
 }
 
 /* Formats at most one line in a call, because formatting takes as long as all other work of a call. This is
- * done before other output, so that guests that write all the time cannot delay the texts; there is room for
- * a line of text only while the log is empty. */
+ * done first, so that guests that write all the time, and pasted text, cannot delay the texts; there is room
+ * for a line of text only while the log is empty. */
 static void continue_text(uint32_t *budget)
 {
-    if (*budget == CALL_BUDGET && console_ring_room(&console.log) >= CONSOLE_RING_BYTES - LOG_LINE_BYTES &&
-        print_line_of_text()) {
+    if (console_ring_room(&console.log) >= CONSOLE_RING_BYTES - LOG_LINE_BYTES && print_line_of_text()) {
         *budget = 0;
     }
 }
@@ -266,7 +265,6 @@ static void move_output(uint64_t now, uint32_t budget)
 
     atomic_store(&console.woken, true);
     listen_to_uart(false, false);
-    continue_text(&budget);
     spin_lock(&console.drain_lock);
     more = drain(&budget, false);
     spin_unlock(&console.drain_lock);
@@ -292,6 +290,7 @@ void console_handle(void)
         return;
     }
     uart_clear_irq();
+    continue_text(&budget);
     take_input(&budget);
     if (budget != CALL_BUDGET || has_output() || !wait_for_request()) {
         move_output(now, budget);
@@ -370,7 +369,8 @@ void console_flush(void)
     uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 24;
     uint32_t budget;
 
-    atomic_store(&console.closed, true); /* guests that still run may write faster than we can */
+    atomic_store(&console.text_left, true); /* whether or not somebody has told yet */
+    atomic_store(&console.closed, true);    /* guests that still run may write faster than we can */
     spin_lock(&console.drain_lock);
     do {
         budget = CALL_BUDGET;

@@ -28,7 +28,8 @@ struct domain;
  * for the first domain with a console. */
 void console_init(const struct manifest_platform *platform, uint32_t console_core, uint32_t console_domain);
 
-/* Enables the UART's interrupts. Called on the console core, after gic_cpu_init() and domain_init_all(). */
+/* Lets the UART's interrupts come and wakes the console core. Called on the console core, after
+ * gic_cpu_init() and domain_init_all(). */
 void console_start(void);
 
 /* Writes what was logged so far, polling the UART for at most 20 ms, so that this output does not interrupt
@@ -37,8 +38,8 @@ void console_start(void);
 void console_write_start(void);
 
 /* Handles CPU_REQUEST_CONSOLE, the alarm and the UART's interrupt: moves characters that were typed, and
- * waiting output, within the time that the console may take from the console core's own guest. Then it sets
- * the alarm. Called on the console core. */
+ * waiting output, within the time that the console may take from the console core's own guest. If something
+ * was moved it sets the alarm. Called on the console core. */
 void console_handle(void);
 
 /* A domain has put a character into its ring: wakes the console core if the output is due. */

@@ -139,12 +139,13 @@ static uint32_t read_data(struct vuart *vuart)
 }
 
 /* A guest that writes although the FIFO is full loses the character, as in hardware. After a domain has
- * ended, its output is dropped: its other VCPUs may not have noticed the end yet. */
+ * ended, its output is dropped: its other VCPUs may not have noticed the end yet. NUL is not shown. What is
+ * not shown does not wake the console core. */
 static void write_data(struct domain *domain, uint8_t character)
 {
     struct vuart *vuart = &domain->vuart;
 
-    if (!console_is_closed() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING &&
+    if (character != '\0' && !console_is_closed() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING &&
         console_ring_push(&vuart->output, character, clock_since_start_us())) {
         console_output_pushed(domain, character);
     }

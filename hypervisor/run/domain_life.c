@@ -143,10 +143,25 @@ static bool any_is_on(const struct domain *domain)
     return false;
 }
 
-void domain_vcpu_is_off(const struct domain *domain)
+static bool all_are_off(const struct domain *domain)
 {
-    if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING && !any_is_on(domain)) {
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (atomic_load(&domain->vcpus[i].power) != VCPU_OFF) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void domain_vcpu_is_off(struct domain *domain)
+{
+    if (atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING) {
+        return;
+    }
+    if (!any_is_on(domain)) {
         pci_domain_off(domain);
+    }
+    if (all_are_off(domain)) {
         device_reset_domain(domain);
     }
 }
@@ -185,6 +200,7 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
             /* before another core sees the state and asks whether its devices are quiet */
             pci_domain_stop(domain);
             smmu_domain_stop(domain);
+            device_reset_expect(domain);
             flows_domain_stops(domain);
         }
         atomic_store(&domain->state, (uint32_t)to);
@@ -231,22 +247,12 @@ bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before
     return true;
 }
 
-static bool all_are_off(const struct domain *domain)
-{
-    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
-        if (atomic_load(&domain->vcpus[i].power) != VCPU_OFF) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool domain_restart_is_due(const struct domain *domain)
 {
     /* Only a running VCPU can turn on another one: once none runs, VCPUs that are off stay off. */
     return atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING && !any_is_on(domain) &&
-           all_are_off(domain) && !flows_touch(domain) && smmu_domain_is_quiet(domain) &&
-           !system_is_ending() && pci_domain_is_reset(domain);
+           all_are_off(domain) && device_reset_is_done(domain) && !flows_touch(domain) &&
+           smmu_domain_is_quiet(domain) && !system_is_ending() && pci_domain_is_reset(domain);
 }
 
 /* Starts the domain after its images were loaded, unless the machine ends. A manager may have stopped the

@@ -39,9 +39,9 @@ bool domain_restart_is_due(const struct domain *domain);
  * past the caches. Returns true if the domain runs again or a manager has stopped it. */
 bool domain_restart_step(struct domain *domain, uint64_t *lines);
 
-/* Called when the power of one of the domain's VCPUs has become off. Turns the domain's PCI functions off
- * with the last VCPU of a domain that does not run any more. */
-void domain_vcpu_is_off(const struct domain *domain);
+/* Called when the power of one of the domain's VCPUs has become off. With the last VCPU of a domain that does
+ * not run any more, turns the domain's PCI functions off and resets its other devices. */
+void domain_vcpu_is_off(struct domain *domain);
 
 /* Asks whether the devices of a broker that this core has left are quiet, and tells flows. If they are not,
  * RARE_ALARM_QUIET comes, which asks again. */

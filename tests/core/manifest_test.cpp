@@ -872,6 +872,7 @@ INSTANTIATE_TEST_SUITE_P(
         BAD_RESET("no bits", DEVICE, m.resets[0].mask = m.resets[0].held = 0),
         BAD_RESET("bits of others", DEVICE, m.resets[0].held = 3),
         BAD_RESET("some of its bits", DEVICE, m.resets[1].held = 0x10),
+        BAD_RESET("bits of an earlier device", DEVICE, m.resets[2].mask = m.resets[2].held = 6),
         BAD_RESET("no time", DEVICE, m.resets[0].hold_ns = 0),
         BAD_RESET("too long a time", DEVICE, m.resets[0].hold_ns = BH_MAX_RESET_HOLD_NS + 1),
         BAD_RESET("a domain that is none", DEVICE, m.resets[2].domain = 2),

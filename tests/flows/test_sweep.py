@@ -80,7 +80,7 @@ def test_the_time_of_a_test_grows_with_the_number_of_flows(board: str) -> None:
         ran(sweep.Sweep(costs, 4, flows, 4096, 500_000_000, 100, 4096, loads, 7), 1).took.median
         for flows in (8, 64)
     )
-    assert many < 25
+    assert many < 60
     assert many < 12 * few
 
 

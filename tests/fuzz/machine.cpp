@@ -207,6 +207,7 @@ Manifest make_manifest(const Options &options)
     m.header.streams = {static_cast<uint32_t>(sizeof m), 0};
     m.header.functions = {static_cast<uint32_t>(sizeof m), 0};
     m.header.bridges = m.header.functions;
+    m.header.resets = m.header.functions;
     std::memcpy(m.cpus, sample->cpus, sizeof m.cpus);
     std::memcpy(m.ram, sample->ram, sizeof m.ram);
     for (color_set_record &set : m.color_sets) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The analysis (F4) with the measured costs (F5) bounds the latencies on the simulated machine: sets of flows
 drawn at random, first packets of all at once, then a packet in each period. Also beside a neighbour that
-keeps to nothing. More sets than in `make test`:
+breaks every rule. More sets than in `make test`:
 
     pytest tests/hosted/test_flow_bounds.py --seeds 1000
 """
@@ -35,7 +35,7 @@ NEIGHBOURS: tuple[tuple[str, dict[str, int]], ...] = (
     ("hostile_socket", {}),
     ("traffic", {"hurry": 8, "ahead": 1}),
 )
-# A flow from a sender of the measured flows to the neighbour, and one from it to a receiver of theirs.
+# A flow from one end of the measured flows to the neighbour, and one from the neighbour to the other end.
 FLOWS_OF_NEIGHBOUR = [
     {"name": "to", "from": "a", "to": NEIGHBOUR, "port": 4000, "size": "512 B"}
     | {"period": "2 ms", "deadline": "2 ms"},

@@ -193,7 +193,14 @@ TEST_F(Console, TypedCharactersAreTakenWhileADomainPrintsWithoutEnd)
     EXPECT_EQ(typed, 200u);
 }
 
-// An interrupt for output that is not shown would be one without a limit.
+// An interrupt for output that is not shown would begin no pause.
+TEST_F(Console, WhatIsNotShownDoesNotInterrupt)
+{
+    linux_guest.print(std::string(3, '\0')); // the focus is its
+    system.run_core(0);
+    EXPECT_FALSE(fake_gic_has_interrupt());
+}
+
 TEST_F(Console, ADomainThatHasEndedDoesNotInterrupt)
 {
     system.domain(1).state = BH_DOMAIN_STATE_STOPPED;

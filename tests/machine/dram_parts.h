@@ -171,7 +171,8 @@ inline organization lpddr4_shape()
     return shape_of({.groups = 1, .banks = 8, .rows = 65536, .columns = 64, .burst = byte_count{64}});
 }
 
-// LPDDR4-3200, 8 Gb a channel: as platforms/imx8mq.yaml, which has them from the chip vendor's initialization.
+// LPDDR4-3200, 8 Gb a channel: as platforms/imx8mq.yaml, which has them from the chip vendor's
+// initialization.
 inline timing lpddr4_3200()
 {
     return {.period_fs = 625'000,

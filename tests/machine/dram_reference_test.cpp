@@ -19,13 +19,11 @@ struct standard {
 
 const std::vector<standard> &standards()
 {
-    static const std::vector<standard> all{{"sdr", sdr_shape(), sdr_108()},
-                                           {"ddr3", ddr3_shape(), ddr3_1066()},
-                                           {"ddr4", ddr4_shape(), ddr4_2133()},
-                                           {"ddr4_two_ranks", ddr4_shape(2), ddr4_2133()},
-                                           {"lpddr2", lpddr2_shape(), lpddr2_800()},
-                                           {"lpddr3", lpddr3_shape(), lpddr3_1572()},
-                                           {"lpddr4", lpddr4_shape(), lpddr4_3200()}};
+    static const std::vector<standard> all{
+        {"sdr", sdr_shape(), sdr_108()},          {"ddr3", ddr3_shape(), ddr3_1066()},
+        {"ddr4", ddr4_shape(), ddr4_2133()},      {"ddr4_two_ranks", ddr4_shape(2), ddr4_2133()},
+        {"lpddr2", lpddr2_shape(), lpddr2_800()}, {"lpddr3", lpddr3_shape(), lpddr3_1572()},
+        {"lpddr4", lpddr4_shape(), lpddr4_3200()}};
     return all;
 }
 

@@ -18,6 +18,7 @@ using namespace bulkhead_test;
 
 constexpr uint64_t system_off = 0x84000008;
 constexpr uint64_t system_reset = 0x84000009;
+constexpr uint64_t cpu_on = 0xC4000003;
 constexpr uint64_t read_ns = 200;
 constexpr uint32_t others = 0xFFFF0000; // bits of devices that the manifest does not have
 
@@ -28,6 +29,7 @@ struct Registers {
     std::map<std::pair<uint64_t, uint32_t>, unsigned> writes; // by place and value
     std::map<uint64_t, uint64_t> since;                       // ticks at the last change of a place
     std::map<uint64_t, uint64_t> longest;                     // ticks from one change to the next
+    uint64_t kept = 0;                                        // a place at which writes have no effect
 };
 
 Registers *model;
@@ -55,7 +57,9 @@ template <uint64_t page> bool write(uint64_t offset, unsigned, uint64_t value)
     pass();
     longest = since != 0 && now - since > longest ? now - since : longest;
     since = now;
-    model->words[at] = static_cast<uint32_t>(value);
+    if (at != model->kept) {
+        model->words[at] = static_cast<uint32_t>(value);
+    }
     model->writes[{at, static_cast<uint32_t>(value)}]++;
     return true;
 }
@@ -70,9 +74,13 @@ protected:
         registers.words[first] = others;
         registers.words[second] = others | 0x30;
     }
-    void boot()
+    void boot(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
     {
-        machine = std::make_unique<HostedMachine>(give_resets, [] {
+        const auto with_resets = [&](SampleManifest &m) {
+            give_resets(m);
+            change(m);
+        };
+        machine = std::make_unique<HostedMachine>(with_resets, [] {
             fake_map(sample_resets_pa, 0x1000, read<sample_resets_pa>, write<sample_resets_pa>);
             fake_map(sample_resets_pa + 0x1000, 0x1000, read<sample_resets_pa + 0x1000>,
                      write<sample_resets_pa + 0x1000>);
@@ -89,7 +97,7 @@ protected:
 TEST_F(DeviceReset, D2_AllAreResetAtTheStart)
 {
     boot();
-    device_reset_all(system_manifest());
+    EXPECT_EQ(device_reset_all(system_manifest()), nullptr);
     EXPECT_EQ(writes(first, others | 2), 1u) << "held by ones";
     EXPECT_EQ(writes(first, others | 4), 1u);
     EXPECT_EQ(writes(first, others), 2u) << "and let go, each alone";
@@ -98,6 +106,31 @@ TEST_F(DeviceReset, D2_AllAreResetAtTheStart)
     EXPECT_EQ(registers.words[second], others | 0x30u);
     EXPECT_GE(registers.longest[first], ticks(1000));
     EXPECT_GE(registers.longest[second], ticks(BH_MAX_RESET_HOLD_NS));
+}
+
+TEST_F(DeviceReset, D2_ARegisterThatFirmwareKeepsIsFound)
+{
+    boot();
+    registers.kept = second;
+    EXPECT_EQ(device_reset_all(system_manifest()), &manifest_resets(system_manifest())[1]);
+}
+
+// Two VCPUs: the reset comes with the last one, and the restart after it.
+TEST_F(DeviceReset, D2_TheLastVcpuThatGoesOffResets)
+{
+    boot([](SampleManifest &m) { m.resets[0].domain = 1; });
+    machine->on_core(1);
+    machine->hvc(cpu_on, 1, 0x40004000, 0);
+    machine->on_core(3); // its second VCPU runs
+    machine->on_core(1);
+    machine->hvc(system_reset);
+    EXPECT_EQ(machine->status(1).restarts, 0u);
+    EXPECT_TRUE(registers.writes.empty()) << "the other VCPU may still use the device";
+    machine->on_core(3);
+    machine->interrupt();
+    EXPECT_EQ(writes(first, others | 2), 1u);
+    machine->on_core(1);
+    EXPECT_EQ(writes(first, others | 2), 1u) << "once";
 }
 
 // Domain 0 has two devices, one in each register; nobody's is left alone.

@@ -67,8 +67,14 @@ def _resets(platform: Platform) -> Findings:
     layout = load_layout()
     longest = layout.constant("max_reset_hold_ns")
     pages = reset_pages(platform)
+    most = layout.constant("max_resets")
+    for path, name, _ in device_resets(platform)[most:]:
+        yield Finding(path, "limit", f"'{name}' is one more than {most} devices", f"{most} with a reset")
     before: dict[tuple[int, int], str] = {}  # register and bit: device
     for path, name, reset in device_resets(platform):
+        if reset.page == 0:
+            cause = f"the hypervisor cannot reset '{name}' by a register of page 0"
+            yield Finding(path, "out-of-range", cause, "a register in another page")
         if reset.at % 4:
             yield Finding(path, "alignment", f"{reset.at:#x} is not a multiple of 4", "a register")
         if reset.page not in pages:

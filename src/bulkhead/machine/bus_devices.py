@@ -74,7 +74,7 @@ def described(
     if port is None:
         raise BadDevice(f"platform '{platform.name}' has no port '{made['port']}' in `dma`")
     memory = _memory(made, pages, parts)
-    own = memory.pages if made["memory_of"] is None else []
+    own = list(memory.pages) if made["memory_of"] is None else []
     pieces = runs_of(*memory)
     if len(pieces) > 1 and translation == "none":
         raise BadDevice(f"memory of a {kind} is in {len(pieces)} pieces, so it needs a translation")

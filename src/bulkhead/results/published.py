@@ -22,7 +22,7 @@ class MeasuredHowResult(TypedDict):
     per: str
     """Unit of work that it is of, as `line`; `-`: does not apply."""
     input: str
-    """Its data: how many, how large, in which memory; `-`: not stated."""
+    """Its data: how many, how large, in which memory; `-`: it has none, or it is the same for all."""
     by: str
     """Program or tool that measured it."""
 
