@@ -124,7 +124,7 @@ def test_a_regulator_holds_a_device_to_its_declared_rate(tmp_path: Path) -> None
         assert (report["bytes"], report["errors"], report["wrong"]) == (1 << 20, 0, 0)
         return float(2 * report["bytes"] / report["elapsed_ns"] * 1e3)
 
-    assert moved_mb_s(tmp_path / "free") > 4000
+    assert moved_mb_s(tmp_path / "free") > 3000
     held = moved_mb_s(tmp_path / "held", device_rates={"adma": "320 MB/s"})
     assert 0.95 * 312.5 < held <= 312.5, "registers of 10 units of 15.625 MB/s"
 

@@ -401,6 +401,7 @@ def test_f8_a_broker_that_is_restarted_goes_on_with_devices_that_work(tmp_path: 
     params = {"victim": 3, "rounds": 12, "gap_us": 20000, "seed": 7, "stops": 0, "end_machine": 0}
     wanted["domains"].append(domain("reaper", "reaper", [2], manager=True, params=params))
     wanted["expect"]["reaper"] = "stopped"
+    wanted["hypervisor"] = {"console": {"default": "reaper"}}  # the lines of others stay whole
     result = run(tmp_path, wanted, "480ms")
     reaper = report(result, "reaper")
     assert (reaper["wrong"], reaper["rounds"]) == (0, 12)
