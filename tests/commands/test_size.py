@@ -89,13 +89,13 @@ def test_the_hypervisor_that_isolates_space_stays_below_64_kib() -> None:
 
 
 def test_the_hypervisor_that_isolates_space_has_room_for_more() -> None:
-    """The unpadded text is counted. The vectors are at the first possible address: the linker script puts
-    other text before them, as much as fits."""
+    """768 bytes at least. The unpadded text is counted. The vectors are at the first possible address: the
+    linker script puts other text before them, as much as fits."""
     ensure_built(["target"])
     programs = sorted((build_dir() / "target").glob("hypervisor/*/bulkhead-space.elf"))
     assert programs
     for program in programs:
-        assert symbol(program, "image_text_used") - symbol(program, "image_start") <= 63 * 1024, program
+        assert symbol(program, "image_text_used") - symbol(program, "image_start") <= 64 * 1024 - 768, program
         assert symbol(program, "vectors") - symbol(program, "image_start") == 2048, program
 
 
