@@ -74,15 +74,15 @@ static const struct manifest_reset *change(const struct domain *domain, bool hol
 
 void device_reset_expect(struct domain *domain)
 {
-    atomic_store(&domain->device_reset, (uint32_t)RESET_DUE);
+    atomic_store(&domain->device_reset, (uint8_t)RESET_DUE);
 }
 
 void device_reset_domain(struct domain *domain)
 {
     const struct manifest_reset *longest;
-    uint32_t due = RESET_DUE;
+    uint8_t due = RESET_DUE;
 
-    if (!atomic_compare_exchange_strong(&domain->device_reset, &due, (uint32_t)RESET_UNDER_WAY)) {
+    if (!atomic_compare_exchange_strong(&domain->device_reset, &due, (uint8_t)RESET_UNDER_WAY)) {
         return;
     }
     longest = change(domain, true);
@@ -90,7 +90,7 @@ void device_reset_domain(struct domain *domain)
         wait(system_manifest(), longest);
         (void)change(domain, false);
     }
-    atomic_store(&domain->device_reset, (uint32_t)RESET_DONE);
+    atomic_store(&domain->device_reset, (uint8_t)RESET_DONE);
 }
 
 bool device_reset_is_done(const struct domain *domain)

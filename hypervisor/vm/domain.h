@@ -52,7 +52,7 @@ struct domain {
     struct mpam_domain mpam;
     _Atomic uint32_t restart_requests; /* number of restart requests; changed under `life` */
     _Atomic uint32_t restart_end;      /* enum bh_domain_end: the reason of the last restart request */
-    _Atomic uint32_t device_reset;     /* run/device_reset.c: whether its devices are to be reset */
+    _Atomic uint8_t device_reset;      /* run/device_reset.c: whether its devices are to be reset */
     bool spread;                       /* its VCPUs are on more than one core */
     uint32_t vcpu_count;
     struct vcpu *vcpus; /* `vcpu_count` VCPUs, in order of their index */
