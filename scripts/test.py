@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.env.native import ensure_built
 from bulkhead.env.qemu import qemu_binary
 from bulkhead.fetches import fetches
+from bulkhead.microkernel.build import APP_TARGETS
 from checks.common import BUILD, ROOT
 from checks.leftovers import files_outside, left_behind
 from checks.lint import lint, lint_of_changes
@@ -37,9 +39,9 @@ SIDE_BY_SIDE = ("-n", str(CORES), "--dist", "loadfile", "--no-loadscope-reorder"
 FUZZ_RUNS = 3000  # for each target, the same inputs each time: scripts/fuzz.py finds new ones
 
 
-def build(preset: str) -> Count:
+def build(preset: str, targets: Sequence[str] = ()) -> Count:
     try:
-        ensure_built([preset])
+        ensure_built([preset], targets)
     except (BuildFailed, MissingTool) as failure:
         print(failure)
         return Count(failed=1)
@@ -117,7 +119,7 @@ BUILT = ("host build", "target build")
 STAGES = (
     Stage("downloads", fetch, cores=0),
     Stage("host build", lambda: build("host")),
-    Stage("target build", lambda: build("target")),
+    Stage("target build", lambda: build("target", ("all", *APP_TARGETS))),  # tests run the applications
     Stage("lint", check, after=BUILT),
     Stage("unit tests", unit_tests, after=("host build",)),
     Stage("fuzz", fuzz, after=("host build",)),

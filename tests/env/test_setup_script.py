@@ -65,7 +65,7 @@ def test_another_distribution_is_told_what_is_needed(path: Path) -> None:
 
 
 def test_nothing_is_said_when_nothing_is_missing(path: Path) -> None:
-    for name in ("clang-tidy", "cppcheck", "clang", "llvm-cov"):
+    for name in ("clang-tidy", "cppcheck", "clang", "llvm-cov", "ccache"):
         program(path, name, "exit 0")
     done = setup(path, "lint")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
