@@ -12,9 +12,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from bulkhead.experiments.device_rows import DEVICES, PORT
+from bulkhead.experiments.device_rows import DEVICES, PORT, mean_walk_ps, means_of_seeds
 from bulkhead.experiments.flow_memory import PLATFORM
-from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.row import Point, Row
 from bulkhead.machine.answer import PointAnswer
@@ -87,13 +86,15 @@ def beside(point: Point, seed: int) -> Job:
 
 def row_of(point: Point, result: PointAnswer, reference: PointAnswer) -> Row:
     reads = point["core_kib"] * KIB // LINE_BYTES
+    left_out = CORE_KIB[point["core_kib"]] // LEFT_OUT
+    walk_ps = mean_walk_ps(result, left_out)
     [level] = result["levels"].values()
     device = result["devices"][0] if result["devices"] else None
     moved = device["bytes"] if device else 0
     return {
         **point,
-        "read_ns": _walk_ps(result) / reads / 1000,
-        "slowdown": _walk_ps(result) / _walk_ps(reference),
+        "read_ns": walk_ps / reads / 1000,
+        "slowdown": walk_ps / mean_walk_ps(reference, left_out),
         "evicted_per_1000_reads": level["owners"][1]["evicted_by_others"]
         * 1000
         / (reads * len(result["walks"][0]["walk_ps"])),
@@ -108,19 +109,14 @@ def row_of(point: Point, result: PointAnswer, reference: PointAnswer) -> Row:
 
 def rows(points_of: Sequence[Point], means: Means) -> list[Row]:
     """One row for each point; with several seeds, means with intervals."""
-    by_seed = []
-    for seed in range(1, means.seeds + 1):
+
+    def rows_of_seed(seed: int) -> list[Row]:
         jobs = [(f"half-{size}-{seed}", alone(size, seed)) for size in CORE_KIB]
         names = ["-".join(["colored", *map(str, point.values()), str(seed)]) for point in points_of]
         jobs += [(name, beside(point, seed)) for name, point in zip(names, points_of, strict=True)]
         results = means.jobs(jobs, "colored")
         references = dict(zip(CORE_KIB, results, strict=False))
         found = zip(points_of, results[len(CORE_KIB) :], strict=True)
-        by_seed.append([row_of(point, result, references[point["core_kib"]]) for point, result in found])
-    return combined(by_seed, WITH_INTERVAL) if means.seeds > 1 else by_seed[0]
+        return [row_of(point, result, references[point["core_kib"]]) for point, result in found]
 
-
-def _walk_ps(result: PointAnswer) -> float:
-    times = result["walks"][0]["walk_ps"]
-    counted = times[len(times) // LEFT_OUT :]
-    return sum(counted) / len(counted)
+    return means_of_seeds(rows_of_seed, means.seeds, WITH_INTERVAL)

@@ -9,7 +9,7 @@ machine, and rows from their results.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from bulkhead.config.parameters import Parameter
@@ -117,7 +117,7 @@ def row_of(point: Point, result: PointAnswer, reference: PointAnswer) -> Row:
     return {
         **point,
         **allowed,
-        "slowdown": _walk_ps(result) / _walk_ps(reference),
+        "slowdown": mean_walk_ps(result, LEFT_OUT) / mean_walk_ps(reference, LEFT_OUT),
         "mb_s": device["bytes"] * PS_PER_S / result["simulated_ps"] / MB,
         "misses_per_kib": device["misses"] * 1024 / device["bytes"],
         "walks": device["walks"],
@@ -130,18 +130,27 @@ def row_of(point: Point, result: PointAnswer, reference: PointAnswer) -> Row:
 
 def rows(points: list[Point], means: Means, what: str) -> list[Row]:
     """One row for each point; with several seeds, means with intervals."""
-    by_seed = []
-    for seed in range(1, means.seeds + 1):
+
+    def rows_of_seed(seed: int) -> list[Row]:
         names = ["-".join([what, *map(str, point.values()), str(seed)]) for point in points]
         jobs = [(f"alone-{seed}", alone(seed))]
         jobs += [(name, beside(point, seed)) for name, point in zip(names, points, strict=True)]
         reference, *results = means.jobs(jobs, what)
-        by_seed.append(
-            [row_of(point, result, reference) for point, result in zip(points, results, strict=True)]
-        )
-    return combined(by_seed, WITH_INTERVAL) if means.seeds > 1 else by_seed[0]
+        return [row_of(point, result, reference) for point, result in zip(points, results, strict=True)]
+
+    return means_of_seeds(rows_of_seed, means.seeds, WITH_INTERVAL)
 
 
-def _walk_ps(result: PointAnswer) -> float:
-    times = result["walks"][0]["walk_ps"][LEFT_OUT:]
+def means_of_seeds(
+    rows_of_seed: Callable[[int], list[Row]], seeds: int, with_interval: Sequence[str]
+) -> list[Row]:
+    """The rows of seed 1, or with several seeds their means; those of the columns `with_interval` have an
+    interval."""
+    by_seed = [rows_of_seed(seed) for seed in range(1, seeds + 1)]
+    return combined(by_seed, with_interval) if seeds > 1 else by_seed[0]
+
+
+def mean_walk_ps(result: PointAnswer, left_out: int) -> float:
+    """The mean time of the real-time core's walks without the first `left_out`."""
+    times = result["walks"][0]["walk_ps"][left_out:]
     return sum(times) / len(times)
