@@ -153,6 +153,12 @@ const struct regulator_parameters *regulator_latest(const struct regulator *regu
  * false if the sample is of an interval that is already done; then nothing but a counter changes. */
 bool regulator_step(struct regulator *regulator, const struct regulator_sample *sample);
 
+/* What the policy carries from one interval to the next, for samples. REGULATOR_DELAY: the delay in its
+ * account in 1/REGULATOR_CARRIED_ONE interval, negative if overdrawn. REGULATOR_PHASES: the number of the
+ * others' phase, below REGULATOR_PHASE_COUNT. Other policies: 0. */
+#define REGULATOR_CARRIED_ONE 1024
+int32_t regulator_carried(const struct regulator *regulator);
+
 #ifdef __cplusplus
 }
 #endif

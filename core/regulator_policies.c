@@ -36,6 +36,19 @@ uint32_t regulator_load_of(uint32_t number)
     }
 }
 
+int32_t regulator_carried(const struct regulator *regulator)
+{
+    switch (regulator->parameters.policy) {
+    case REGULATOR_DELAY:
+        /* At most REGULATOR_MAX_HORIZON intervals, so it fits. */
+        return (int32_t)(regulator->account * REGULATOR_CARRIED_ONE / UTILIZATION_ONE);
+    case REGULATOR_PHASES:
+        return (int32_t)regulator->phase;
+    default:
+        return 0;
+    }
+}
+
 enum regulator_error regulator_check_policy(const struct regulator_parameters *parameters)
 {
     switch (parameters->policy) {

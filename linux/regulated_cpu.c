@@ -125,6 +125,7 @@ static void store_sample(struct regulated_cpu *own, u64 now_ns, u64 periods, u64
         .throttled_ns = throttled_ns - own->seen_throttled_ns,
         .global_events = outcome.global_events,
         .load = outcome.load,
+        .carried = outcome.carried,
     };
 
     own->seen_events = reservation->statistics.events;

@@ -20,6 +20,7 @@ static struct {
     struct period_grid grid;
     u64 lasts_ns; /* length of the interval that has begun: a change applies to those after it */
     u64 outcome;  /* of the latest step: G in events, above 32 bits of load */
+    s32 carried;  /* of the latest step: regulator_carried() */
     bool stores;
 } regulation;
 
@@ -121,6 +122,7 @@ u32 regulation_complete(struct regulated_core *core, struct regulator_sample *sa
     changed = regulated_step(core, &regulation.regulator, sample);
     WRITE_ONCE(regulation.outcome,
                regulator->global >> REGULATOR_FRACTION_BITS << 32 | (u64)regulator->last_load);
+    WRITE_ONCE(regulation.carried, regulator_carried(regulator));
     WRITE_ONCE(regulation.stores, regulator->parameters.store_samples);
     raw_spin_unlock(&lock);
     return changed;
@@ -130,7 +132,11 @@ struct regulation_outcome regulation_latest(void)
 {
     u64 both = READ_ONCE(regulation.outcome);
 
-    return (struct regulation_outcome){.global_events = (u32)(both >> 32), .load = (u32)both};
+    return (struct regulation_outcome){
+        .global_events = (u32)(both >> 32),
+        .load = (u32)both,
+        .carried = READ_ONCE(regulation.carried),
+    };
 }
 
 bool regulation_stores_samples(void)

@@ -12,7 +12,8 @@
 /* Result of the latest step. */
 struct regulation_outcome {
     u32 global_events;
-    u32 load; /* in 1/65536 */
+    u32 load;    /* in 1/65536 */
+    s32 carried; /* regulator_carried() */
 };
 
 /* Initializes with these settings. -EINVAL if they are invalid; -ENODEV for `dynamic` without a source of

@@ -8,7 +8,7 @@
 
 #include "core/sample_ring.h"
 
-/* Sample of one interval; only 64-bit words, as the ring requires. */
+/* Sample of one interval; a multiple of 64 bits, as the ring requires. */
 struct sample {
     u64 number;  /* number of the interval */
     u64 time_ns; /* end of the interval, CLOCK_MONOTONIC */
@@ -18,7 +18,8 @@ struct sample {
     u64 limit_events;  /* its budget; U64_MAX: unlimited */
     u64 throttled_ns;  /* throttled time of the interval */
     u64 global_events; /* G of the latest step */
-    u64 load;          /* of the latest step, in 1/65536 */
+    u32 load;          /* of the latest step, in 1/65536 */
+    s32 carried;       /* of the latest step: regulator_carried() */
 };
 
 #define SAMPLE_WORDS (sizeof(struct sample) / sizeof(u64))

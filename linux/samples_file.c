@@ -18,7 +18,7 @@
 #define TEXT_BYTES 4096u
 
 static const char heading[] =
-    "# cpu interval time_ns periods events limit_events throttled_ns global_events load_permille\n";
+    "# cpu interval time_ns periods events limit_events throttled_ns global_events load_permille carried\n";
 
 struct reading {
     struct mutex lock;
@@ -64,8 +64,8 @@ static void put_sample(struct reading *reading, u32 cpu, const struct sample *sa
     } else {
         bytes += scnprintf(to + bytes, LINE_BYTES - bytes, "%llu", sample->limit_events);
     }
-    bytes += scnprintf(to + bytes, LINE_BYTES - bytes, " %llu %llu %llu\n", sample->throttled_ns,
-                       sample->global_events, sample->load * 1000 >> 16);
+    bytes += scnprintf(to + bytes, LINE_BYTES - bytes, " %llu %llu %u %d\n", sample->throttled_ns,
+                       sample->global_events, sample->load * 1000 >> 16, sample->carried);
     reading->bytes += bytes;
 }
 

@@ -22,6 +22,7 @@ static struct {
     struct regulator regulator;
     _Atomic uint64_t outcome;       /* of the latest step, for samples: G in events, above 32 bits of U */
     _Atomic uint32_t device_events; /* of the latest step: budgets of devices together */
+    _Atomic int32_t carried;        /* of the latest step: regulator_carried() */
     uint64_t lasts_ticks; /* length of the interval that has begun: a change applies to later ones */
     uint64_t lasts_ns;
     struct regulator_exchange exchange;
@@ -119,6 +120,7 @@ static void publish(void)
     bool first = to->samples == 0;
 
     atomic_store_explicit(&regulation.outcome, events << 32 | from->last_load, memory_order_relaxed);
+    atomic_store_explicit(&regulation.carried, regulator_carried(from), memory_order_relaxed);
     to->samples = from->statistics.samples;
     to->missed = from->statistics.missed;
     to->given_up = regulation.exchange.given_up;
@@ -192,6 +194,7 @@ struct regulation_outcome regulation_latest(void)
         .global_events = both >> 32,
         .load = (uint32_t)both,
         .device_events = atomic_load_explicit(&regulation.device_events, memory_order_relaxed),
+        .carried = atomic_load_explicit(&regulation.carried, memory_order_relaxed),
     };
 }
 

@@ -39,6 +39,7 @@ struct regulation_outcome {
     uint64_t global_events;
     uint32_t load; /* in units of 1/65536 */
     uint32_t device_events;
+    int32_t carried; /* regulator_carried() */
 };
 
 struct regulation_outcome regulation_latest(void);

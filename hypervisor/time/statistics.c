@@ -132,6 +132,7 @@ static void finish(struct cpu *cpu, struct status_sample *sample, const struct s
         sample->global_events = outcome.global_events;
         sample->utilization = outcome.load;
         sample->device_events = outcome.device_events;
+        sample->carried = outcome.carried;
     }
     sample_write(&cpu->statistics.writer, (const uint64_t *)(const void *)sample);
 }
@@ -155,8 +156,8 @@ void statistics_period(struct cpu *cpu, uint64_t now_ticks, bool next_is_known)
     }
     begin(&own->sample, &cpu->status->budget, &own->seen, now_ticks);
     if (statistics_are_stored()) {
-        own->sample.domain = cpu->vcpu->domain->index;
-        own->sample.vcpu = cpu->vcpu->index;
+        own->sample.domain = (uint16_t)cpu->vcpu->domain->index;
+        own->sample.vcpu = (uint16_t)cpu->vcpu->index;
         own->waits = !next_is_known;
         if (next_is_known) {
             finish(cpu, &own->sample, &cpu->status->budget);
@@ -175,8 +176,8 @@ void statistics_shared(struct cpu *cpu, struct statistics_seen *seen, const stru
     seen->periods = vcpu->budget.periods;
     begin(sample, &vcpu->budget, seen, now_ticks);
     if (statistics_are_stored()) {
-        sample->domain = vcpu->domain;
-        sample->vcpu = vcpu->vcpu;
+        sample->domain = (uint16_t)vcpu->domain;
+        sample->vcpu = (uint16_t)vcpu->vcpu;
         finish(cpu, sample, &vcpu->budget);
     }
 }

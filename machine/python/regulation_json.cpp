@@ -257,7 +257,8 @@ json regulation_results(const regulation::driver &of, picoseconds now)
         found["regulator"] = {{"samples", state.statistics.samples},
                               {"missed", state.statistics.missed},
                               {"unusable", state.statistics.unusable},
-                              {"global_events", state.global >> REGULATOR_FRACTION_BITS}};
+                              {"global_events", state.global >> REGULATOR_FRACTION_BITS},
+                              {"carried", regulator_carried(&state)}};
     }
     if (of.series() != nullptr) {
         found["intervals"] = of_series(*of.series());

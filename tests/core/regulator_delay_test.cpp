@@ -72,6 +72,16 @@ regulator after(uint32_t others, uint32_t first, uint32_t second)
     return reg;
 }
 
+TEST(RegulatorDelay, B11_SamplesShowTheAccountAlsoWhenItIsOverdrawn)
+{
+    regulator reg = after(1000, 0, full);
+    EXPECT_NEAR(regulator_carried(&reg), (2.55 - 0.4) * REGULATOR_CARRIED_ONE, 10);
+    reg.account = -(int64_t{REGULATOR_MAX_HORIZON} << 16);
+    EXPECT_EQ(regulator_carried(&reg), -int32_t{REGULATOR_MAX_HORIZON} * REGULATOR_CARRIED_ONE);
+    reg.parameters.policy = REGULATOR_UTILIZATION;
+    EXPECT_EQ(regulator_carried(&reg), 0);
+}
+
 TEST(RegulatorDelay, B11_TheAccountBeginsHalfFullAndGrowsByTheShareOfEachIntervalUpToTheHorizon)
 {
     regulator reg = started(delay_parameters());

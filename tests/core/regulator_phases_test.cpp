@@ -63,8 +63,10 @@ TEST(RegulatorPhases, B11_CoresShareTheCeilingWhileTheOthersMoveNextToNothing)
     world made(phase_parameters());
     made.interval(computing);
     EXPECT_GE(made.budget(), ceiling - 2);
+    EXPECT_EQ(regulator_carried(&made.state()), 0);
     made.interval(computing + 1); // the next phase begins at 1/256 of B_T, with the budgets of the start
     EXPECT_NEAR(made.budget(), 2000, 2);
+    EXPECT_EQ(regulator_carried(&made.state()), 1);
 }
 
 TEST(RegulatorPhases, B11_TheFeedbackFindsTheThresholdInAPhase)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x0EDA9469u
+#define BH_LAYOUT_HASH 0x3F93F11Du
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -1034,8 +1034,9 @@ struct status_device_limit { /* The budgets of a regulated device, at the steps 
 
 struct status_sample { /* A sample: one for each period of a core's budget, in a ring (core/sample_ring.h). */
     uint64_t time; /* end of the period */
-    uint32_t domain; /* index of the domain */
-    uint32_t vcpu; /* index in the domain */
+    uint16_t domain; /* index of the domain */
+    uint16_t vcpu; /* index in the domain */
+    int32_t carried; /* by the policy: delay in its account (1/1024 interval), or which of its phases */
     uint64_t events; /* events of the period */
     uint64_t budget; /* events of the next period */
     uint64_t throttled_ticks; /* time for which the budget stopped the VCPU in the period */
@@ -1725,7 +1726,8 @@ BH_LAYOUT_ASSERT(offsetof(struct status_device_limit, changes) == 36u, "status_d
 BH_LAYOUT_ASSERT(sizeof(struct status_sample) == 64u, "size of status_sample");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, time) == 0u, "status_sample.time");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, domain) == 8u, "status_sample.domain");
-BH_LAYOUT_ASSERT(offsetof(struct status_sample, vcpu) == 12u, "status_sample.vcpu");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, vcpu) == 10u, "status_sample.vcpu");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, carried) == 12u, "status_sample.carried");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, events) == 16u, "status_sample.events");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, budget) == 24u, "status_sample.budget");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, throttled_ticks) == 32u, "status_sample.throttled_ticks");

@@ -22,6 +22,7 @@ class Sample:
     throttled_ns: int
     global_events: int
     load_permille: int
+    carried: int
 
 
 def samples(lines: list[str]) -> list[Sample]:
@@ -32,10 +33,19 @@ def samples(lines: list[str]) -> list[Sample]:
             words = line.split()
             limit = UNLIMITED if words[5] == "unlimited" else int(words[5])
             cpu, interval, time_ns, periods, events = map(int, words[:5])
-            throttled_ns, global_events, load_permille = map(int, words[6:])
+            throttled_ns, global_events, load_permille, carried = map(int, words[6:])
             found.append(
                 Sample(
-                    cpu, interval, time_ns, periods, events, limit, throttled_ns, global_events, load_permille
+                    cpu,
+                    interval,
+                    time_ns,
+                    periods,
+                    events,
+                    limit,
+                    throttled_ns,
+                    global_events,
+                    load_permille,
+                    carried,
                 )
             )
     assert found, lines[:5]

@@ -6,6 +6,7 @@ build/venv/bin/pytest tests/package` and read the difference before committing i
 
 from __future__ import annotations
 
+import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,9 @@ def value_of(field: Field) -> st.SearchStrategy[Any]:
         text = st.text(st.characters(min_codepoint=1, codec="utf-8"), max_size=field.bytes - 1)
         return text.filter(lambda t: len(t.encode()) < field.bytes)
     if field.type in SCALAR_BYTES:
-        element: st.SearchStrategy[Any] = st.integers(0, (1 << 8 * field.element_bytes) - 1)
+        values = 1 << 8 * field.element_bytes
+        least = -values // 2 if field.signed else 0
+        element: st.SearchStrategy[Any] = st.integers(least, least + values - 1)
     else:
         element = values_of(field.type)
     if field.length is None:
@@ -258,6 +261,19 @@ def test_a_value_that_does_not_fit_is_an_error(record: str, values: dict[str, An
     with pytest.raises(LayoutError) as caught:
         LAYOUT.pack(record, values)
     assert reason in str(caught.value)
+
+
+def test_a_signed_field_has_its_range_and_its_type_in_c() -> None:
+    schema = parse_schema("version: 1\nrecords:\n  r: [a: i32, b: u32]\n")
+    layout = Layout(schema)
+    for value in (-(1 << 31), -1, 0, (1 << 31) - 1):
+        packed = layout.pack("r", {"a": value, "b": 1})
+        assert packed == struct.pack("<iI", value, 1)
+        assert layout.unpack("r", packed) == {"a": value, "b": 1}
+    for value in (-(1 << 31) - 1, 1 << 31):
+        with pytest.raises(LayoutError, match="does not fit i32"):
+            layout.pack("r", {"a": value, "b": 1})
+    assert "int32_t a;" in c_header(schema, "test")
 
 
 def test_text_keeps_its_terminating_zero() -> None:

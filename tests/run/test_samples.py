@@ -40,6 +40,7 @@ def entry(number: int, events: int = 10, throttled: int = 0, regulated: bool = F
         "throttled_ticks": throttled, "period_ticks": PERIOD,
         "global_events": 100 * number if regulated else 0, "utilization": number * 4096 if regulated else 0,
         "device_events": 40 * number if regulated else 0,
+        "carried": -number if regulated else 0,
     }  # fmt: skip
     return LAYOUT.pack("status_sample", values)
 
@@ -133,7 +134,7 @@ def recorded(directory: Path) -> dict[str, object]:
 def test_the_file_says_what_was_recorded(tmp_path: Path) -> None:
     run = recorded(tmp_path)
     assert run["samples"] == [
-        Sample(1, 5000 + n * PERIOD, 0, 0, 10, 10, 400, PERIOD, 0, 0, 0) for n in (1, 2, 3)
+        Sample(1, 5000 + n * PERIOD, 0, 0, 0, 10, 10, 400, PERIOD, 0, 0, 0) for n in (1, 2, 3)
     ]
     (tmp_path / "samples.json").write_text("{")
     with pytest.raises(NoSamples):
@@ -174,5 +175,6 @@ def test_the_trace_says_once_what_the_regulator_saw_and_did(tmp_path: Path) -> N
             ("utilization of the memory", (n - 1) * 1000, round(n / 16, 4)),
             ("G of the regulator", n * 1000, 100 * n),
             ("devices' part of G", n * 1000, 40 * n),
+            ("carried by the policy", n * 1000, -n),
         )
     ]  # fmt: skip

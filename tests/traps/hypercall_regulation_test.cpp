@@ -11,6 +11,7 @@
 extern "C" {
 #include "core/regulator_policy.h"
 #include "time/regulation.h"
+#include "time/statistics.h"
 }
 
 namespace hypercall_regulation_test {
@@ -387,6 +388,7 @@ TEST_F(HypercallPolicies, B8_B11_EachIsChosenAtRunTimeWithParametersOfItsOwn)
 {
     uint64_t ticks = 0;
     uint64_t changes = 0;
+    uint64_t position = 0;
     for (uint32_t policy = REGULATOR_STATIC; regulator_policy_at(policy) != nullptr; policy++) {
         const char *name = regulator_policy_at(policy)->name;
         manifest_regulation to = before;
@@ -398,6 +400,10 @@ TEST_F(HypercallPolicies, B8_B11_EachIsChosenAtRunTimeWithParametersOfItsOwn)
         for (int i = 0; i < 3; i++) {
             fake_set_mmio32(controller_pa + 0x418, fake_mmio32(controller_pa + 0x418) + 1000);
             fake_set_mmio32(controller_pa + 0x41C, fake_mmio32(controller_pa + 0x41C) + 100);
+            if (i == 1) { // for `dynamic-phases` another phase than the lowest
+                fake_switch_core(0);
+                fake_pmu_cause(traffic, FAKE_EL1, 9000);
+            }
             ticks += interval_ticks;
             interval_ends(0, ticks);
             interval_ends(1, ticks);
@@ -409,6 +415,13 @@ TEST_F(HypercallPolicies, B8_B11_EachIsChosenAtRunTimeWithParametersOfItsOwn)
         }
         EXPECT_GE(limit(1), before.floor_events) << name;
         EXPECT_EQ(limit(1) == 400u + policy, policy == REGULATOR_STATIC) << name << ": " << limit(1);
+        status_sample sample{};
+        uint64_t dropped = 0;
+        bool carries = false;
+        while (statistics_read(cpu_at(1), &position, &sample, &dropped)) {
+            carries = carries || sample.carried != 0;
+        }
+        EXPECT_EQ(carries, policy == REGULATOR_DELAY || policy == REGULATOR_PHASES) << name;
     }
     EXPECT_GE(changes, 6u);
 }

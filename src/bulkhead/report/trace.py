@@ -72,6 +72,8 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
         (s.core for s in samples if s.global_events), default=None
     )  # all have the same values of the regulator
 
+    carries = any(s.carried for s in samples)
+
     def us(ticks: int) -> float:
         return float(round(ticks * 1e6 / hz, 3))
 
@@ -102,6 +104,8 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
             yield _counter("G of the regulator", us(sample.time - start), sample.global_events)
             if sample.device_events:
                 yield _counter("devices' part of G", us(sample.time - start), sample.device_events)
+            if carries:
+                yield _counter("carried by the policy", us(sample.time - start), sample.carried)
 
 
 def _counters(sample: Sample, place: str, found: Json, at: float, seconds: float) -> Iterator[Json]:

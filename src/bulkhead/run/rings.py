@@ -26,7 +26,7 @@ def entry_type(layout: Layout, name: str, fields: Sequence[str]) -> np.dtype[np.
     return np.dtype(
         {
             "names": list(fields),
-            "formats": [f"<u{field.bytes}" for _, field in places],
+            "formats": [f"<{'i' if field.signed else 'u'}{field.bytes}" for _, field in places],
             "offsets": [offset for offset, _ in places],
             "itemsize": layout.size(name),
         }

@@ -22,7 +22,7 @@ from bulkhead.run.status import CoreStatus, SystemStatus
 from bulkhead.schema.layout import Layout
 
 SAMPLES_FILE = "samples.json"
-FORMAT = 2
+FORMAT = 3
 _MOST = 1_000_000  # samples kept of a run: some hours of periods of 10 ms on one core
 
 Json = dict[str, Any]
@@ -37,6 +37,7 @@ class Sample:
     time: int
     domain: int
     vcpu: int
+    carried: int  # what the regulator's policy carries to the next interval: `status_sample`
     events: int
     budget: int
     throttled_ticks: int

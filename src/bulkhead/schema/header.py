@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from bulkhead.schema.model import Constant, Enum, Field, LayoutRegion, Record, Schema
 
-_C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "char": "char"}
+_C_TYPES = {
+    "u8": "uint8_t",
+    "u16": "uint16_t",
+    "u32": "uint32_t",
+    "u64": "uint64_t",
+    "i32": "int32_t",
+    "char": "char",
+}
 
 _HEAD = """\
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */

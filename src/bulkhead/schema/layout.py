@@ -158,9 +158,11 @@ class Layout:
         if entry.type in SCALAR_BYTES:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise LayoutError(f"{where}: expected an integer, got {value!r}")
-            if not 0 <= value < 1 << (8 * entry.element_bytes):
-                raise LayoutError(f"{where}: {value} ({value:#x}) does not fit {entry.type}")
-            return value.to_bytes(entry.element_bytes, "little")
+            try:
+                return value.to_bytes(entry.element_bytes, "little", signed=entry.signed)
+            except OverflowError:
+                message = f"{where}: {value} ({value:#x}) does not fit {entry.type}"
+                raise LayoutError(message) from None
         if not isinstance(value, Mapping):
             raise LayoutError(f"{where}: expected the fields of {entry.type}, got {value!r}")
         return self._pack(self._record(entry.type), value, where)
@@ -177,7 +179,7 @@ class Layout:
 
     def _unpack_element(self, entry: Field, view: memoryview) -> Value:
         if entry.type in SCALAR_BYTES:
-            return int.from_bytes(view, "little")
+            return int.from_bytes(view, "little", signed=entry.signed)
         return self._unpack(self._record(entry.type), view)
 
     # --- look-ups -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from bulkhead.errors import InvalidInput
 
-SCALAR_BYTES: dict[str, int] = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
+SCALAR_BYTES: dict[str, int] = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i32": 4}
 
 
 class SchemaError(InvalidInput):
@@ -48,7 +48,7 @@ class Enum:
 @dataclass(frozen=True)
 class Field:
     name: str
-    type: str  # u8 ... u64, char, or the name of a record
+    type: str  # u8 ... u64, i32, char, or the name of a record
     length: int | None  # None: a single value; else an array of that many
     offset: int
     element_bytes: int
@@ -57,6 +57,10 @@ class Field:
     @property
     def bytes(self) -> int:
         return self.element_bytes * (1 if self.length is None else self.length)
+
+    @property
+    def signed(self) -> bool:
+        return self.type == "i32"
 
     @property
     def spelling(self) -> str:
