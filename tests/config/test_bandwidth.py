@@ -230,6 +230,42 @@ def test_b11_the_system_may_say_delays_of_its_own(tmp_path: Path) -> None:
     assert found is not None and found.event_ps == {1: 90_000, 2: 10_000}
 
 
+def assumed(directory: Path, platform: str, *cores: int, **regulation: Any) -> list[tuple[str, str]]:
+    """Where the delay of a core of the same cluster is left to the platform."""
+    found = load_system(delays_file(directory, platform, *cores, **regulation))
+    assert found.ok, found.problems
+    return [(one.key, one.cause) for one in found.notices if one.code == "cluster-delay"]
+
+
+@pytest.mark.parametrize(
+    ("regulation", "ns"), [({}, 273), ({"delay": "10 ns"}, 273), ({"delay": "400 ns"}, 400)]
+)
+def test_b11_a_delay_that_the_platform_states_for_cores_of_one_cluster_is_said(
+    tmp_path: Path, regulation: dict[str, str], ns: int
+) -> None:
+    """Programs that wait for each line are delayed more (docs/design/bandwidth.md)."""
+    ((key, cause),) = assumed(tmp_path, "s32v234", 2, 1, **regulation)
+    assert key == "regulation.policy"
+    assert f"counts {ns} ns for each line that 'rt' waits for beside core 1 of 'bomb-1'" in cause
+
+
+@pytest.mark.parametrize(
+    ("platform", "cores", "regulation"),
+    [
+        ("s32v234", (2, 3), {}),
+        ("s32v234", (1, 2), {"cluster_delay": "1 us"}),
+        ("zcu102", (1, 2), {}),
+        ("s32v234", (1, 2), {"policy": "dynamic"}),
+        ("s32v234", (1, 2), {"policy": "none"}),
+    ],
+    ids=["other cluster", "stated", "one cluster", "another policy", "no regulation"],
+)
+def test_b11_a_delay_of_the_same_cluster_is_said_only_where_the_promise_depends_on_it(
+    tmp_path: Path, platform: str, cores: tuple[int, ...], regulation: dict[str, str]
+) -> None:
+    assert assumed(tmp_path, platform, *cores, **regulation) == []
+
+
 def test_b11_where_all_cores_share_one_cache_there_is_one_delay(tmp_path: Path) -> None:
     found = delays(tmp_path, "zcu102", 1, 3, cluster_delay="1 us")
     assert found is not None and found.event_ps == {1: 128_000, 3: 128_000}

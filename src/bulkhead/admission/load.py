@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.admission.bandwidth import not_admitted
+from bulkhead.admission.cluster_delay import cluster_delay_assumed
 from bulkhead.admission.crosscheck import check_system
 from bulkhead.admission.devices import unregulated
 from bulkhead.admission.maintenance import reaching
@@ -124,6 +125,7 @@ def load_system(
             noticed += not_admitted(system, platform)
             noticed += unregulated(system, platform)
             noticed += uncounted(system, platform)
+            noticed += cluster_delay_assumed(system, platform)
             noticed += without_mpam(system, platform)
             noticed += unlabelled(system, platform)
             noticed += admitted_by_machine(system, platform)
