@@ -122,6 +122,22 @@ def test_its_first_comment_has_a_command_that_it_can_be_run_with(file: Path) -> 
             assert loaded.platform.emulator is not None
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_run_of_linux_ends_by_itself(file: Path) -> None:
+    """A shell waits at its prompt for ever. So if no domain is expected to end, the file has a duration, or
+    each command of its first comment."""
+    system = load_system(file).system
+    assert system is not None
+    if not any(domain.image.kernel is not None for domain in system.domains):
+        return
+    if any(one.state != "running" for one in system.expect.values()):
+        return
+    runs = [line for line in first_comment(file) if line.strip().startswith("./bulkhead run")]
+    for line in runs:
+        limited = "--for" in re.split(r"  +", line.strip())[0]
+        assert limited or system.run.duration(simulated="--on machine" in line), f"only Ctrl-A x ends:{line}"
+
+
 @pytest.mark.parametrize("file", [f for f in FILES if f.stem not in JUDGED_BY_BENCH], ids=lambda f: f.stem)
 def test_its_run_can_fail(file: Path) -> None:
     """An example needs an expectation: a run without crashes proves no claim."""

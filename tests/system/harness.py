@@ -48,6 +48,7 @@ _PROMPT = r"^~ # "  # of the shell
 _LOOK_S = 0.1  # between two reads of the output
 # Wall time after which a run counts as hung: nothing waits for it, so it allows for a busy machine.
 HUNG_S = 300.0
+STAYING = ("--for", "3600s")  # for examples whose `run.for` would end a session at their prompt
 _SHOWN_LINES = 12  # of a domain's console, if a test failed
 COMMAND = [sys.executable, "-m", "bulkhead.cli"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "dumb"}

@@ -16,7 +16,7 @@ import pytest
 
 from bulkhead.run.samples import read_samples
 
-from .harness import EXAMPLES, MS, ROOT, Run, attached, boot, command, control, domain, write_system
+from .harness import EXAMPLES, MS, ROOT, STAYING, Run, attached, boot, command, control, domain, write_system
 
 pytestmark = pytest.mark.emulator
 
@@ -92,7 +92,7 @@ def test_b8_samples_are_in_on_chip_memory_of_the_zcu102(tmp_path: Path) -> None:
 
 def _linux(example: str, directory: Path) -> tuple[list[str], Run]:
     """Answers at Linux's prompt, where input comes by its UART's interrupt, and the run."""
-    with attached(EXAMPLES / example, directory) as terminal:
+    with attached(EXAMPLES / example, directory, *STAYING) as terminal:
         terminal.wait_for_prompt()
         questions = (
             "nproc",

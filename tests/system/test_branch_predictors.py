@@ -12,7 +12,7 @@ import pytest
 
 from bulkhead.run.emulator import EmulatedMachine
 
-from .harness import EXAMPLES, MS, Run, attached, boot
+from .harness import EXAMPLES, MS, STAYING, Run, attached, boot
 from .test_maintenance import board_with
 
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
@@ -82,7 +82,7 @@ def test_linux_finds_what_its_cores_need(
     """It uses the calling convention only: it sees neither EL3 nor EL2's measures."""
     board = f"platform={board_with(cpu, tmp_path)}"
     arguments = ("--set", board, "--set", "expect.linux=stopped", "--boot", way)
-    with attached(EXAMPLES / "linux-smp.yaml", tmp_path / "run", *arguments) as terminal:
+    with attached(EXAMPLES / "linux-smp.yaml", tmp_path / "run", *STAYING, *arguments) as terminal:
         terminal.wait_for_prompt()
         terminal.ask("V=/sys/devices/system/cpu/vulnerabilities")
         answers = [terminal.ask(f"cat $V/{name}") for name in ("spectre_v2", "spec_store_bypass")]

@@ -13,7 +13,7 @@ import pytest
 
 from bulkhead.run.console import HYPERVISOR
 
-from .harness import EXAMPLES, Run, Terminal, attached, said
+from .harness import EXAMPLES, STAYING, Run, Terminal, attached, said
 
 pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -39,7 +39,9 @@ def smp(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """examples/linux-smp.yaml through hotplug, reboot and power-off."""
     directory = tmp_path_factory.mktemp("smp") / "run"
     answers: dict[str, str] = {}
-    with attached(EXAMPLES / "linux-smp.yaml", directory, "--set", "expect.linux=stopped") as terminal:
+    with attached(
+        EXAMPLES / "linux-smp.yaml", directory, *STAYING, "--set", "expect.linux=stopped"
+    ) as terminal:
         terminal.wait_for_prompt()
         for name, line in (
             ("processors", "nproc"),
@@ -117,7 +119,9 @@ def passthrough(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """examples/passthrough.yaml, premapped: Linux reads its clock and lets its alarm fire."""
     directory = tmp_path_factory.mktemp("passthrough") / "run"
     answers: dict[str, str] = {}
-    with attached(EXAMPLES / "passthrough.yaml", directory, "--set", "isolation.premap=all") as terminal:
+    with attached(
+        EXAMPLES / "passthrough.yaml", directory, *STAYING, "--set", "isolation.premap=all"
+    ) as terminal:
         terminal.wait_for_prompt()
         for name, line in (
             ("driver", "cut -d' ' -f1 /sys/class/rtc/rtc0/name"),

@@ -18,7 +18,7 @@ import pytest
 from bulkhead.run.emulator import EmulatedMachine
 
 from ..bench.test_hypervisor import ALLOWED
-from .harness import EXAMPLES, ROOT, Run, attached, boot, domain, write_system
+from .harness import EXAMPLES, ROOT, STAYING, Run, attached, boot, domain, write_system
 
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
@@ -107,7 +107,7 @@ def test_t5_linux_on_two_cores_works_with_all_its_maintenance_trapped(tmp_path: 
         "expect.linux=stopped",
     )
     arguments = [word for setting in settings for word in ("--set", setting)]
-    with attached(EXAMPLES / "linux-smp.yaml", tmp_path / "run", *arguments) as terminal:
+    with attached(EXAMPLES / "linux-smp.yaml", tmp_path / "run", *STAYING, *arguments) as terminal:
         terminal.wait_for_prompt()
         loop = "for i in $(seq 100); do echo $i | sha1sum; done | sort | sha1sum"
         both = terminal.ask(f"(taskset 1 sh -c '{loop}' & taskset 2 sh -c '{loop}'; wait) | uniq | wc -l")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .harness import EXAMPLES, attached
+from .harness import EXAMPLES, STAYING, attached
 
 pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.req("B2")]
 
@@ -18,7 +18,7 @@ ANSWER = "answer 42 of 1"
 
 
 def test_both_come_to_their_prompts_and_answer(tmp_path: Path) -> None:
-    with attached(EXAMPLES / "shared-linux.yaml", tmp_path / "run") as terminal:
+    with attached(EXAMPLES / "shared-linux.yaml", tmp_path / "run", *STAYING) as terminal:
         terminal.wait_for_prompt("one")
         assert terminal.ask(QUESTION, "one") == ANSWER
         terminal.child.send(NEXT_DOMAIN)
