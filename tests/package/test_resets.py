@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from bulkhead.admission.not_reset import not_reset
+from bulkhead.check.files import check_file
 from bulkhead.config.crosscheck_platform import check_platform
 from bulkhead.config.devices import Device
+from bulkhead.config.problem import key_text
 from bulkhead.package.manifest import pack_manifest
 from bulkhead.package.memory import LoadedMemory
 from bulkhead.package.program import smallest_program
@@ -89,3 +92,50 @@ def test_a_platform_contradicts_itself(layout: Layout) -> None:
     uart = platform("zcu102").uart
     assert uart is not None
     assert faults(device(0, at=uart.at))[-1] == ("at", "overlap"), "of the hypervisor's own"
+
+
+def not_resets(path: Path, **changes: Any) -> list[tuple[str, str]]:
+    """The notices about resets, after a change of both devices 'sata' and 'one' of the board."""
+    loaded = check_file(str(path)).loaded
+    assert loaded.system is not None and loaded.platform is not None
+    devices = [
+        one.model_copy(update=changes) if one.name in ("sata", "one") else one
+        for one in loaded.platform.devices
+    ]
+    board = loaded.platform.model_copy(update={"devices": tuple(devices)})
+    return [(key_text(one.path), one.cause) for one in not_reset(loaded.system, board)]
+
+
+@pytest.mark.req("D1", "D2")
+def test_a_master_without_a_reset_is_noticed(tmp_path: Path) -> None:
+    path = Path(described(tmp_path, {}, {"devices": ["sata", "one"]}))
+    (shown,) = [one for one in check_file(str(path)).notices if one.code == "not-reset"]
+    assert shown.key == "domains[1].devices[1]", "'sata' has a reset"
+    ((key, cause),) = not_resets(path)
+    assert (key, cause) == (shown.key, shown.cause)
+    assert cause.startswith(
+        "platform 'own' has no `reset` of 'one': the device goes on with what a boot loader, "
+    )
+    assert cause.endswith("When 'd1' runs again, the device can overwrite the memory of 'd1'")
+    assert [key for key, _ in not_resets(path, reset=None)] == ["domains[1].devices[0]", shown.key]
+    for _, cause in not_resets(path, reset=None, iommu=None, streams=()):
+        assert cause.endswith("it can overwrite what the hypervisor loads at its start and at a restart")
+
+
+@pytest.mark.req("D1", "D2")
+@pytest.mark.parametrize(
+    ("first", "second", "noticed"),
+    [
+        ({}, {}, False),
+        ({}, {"restart": "on-failure"}, True),
+        ({"restart": "on-failure"}, {}, False),
+        ({"manager": True}, {}, True),
+    ],
+)
+def test_registers_without_a_reset_are_noticed_if_the_domain_is_restarted(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], noticed: bool
+) -> None:
+    path = Path(described(tmp_path, first, {"devices": ["one"], **second}))
+    found = not_resets(path, dma=False, iommu=None, streams=())
+    assert [key for key, _ in found] == ["domains[1].devices[0]"] * noticed
+    assert all("after a restart 'd1' finds the device as it was" in cause for _, cause in found)

@@ -18,6 +18,7 @@ from bulkhead.admission.crosscheck import check_system
 from bulkhead.admission.devices import unregulated
 from bulkhead.admission.maintenance import reaching
 from bulkhead.admission.masters import trusted, trusted_broker, unlabelled
+from bulkhead.admission.not_reset import not_reset
 from bulkhead.admission.notices import not_enforced
 from bulkhead.admission.parameters import check_parameters
 from bulkhead.admission.uncounted import uncounted
@@ -121,6 +122,7 @@ def load_system(
         if platform is not None:
             noticed += trusted(system, platform)
             noticed += trusted_broker(system, platform)
+            noticed += not_reset(system, platform)
         if platform is not None and emulated is not True:  # the emulator does not model bandwidth
             noticed += not_admitted(system, platform)
             noticed += unregulated(system, platform)
