@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bulkhead.admission.load import Loaded
 from bulkhead.admission.not_reset import not_reset
 from bulkhead.check.files import check_file
 from bulkhead.config.crosscheck_platform import check_platform
@@ -97,7 +98,7 @@ def test_a_platform_contradicts_itself(layout: Layout) -> None:
 def not_resets(path: Path, **changes: Any) -> list[tuple[str, str]]:
     """The notices about resets, after a change of both devices 'sata' and 'one' of the board."""
     loaded = check_file(str(path)).loaded
-    assert loaded.system is not None and loaded.platform is not None
+    assert isinstance(loaded, Loaded) and loaded.system is not None and loaded.platform is not None
     devices = [
         one.model_copy(update=changes) if one.name in ("sata", "one") else one
         for one in loaded.platform.devices
