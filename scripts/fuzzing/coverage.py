@@ -15,7 +15,7 @@ from pathlib import Path
 from checks.common import ROOT
 from fuzzing.target import TREE, corpus, inputs
 
-UNDER_TEST = ("core/", "hypervisor/", "guests/runtime/", "machine/armv7/")
+UNDER_TEST = ("core/", "hypervisor/", "guests/programs/broker/", "guests/runtime/", "machine/armv7/")
 NOT_UNDER_TEST = ("hypervisor/arch/hosted/",)
 
 
