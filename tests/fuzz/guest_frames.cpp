@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Where frames of the guests are, and the checks of each access: guest_frames.h.
 #include "guest_frames.h"
 #include "require.h"
 
