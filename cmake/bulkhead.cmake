@@ -11,12 +11,6 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 
-find_program(BULKHEAD_CCACHE ccache)
-if(BULKHEAD_CCACHE)
-    set(CMAKE_C_COMPILER_LAUNCHER ${BULKHEAD_CCACHE})
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${BULKHEAD_CCACHE})
-endif()
-
 add_library(bulkhead_warnings_c INTERFACE)
 target_compile_options(bulkhead_warnings_c INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wconversion -Wshadow -Wundef -Wstrict-prototypes

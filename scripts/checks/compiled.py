@@ -35,8 +35,9 @@ class Compilation:
 
 def _flags(arguments: list[str]) -> tuple[str, tuple[str, ...]]:
     """Compiler and flags of a command line without launcher, input, output and dependency files."""
-    if Path(arguments[0]).name == "ccache":
-        arguments = arguments[1:]
+    names = [Path(argument).name for argument in arguments]
+    if "ccache" in names:
+        arguments = arguments[names.index("ccache") + 1 :]
     kept: list[str] = []
     rest = iter(arguments[1:])
     for argument in rest:
