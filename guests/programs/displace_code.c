@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 // 64 KiB of instructions in a row, more than the instruction caches of the boards: two instructions that the
-// compiler cannot merge with the next ones, 8192 times. In parts, as the time to compile a function grows
-// faster than its length; each begins with its number, or the compiler would keep one of them.
+// compiler cannot merge with the next ones, 8192 times. They are divided into functions, as the time to
+// compile a function grows faster than its length. Each function adds its number first: the compiler would
+// merge functions that are equal.
 #define TIMES_2(code)   code code
 #define TIMES_16(code)  TIMES_2(TIMES_2(TIMES_2(TIMES_2(code))))
 #define TIMES_512(code) TIMES_2(TIMES_16(TIMES_16(code)))

@@ -192,7 +192,7 @@ def test_f7_linux_sends_one_stream_to_two_receivers(tmp_path: Path) -> None:
         linux("linux", 0, f"bulkhead-socket send {group} 5000 {size}"),
         domain("left", "socket_sink", 1, params={"times": 1}),
         domain("right", "socket_sink", 2, params={"times": 1}),
-        flows=[flow("frames", "linux", ["left", "right"], 5000, 64 * KIB, deadline="2 s")],
+        flows=[flow("frames", "linux", ["left", "right"], 5000, 64 * KIB, deadline="700 ms")],
         linux="stopped",
         left="stopped",
         right="stopped",
